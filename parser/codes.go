@@ -1,0 +1,123 @@
+package parser
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Code is the number of an SVCPRB code: 18 is SVCPRB018.
+type Code uint16
+
+// The codes that the parser gives. Their numbers are a contract; none is ever given another meaning.
+const (
+	MissingText          Code = 3
+	MissingIdentifier    Code = 4
+	MissingVersion       Code = 5
+	MissingLoadingFlight Code = 6
+	MissingTag           Code = 7
+	MissingTags          Code = 8
+	MissingIrregularity  Code = 9
+	MissingTagsAlias     Code = 10
+	WrongIdentifier      Code = 11
+	ShortVersion         Code = 12
+	WrongVersion         Code = 13
+	WrongSource          Code = 14
+	WrongVersionAirport  Code = 15
+	TagLength            Code = 16
+	WrongTag             Code = 17
+	IrregularityLength   Code = 18
+	WrongIrregularity    Code = 19
+	ShortFlight          Code = 20
+	WrongFlight          Code = 21
+	WrongFlightDate      Code = 22
+	WrongFlightAirport   Code = 23
+	WrongWeight          Code = 25
+	WrongStatus          Code = 27
+	MissingSourceVersion Code = 39
+	MissingEnd           Code = 40
+	MissingFlight        Code = 41
+)
+
+// String returns the code as the interface writes it: SVCPRB018.
+func (c Code) String() string { return fmt.Sprintf("SVCPRB%03d", uint16(c)) }
+
+// Definition returns what the code stands for, and whether the parser has such a code.
+func (c Code) Definition() (Definition, bool) {
+	for i := range definitions {
+		if definitions[i].Code == c {
+			return definitions[i], true
+		}
+	}
+	return Definition{}, false
+}
+
+// Phase is the phase of rules §1 in which a code is found: 'A' stops at its first fault, 'B' and 'C' collect.
+type Phase byte
+
+// Definition is what a code stands for.
+type Definition struct {
+	Code    Code
+	Phase   Phase
+	Kind    Kind // BSM or BPM where only that kind of message is asked for it; else None
+	Warning bool // it never rejects a message
+	Text    string
+	Example string // a message with this one fault, which stands where ^ is; "" where the code is never given
+}
+
+// Codes returns the definitions of all codes, by number.
+func Codes() []Definition { return slices.Clone(definitions[:]) }
+
+var definitions = [...]Definition{
+	{MissingText, 'A', None, false, "Raw message missing",
+		"^"},
+	{MissingIdentifier, 'A', None, false, "No message identifier",
+		"^.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{MissingVersion, 'B', BPM, false, "Processed message has no .V element",
+		"^BPM\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBPM"},
+	{MissingLoadingFlight, 'B', BPM, false, "No .F element, although .U holds a stowage device or an aircraft compartment",
+		"BPM\n.V/1LZRH\n^.U/AKE12345LX\n.N/0724123456001\nENDBPM"},
+	{MissingTag, 'B', None, false, "No .N element",
+		"^BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\nENDBSM"},
+	{MissingTags, 'B', BPM, false, "No .N or .B element, and the message does not position a container",
+		"^BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\nENDBPM"},
+	{MissingIrregularity, 'B', BPM, false, "No .B element",
+		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.B/\nENDBPM"},
+	{MissingTagsAlias, 'B', BPM, false, "No .N or .B element, and the message does not position a container",
+		""},
+	{WrongIdentifier, 'A', None, false, "Incorrect message identifier",
+		"^BUM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBUM"},
+	{ShortVersion, 'C', None, false, ".V is shorter than 8 characters",
+		"BSM\n^.V/1ZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongVersion, 'C', None, false, "Incorrect version number",
+		"BSM\n.V/^2LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongSource, 'C', None, false, "Incorrect baggage source indicator",
+		"BSM\n.V/1^KZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongVersionAirport, 'C', None, false, "Invalid airport code in .V",
+		"BSM\n.V/1L^ZRHX\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{TagLength, 'C', None, false, ".N is not 16 characters",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.N/0724123456\nENDBSM"},
+	{WrongTag, 'C', None, false, "Invalid tag number",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/^0724123456000\nENDBSM"},
+	{IrregularityLength, 'C', BPM, false, ".B is not 20 characters",
+		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.B/OFF/07/24123456001\nENDBPM"},
+	{WrongIrregularity, 'C', BPM, false, "Invalid tag number",
+		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.B/OFF/^0724999999002\nENDBPM"},
+	{ShortFlight, 'C', None, false, "Flight element is shorter than 16 characters",
+		"BSM\n.V/1LZRH\n^.F/LX14/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongFlight, 'C', None, false, "Invalid flight number in the flight element",
+		"BSM\n.V/1LZRH\n.F/^LX12345/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongFlightDate, 'C', None, false, "Invalid date in the flight element",
+		"BSM\n.V/1LZRH\n.F/LX14/^31FEB/JFK\n.N/0724123456001\nENDBSM"},
+	{WrongFlightAirport, 'C', None, false, "Invalid airport code in the flight element",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/^JF\n.N/0724123456001\nENDBSM"},
+	{WrongWeight, 'C', None, true, ".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\n.W/K/^A/20\nENDBSM"},
+	{WrongStatus, 'C', BPM, false, ".B not IATA compliant for baggage status code at the airport given in .V",
+		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.B/^QQQ/0724123456001\nENDBPM"},
+	{MissingSourceVersion, 'B', BSM, false, "Source message has no .V element",
+		"^BSM\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
+	{MissingEnd, 'B', BSM, false, "Source message has no end-of-message identifier",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.N/0724123456001"},
+	{MissingFlight, 'B', BSM, false, "Source message has no .F element",
+		"^BSM\n.V/1LZRH\n.N/0724123456001\nENDBSM"},
+}

@@ -1,0 +1,126 @@
+package parser_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bagtrail/parser"
+)
+
+// FuzzParse holds what is true of every text, whatever it is.
+func FuzzParse(f *testing.F) {
+	for _, text := range messages(f) {
+		f.Add(text) // with its marks, which are faults of their own
+		f.Add(plain(text))
+	}
+	for _, definition := range parser.Codes() {
+		f.Add(strings.Replace(definition.Example, "^", "", 1))
+	}
+	var reused parser.Message
+	f.Fuzz(func(t *testing.T, text string) {
+		var m parser.Message
+		m.Parse(text, airports{})
+		reused.Parse(text, airports{})
+		equal(t, "reused message", snapshot(&reused), snapshot(&m))
+
+		checkDiagnostics(t, text, m.Errors)
+		checkDiagnostics(t, text, m.Warnings)
+		checkMeaning(t, &m)
+		checkCanonical(t, &m, text)
+	})
+}
+
+// plain takes the marks out of a text roughly: for a seed it does not matter where they were.
+func plain(marked string) string {
+	for _, definition := range parser.Codes() {
+		marked = strings.ReplaceAll(marked, fmt.Sprintf("{%03d:", definition.Code), "")
+	}
+	return strings.ReplaceAll(marked, "}", "")
+}
+
+// checkDiagnostics asserts that diagnostics lie in the text, in line order, at most one a code and line, and
+// that what they quote stands where they say.
+func checkDiagnostics(t *testing.T, text string, found []parser.Diagnostic) {
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
+	if !slices.IsSortedFunc(found, byLine) {
+		t.Errorf("not in line order: %v", found)
+	}
+	seen := map[string]bool{}
+	for _, d := range found {
+		key := fmt.Sprint(d.Code, d.Line)
+		if seen[key] {
+			t.Errorf("%v twice in line %d", d.Code, d.Line)
+		}
+		seen[key] = true
+		if d.Line < 1 || d.Line > len(lines) || d.Column < 1 || d.Column > len(lines[d.Line-1])+1 {
+			t.Fatalf("%v at %d:%d lies outside the text", d.Code, d.Line, d.Column)
+		}
+		if at := lines[d.Line-1][d.Column-1:]; !strings.HasPrefix(withoutControls(at), d.Value) {
+			t.Errorf("%v at %d:%d quotes %q, where %q stands", d.Code, d.Line, d.Column, d.Value, at)
+		}
+		if _, known := d.Code.Definition(); !known || d.Code == parser.MissingTagsAlias {
+			t.Errorf("%v is no code to give", d.Code)
+		}
+	}
+}
+
+// checkMeaning asserts what consumers rely on in an accepted message.
+func checkMeaning(t *testing.T, m *parser.Message) {
+	if !m.Accepted() {
+		return
+	}
+	if m.Kind != parser.BSM && m.Kind != parser.BPM || m.Version.Airport == "" || m.Version.Source == 0 || len(m.Groups) == 0 {
+		t.Errorf("accepted, but %+v", m)
+	}
+	tags := 0
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		for _, run := range g.Tags {
+			tags++
+			if run.Count < 1 || run.Count > 999 || run.First%1000000+uint64(run.Count) > 1000000 || run.First >= 1e10 {
+				t.Errorf("tags %+v", run)
+			}
+		}
+		if m.Kind == parser.BSM && !g.Outbound.Present() {
+			t.Errorf("group %d of a BSM has no flight", i)
+		}
+		last := int64(-1)
+		for plate := range g.Plates() {
+			if int64(plate) <= last {
+				t.Errorf("plate %d behind %d", plate, last)
+			}
+			last = int64(plate)
+		}
+	}
+	if m.Kind == parser.BSM && tags == 0 {
+		t.Error("a BSM without tags")
+	}
+}
+
+// checkCanonical asserts that the canonical text is the same message. Where the fault is how the message lies in
+// its text, the canonical text may well be a sound one.
+func checkCanonical(t *testing.T, m *parser.Message, text string) {
+	short := canonical(text)
+	equal(t, "canonical text of a canonical text", canonical(short), short)
+
+	var again parser.Message
+	again.Parse(short, airports{})
+	equal(t, "identifier of the canonical text", again.Identifier, m.Identifier)
+	if m.Kind != parser.Other && len(m.Errors) > 0 && m.Errors[0].Code == parser.WrongIdentifier {
+		return
+	}
+	equal(t, "errors of the canonical text", numbers(again.Errors), numbers(m.Errors))
+	equal(t, "warnings of the canonical text", numbers(again.Warnings), numbers(m.Warnings))
+	if m.Accepted() {
+		equal(t, "canonical message", snapshot(withoutPlaces(&again)), snapshot(withoutPlaces(m)))
+	}
+}
+
+func withoutPlaces(m *parser.Message) *parser.Message {
+	for i := range m.Warnings {
+		m.Warnings[i].Line, m.Warnings[i].Column = 0, 0
+	}
+	return m
+}

@@ -1,0 +1,44 @@
+package parser
+
+import "strings"
+
+const (
+	irregularityLength = 20 // of .B/OFF/0220123456001
+	statusLength       = 3
+)
+
+// readIrregularity reads .B, a run of tags with a baggage status code. In a BSM it is carried along.
+func (m *Message) readIrregularity(e line) {
+	if m.Kind != BPM {
+		return
+	}
+	m.openTagGroup()
+	switch {
+	case isBare(e):
+		m.fail(MissingIrregularity, e, 0, e.text, "a status code and tags behind .B/")
+	case len(e.text) != irregularityLength:
+		m.fail(IrregularityLength, e, 0, e.text, "20 characters, as in .B/OFF/0220123456001")
+	default:
+		m.judgeIrregularity(e)
+	}
+}
+
+// judgeIrregularity reads a .B of the right length. Also where its slash is misplaced, what stands
+// between the slashes is judged as its status code.
+func (m *Message) judgeIrregularity(e line) {
+	const at = len(".B/")
+	status, plates, slashed := strings.Cut(e.text[at:], "/")
+	t, sound := tagsOf(plates)
+	switch {
+	case len(status) != statusLength:
+		m.fail(WrongIrregularity, e, at, e.text[at:], "a status code of three letters, a slash, "+expectedTags)
+	case !sound:
+		m.fail(WrongIrregularity, e, at+statusLength+1, plates, expectedTags)
+	default:
+		t.Status = status
+		m.addTags(t)
+	}
+	if slashed && !m.scratch.ref.KnownStatus(m.Version.Airport, status) {
+		m.fail(WrongStatus, e, at, status, "a baggage status code of the .V airport")
+	}
+}

@@ -1,0 +1,51 @@
+package parser
+
+const (
+	longestDevice      = 10
+	longestCompartment = 5
+)
+
+// readLoading reads .U: device, compartment, type, class, destination, seal, then number, date and airport of
+// the connection. The first of a group counts; the first before any tag also for groups without their own.
+func (m *Message) readLoading(e line) {
+	s := &m.scratch
+	f := fieldsOf(e)
+	device, compartment := f.text(), f.text()
+	if device != "" {
+		s.positions = true
+	}
+	if s.loaded.text == "" && (device != "" || compartment != "") {
+		s.loaded = e
+	}
+	if s.own.has('U') {
+		return
+	}
+	u := &m.group().Loading
+	u.Present = true
+	if len(device) <= longestDevice {
+		u.Device = device
+	}
+	if len(compartment) <= longestCompartment {
+		u.Compartment = compartment
+	}
+	f.skip(4)
+	m.readConnection(&f, &u.Connection)
+	if len(s.tags) == 0 && s.sharer < 0 {
+		s.sharer = len(m.Groups) - 1
+	}
+}
+
+// readConnection reads the connection flight. One with a faulty number is absent.
+func (m *Message) readConnection(f *fields, c *Flight) {
+	flight, ok := flightOf(f.text())
+	if !ok {
+		return
+	}
+	*c = flight
+	if date, ok := dateOf(f.text()); ok {
+		c.Date = date
+	}
+	if airport := f.text(); m.isAirport(airport) {
+		c.Airport = airport
+	}
+}

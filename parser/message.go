@@ -1,0 +1,144 @@
+package parser
+
+// Kind is the kind of a message that bagtrail turns into events.
+type Kind uint8
+
+// The kinds. Other is every message whose identifier is neither BSM nor BPM;
+// None is a text in which no identifier was found.
+const (
+	None Kind = iota
+	BSM
+	BPM
+	Other
+)
+
+// Change is the status line of a BSM: the line behind its identifier, or New where that is none.
+type Change uint8
+
+// The changes of status. Some feeds send ADD, which means New.
+const (
+	New    Change = iota
+	Revise        // CHG
+	Delete        // DEL
+)
+
+// Date is a day of the year as a message writes it: DDMMM, without a year.
+// The zero Date means absent.
+type Date struct {
+	Day   uint8 // 1-31
+	Month uint8 // 1-12
+}
+
+// IsZero reports whether the date is absent.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// Flight is one flight element (.F .I .O), or the connection of a .U element.
+// A Flight without airline is absent.
+type Flight struct {
+	Airline string // 2 or 3 characters
+	Number  string // digits without leading zeros ("0" where all are), and the suffix: "117", "117A"
+	Date    Date   // local departure date of the flight
+	Airport string // destination for .F, .O and .U; origin for .I
+	Class   string // class of travel of the bag, one capital, or ""
+}
+
+// Present reports whether the element was in the message.
+func (f Flight) Present() bool { return f.Airline != "" }
+
+// Tags is one .N or .B element: a run of consecutive licence plates of one airline.
+type Tags struct {
+	First  uint64 // first plate as a number of ten digits
+	Count  int    // 1-999
+	Status string // .B: baggage status code ("OFF"); .N: ""
+}
+
+// Version is the .V element. Its members are empty where the field is absent or faulty.
+type Version struct {
+	Source    byte   // L local, T transfer, X terminating, R remote
+	Airport   string // the airport that the message is about
+	Part      string // "PART1", or ""
+	Reference string // message reference, or ""
+}
+
+// Processing is the .J element. Its members are empty where the field is absent or faulty.
+type Processing struct {
+	Present      bool
+	Code         byte // S sortation, R reconciliation, G ground tracking, H hand scan, or the capital that was sent; 0 none
+	Date         Date
+	HasTime      bool
+	Seconds      int  // seconds since midnight, where HasTime
+	UTC          bool // the time is UTC (Z), else local at the .V airport (L)
+	ReadLocation string
+	SentLocation string
+}
+
+// Loading is the .U element. Its members are empty where the field is absent or faulty.
+type Loading struct {
+	Present     bool
+	Device      string // field 1: stowage device
+	Compartment string // field 2: aircraft compartment, sometimes the airport itself
+	Connection  Flight // fields 7-9; Date and Airport may be absent
+}
+
+// Screening is what the .X elements of a message say together.
+type Screening uint8
+
+// The screening results, in rising precedence.
+const (
+	NotScreened Screening = iota
+	Screened              // an .X without a result that is listed here
+	Cleared               // field 2 is CLR
+	Refused               // field 2 is REJ or REF
+)
+
+// Weight is the .W element. A member whose field is bad or absent is -1 or "".
+type Weight struct {
+	Unit    string // K kilograms, L pounds, P pieces only
+	Pieces  int    // checked bags
+	Checked int    // checked weight, in Unit, which is K or L; the total of the passenger
+}
+
+// Group is one group of a message: flights, the tags that they are about, and the passenger.
+// What a group inherits from the groups before it is already filled in.
+type Group struct {
+	Outbound Flight   // .F
+	Inbound  Flight   // .I
+	Onward   []Flight // .O, in the order of the message
+	Tags     []Tags   // .N and .B, in the order of the message; see Plates
+	Loading  Loading  // .U
+
+	Seat            string   // .S 2
+	PassengerStatus string   // .S 3, one capital
+	TagStatus       string   // .S 8, one capital
+	Weight          Weight   // .W 1-3
+	Surname         string   // .P 1 without the count
+	GivenName       string   // .P 2 without a glued title
+	PNR             string   // .L, as sent
+	FrequentFlyer   string   // .Y 1
+	Rush            bool     // an .E with RUSH
+	UniqueID        string   // .M 1: ten digits, or ""
+	AirlineData     []string // .R, one a line, without the identifier
+}
+
+// Message is a parsed message. Its zero value is ready for Parse, which reuses all its memory:
+// what a Message or a copy of it holds is valid until the next Parse.
+// Strings in it are views of the text given to Parse, or constants.
+type Message struct {
+	Identifier string // "BSM", "BUM", …; "" where none was found
+	Kind       Kind
+	Change     Change
+	Version    Version
+	Processing Processing // the first .J; holds for the whole message
+	Screening  Screening  // all .X; holds for the whole message
+	Groups     []Group    // at least one in an accepted message
+
+	// Errors and Warnings hold the diagnostics in line order, at most one a code and line.
+	// A message with any error must change nothing, and its other members may be incomplete.
+	Errors   []Diagnostic
+	Warnings []Diagnostic
+
+	scratch scratch
+}
+
+// Accepted reports whether the message has no error.
+func (m *Message) Accepted() bool { return len(m.Errors) == 0 }

@@ -1,0 +1,164 @@
+package parser_test
+
+import (
+	"strings"
+	"testing"
+
+	"bagtrail/parser"
+)
+
+func TestPhaseA(t *testing.T) {
+	for name, marked := range map[string]string{
+		"003 empty":                           "{003:}",
+		"003 blank":                           "{003:} \t\r\n\n \r",
+		"003 blank but for what is taken out": "{003:}\x01\x02\x03\x00",
+
+		"004 no identifier":                              "{004:.V/1LZRH}\n.F/LX14/12MAR/JFK",
+		"004 no identifier, the first line is indented":  "\n \t{004:lorem ipsum}\n",
+		"004 three capitals behind an element":           "{004:.V/1LZRH}\nXYZ",
+		"004 three letters that are no capitals":         "{004:bsm}\n.V/1LZRH",
+		"004 other control characters are not taken out": "{004:BS\x04M}\n.V/1LZRH",
+		"004 an identifier with text behind it":          "{004:BSM 1}\n.V/1LZRH",
+		"004 an identifier in a line of more characters": "{004:XBSM}\n.V/1LZRH",
+
+		"011 BTM":                     "{011:BTM}\n.V/1LZRH\nENDBTM",
+		"011 BUM":                     "{011:BUM}",
+		"011 BNS":                     "{011:BNS}",
+		"011 BCM":                     "{011:BCM}",
+		"011 BMM":                     "{011:BMM}",
+		"011 BRQ":                     "{011:BRQ}",
+		"011 three other capitals":    "HALLO\n  {011:XYZ} \n.V/1LZRH\n.N/1\nENDXYZ\nABC",
+		"011 the first of them":       "{011:XYZ}\nABC",
+		"011 a known one of no use":   "ABC\n{011:BUM}\n.V/1LZRH",
+		"011 the first fault only":    "{011:BUM}\n.V/1LZRH\nBSM\nENDBUM\ntext",
+		"011 text behind the end":     bsm() + "\n \n {011:text}",
+		"011 element behind the end":  bsm() + "{011:.R/REMARK}",
+		"011 element with a fault":    bsm() + "{011:.F/}",
+		"011 second message":          bsm() + "{011:BSM}\n.V/1LZRH",
+		"011 second end line":         bpm() + "{011:ENDBPM}",
+		"011 end of part and end":     "BPM\n.V/1LZRH/PART1\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDPART1\n{011:ENDBPM}",
+		"011 identifier amid":         bsm("{011:BPM}", ".R/REMARK"),
+		"011 the same amid":           bsm("{011:BSM}"),
+		"011 an unused one amid":      bsm("{011:BUM}"),
+		"011 element before":          ".R/REMARK\n{011:BSM}\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM",
+		"011 element before, unknown": "XYZ\n.R/REMARK\nENDXYZ\n{011:BSM}\n",
+		"011 whichever comes first":   bsm("{011:BPM}") + "text",
+
+		"no more codes behind a fault of this phase": "{011:BUM}\n.V/2\n.F/\n.N/\n.W/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, marked)
+			equal(t, "accepted", m.Accepted(), false)
+			equal(t, "groups", len(m.Groups), 0)
+		})
+	}
+}
+
+func TestIdentifier(t *testing.T) {
+	for name, c := range map[string]struct {
+		text       string
+		identifier string
+		kind       parser.Kind
+	}{
+		"BSM":                                    {bsm(), "BSM", parser.BSM},
+		"BPM":                                    {bpm(), "BPM", parser.BPM},
+		"behind an envelope":                     {"QU ZRHKMLX LONRMBA\n.MUCXXLH 121314\n" + bsm(), "BSM", parser.BSM},
+		"behind an origin line of two letters":   {".Q 121314\n.\n./\n.q/1\n" + bsm(), "BSM", parser.BSM},
+		"behind foreign lines":                   {"LX10\nSYM\n" + bpm(), "BPM", parser.BPM},
+		"behind an end line that is not its own": {"ENDBSM\n" + bsm(), "BSM", parser.BSM},
+		"behind a whole foreign message":         {"ABC\nENDABC\n" + bsm(), "BSM", parser.BSM},
+		"repeated before any element":            {"BSM\n" + bsm(), "BSM", parser.BSM},
+		"the first known one":                    {"BPM\n" + bsm(), "BPM", parser.BPM},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, c.text)
+			equal(t, "identifier", m.Identifier, c.identifier)
+			equal(t, "kind", m.Kind, c.kind)
+			equal(t, "tags", m.Groups[0].Tags, []parser.Tags{{First: 724123456, Count: 1}})
+		})
+	}
+	for text, kind := range map[string]parser.Kind{"{003:}": parser.None, "{004:?}": parser.None, "{011:XYZ}": parser.Other, "{011:BUM}": parser.Other} {
+		equal(t, "kind of "+text, parse(t, text).Kind, kind)
+	}
+}
+
+func TestChangeOfStatus(t *testing.T) {
+	for name, c := range map[string]struct {
+		text   string
+		change parser.Change
+	}{
+		"none":                                {"BSM\n", parser.New},
+		"ADD":                                 {"BSM\nADD\n", parser.New},
+		"CHG":                                 {"BSM\nCHG\n", parser.Revise},
+		"DEL":                                 {"BSM\nDEL\n", parser.Delete},
+		"behind blank lines, indented":        {"BSM\r\n \r\n\r\n\tDEL \r\n", parser.Delete},
+		"not where another line is between":   {"BSM\nSYM\nDEL\n", parser.New},
+		"not where it is not alone":           {"BSM\nDEL 1\n", parser.New},
+		"not in small letters":                {"BSM\ndel\n", parser.New},
+		"not before the identifier":           {"DEL\nBSM\n", parser.New},
+		"carried along behind an element":     {"BSM\n.R/1\nDEL\n", parser.New},
+		"carried along in a BPM":              {"BPM\nDEL\n", parser.New},
+		"of the identifier, not of a foreign": {"XYZ\nDEL\nBSM\n", parser.New},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, rest, _ := strings.Cut(bsm(), "\n")
+			if strings.HasPrefix(c.text, "BPM") {
+				rest = strings.Replace(rest, "ENDBSM", "ENDBPM", 1)
+			}
+			equal(t, "change", parse(t, c.text+rest).Change, c.change)
+		})
+	}
+}
+
+func TestEndLine(t *testing.T) {
+	part := func(end string) string { return strings.Replace(bpm(), "ENDBPM", end, 1) }
+	for name, marked := range map[string]string{
+		"ENDBPM may be missing":                 part(""),
+		"ENDPART with any digits ends a BPM":    part("ENDPART9999") + "{011:text}",
+		"ENDPART with one digit ends a BPM":     part("ENDPART1") + "{011:text}",
+		"ENDPART without digits does not":       part("ENDPART") + "text",
+		"ENDPART with a letter does not":        part("ENDPART1A") + "text",
+		"the end of another kind does not":      part("ENDBSM") + "text",
+		"an end line with text behind does not": part("ENDBPM 1") + "text",
+		"ENDPART does not end a BSM":            strings.Replace(bsm(), "ENDBSM\n", "{040:}ENDPART1", 1),
+	} {
+		t.Run(name, func(t *testing.T) { parse(t, marked) })
+	}
+}
+
+func TestShapeOfText(t *testing.T) {
+	plain := strings.TrimSuffix(bsm(".L/QK7R2M", ".F/LX14/{022:31FEB}/JFK"), "\n")
+	for name, marked := range map[string]string{
+		"LF":                     plain,
+		"CR LF":                  strings.ReplaceAll(plain, "\n", "\r\n"),
+		"CR":                     strings.ReplaceAll(plain, "\n", "\r"),
+		"LF CR":                  strings.ReplaceAll(plain, "\n", "\n\r"),
+		"CR CR LF":               strings.ReplaceAll(plain, "\n", "\r\r\n"),
+		"mixed":                  strings.Replace(strings.Replace(plain, "\n", "\r\n", 2), "\n", "\r", 1),
+		"blank lines":            strings.ReplaceAll(plain, "\n", "\n\n \t\n"),
+		"indented":               "\t" + strings.ReplaceAll(plain, "\n", "\n   \t"),
+		"trailing blanks":        strings.ReplaceAll(plain, "\n", " \t \n"),
+		"SOH STX ETX NUL around": "\x01QU ZRHKMLX\r\n.ZRHXHXH 121314\r\n\x02" + plain + "\x03\x00",
+		"amid lines":             strings.NewReplacer("L", "\x00L\x01", "2M", "2\x02M\x03", "N/", "N\x00\x00/").Replace(plain),
+		"amid line ends":         strings.ReplaceAll(plain, "\n", "\r\x00\n"),
+		"before line ends":       strings.ReplaceAll(plain, "\n", "\x03\r\n"),
+		"among blanks":           strings.ReplaceAll(plain, "\n", " \x00 \n \x01\t"),
+		"no end of line":         strings.TrimSuffix(plain, "\n"),
+		"lines that are nothing": strings.ReplaceAll(plain, "\n", "\nlorem\n.\n./\n.v/1LZRH\n.VV/1\n..\n/\n\xff\n\x0b\n"),
+		"elements that are none of ours": strings.ReplaceAll(plain, "ENDBSM",
+			".A/1\n.C/1\n.D/1\n.G/1\n.H/1\n.K/1\n.Q/1\n.T/1\n.Z/1\n.A\n.Z/\nENDBSM"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, marked)
+			equal(t, "PNR", m.Groups[0].PNR, "QK7R2M")
+			equal(t, "airport", m.Version.Airport, "ZRH")
+			equal(t, "tags", m.Groups[len(m.Groups)-1].Tags, []parser.Tags{{First: 724123456, Count: 1}})
+		})
+	}
+}
+
+func TestLengthsAreOfTrimmedLines(t *testing.T) {
+	m := parse(t, "BPM\n \t.V/1LZRH \t\n  .F/LX1/12MAR/LHR  \n\t.N/0724123456001\t\n .B/OFF/0724123457001 ")
+	equal(t, "accepted", m.Accepted(), true)
+	parse(t, "BPM\n {012:.V/1LZR} \n  {020:.F/LX1/12MAR/LH} \n\t{016:.N/072412345600}\t\n {018:.B/OFF/072412345700} ")
+}

@@ -1,0 +1,57 @@
+package parser
+
+// shortestVersion is the length of the shortest .V element: .V/1LZRH.
+const shortestVersion = 8
+
+// readVersion reads the first .V element, wherever it stands.
+func (m *Message) readVersion() {
+	if first := m.scratch.outline.version; first.text != "" {
+		m.Version = m.judgeVersion(first)
+	}
+}
+
+// checkVersion judges a further .V element, which counts for nothing else.
+func (m *Message) checkVersion(e line) { m.judgeVersion(e) }
+
+// judgeVersion reads a .V element: version digit, source indicator and airport glued together, then
+// the part and the message reference.
+func (m *Message) judgeVersion(e line) (v Version) {
+	if len(e.text) < shortestVersion {
+		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
+		return v
+	}
+	f := fieldsOf(e)
+	glued, at := f.cut()
+	digit, glued := cutAfter(glued, 1)
+	source, airport := cutAfter(glued, 1)
+
+	if digit != "1" {
+		m.fail(WrongVersion, e, at, digit, "1")
+	}
+	at += len(digit)
+	switch source {
+	case "L", "T", "X", "R":
+		v.Source = source[0]
+	default:
+		m.fail(WrongSource, e, at, source, "L, T, X or R")
+	}
+	at += len(source)
+	if m.isAirport(airport) {
+		v.Airport = airport
+	} else {
+		m.fail(WrongVersionAirport, e, at, airport, "a known airport, three capitals")
+	}
+	v.Part, v.Reference = f.text(), f.text()
+	return v
+}
+
+// cutAfter cuts s behind its first n bytes, or behind its last where it is shorter.
+func cutAfter(s string, n int) (head, tail string) {
+	n = min(n, len(s))
+	return s[:n], s[n:]
+}
+
+// isAirport reports whether s is three capitals that name a known airport.
+func (m *Message) isAirport(s string) bool {
+	return isCode(s) && m.scratch.ref.KnownAirport(s)
+}

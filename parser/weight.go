@@ -1,0 +1,38 @@
+package parser
+
+// readWeight reads .W: unit, checked bags, checked weight. Every one is judged, at most one warning a line;
+// the first of a group counts, without its bad values.
+func (m *Message) readWeight(e line) {
+	f := fieldsOf(e)
+	unit, unitAt := f.cut()
+	pieces, piecesAt := f.cut()
+	checked, checkedAt := f.cut()
+
+	w := Weight{Pieces: count(pieces, 3), Checked: -1}
+	weighed := unit == "K" || unit == "L"
+	if weighed {
+		w.Checked = count(checked, 5)
+	}
+	if weighed || unit == "P" {
+		w.Unit = unit
+	}
+	switch {
+	case w.Unit == "":
+		m.warn(WrongWeight, e, unitAt, unit, "K, L or P")
+	case w.Pieces < 0:
+		m.warn(WrongWeight, e, piecesAt, pieces, "a number of checked bags, 1-3 digits")
+	case weighed && w.Checked < 0:
+		m.warn(WrongWeight, e, checkedAt, checked, "a checked weight, 1-5 digits")
+	}
+	if !m.scratch.own.has('W') {
+		m.group().Weight = w
+	}
+}
+
+// count reads a number of at most so many digits; -1 is none.
+func count(s string, digits int) int {
+	if len(s) > digits || !isDigits(s) {
+		return -1
+	}
+	return int(number(s))
+}
