@@ -1,0 +1,193 @@
+package airport_test
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/enricher/airport"
+	"bagtrail/parser"
+)
+
+var _ parser.Reference = (*airport.Library)(nil)
+
+// lines returns the fields of every line of the compiled data.
+func lines(t *testing.T) [][]string {
+	t.Helper()
+	text, err := os.ReadFile("airports.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(text)) {
+		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+	}
+	return rows
+}
+
+func TestAirportsMetropolitanAndRetiredCodesAreKnown(t *testing.T) {
+	lib := airport.New()
+	for _, code := range []string{
+		"ZRH", "OSL", "LHR", "LGW", "TPE", "NBO", "SYZ", "IST", "MEX", "FRA", "ICN", "EBB", "JFK", "TOS", "FLR", "DXB", "ORD", // airports
+		"SEL", "LON", "NYC", "PAR", "TYO", // metropolitan codes
+		"PNH", "TXL", "SXF", // retired
+	} {
+		if !lib.KnownAirport(code) {
+			t.Errorf("%s is not known", code)
+		}
+		if _, _, known := lib.Position(code); !known {
+			t.Errorf("%s has no position", code)
+		}
+	}
+}
+
+func TestNothingElseIsKnown(t *testing.T) {
+	lib := airport.New()
+	for _, code := range []string{"", "Z", "ZR", "ZRHX", "zrh", "Zrh", "ZR1", "ZR ", " ZRH", "Z\x00H", "ZÜR", "@@@", "[[[", "QQQ", "XXX", "ZZZ"} {
+		if lib.KnownAirport(code) {
+			t.Errorf("%q is known", code)
+		}
+		if lib.Location(code) != time.UTC || lib.Place(code) != code {
+			t.Errorf("%q: zone %v, place %q", code, lib.Location(code), lib.Place(code))
+		}
+		if latitude, longitude, known := lib.Position(code); known || latitude != "" || longitude != "" {
+			t.Errorf("%q has a position", code)
+		}
+	}
+}
+
+func TestEveryCompiledLineIsSound(t *testing.T) {
+	lib := airport.New()
+	rows := lines(t)
+	if len(rows) < 8000 {
+		t.Fatalf("%d airports", len(rows))
+	}
+	zones := map[string]bool{}
+	for i, row := range rows {
+		code, latitude, longitude, zone, metropolitan := row[0], row[1], row[2], row[3], row[4]
+		if i > 0 && rows[i-1][0] >= code {
+			t.Errorf("%s is out of order", code)
+		}
+		if !lib.KnownAirport(code) || lib.Location(code).String() != zone || zone == "" {
+			t.Errorf("%s: known %v, zone %v, want %s", code, lib.KnownAirport(code), lib.Location(code), zone)
+		}
+		north, errNorth := strconv.ParseFloat(latitude, 64)
+		east, errEast := strconv.ParseFloat(longitude, 64)
+		if errNorth != nil || errEast != nil || north < -90 || north > 90 || east < -180 || east > 180 || (north == 0 && east == 0) {
+			t.Errorf("%s lies at %s %s", code, latitude, longitude)
+		}
+		if metropolitan != "" && (!lib.KnownAirport(metropolitan) || lib.Place(metropolitan) != metropolitan) {
+			t.Errorf("%s is of %s, which is no place", code, metropolitan)
+		}
+		zones[zone] = true
+	}
+	if len(zones) < 300 {
+		t.Errorf("%d zones", len(zones))
+	}
+}
+
+func TestZonesNeedNothingOnTheMachine(t *testing.T) {
+	t.Setenv("ZONEINFO", "/nowhere")
+	if got := airport.New().Location("NBO").String(); got != "Africa/Nairobi" {
+		t.Errorf("zone of NBO is %s", got)
+	}
+}
+
+func TestAirportsOfAMetropolitanCodeAreOnePlace(t *testing.T) {
+	lib := airport.New()
+	for code, place := range map[string]string{
+		"LHR": "LON", "LGW": "LON", "LON": "LON", "ICN": "SEL", "GMP": "SEL", "SEL": "SEL", "JFK": "NYC",
+		"HLA": "JNB", "JNB": "JNB", "DXB": "DXB", "DWC": "DXB", "ZRH": "ZRH", "PNH": "PNH", "QQQ": "QQQ", "": "",
+	} {
+		if got := lib.Place(code); got != place {
+			t.Errorf("place of %q is %q, want %q", code, got, place)
+		}
+	}
+}
+
+func TestAMetropolitanCodeHasThePositionAndZoneOfItsAirports(t *testing.T) {
+	lib := airport.New()
+	latitude, longitude, known := lib.Position("LON")
+	north, _ := strconv.ParseFloat(latitude, 64)
+	east, _ := strconv.ParseFloat(longitude, 64)
+	if !known || north < 51.1 || north > 51.9 || east < -0.6 || east > 0.4 {
+		t.Errorf("LON lies at %s %s", latitude, longitude)
+	}
+	if zone := lib.Location("SEL").String(); zone != "Asia/Seoul" {
+		t.Errorf("zone of SEL is %s", zone)
+	}
+}
+
+func TestPositionsAreDecimalText(t *testing.T) {
+	latitude, longitude, known := airport.New().Position("ZRH")
+	if !known || !strings.HasPrefix(latitude, "47.4") || !strings.HasPrefix(longitude, "8.5") {
+		t.Errorf("ZRH lies at %s %s", latitude, longitude)
+	}
+}
+
+func TestTheFiveStatusCodesMayComeFromAnyAirport(t *testing.T) {
+	lib := airport.New()
+	for _, code := range []string{"NAL", "OFF", "OND", "ONA", "UNS"} {
+		for _, from := range []string{"ZRH", "QQQ", ""} {
+			if !lib.KnownStatus(from, code) {
+				t.Errorf("%s at %q is not known", code, from)
+			}
+		}
+	}
+	for _, code := range []string{"", "LCK", "off", "OF", "OFFF", "XXX"} {
+		if lib.KnownStatus("ZRH", code) {
+			t.Errorf("%q is known", code)
+		}
+	}
+}
+
+func TestAZoneIsLoadedOnceForAll(t *testing.T) {
+	lib := airport.New()
+	locations := make([]*time.Location, 50)
+	var all sync.WaitGroup
+	for i := range locations {
+		all.Go(func() { locations[i] = lib.Location([]string{"ZRH", "GVA"}[i%2]) })
+	}
+	all.Wait()
+	if slices.ContainsFunc(locations, func(l *time.Location) bool { return l != locations[0] }) {
+		t.Error("one zone, several locations")
+	}
+}
+
+func TestLookupsAllocateNothing(t *testing.T) {
+	lib := airport.New()
+	lib.Location("ZRH")
+	if n := testing.AllocsPerRun(100, func() {
+		_ = lib.KnownAirport("ZRH") && lib.KnownAirport("QQQ") && lib.KnownStatus("ZRH", "LCK")
+		_, _, _ = lib.Position("ZRH")
+		_, _ = lib.Place("LHR"), lib.Location("ZRH")
+		_ = lib.Instant("ZRH", 20000, 3600)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		airport.New()
+	}
+}
+
+func BenchmarkKnownAirport(b *testing.B) {
+	lib := airport.New()
+	for b.Loop() {
+		lib.KnownAirport("ZRH")
+	}
+}
+
+func BenchmarkInstant(b *testing.B) {
+	lib := airport.New()
+	for b.Loop() {
+		lib.Instant("ZRH", 20555, 3600)
+	}
+}

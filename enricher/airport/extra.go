@@ -1,0 +1,125 @@
+package airport
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"bagtrail/internal/strictyaml"
+)
+
+// Airport describes one location code.
+type Airport struct {
+	Code                string // three capitals
+	Zone                string // name of the time zone: Europe/Zurich
+	Latitude, Longitude string // decimal degrees, north and east positive; both "" where unknown
+	Metropolitan        string // metropolitan code that it belongs to, or ""
+}
+
+// Extra is what an operator adds to the compiled library.
+type Extra struct {
+	Airports []Airport           // an airport that is compiled in is replaced as a whole
+	Statuses map[string][]string // baggage status codes, by the airport that may send them
+}
+
+// ReadExtra reads an airports file in YAML:
+//
+//	airports:
+//	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
+//	b_codes: {ZRH: [LCK]}
+//
+// Code and timezone are mandatory. A metropolitan code that is new becomes known by being named here.
+// The error joins every fault of the file, each with its line.
+func ReadExtra(r io.Reader) (Extra, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Extra{}, fmt.Errorf("read airports: %w", err)
+	}
+	extra := Extra{Statuses: map[string][]string{}}
+	err = strictyaml.Read(text, func(document strictyaml.Value) {
+		// The codes of status may be those of airports that follow it, so they are checked last.
+		var statuses []strictyaml.Value
+		document.Object(strictyaml.Members{
+			"airports": extra.readAirports,
+			"b_codes":  func(v strictyaml.Value) { statuses = append(statuses, v) },
+		})
+		for _, v := range statuses {
+			extra.readStatuses(v, New(extra))
+		}
+	})
+	if err != nil {
+		return Extra{}, fmt.Errorf("airports:\n%w", err)
+	}
+	return extra, nil
+}
+
+func (x *Extra) readAirports(list strictyaml.Value) {
+	seen := map[string]bool{}
+	list.List(func(v strictyaml.Value) {
+		var a Airport
+		v.Object(strictyaml.Members{
+			"code":         func(v strictyaml.Value) { a.Code = readCode(v) },
+			"timezone":     func(v strictyaml.Value) { a.Zone = readZone(v) },
+			"latitude":     func(v strictyaml.Value) { a.Latitude = readDegrees(v, 90) },
+			"longitude":    func(v strictyaml.Value) { a.Longitude = readDegrees(v, 180) },
+			"metropolitan": func(v strictyaml.Value) { a.Metropolitan = readMetropolitan(v) },
+		}, "code", "timezone")
+		if (a.Latitude == "") != (a.Longitude == "") {
+			v.Fault("latitude and longitude go together")
+		}
+		if a.Code != "" && seen[a.Code] {
+			v.Fault("%s is there twice", a.Code)
+		}
+		seen[a.Code] = true
+		x.Airports = append(x.Airports, a)
+	})
+}
+
+func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
+	object.Entries(func(code string, v strictyaml.Value) {
+		if !lib.KnownAirport(code) {
+			v.Fault("%q is no airport of the library or of this file", code)
+		}
+		v.List(func(v strictyaml.Value) {
+			if status := readCode(v); status != "" {
+				x.Statuses[code] = append(x.Statuses[code], status)
+			}
+		})
+	})
+}
+
+// readCode reads three capitals: a location code, a baggage status code.
+func readCode(v strictyaml.Value) string {
+	code, plain := v.Text()
+	if _, valid := slotOf(code); !valid {
+		if plain {
+			v.Fault("%q is not three capitals", code)
+		}
+		return ""
+	}
+	return code
+}
+
+func readMetropolitan(v strictyaml.Value) string {
+	if text, plain := v.Text(); !plain || text == "" {
+		return ""
+	}
+	return readCode(v)
+}
+
+func readZone(v strictyaml.Value) string {
+	name, plain := v.Text()
+	if !plain {
+		return ""
+	}
+	if _, err := time.LoadLocation(name); err != nil || name == "" || name == "Local" {
+		v.Fault("%q is no time zone like Europe/Zurich", name)
+		return ""
+	}
+	return name
+}
+
+func readDegrees(v strictyaml.Value, most float64) string {
+	return strconv.FormatFloat(v.Number(-most, most), 'f', -1, 64)
+}

@@ -1,0 +1,127 @@
+package airport_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"bagtrail/enricher/airport"
+)
+
+func TestAFileAddsAirportsAndStatusCodes(t *testing.T) {
+	extra, err := airport.ReadExtra(strings.NewReader(`
+airports:
+  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
+  - {code: QQQ, timezone: Europe/Zurich}
+  - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: EAP}
+  - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: EAP}
+b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := airport.New(extra)
+
+	latitude, longitude, known := lib.Position("MYS")
+	if !lib.KnownAirport("MYS") || !known || latitude != "3.5" || longitude != "39.05" || lib.Place("MYS") != "MYS" ||
+		lib.Location("MYS").String() != "Africa/Addis_Ababa" {
+		t.Errorf("MYS lies at %s %s in %v", latitude, longitude, lib.Location("MYS"))
+	}
+	if _, _, known := lib.Position("QQQ"); known || !lib.KnownAirport("QQQ") {
+		t.Error("QQQ must be known, without a position")
+	}
+	for airport, code := range map[string]string{"ZRH": "LCK", "QQQ": "XRY"} {
+		if !lib.KnownStatus(airport, code) {
+			t.Errorf("%s may not send %s", airport, code)
+		}
+	}
+	if lib.KnownStatus("GVA", "LCK") || lib.KnownStatus("", "LCK") || !lib.KnownStatus("ZRH", "OFF") {
+		t.Error("an added status code holds for its airport alone, beside the others")
+	}
+	if airport.New().KnownAirport("QQQ") {
+		t.Error("the compiled library was changed")
+	}
+}
+
+func TestAnAddedAirportReplacesTheCompiledOne(t *testing.T) {
+	lib := read(t, "airports: [{code: LHR, timezone: Asia/Tokyo, latitude: -1, longitude: 2}]")
+	latitude, longitude, _ := lib.Position("LHR")
+	if latitude != "-1" || longitude != "2" || lib.Place("LHR") != "LHR" || lib.Location("LHR").String() != "Asia/Tokyo" {
+		t.Errorf("LHR lies at %s %s in %v, place %s", latitude, longitude, lib.Location("LHR"), lib.Place("LHR"))
+	}
+	if lib.Place("LGW") != "LON" {
+		t.Error("LGW is no longer in London")
+	}
+}
+
+func TestANewMetropolitanCodeIsKnownByItsAirports(t *testing.T) {
+	lib := read(t, `airports:
+  - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: EAP}
+  - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: EAP}`)
+	latitude, longitude, _ := lib.Position("EAP")
+	if !lib.KnownAirport("EAP") || latitude != "47.59" || longitude != "7.529" || lib.Location("EAP").String() != "Europe/Paris" {
+		t.Errorf("EAP lies at %s %s in %v", latitude, longitude, lib.Location("EAP"))
+	}
+	for _, code := range []string{"BSL", "MLH", "EAP"} {
+		if lib.Place(code) != "EAP" {
+			t.Errorf("place of %s is %s", code, lib.Place(code))
+		}
+	}
+}
+
+func TestAnEmptyFileAddsNothing(t *testing.T) {
+	if lib := read(t, "# nothing yet\n"); !lib.KnownAirport("ZRH") {
+		t.Error("the compiled library is gone")
+	}
+}
+
+func TestEveryFaultOfAnAirportsFileIsReported(t *testing.T) {
+	_, err := airport.ReadExtra(strings.NewReader(`airports:
+  - {code: zrh, timezone: Europe/Zurich}
+  - {code: AAX, timezone: Mars/Base}
+  - {timezone: Local}
+  - {code: AAY, timezone: UTC, latitude: 91, longitude: 1}
+  - {code: AAZ, timezone: UTC, latitude: 1}
+  - {code: AAZ, timezone: UTC, metropolitan: LO, runway: 3}
+b_codes:
+  QQQ: [LCK]
+  ZRH: [lck, LCKX]
+  GVA: LCK
+c_codes: {}
+`))
+	want := `airports:
+line 2: airports[0].code: "zrh" is not three capitals
+line 3: airports[1].timezone: "Mars/Base" is no time zone like Europe/Zurich
+line 4: airports[2].timezone: "Local" is no time zone like Europe/Zurich
+line 4: airports[2]: code is missing
+line 5: airports[3].latitude: "91" is no number from -90 to 90
+line 6: airports[4]: latitude and longitude go together
+line 7: airports[5].metropolitan: "LO" is not three capitals
+line 7: airports[5].runway: unknown member
+line 7: airports[5]: AAZ is there twice
+line 12: c_codes: unknown member
+line 9: b_codes.QQQ: "QQQ" is no airport of the library or of this file
+line 10: b_codes.ZRH[0]: "lck" is not three capitals
+line 10: b_codes.ZRH[1]: "LCKX" is not three capitals
+line 11: b_codes.GVA: not a list`
+	if err == nil || err.Error() != want {
+		t.Errorf("faults:\n%v\nwant:\n%s", err, want)
+	}
+}
+
+func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
+	broken := errors.New("disk gone")
+	if _, err := airport.ReadExtra(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func read(t *testing.T, text string) *airport.Library {
+	t.Helper()
+	extra, err := airport.ReadExtra(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return airport.New(extra)
+}

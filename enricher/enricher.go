@@ -1,0 +1,89 @@
+// Package enricher gives parsed messages their meaning: the missing year, the instants behind local
+// times, single plates out of tag ranges, and from these what the index files and what the fold reads.
+// It holds no state and asks no clock: a message and its received time always give the same result.
+package enricher
+
+import (
+	"sync"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// Airports is what the enricher must know of airports.
+type Airports interface {
+	parser.Reference
+	// Instant returns the moment at which clocks at the airport show the second of the day. A local time
+	// that exists twice or not at all is read with the offset before the change.
+	Instant(airport string, day bag.Day, second int) time.Time
+	// Local returns t in the time zone of the airport.
+	Local(airport string, t time.Time) time.Time
+}
+
+// Enricher turns messages into filings and back into the messages that the fold reads.
+// It may be used by several goroutines at once.
+type Enricher struct {
+	airports Airports
+	parsed   sync.Pool // of *parser.Message: memory for one parse, used again and again
+}
+
+// New returns an Enricher that knows the airports.
+func New(airports Airports) *Enricher {
+	return &Enricher{airports: airports, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
+}
+
+// readAhead is how long after its receipt a message may claim to have been read (rules §2, order).
+const readAhead = 24 * time.Hour
+
+// moment is what a message says about its own time.
+type moment struct {
+	received  time.Time
+	happened  time.Time
+	read      time.Time // zero unless .J gives date and time
+	localDay  bag.Day   // of happened, at the .V airport
+	reference bag.Day   // the day from which the other dates of the message take their year
+}
+
+// reference returns the day from which dates take their year, and the day of .J where it has one.
+func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day, hasRead bool) {
+	ref = bag.DayOf(received.UTC())
+	if m.Processing.Date.IsZero() {
+		return ref, 0, false
+	}
+	day, ok := Resolve(m.Processing.Date, ref)
+	if !ok {
+		return ref, 0, false
+	}
+	return day, day, true
+}
+
+func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
+	at := moment{received: received, happened: received}
+	ref, readDay, hasRead := reference(m, received)
+	at.reference = ref
+	if hasRead && m.Processing.HasTime {
+		if m.Processing.UTC {
+			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
+		} else {
+			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds).UTC()
+		}
+		if m.Kind == parser.BPM && at.read.Sub(received) <= readAhead {
+			at.happened = at.read
+		}
+	}
+	at.localDay = bag.DayOf(e.airports.Local(m.Version.Airport, at.happened))
+	return at
+}
+
+// segment makes a flight element whole. A flight whose date exists in no year is no flight.
+func segment(f parser.Flight, ref bag.Day) bag.Segment {
+	if !f.Present() {
+		return bag.Segment{}
+	}
+	day, ok := Resolve(f.Date, ref)
+	if !ok {
+		return bag.Segment{}
+	}
+	return bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number, Day: day}, Airport: f.Airport}
+}

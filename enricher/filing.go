@@ -1,0 +1,154 @@
+package enricher
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// Filing returns what the index must know of an accepted message: raw is the text that m was parsed
+// from, received the moment of its receipt in whole milliseconds, UTC.
+func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
+	filing := bag.Filing{Raw: raw, Received: received}
+	ref, _, _ := reference(m, received)
+	if len(m.Groups) == 1 {
+		g := &m.Groups[0]
+		filing.Entries = entries(m, g, groupFlights(g, ref))
+	} else {
+		filing.Entries = mergedEntries(m, ref)
+	}
+	if len(filing.Entries) == 0 {
+		filing.Stowage = stowageFlights(m, ref)
+	}
+	return filing
+}
+
+// groupFlights returns the flights that a group names, each once.
+func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
+	flights := make([]bag.Flight, 0, 2+len(g.Onward))
+	add := func(f parser.Flight) {
+		if s := segment(f, ref); !s.IsZero() && !slices.Contains(flights, s.Flight) {
+			flights = append(flights, s.Flight)
+		}
+	}
+	add(g.Inbound)
+	add(g.Outbound)
+	for _, o := range g.Onward {
+		add(o)
+	}
+	return flights
+}
+
+// entries returns an entry for each plate of a group, in plate order.
+func entries(m *parser.Message, g *parser.Group, flights []bag.Flight) []bag.Entry {
+	list := plates(g)
+	var pnrs []string
+	if g.PNR != "" {
+		pnrs = []string{strings.ToUpper(g.PNR)}
+	}
+	made := make([]bag.Entry, len(list))
+	for i, plate := range list {
+		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs}
+		if m.Kind == parser.BSM && (g.Rush || plate[0] == '2') {
+			made[i].Original = original(plate, g)
+		}
+	}
+	return made
+}
+
+// mergedEntries returns the entries of a message of several groups, one a plate.
+func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
+	var all []bag.Entry
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		all = append(all, entries(m, g, groupFlights(g, ref))...)
+	}
+	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
+	merged := all[:0]
+	for _, entry := range all {
+		if len(merged) == 0 || merged[len(merged)-1].Plate != entry.Plate {
+			merged = append(merged, entry)
+			continue
+		}
+		have := &merged[len(merged)-1]
+		have.Flights = union(have.Flights, entry.Flights)
+		have.PNRs = union(have.PNRs, entry.PNRs)
+		if have.Original == "" {
+			have.Original = entry.Original
+		}
+	}
+	return merged
+}
+
+// union returns the elements of a and those of b that a has not, without writing into either.
+func union[T comparable](a, b []T) []T {
+	out := a[:len(a):len(a)]
+	for _, x := range b {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// stowageFlights returns the flights on which a message without tags positions containers.
+func stowageFlights(m *parser.Message, ref bag.Day) []bag.Flight {
+	var flights []bag.Flight
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		if g.Loading.Device == "" {
+			continue
+		}
+		if s := segment(g.Outbound, ref); !s.IsZero() && !slices.Contains(flights, s.Flight) {
+			flights = append(flights, s.Flight)
+		}
+	}
+	return flights
+}
+
+// original returns the plate of the bag that a rush bag re-flights: the plate in .M where that is
+// another one, else the first ten-digit word of .R (rules §3, rush); or "".
+func original(plate bag.Plate, g *parser.Group) bag.Plate {
+	if p := bag.Plate(g.UniqueID); p.Valid() && p != plate {
+		return p
+	}
+	for _, line := range g.AirlineData {
+		for word := range words(line) {
+			if p := bag.Plate(word); p.Valid() {
+				if p == plate {
+					return ""
+				}
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// words yields the runs of letters and digits in a line.
+func words(line string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for len(line) > 0 {
+			start := strings.IndexFunc(line, alphanumeric)
+			if start < 0 {
+				return
+			}
+			line = line[start:]
+			end := strings.IndexFunc(line, func(r rune) bool { return !alphanumeric(r) })
+			if end < 0 {
+				end = len(line)
+			}
+			if !yield(line[:end]) {
+				return
+			}
+			line = line[end:]
+		}
+	}
+}
+
+func alphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+}

@@ -1,0 +1,142 @@
+package enricher
+
+import (
+	"slices"
+
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// Messages reads the stored messages of a plate again, as far as they concern it: one bag.Message for
+// every group that names it, none where a message names it nowhere.
+func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
+	wanted := number(plate)
+	r := reading{enricher: e, plate: plate, room: make([]bag.Message, 0, len(stored))}
+	for _, s := range stored {
+		if s.Kind == bag.Report {
+			e.report(&r, s)
+			continue
+		}
+		r.read(s, func(g *parser.Group) (string, bool) { return holds(g, wanted) })
+	}
+	return r.made
+}
+
+// Stowage reads stored container positionings again: one bag.Message for every group that fills a
+// stowage device for the flight.
+func (e *Enricher) Stowage(f bag.Flight, stored []bag.Stored) []*bag.Message {
+	r := reading{enricher: e, room: make([]bag.Message, 0, len(stored))}
+	for _, s := range stored {
+		r.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device != "" })
+	}
+	return slices.DeleteFunc(r.made, func(m *bag.Message) bool { return m.Outbound.Flight != f })
+}
+
+// reading collects messages that are read again.
+type reading struct {
+	enricher *Enricher
+	plate    bag.Plate // "" for container positionings
+	room     []bag.Message
+	made     []*bag.Message
+}
+
+// add returns memory for one more message. Messages stand together, for as long as they fit.
+func (r *reading) add() *bag.Message {
+	if len(r.room) == cap(r.room) {
+		r.room = make([]bag.Message, 0, 1+len(r.made))
+	}
+	if r.made == nil {
+		r.made = make([]*bag.Message, 0, cap(r.room))
+	}
+	r.room = r.room[:len(r.room)+1]
+	m := &r.room[len(r.room)-1]
+	r.made = append(r.made, m)
+	return m
+}
+
+// read parses a stored text and makes a message of every group that wanted picks.
+func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) {
+	e := r.enricher
+	m := e.parsed.Get().(*parser.Message)
+	defer e.parsed.Put(m)
+	m.Parse(s.Raw, e.airports)
+
+	var at moment
+	var text string
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		irregularity, ok := wanted(g)
+		if !ok {
+			continue
+		}
+		if text == "" {
+			at = e.moment(m, s.Received)
+			text = m.Canonical()
+		}
+		made := r.add()
+		e.fill(made, m, g, at)
+		made.Raw, made.Text, made.Group = s.Raw, text, i
+		made.Irregularity = irregularity
+		made.Original = original(r.plate, g)
+	}
+}
+
+// fill fills in what a group says.
+func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, at moment) {
+	*made = bag.Message{
+		Received: at.received, Happened: at.happened, Read: at.read, LocalDay: at.localDay,
+
+		Kind:      bag.BSM,
+		Change:    bag.Change(m.Change),
+		Source:    m.Version.Source,
+		Airport:   m.Version.Airport,
+		Outbound:  segment(g.Outbound, at.reference),
+		Inbound:   segment(g.Inbound, at.reference),
+		Screening: bag.Screening(m.Screening),
+
+		Processed:    m.Processing.Present,
+		Process:      m.Processing.Code,
+		ReadLocation: m.Processing.ReadLocation,
+		SentLocation: m.Processing.SentLocation,
+
+		Loaded:      g.Loading.Present,
+		Device:      g.Loading.Device,
+		Compartment: g.Loading.Compartment,
+		Connection:  connection(g.Loading.Connection, at.reference),
+
+		Seat:            g.Seat,
+		PassengerStatus: g.PassengerStatus,
+		TagStatus:       g.TagStatus,
+		Pieces:          g.Weight.Pieces,
+		Weight:          g.Weight.Checked,
+		WeightUnit:      g.Weight.Unit,
+		Surname:         g.Surname,
+		GivenName:       g.GivenName,
+		PNR:             g.PNR,
+		FrequentFlyer:   g.FrequentFlyer,
+		Rush:            g.Rush,
+	}
+	if m.Kind == parser.BPM {
+		made.Kind = bag.BPM
+	}
+	for _, o := range g.Onward {
+		if s := segment(o, at.reference); !s.IsZero() {
+			made.Onward = append(made.Onward, s)
+		}
+	}
+	if len(g.AirlineData) > 0 {
+		made.AirlineData = append([]string(nil), g.AirlineData...)
+	}
+}
+
+// connection makes the connection flight of a .U whole; its date and destination may be absent.
+func connection(f parser.Flight, ref bag.Day) bag.Segment {
+	if !f.Present() {
+		return bag.Segment{}
+	}
+	s := bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Airport: f.Airport}
+	if day, ok := Resolve(f.Date, ref); ok {
+		s.Day = day
+	}
+	return s
+}

@@ -1,0 +1,64 @@
+package enricher
+
+import (
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// plates returns the plates of a group, each once and in order, as views of one string.
+func plates(g *parser.Group) []bag.Plate {
+	digits := make([]byte, 0, 2*plateDigits)
+	for number := range g.Plates() {
+		digits = appendPlate(digits, number)
+	}
+	all := string(digits)
+	list := make([]bag.Plate, len(all)/plateDigits)
+	for i := range list {
+		list[i] = bag.Plate(all[i*plateDigits : (i+1)*plateDigits])
+	}
+	return list
+}
+
+const plateDigits = 10
+
+func appendPlate(dst []byte, number uint64) []byte {
+	var digits [plateDigits]byte
+	for i := plateDigits - 1; i >= 0; i-- {
+		digits[i] = byte('0' + number%10)
+		number /= 10
+	}
+	return append(dst, digits[:]...)
+}
+
+// number is the inverse of appendPlate. The plate must be valid.
+func number(p bag.Plate) uint64 {
+	n := uint64(0)
+	for i := range len(p) {
+		n = n*10 + uint64(p[i]-'0')
+	}
+	return n
+}
+
+// irregularityRows are the rows of the event table for .B, by status code; any other code is the last row.
+var irregularityRows = map[string]int{"": 5, "OFF": 1, "OND": 2, "ONA": 2, "UNS": 2, "NAL": 3}
+
+const otherIrregularity = 4
+
+// holds reports whether a group names the plate; irregularity is the status code of the .B that does and
+// comes first in the event table, then in the message. Any .B counts before any .N (rules §2).
+func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
+	best := 0
+	for _, t := range g.Tags {
+		if plate < t.First || plate >= t.First+uint64(t.Count) {
+			continue
+		}
+		row, known := irregularityRows[t.Status]
+		if !known {
+			row = otherIrregularity
+		}
+		if !found || row < best {
+			irregularity, best, found = t.Status, row, true
+		}
+	}
+	return irregularity, found
+}

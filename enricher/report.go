@@ -1,0 +1,69 @@
+package enricher
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// Report is a delayed-bag report that the downstream system has created, as the log and the index hold
+// it: what its MISHANDLED events need, and nothing of the passenger.
+type Report struct {
+	Reference string      `json:"record_reference"` // station, airline and number: DENUS10031
+	Station   string      `json:"station"`          // airport that owns the file
+	Plates    []bag.Plate `json:"bags"`
+}
+
+// Append appends the document of the report.
+func (r Report) Append(dst []byte) ([]byte, error) {
+	document, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("write delayed-bag report: %w", err)
+	}
+	return append(dst, document...), nil
+}
+
+// ReadReport reads the document of a report.
+func ReadReport(document string) (Report, error) {
+	var r Report
+	if err := json.Unmarshal([]byte(document), &r); err != nil {
+		return Report{}, fmt.Errorf("read delayed-bag report: %w", err)
+	}
+	for _, p := range r.Plates {
+		if !p.Valid() {
+			return Report{}, fmt.Errorf("read delayed-bag report: a bag is not a plate of ten digits")
+		}
+	}
+	return r, nil
+}
+
+// ReportFiling returns what the index must know of a report.
+func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing, error) {
+	r, err := ReadReport(document)
+	if err != nil {
+		return bag.Filing{}, err
+	}
+	filing := bag.Filing{Kind: bag.Report, Raw: document, Received: received}
+	list := slices.Clone(r.Plates)
+	slices.Sort(list)
+	for _, p := range slices.Compact(list) {
+		filing.Entries = append(filing.Entries, bag.Entry{Plate: p})
+	}
+	return filing, nil
+}
+
+// report reads a stored report again.
+func (e *Enricher) report(r *reading, s bag.Stored) {
+	document, err := ReadReport(s.Raw)
+	if err != nil || !slices.Contains(document.Plates, r.plate) {
+		return
+	}
+	*r.add() = bag.Message{
+		Kind: bag.Report, Received: s.Received, Happened: s.Received,
+		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),
+		Airport:  document.Station, Raw: s.Raw, Text: s.Raw, Pieces: -1, Weight: -1,
+	}
+}
