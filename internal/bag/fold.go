@@ -1,0 +1,155 @@
+// Package bag holds the words of baggage tracking (plates, flights, legs, events, bags) and the fold that
+// makes bags from messages. It is pure: it knows no clock, no store and no text format. What comes out
+// depends on the set of messages and the rules alone, never on the order in which they are given.
+package bag
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rules are the settings on which the fold depends.
+type Rules struct {
+	// Window is the duplicate window of rules §3.
+	Window time.Duration
+	// Place returns the metropolitan code of an airport, or the airport itself.
+	Place func(airport string) string
+}
+
+// Fold makes the bags of a plate, in the order PNR, surname, first flight date.
+//
+// messages are all that name the plate, delayed-bag reports included, and stowage the container
+// positionings on the flights of StowageFlights; both in any order, copies included.
+func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
+	var reports, texts []*Message
+	for _, m := range messages {
+		if m.Kind == Report {
+			reports = append(reports, m)
+		} else {
+			texts = append(texts, m)
+		}
+	}
+	positionings := withoutCopies(stowage, r.Window)
+	slices.SortFunc(positionings, (*Message).compare)
+
+	parts := identities(withoutCopies(texts, r.Window))
+	bags := make([]Bag, len(parts))
+	for i, part := range parts {
+		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
+		bags[i].Events = r.withPositionings(r.events(plate, part), positionings)
+	}
+	addReports(bags, reports)
+	for i := range bags {
+		r.finish(&bags[i])
+	}
+	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
+	return bags
+}
+
+// Compare orders bags as lists show them: plate, PNR, surname; then by first flight date and first event.
+func Compare(a, b *Bag) int {
+	return cmp.Or(
+		strings.Compare(string(a.Plate), string(b.Plate)),
+		strings.Compare(a.PNR, b.PNR),
+		strings.Compare(a.Surname, b.Surname),
+		cmp.Compare(a.FirstDay, b.FirstDay),
+		a.Events[0].Message.compare(b.Events[0].Message),
+	)
+}
+
+// firstDay returns the first flight date of a bag's messages, else the first day that they cover.
+func firstDay(messages []*Message) Day {
+	var flight, any Day
+	flights := false
+	for i, m := range messages {
+		first, _ := m.days()
+		if i == 0 || first < any {
+			any = first
+		}
+		for f := range m.Flights() {
+			if !flights || f.Day < flight {
+				flight, flights = f.Day, true
+			}
+		}
+	}
+	if flights {
+		return flight
+	}
+	return any
+}
+
+// reportDays is how many days before a delayed-bag report the first flight of its bag may lie.
+const reportDays = 14
+
+// addReports gives every report to the bag with the latest first flight date not after the report, at
+// most reportDays before; to each of them where several share that date (rules §4, delayed bags).
+func addReports(bags []Bag, reports []*Message) {
+	slices.SortFunc(reports, (*Message).compare)
+	for i, m := range reports {
+		if i > 0 && m.compare(reports[i-1]) == 0 {
+			continue
+		}
+		day, found := Day(0), false
+		for _, b := range bags {
+			if b.FirstDay <= m.LocalDay && b.FirstDay >= m.LocalDay-reportDays && (!found || b.FirstDay > day) {
+				day, found = b.FirstDay, true
+			}
+		}
+		if !found {
+			continue
+		}
+		for j := range bags {
+			if bags[j].FirstDay == day {
+				bags[j].Events = append(bags[j].Events, mishandled.of(m))
+			}
+		}
+	}
+}
+
+// finish fills in what follows from the events of a bag.
+func (r Rules) finish(b *Bag) {
+	slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
+	messages := make([]*Message, 0, len(b.Events))
+	b.Unknown = true
+	for _, e := range b.Events {
+		if e.Message.Kind != Report {
+			messages = append(messages, e.Message)
+		}
+		if e.Message.Kind == BSM {
+			b.Unknown = false
+		}
+		if e.Code == reflighted.Code {
+			b.Rush = true
+			if e.Message.Original != "" {
+				b.Original = e.Message.Original
+			}
+		}
+	}
+	b.describe(messages)
+	b.Legs = r.legs(b, messages)
+	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
+}
+
+// describe takes each field of the bag from the latest BSM that holds it, else the latest BPM.
+func (b *Bag) describe(messages []*Message) {
+	b.Pieces, b.Weight = -1, -1
+	for _, kind := range [...]Kind{BSM, BPM} {
+		for _, m := range slices.Backward(messages) {
+			if m.Kind != kind {
+				continue
+			}
+			b.PNR = cmp.Or(b.PNR, m.PNR)
+			b.Surname = cmp.Or(b.Surname, m.Surname)
+			b.GivenName = cmp.Or(b.GivenName, m.GivenName)
+			b.WeightUnit = cmp.Or(b.WeightUnit, m.WeightUnit)
+			if b.Pieces < 0 {
+				b.Pieces = m.Pieces
+			}
+			if b.Weight < 0 {
+				b.Weight = m.Weight
+			}
+		}
+	}
+}

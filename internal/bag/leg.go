@@ -1,0 +1,251 @@
+package bag
+
+import (
+	"cmp"
+	"slices"
+)
+
+// itinerary collects legs; two legs on one flight are one.
+type itinerary struct {
+	legs     []Leg
+	byFlight map[Flight]int // index in legs
+}
+
+// add adds a leg. Where there is one on the same flight already, the airports are those of the first
+// that knows its departure.
+func (t *itinerary) add(l Leg) {
+	if l.Flight.IsZero() {
+		return
+	}
+	if i, seen := t.byFlight[l.Flight]; seen {
+		have := &t.legs[i]
+		if have.From == "" && l.From != "" {
+			have.From, have.To = l.From, l.To
+		}
+		have.Status = max(have.Status, l.Status)
+		return
+	}
+	if t.byFlight == nil {
+		t.byFlight = make(map[Flight]int, 4)
+	}
+	t.byFlight[l.Flight] = len(t.legs)
+	t.legs = append(t.legs, l)
+}
+
+// legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
+func (r Rules) legs(b *Bag, messages []*Message) []Leg {
+	current := sources{place: r.Place}
+	cut := make(map[string]*Message) // place → its latest DEL
+	for _, m := range messages {
+		if m.Kind == BSM {
+			current.add(m)
+			if m.Change == Delete {
+				cut[r.Place(m.Airport)] = m
+			}
+		}
+	}
+	setting := r.settingEvents(b.Events, cut)
+
+	living := r.livingLegs(&current, messages, setting)
+	for i := range living.legs {
+		l := &living.legs[i]
+		l.Living = true
+		if l.Status != NoStatus {
+			l.Status = r.status(*l, b, setting)
+		}
+		if m := current.at(r.Place(l.From)); m != nil && l.From != "" {
+			l.Seat = m.Seat
+		}
+	}
+	r.sortByTravel(living.legs, messages)
+
+	var past itinerary
+	for _, m := range slices.Backward(messages) {
+		for l := range r.namedLegs(m) {
+			if _, lives := living.byFlight[l.Flight]; !lives {
+				past.add(l)
+			}
+		}
+	}
+	r.sortByTravel(past.legs, messages)
+	return append(living.legs, past.legs...)
+}
+
+// settingEvents returns the events that set a loading status and still count: not those at an airport
+// before its latest DEL.
+func (r Rules) settingEvents(events []Event, cut map[string]*Message) []Event {
+	var setting []Event
+	for _, e := range events {
+		if e.Sets == NoStatus {
+			continue
+		}
+		if del := cut[r.Place(e.Message.Airport)]; del != nil && e.Message.compare(del) < 0 {
+			continue
+		}
+		setting = append(setting, e)
+	}
+	return setting
+}
+
+// livingLegs applies the three rules of rules §3 to every place, and adds the flights on which the bag
+// was loaded beside them. A leg that shall have no loading status has NoStatus, the others NotLoaded.
+func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event) itinerary {
+	var all itinerary
+	out := make(map[string]Flight) // place → flight of the leg out of it
+	put := func(place string, l Leg, status Status) {
+		l.Status = status
+		out[place] = l.Flight
+		all.add(l)
+	}
+	latest := current.latestFirst()
+
+	for _, m := range latest { // rule 1
+		if !m.isDelete() {
+			put(r.Place(m.Airport), current.outbound(m), NotLoaded)
+		}
+	}
+	free := func(place string) bool {
+		_, taken := out[place]
+		return !taken && current.at(place) == nil
+	}
+	for _, m := range latest { // rule 2
+		if m.isDelete() {
+			continue
+		}
+		for l := range current.onward(m) {
+			if place := r.Place(l.From); l.From != "" && free(place) {
+				put(place, l, NotLoaded)
+			}
+		}
+	}
+	for _, m := range slices.Backward(messages) { // rule 3
+		if in := m.Inbound; !in.IsZero() && free(r.Place(in.Airport)) {
+			put(r.Place(in.Airport), Leg{Flight: in.Flight, From: in.Airport, To: m.Airport}, NoStatus)
+		}
+	}
+	for _, m := range slices.Backward(messages) {
+		if place := r.Place(m.Airport); m.Kind == BPM && !m.Outbound.IsZero() && free(place) {
+			put(place, current.outbound(m), NotLoaded)
+		}
+	}
+
+	seen := make(map[string]bool) // places whose latest status-setting BPM is known
+	for _, e := range slices.Backward(setting) {
+		m := e.Message
+		place := r.Place(m.Airport)
+		if m.Kind != BPM || seen[place] {
+			continue
+		}
+		seen[place] = true
+		if e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != out[place] {
+			l := current.outbound(m)
+			l.Status = NotLoaded
+			all.add(l)
+		}
+	}
+	return all
+}
+
+// status returns the loading status of a living leg that has one.
+func (r Rules) status(l Leg, b *Bag, setting []Event) Status {
+	status := NotLoaded
+	var setBy *Message
+	for _, e := range setting {
+		m := e.Message
+		flight := m.Outbound.Flight
+		if flight == l.Flight || m.Kind == Report ||
+			(flight.IsZero() && l.From != "" && r.Place(m.Airport) == r.Place(l.From)) {
+			status, setBy = e.Sets, m
+		}
+	}
+	if b.Rush && status != OnAircraft && (setBy == nil || setBy.compare(b.firstReflight()) < 0) {
+		return Delayed
+	}
+	return status
+}
+
+// namedLegs yields every flight that m names, as a leg.
+func (r Rules) namedLegs(m *Message) func(yield func(Leg) bool) {
+	return func(yield func(Leg) bool) {
+		s := sources{place: r.Place}
+		if !m.Outbound.IsZero() && !yield(s.outbound(m)) {
+			return
+		}
+		for l := range s.onward(m) {
+			if !yield(l) {
+				return
+			}
+		}
+		if !m.Inbound.IsZero() {
+			yield(Leg{Flight: m.Inbound.Flight, From: m.Inbound.Airport, To: m.Airport})
+		}
+	}
+}
+
+// longestChain is how many legs of one day are followed back at most.
+const longestChain = 8
+
+// sortByTravel orders legs by date; on one day a leg follows the leg that arrives where it departs, by the
+// shortest way back to a leg that follows none. Round trips, which have no such way, and other ties stand as
+// the latest message that names them has them.
+func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
+	if len(legs) < 2 {
+		return
+	}
+	followed := r.followed(legs)
+	named := make(map[Flight]int, len(legs))
+	for _, m := range slices.Backward(messages) {
+		for f := range m.Flights() {
+			if _, seen := named[f]; !seen {
+				named[f] = len(named)
+			}
+		}
+	}
+	slices.SortFunc(legs, func(a, b Leg) int {
+		return cmp.Or(
+			cmp.Compare(a.Day, b.Day),
+			cmp.Compare(followed[a.Flight], followed[b.Flight]),
+			cmp.Compare(named[a.Flight], named[b.Flight]),
+		)
+	})
+}
+
+// followed returns how many legs of its day each leg follows.
+func (r Rules) followed(legs []Leg) map[Flight]int {
+	type moment struct {
+		day   Day
+		place string
+	}
+	departing := make(map[moment][]int, len(legs))
+	arriving := make(map[moment]int, len(legs))
+	for i, l := range legs {
+		departing[moment{l.Day, r.Place(l.From)}] = append(departing[moment{l.Day, r.Place(l.From)}], i)
+		arriving[moment{l.Day, r.Place(l.To)}]++
+	}
+	counts := make(map[Flight]int, len(legs))
+	var reached []int
+	for i, l := range legs {
+		counts[l.Flight] = longestChain
+		feeders := arriving[moment{l.Day, r.Place(l.From)}]
+		if r.Place(l.From) == r.Place(l.To) {
+			feeders-- // itself
+		}
+		if feeders == 0 || l.From == "" {
+			counts[l.Flight] = 0
+			reached = append(reached, i)
+		}
+	}
+	for len(reached) > 0 {
+		l := legs[reached[0]]
+		reached = reached[1:]
+		behind := moment{l.Day, r.Place(l.To)}
+		for _, next := range departing[behind] {
+			if n := counts[l.Flight] + 1; n < counts[legs[next].Flight] {
+				counts[legs[next].Flight] = n
+				reached = append(reached, next)
+			}
+		}
+		delete(departing, behind) // the shortest way has been there
+	}
+	return counts
+}

@@ -1,0 +1,141 @@
+package bag
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+	"time"
+)
+
+// Kind is what a Message is.
+type Kind uint8
+
+// The kinds of messages that a bag's story is made of.
+const (
+	BSM    Kind = iota + 1 // bag source message
+	BPM                    // bag processed message
+	Report                 // a delayed-bag report that was created downstream
+)
+
+// Change is the status line of a BSM.
+type Change uint8
+
+// The changes of status.
+const (
+	New    Change = iota
+	Revise        // CHG
+	Delete        // DEL
+)
+
+// Screening is what the .X elements of a message say together.
+type Screening uint8
+
+// The screening results.
+const (
+	NotScreened Screening = iota
+	Screened
+	Cleared
+	Refused
+)
+
+// Message is one accepted message as far as it concerns one plate: one of its groups, with dates and
+// times made whole. A message that names the plate in two groups makes two. A container positioning
+// concerns no plate but the bags in its stowage device. Strings may be views of Raw. A Message is
+// never changed once made.
+type Message struct {
+	Received time.Time // UTC, whole milliseconds
+	Happened time.Time // UTC; the read time of a BPM where rules §2 lets it count, else Received
+	Read     time.Time // UTC; the .J read time where date and time are there, else zero
+	LocalDay Day       // date of Happened at Airport
+	Raw      string    // the message as sent; of a report, its document
+	Text     string    // canonical text, by which copies are recognised (rules §3)
+	Group    int       // which group of the message, from 0
+
+	Kind      Kind
+	Change    Change
+	Source    byte   // L T X R
+	Airport   string // .V
+	Outbound  Segment
+	Inbound   Segment
+	Onward    []Segment
+	Screening Screening
+
+	Irregularity string // status code of the .B that names the plate, or ""
+
+	Processed    bool // there is a .J
+	Process      byte // .J 1; 0 where absent
+	ReadLocation string
+	SentLocation string
+
+	Loaded      bool   // there is a .U
+	Device      string // .U 1: stowage device
+	Compartment string // .U 2: aircraft compartment, sometimes the airport itself
+	Connection  Segment
+
+	Seat            string
+	PassengerStatus string
+	TagStatus       string
+	Pieces          int // checked bags; -1 where absent
+	Weight          int // in WeightUnit, of all checked bags; -1 where absent
+	WeightUnit      string
+	Surname         string
+	GivenName       string
+	PNR             string
+	FrequentFlyer   string
+	Rush            bool  // .E/RUSH
+	Original        Plate // .M 1 where that is another plate, else the first ten-digit word of .R; or ""
+	AirlineData     []string
+}
+
+// Flights yields every flight that the message names in its flight elements: .I, .F, .O.
+func (m *Message) Flights() iter.Seq[Flight] {
+	return func(yield func(Flight) bool) {
+		if !m.Inbound.IsZero() && !yield(m.Inbound.Flight) {
+			return
+		}
+		if !m.Outbound.IsZero() && !yield(m.Outbound.Flight) {
+			return
+		}
+		for _, o := range m.Onward {
+			if !yield(o.Flight) {
+				return
+			}
+		}
+	}
+}
+
+// compare orders messages as their events are ordered: by happened, received, content (rules §2).
+func (m *Message) compare(n *Message) int {
+	if c := m.Happened.Compare(n.Happened); c != 0 {
+		return c
+	}
+	if c := m.Received.Compare(n.Received); c != 0 {
+		return c
+	}
+	if c := strings.Compare(m.Text, n.Text); c != 0 {
+		return c
+	}
+	if c := strings.Compare(m.Raw, n.Raw); c != 0 {
+		return c
+	}
+	return cmp.Compare(m.Group, n.Group)
+}
+
+// days returns the days that the message covers: from the first to the last flight date that it names,
+// or the airport-local day on which it happened.
+func (m *Message) days() (first, last Day) {
+	named := false
+	for f := range m.Flights() {
+		if !named {
+			first, last, named = f.Day, f.Day, true
+			continue
+		}
+		first, last = min(first, f.Day), max(last, f.Day)
+	}
+	if !named {
+		return m.LocalDay, m.LocalDay
+	}
+	return first, last
+}
+
+func (m *Message) isDelete() bool { return m.Kind == BSM && m.Change == Delete }

@@ -1,0 +1,48 @@
+package bag
+
+// stowagePlace is where a stowage device is filled: for a flight, at an airport.
+type stowagePlace struct {
+	flight  Flight
+	airport string
+}
+
+// StowageFlights adds to flights those on which container positionings can concern a bag that m names.
+func StowageFlights(flights map[Flight]struct{}, m *Message) {
+	if m.Device != "" && !m.Outbound.IsZero() {
+		flights[m.Outbound.Flight] = struct{}{}
+	}
+}
+
+// withPositionings adds to the events of a bag, which are in order, an event for every container
+// positioning that finds the bag in its stowage device: the latest event before it, on that flight out
+// of that airport, that carries a stowage device or is OFFLOADED, carries that device (rules §2).
+func (r Rules) withPositionings(events []Event, positionings []*Message) []Event {
+	if len(positionings) == 0 {
+		return events
+	}
+	device := make(map[stowagePlace]string)
+	merged := make([]Event, 0, len(events))
+	next := 0
+	for _, p := range positionings {
+		for next < len(events) && events[next].Message.compare(p) < 0 {
+			e := events[next]
+			if (e.Message.Device != "" || e.Code == offloaded.Code) && r.departs(e.Message) {
+				device[stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}] = e.Message.Device
+			}
+			merged = append(merged, e)
+			next++
+		}
+		if p.Device == "" || !r.departs(p) || device[stowagePlace{p.Outbound.Flight, p.Airport}] != p.Device {
+			continue
+		}
+		if code, loading := loadingEvent(p); loading {
+			merged = append(merged, code.of(p))
+		}
+	}
+	return append(merged, events[next:]...)
+}
+
+// departs reports whether the .F of m leaves from its airport.
+func (r Rules) departs(m *Message) bool {
+	return !m.Outbound.IsZero() && (&sources{place: r.Place}).outbound(m).From != ""
+}

@@ -1,0 +1,213 @@
+package trail_test
+
+import (
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+func source(airport, change string, lines ...string) []string {
+	head := []string{"BSM"}
+	if change != "" {
+		head = append(head, change)
+	}
+	return append(append(append(head, ".V/1"+airport, ".N/0220000001001", ".L/ABC123"), lines...), "ENDBSM")
+}
+
+func processed(airport string, lines ...string) []string {
+	return append(append([]string{"BPM", ".V/1" + airport, ".N/0220000001001", ".L/ABC123"}, lines...), "ENDBPM")
+}
+
+// TestRules3Legs has the rules of the paragraph on legs, each with the legs that it makes.
+func TestRules3Legs(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		send func(w *world)
+		legs []string
+	}{
+		{"1: the .F of the current BSM", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", source("LZRH", "CHG", ".F/LX102/12MAR/JFK")...)
+		}, []string{"LX102/12 ZRH-JFK Not Loaded", "(LX100/12 ZRH-JFK)"}},
+		{"1: none when that is a DEL", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
+		}, []string{"(LX100/12 ZRH-JFK)"}},
+		{"2: the .O of another airport's BSM", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK", ".O/AA1/12MAR/LAX")...)
+		}, []string{"LX100/12 ZRH-FRA Not Loaded", "LH400/12 FRA-JFK Not Loaded", "AA1/12 JFK-LAX Not Loaded"}},
+		{"2: not where the airport has a BSM", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK")...)
+			w.send("12T05:00", source("TFRA", "", ".F/LH402/12MAR/EWR")...)
+		}, []string{"LX100/12 ZRH-FRA Not Loaded", "LH402/12 FRA-EWR Not Loaded", "(LH400/12 FRA-JFK)"}},
+		{"2: not from a DEL", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK")...)
+			w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK")...)
+		}, []string{"(LX100/12 ZRH-FRA)", "(LH400/12 FRA-JFK)"}},
+		{"2: the latest BSM that has one from there", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK")...)
+			w.send("12T07:00", source("LGVA", "", ".F/LX2801/11MAR/ZRH", ".O/LX100/12MAR/FRA", ".O/LH402/12MAR/EWR")...)
+		}, []string{"LX2801/11 GVA-ZRH Not Loaded", "LX100/12 ZRH-FRA Not Loaded", "LH402/12 FRA-EWR Not Loaded", "(LH400/12 FRA-JFK)"}},
+		{"3: the .I that comes from there, without status", func(w *world) {
+			w.send("12T06:00", source("TFRA", "", ".I/LX100/12MAR/ZRH", ".F/LH400/12MAR/JFK")...)
+		}, []string{"LX100/12 ZRH-FRA", "LH400/12 FRA-JFK Not Loaded"}},
+		{"3: else the .F of the latest BPM there", func(w *world) {
+			w.send("12T06:00", processed("LZRH", ".J/S", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", processed("LZRH", ".J/S", ".F/LX102/12MAR/JFK")...)
+		}, []string{"LX102/12 ZRH-JFK Not Loaded", "(LX100/12 ZRH-JFK)"}},
+		{"beside it, another flight on which the bag was loaded", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX102/12MAR/JFK")...)
+		}, []string{"LX102/12 ZRH-JFK Loaded on Aircraft", "LX100/12 ZRH-JFK Not Loaded"}},
+		{"beside it, not when offloaded again", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX102/12MAR/JFK")...)
+			w.send("12T08:00", "BPM", ".V/1LZRH", ".F/LX102/12MAR/JFK", ".B/OFF/0220000001001", "ENDBPM")
+		}, []string{"LX100/12 ZRH-JFK Not Loaded", "(LX102/12 ZRH-JFK)"}},
+		{"loaded after a DEL", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
+			w.send("12T08:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/JFK")...)
+		}, []string{"LX100/12 ZRH-JFK Loaded on Aircraft"}},
+		{"events before the latest DEL count for no status", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/JFK")...)
+			w.send("12T08:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
+			w.send("12T09:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+		}, []string{"LX100/12 ZRH-JFK Not Loaded"}},
+		{"airports of one metropolitan code are one place", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX318/12MAR/LON", ".O/BA117/12MAR/JFK")...)
+			w.send("12T05:00", source("TLHR", "", ".F/BA119/12MAR/JFK")...)
+		}, []string{"LX318/12 ZRH-LON Not Loaded", "BA119/12 LHR-JFK Not Loaded", "(BA117/12 LON-JFK)"}},
+		{"an .F that names the .V airport arrives there", func(w *world) {
+			w.send("12T06:00", processed("LJFK", ".J/S", ".F/LX100/12MAR/JFK")...)
+		}, []string{"LX100/12 -JFK Not Loaded"}},
+		{"every .F of a BSM with source X arrives at .V", func(w *world) {
+			w.send("12T06:00", source("XJFK", "", ".F/LX100/12MAR/ZRH")...)
+		}, []string{"LX100/12 -JFK Not Loaded"}},
+		{"two legs on one flight are one", func(w *world) {
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+			w.send("12T09:00", source("XJFK", "", ".F/LX0100/12MAR/JFK")...)
+		}, []string{"LX100/12 ZRH-JFK Not Loaded"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			row.send(w)
+			expectList(t, "legs", legs(w.one(plate)), row.legs...)
+		})
+	}
+}
+
+// TestRules3Cancelled: a bag with a BSM and no living leg is cancelled; an unknown bag never is.
+func TestRules3Cancelled(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
+	expect(t, "a DEL alone", w.one(plate).Cancelled, true)
+	expectList(t, "lists show it not", w.flight("ZRH", false, "LX100/12"))
+	w = newWorld(t)
+	w.send("12T07:00", bpm(".J/S", ".N/0220000001001")...)
+	expect(t, "unknown", w.one(plate).Cancelled, false)
+}
+
+// TestRules3LoadingStatus: the status of a leg is set by the latest status-setting event that names its
+// flight, or names none and happened at its departure.
+func TestRules3LoadingStatus(t *testing.T) {
+	load := processed("LZRH", ".J/R", ".F/LX100/12MAR/FRA")
+	for _, row := range []struct {
+		name string
+		send func(w *world)
+		legs []string
+	}{
+		{"none", func(w *world) { w.send("12T07:00", processed("LZRH", ".J/S", ".F/LX100/12MAR/FRA")...) },
+			[]string{"LX100/12 ZRH-FRA Not Loaded", "LH400/12 FRA-JFK Not Loaded"}},
+		{"one that names its flight", func(w *world) { w.send("12T07:00", load...) },
+			[]string{"LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Not Loaded"}},
+		{"the latest", func(w *world) {
+			w.send("12T07:00", load...)
+			w.send("12T08:00", bpm(".F/LX100/12MAR/FRA", ".B/OFF/0220000001001")...)
+		}, []string{"LX100/12 ZRH-FRA Offloaded", "LH400/12 FRA-JFK Not Loaded"}},
+		{"a late BSM never turns a status back", func(w *world) {
+			w.send("12T05:00", load...)
+		}, []string{"LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Not Loaded"}},
+		{"one that names no flight, at the departure", func(w *world) {
+			w.send("12T07:00", "BPM", ".V/1TFRA", ".B/OFF/0220000001001", "ENDBPM")
+		}, []string{"LX100/12 ZRH-FRA Not Loaded", "LH400/12 FRA-JFK Offloaded"}},
+		{"a delayed-bag report, on every living leg", func(w *world) {
+			w.send("12T07:00", load...)
+			w.report("12T20:00", plate)
+		}, []string{"LX100/12 ZRH-FRA Delayed", "LH400/12 FRA-JFK Delayed"}},
+		{"a status after the report", func(w *world) {
+			w.report("12T07:00", plate)
+			w.send("12T08:00", load...)
+		}, []string{"LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Delayed"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK")...)
+			row.send(w)
+			expectList(t, "legs", legs(w.one(plate)), row.legs...)
+		})
+	}
+}
+
+// TestRules3Departed: a leg neither Loaded nor Offloaded is Delayed when its flight has departed by the
+// flight reference; a leg without a status stays so.
+func TestRules3Departed(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Departed = func(f bag.Flight, from string, now time.Time) bool {
+		return now.Equal(at("2026-03-20T00:00:00Z")) && f.Number != "400"
+	}
+	w.send("12T06:00", source("TFRA", "", ".I/LX90/12MAR/ZRH", ".F/LH402/12MAR/JFK", ".O/AA1/12MAR/LAX")...)
+	w.send("12T07:00", processed("TFRA", ".J/R", ".F/LH402/12MAR/JFK")...)
+	expectList(t, "legs", legs(w.one(plate)),
+		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Loaded on Aircraft", "AA1/12 JFK-LAX Delayed")
+
+	w.send("12T08:00", "BPM", ".V/1TFRA", ".F/LH402/12MAR/JFK", ".B/OFF/0220000001001", "ENDBPM")
+	expectList(t, "offloaded", legs(w.one(plate)),
+		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Offloaded", "AA1/12 JFK-LAX Delayed")
+}
+
+// TestRules3DelayedByReflight: a living leg of a re-flighted bag is Delayed while it is not Loaded on
+// Aircraft and no status-setting event comes after the REFLIGHTED one.
+func TestRules3DelayedByReflight(t *testing.T) {
+	rush := source("LZRH", "", ".F/LX102/13MAR/JFK", ".E/RUSH")
+	w := newWorld(t)
+	w.send("13T06:00", rush...)
+	expectList(t, "re-flighted", legs(w.one(plate)), "LX102/13 ZRH-JFK Delayed")
+	w.send("13T07:00", processed("LZRH", ".J/R", ".U/AKE12345LX", ".F/LX102/13MAR/JFK")...)
+	expectList(t, "loaded since", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded in Container")
+	w.send("13T08:00", rush...)
+	expectList(t, "a late BSM never turns a status back", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded in Container")
+	w.send("13T07:30", processed("LZRH", ".J/R", ".F/LX102/13MAR/JFK")...)
+	expectList(t, "on the aircraft before", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded on Aircraft")
+}
+
+// TestRules4BagsForFlight: D departs from the airport, A arrives there; only living legs; the order is
+// plate, PNR, surname; the seat is that of the latest BSM at the departure.
+func TestRules4BagsForFlight(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX0100/12MAR/FRA", ".O/LH400/12MAR/JFK", ".N/0220000002001", ".S/Y/12A/C", ".P/SMITH/JOHN", "ENDBSM")
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/FRA", ".N/0220000001001", ".L/XYZ789", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LZRH", ".F/LX100/12MAR/FRA", ".N/0220000001001", ".L/ABC123", "ENDBSM")
+	expectList(t, "departing", w.flight("ZRH", false, "LX100/12"), "0220000001 Not Loaded", "0220000001 Not Loaded", "0220000002 Not Loaded")
+	expectList(t, "arriving", w.flight("FRA", true, "LX100/12"), "0220000001 Not Loaded", "0220000001 Not Loaded", "0220000002 Not Loaded")
+	expectList(t, "arriving where it departs", w.flight("ZRH", true, "LX100/12"))
+	expectList(t, "another day", w.flight("ZRH", false, "LX100/13"))
+	expectList(t, "onward", w.flight("JFK", true, "LH400/12"), "0220000002 Not Loaded")
+	b := w.one("0220000002")
+	expect(t, "seat", b.Legs[0].Seat, "12A")
+	expect(t, "seat on the onward leg", b.Legs[1].Seat, "")
+}
+
+// TestRules4BagsForPassenger: bags with that PNR, without case, and a living leg that departs on that day.
+func TestRules4BagsForPassenger(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/FRA", ".O/LH400/13MAR/JFK")...)
+	expect(t, "first leg", len(w.passenger("abc123", "12")), 1)
+	expect(t, "onward leg", len(w.passenger("ABC123", "13")), 1)
+	expect(t, "another day", len(w.passenger("ABC123", "14")), 0)
+	expect(t, "another PNR", len(w.passenger("ABC124", "12")), 0)
+	w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/FRA", ".O/LH400/13MAR/JFK")...)
+	expect(t, "cancelled", len(w.passenger("ABC123", "12")), 0)
+}

@@ -1,0 +1,114 @@
+// Package memory is an index in plain maps: the twin of the real store for tests, and the index of one
+// message for those who only want to know what it would make. It keeps everything until it is dropped.
+package memory
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
+)
+
+// Index holds filings. Its zero value is not ready; use New. It may be used by several goroutines.
+type Index struct {
+	mu      sync.Mutex
+	trails  map[bag.Plate][]bag.Stored
+	stowage map[bag.Flight][]bag.Stored
+	flights map[bag.Flight][]bag.Plate
+	pnrs    map[string][]bag.Plate
+	rush    map[bag.Plate][]bag.Plate
+}
+
+// New returns an empty index.
+func New() *Index {
+	return &Index{
+		trails:  make(map[bag.Plate][]bag.Stored),
+		stowage: make(map[bag.Flight][]bag.Stored),
+		flights: make(map[bag.Flight][]bag.Plate),
+		pnrs:    make(map[string][]bag.Plate),
+		rush:    make(map[bag.Plate][]bag.Plate),
+	}
+}
+
+// File files messages; fresh tells for each whether it was not there before.
+func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	fresh = make([]bool, len(filings))
+	for i, f := range filings {
+		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		for _, e := range f.Entries {
+			fresh[i] = put(x.trails, e.Plate, stored) || fresh[i]
+			for _, flight := range e.Flights {
+				put(x.flights, flight, e.Plate)
+			}
+			for _, pnr := range e.PNRs {
+				put(x.pnrs, pnr, e.Plate)
+			}
+			if e.Original != "" {
+				put(x.rush, e.Original, e.Plate)
+			}
+		}
+		for _, flight := range f.Stowage {
+			fresh[i] = put(x.stowage, flight, stored) || fresh[i]
+		}
+	}
+	return fresh, nil
+}
+
+func put[K, V comparable](lists map[K][]V, key K, value V) bool {
+	if slices.Contains(lists[key], value) {
+		return false
+	}
+	lists[key] = append(lists[key], value)
+	return true
+}
+
+// Flight implements trail.Index.
+func (x *Index) Flight(_ context.Context, f bag.Flight) ([]bag.Plate, trail.Held, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.flights[f]), trail.Held{Messages: slices.Clone(x.stowage[f])}, nil
+}
+
+// Passenger implements trail.Index.
+func (x *Index) Passenger(_ context.Context, pnr string) ([]bag.Plate, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.pnrs[pnr]), nil
+}
+
+// Trails implements trail.Index.
+func (x *Index) Trails(_ context.Context, plates []bag.Plate, _ func(int, uint64) bool) ([]trail.Held, error) {
+	return held(all(x, x.trails, plates)), nil
+}
+
+// Rush implements trail.Index.
+func (x *Index) Rush(_ context.Context, plates []bag.Plate) ([][]bag.Plate, error) {
+	return all(x, x.rush, plates), nil
+}
+
+// Stowage implements trail.Index.
+func (x *Index) Stowage(_ context.Context, flights []bag.Flight) ([]trail.Held, error) {
+	return held(all(x, x.stowage, flights)), nil
+}
+
+func held(lists [][]bag.Stored) []trail.Held {
+	out := make([]trail.Held, len(lists))
+	for i, messages := range lists {
+		out[i].Messages = messages
+	}
+	return out
+}
+
+func all[K, V comparable](x *Index, lists map[K][]V, keys []K) [][]V {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found := make([][]V, len(keys))
+	for i, k := range keys {
+		found[i] = slices.Clone(lists[k])
+	}
+	return found
+}

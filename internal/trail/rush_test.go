@@ -1,0 +1,191 @@
+package trail_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// checkIn is an original bag of Smith from ZRH on a day of March.
+func checkIn(tag bag.Plate, day string) []string {
+	return []string{"BSM", ".V/1LZRH", ".F/LX100/" + day + "MAR/JFK", ".N/" + string(tag) + "001", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM"}
+}
+
+// rushTag is a rush bag from ZRH on a day of March.
+func rushTag(tag bag.Plate, day string, lines ...string) []string {
+	return append(append([]string{"BSM", ".V/1LZRH", ".F/LX200/" + day + "MAR/JFK", ".N/" + string(tag) + "001", ".E/RUSH"}, lines...), "ENDBSM")
+}
+
+func original(b *bag.Bag) string {
+	switch {
+	case b.Reflighted == nil:
+		return "none"
+	case b.Reflighted.Flight.IsZero():
+		return string(b.Reflighted.Plate)
+	}
+	f := b.Reflighted.Flight
+	return fmt.Sprintf("%s %s%s/%s", b.Reflighted.Plate, f.Airline, f.Number, f.Day.String()[8:])
+}
+
+// TestRules3RushOriginal: the bag that a rush bag re-flights.
+func TestRules3RushOriginal(t *testing.T) {
+	const first, second, rush = bag.Plate("0220000001"), bag.Plate("0220000002"), bag.Plate("2220000009")
+	for _, row := range []struct {
+		name string
+		send func(w *world)
+		want string
+	}{
+		{"the plate in .M", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001", ".R/0220000002")...)
+		}, "0220000001 LX100/12"},
+		{"else the first ten-digit word in .R", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".M/2220000009", ".R/ORIG 123 0220000001/0220000002")...)
+		}, "0220000001 LX100/12"},
+		{"eleven digits are no plate", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".R/02200000011")...)
+		}, "none"},
+		{"a plate that nobody knows", func(w *world) {
+			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
+		}, "0220000001"},
+		{"of several bags the latest not after it", func(w *world) {
+			w.send("04T06:00", checkIn(first, "04")...)
+			w.send("04T06:00", checkIn(first, "10")...)
+			w.send("04T06:00", checkIn(first, "14")...)
+			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
+		}, "0220000001 LX100/10"},
+		{"fourteen days before", func(w *world) {
+			w.send("04T06:00", checkIn(first, "04")...)
+			w.send("13T06:00", rushTag(rush, "18", ".M/0220000001")...)
+		}, "0220000001 LX100/04"},
+		{"fifteen days before", func(w *world) {
+			w.send("04T06:00", checkIn(first, "04")...)
+			w.send("13T06:00", rushTag(rush, "19", ".M/0220000001")...)
+		}, "0220000001"},
+		{"without a plate, the one bag of PNR and surname", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH/JOHN", ".L/abc123")...)
+		}, "0220000001 LX100/12"},
+		{"of several none", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("12T06:00", checkIn(second, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "none"},
+		{"but not cancelled ones", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("12T06:00", checkIn(second, "12")...)
+			del := checkIn(second, "12")
+			w.send("12T07:00", append([]string{"BSM", "DEL"}, del[1:]...)...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "0220000001 LX100/12"},
+		{"nor another surname", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/JONES/JOHN", ".L/ABC123")...)
+		}, "none"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			row.send(w)
+			b := w.one(rush)
+			expect(t, "rush", b.Rush, true)
+			expect(t, "original", original(b), row.want)
+		})
+	}
+}
+
+// TestRules3ReflightedLeg: the flight is the original's last living leg that is not Loaded on Aircraft.
+func TestRules3ReflightedLeg(t *testing.T) {
+	const first, rush = bag.Plate("0220000001"), bag.Plate("2220000009")
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/FRA", ".O/LH400/12MAR/JFK", ".N/0220000001001", "ENDBSM")
+	w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
+	expect(t, "the last leg", original(w.one(rush)), "0220000001 LH400/12")
+	w.send("12T08:00", "BPM", ".V/1TFRA", ".J/R", ".F/LH400/12MAR/JFK", ".N/0220000001001", "ENDBPM")
+	expect(t, "the last one not on the aircraft", original(w.one(rush)), "0220000001 LX100/12")
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R", ".F/LX100/12MAR/FRA", ".N/0220000001001", "ENDBPM")
+	expect(t, "all on the aircraft", original(w.one(rush)), "0220000001 LH400/12")
+}
+
+// TestRules3RushTag: the last plate of the chain of rush bags, each plate once.
+func TestRules3RushTag(t *testing.T) {
+	const first, rush1, rush2 = bag.Plate("0220000001"), bag.Plate("2220000008"), bag.Plate("2220000009")
+	tag := func(w *world) string {
+		w.t.Helper()
+		bags := w.passenger("ABC123", "12")
+		if len(bags) != 1 {
+			w.t.Fatalf("%d bags, want 1", len(bags))
+		}
+		if bags[0].RushTag == nil {
+			return "none"
+		}
+		return string(bags[0].RushTag.Plate)
+	}
+	w := newWorld(t)
+	w.send("12T06:00", checkIn(first, "12")...)
+	expect(t, "before", tag(w), "none")
+	w.send("13T06:00", rushTag(rush1, "13", ".M/0220000001")...)
+	expect(t, "one", tag(w), "2220000008")
+	w.send("14T06:00", rushTag(rush2, "14", ".R/2220000008")...)
+	expect(t, "two", tag(w), "2220000009")
+	w.send("15T06:00", "BSM", "CHG", ".V/1LZRH", ".F/LX200/15MAR/JFK", ".N/0220000001001", ".E/RUSH", ".M/2220000009", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM")
+	if bags := w.passenger("ABC123", "15"); len(bags) == 1 && bags[0].RushTag != nil {
+		expect(t, "a circle ends", string(bags[0].RushTag.Plate), "2220000009")
+	}
+
+	w = newWorld(t)
+	w.send("12T06:00", checkIn(first, "12")...)
+	w.send("13T06:00", rushTag(rush1, "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+	expect(t, "by passenger", tag(w), "2220000008")
+}
+
+// TestRules4MishandledBag: a report goes to the bag with the latest first flight date not after it, at
+// most fourteen days before; to each where several share it.
+func TestRules4MishandledBag(t *testing.T) {
+	w := newWorld(t)
+	w.send("01T06:00", named("LX100/01MAR/JFK", "SMITH/JOHN", "ABC123")...)
+	w.send("01T06:00", named("LX100/08MAR/JFK", "SMITH/JOHN", "ABC123")...)
+	w.send("01T06:00", named("LX100/08MAR/JFK", "JONES/TOM", "XYZ789")...)
+	w.report("12T06:00", plate)
+	var got []string
+	for _, b := range w.bags(plate) {
+		got = append(got, b.Surname+"/"+b.FirstDay.String()[8:]+" "+codes(b))
+	}
+	expectList(t, "bags", got, "SMITH/01 EXPECTED", "SMITH/08 EXPECTED MISHANDLED", "JONES/08 EXPECTED MISHANDLED")
+
+	w = newWorld(t)
+	w.send("01T06:00", named("LX100/01MAR/JFK", "SMITH/JOHN", "ABC123")...)
+	w.report("15T12:00", plate)
+	expect(t, "fourteen days", codes(w.one(plate)), "EXPECTED MISHANDLED")
+	w = newWorld(t)
+	w.send("01T06:00", named("LX100/01MAR/JFK", "SMITH/JOHN", "ABC123")...)
+	w.report("16T12:00", plate)
+	expect(t, "fifteen days", codes(w.one(plate)), "EXPECTED")
+}
+
+// TestRules5Lifetimes: every message of a bag lives until the retention after its last event has passed.
+func TestRules5Lifetimes(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Retention = 24 * time.Hour
+	w.send("12T06:00", bsm()...)
+	w.send("12T06:05", bsm()...) // a copy
+	w.send("13T07:00", bpm(".J/S", ".F/LX100/12MAR/JFK", ".N/0220000001001")...)
+	w.send("03T07:00", named("LX100/03MAR/JFK", "SMITH/JOHN", "ABC123")...)
+	trails, err := w.index.Trails(t.Context(), []bag.Plate{plate}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, until := range w.reader().Lifetimes(plate, trails[0].Messages) {
+		switch received := trails[0].Messages[i].Received; {
+		case received.Equal(at("2026-03-03T07:00:00Z")):
+			expect(t, "the bag of another journey", until, at("2026-03-04T07:00:00Z"))
+		case received.Equal(at("2026-03-12T06:05:00Z")):
+			expect(t, "a copy", until, at("2026-03-14T07:00:00Z"))
+		default:
+			expect(t, "until", until, at("2026-03-14T07:00:00Z"))
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package trail
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"bagtrail/internal/bag"
+)
+
+// session holds what one question has loaded: each plate and each flight is loaded once.
+type session struct {
+	reader     *Reader
+	bags       map[bag.Plate][]*bag.Bag
+	stowage    map[bag.Flight]stowage
+	passengers map[string][]*bag.Bag     // by PNR
+	rush       map[bag.Plate][]bag.Plate // the rush bags that name a plate
+	originals  map[*bag.Bag]*bag.Bag     // of rush bags; nil where there is none
+}
+
+// stowage is the container positionings on a flight, as they were read at a version.
+type stowage struct {
+	version  uint64
+	messages []*bag.Message
+}
+
+func (r *Reader) newSession() *session {
+	return &session{
+		reader:     r,
+		bags:       make(map[bag.Plate][]*bag.Bag),
+		stowage:    make(map[bag.Flight]stowage),
+		passengers: make(map[string][]*bag.Bag),
+		rush:       make(map[bag.Plate][]bag.Plate),
+		originals:  make(map[*bag.Bag]*bag.Bag),
+	}
+}
+
+// load folds the bags of the plates that are not loaded yet, in at most two round trips.
+func (s *session) load(ctx context.Context, plates []bag.Plate) error {
+	var missing []bag.Plate
+	for _, p := range plates {
+		if _, have := s.bags[p]; !have {
+			s.bags[p] = nil
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	found := make([]*folded, len(missing))
+	trails, err := s.reader.index.Trails(ctx, missing, func(i int, version uint64) bool {
+		found[i] = s.reader.folded.get(missing[i], version)
+		return found[i] != nil
+	})
+	if err != nil {
+		return err
+	}
+	flights := make(map[bag.Flight]struct{})
+	for i, t := range trails {
+		if found[i] == nil {
+			found[i] = newFolded(t.Version, s.reader.enricher.Messages(missing[i], t.Messages))
+		}
+		for _, f := range found[i].flights {
+			flights[f] = struct{}{}
+		}
+	}
+	if err := s.loadStowage(ctx, flights); err != nil {
+		return err
+	}
+	for i, plate := range missing {
+		s.bags[plate] = s.fold(plate, found[i])
+	}
+	return nil
+}
+
+// fold makes the bags of a plate, or takes them over where they have been made of the same messages. Each
+// question has copies of its own, since it joins them with other plates.
+func (s *session) fold(plate bag.Plate, f *folded) []*bag.Bag {
+	if positioned := s.positioned(f.flights); f.bags == nil || f.positioned != positioned || f.version == 0 {
+		var positionings []*bag.Message
+		for _, flight := range f.flights {
+			positionings = append(positionings, s.stowage[flight].messages...)
+		}
+		made := *f
+		made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
+		f = &made
+		s.reader.folded.put(plate, f)
+	}
+	copies := slices.Clone(f.bags)
+	bags := make([]*bag.Bag, len(copies))
+	for i := range copies {
+		bags[i] = &copies[i]
+		if departed := s.reader.settings.Departed; departed != nil {
+			now := s.reader.settings.Now()
+			bags[i].Depart(func(f bag.Flight, from string) bool { return departed(f, from, now) })
+		}
+	}
+	return bags
+}
+
+// positioned returns the version of the container positionings on flights.
+func (s *session) positioned(flights []bag.Flight) uint64 {
+	version := uint64(len(flights))
+	for _, f := range flights {
+		version = version*0x9e3779b97f4a7c15 + s.stowage[f].version
+	}
+	return version
+}
+
+func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct{}) error {
+	var missing []bag.Flight
+	for f := range flights {
+		if _, have := s.stowage[f]; !have {
+			missing = append(missing, f)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	held, err := s.reader.index.Stowage(ctx, missing)
+	if err != nil {
+		return err
+	}
+	for i, f := range missing {
+		s.addStowage(f, held[i])
+	}
+	return nil
+}
+
+func (s *session) addStowage(f bag.Flight, held Held) {
+	s.stowage[f] = stowage{held.Version, s.reader.enricher.Stowage(f, held.Messages)}
+}
+
+// ofPlates returns the bags of plates that are loaded, in the order of lists.
+func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
+	all := make([]*bag.Bag, 0, len(plates))
+	for _, p := range slices.Sorted(slices.Values(plates)) {
+		all = append(all, s.bags[p]...)
+	}
+	return all
+}
+
+// ofPNR returns the bags whose PNR it is, in the order of lists. Callers must not change the slice.
+func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
+	pnr = strings.ToUpper(pnr)
+	if found, have := s.passengers[pnr]; have {
+		return found, nil
+	}
+	plates, err := s.reader.index.Passenger(ctx, pnr)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.load(ctx, plates); err != nil {
+		return nil, err
+	}
+	var found []*bag.Bag
+	for _, b := range s.ofPlates(plates) {
+		if strings.ToUpper(b.PNR) == pnr {
+			found = append(found, b)
+		}
+	}
+	s.passengers[pnr] = found
+	return found, nil
+}
+
+// loadRush loads the rush bags that name the plates, those that name these, and so on: in at most three round trips for
+// each step of the longest chain, however many plates there are.
+func (s *session) loadRush(ctx context.Context, plates []bag.Plate) error {
+	for {
+		var missing []bag.Plate
+		for _, p := range plates {
+			if _, have := s.rush[p]; !have {
+				s.rush[p] = nil
+				missing = append(missing, p)
+			}
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		rush, err := s.reader.index.Rush(ctx, missing)
+		if err != nil {
+			return err
+		}
+		plates = nil
+		for i, p := range missing {
+			s.rush[p] = rush[i]
+			plates = append(plates, rush[i]...)
+		}
+		if err := s.load(ctx, plates); err != nil {
+			return err
+		}
+	}
+}

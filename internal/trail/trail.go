@@ -1,0 +1,193 @@
+// Package trail answers the three questions of bagtrail from what the index holds: the bags of a flight,
+// the bags of a plate, the bags of a passenger. It joins what several plates and flights say together
+// (rush bags, containers). It does not know how the index is kept, nor who asks.
+package trail
+
+import (
+	"context"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// Index gives back what was filed. Every call is one round trip, whatever its size.
+// An answer is whole or an error; what was not found is empty.
+type Index interface {
+	// Flight returns the plates that were filed under the flight, and the container positionings on it.
+	Flight(ctx context.Context, f bag.Flight) (plates []bag.Plate, stowage Held, err error)
+	// Passenger returns the plates that were filed under the PNR (capitals).
+	Passenger(ctx context.Context, pnr string) ([]bag.Plate, error)
+	// Trails returns the messages and reports that were filed under each plate, in the order given. It may leave
+	// out the messages of the i-th plate where known(i, version) says so.
+	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]Held, error)
+	// Rush returns for each plate, in the order given, the plates of rush bags that name it as their original.
+	Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error)
+	// Stowage returns the container positionings on each flight, in the order given.
+	Stowage(ctx context.Context, flights []bag.Flight) ([]Held, error)
+}
+
+// Held is what was filed under one plate, or on one flight.
+type Held struct {
+	// Version is a number that another set of messages has not: what was read at one version needs not be
+	// read again. 0 says nothing.
+	Version  uint64
+	Messages []bag.Stored
+}
+
+// Enricher reads stored messages again.
+type Enricher interface {
+	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
+	Stowage(f bag.Flight, stored []bag.Stored) []*bag.Message
+}
+
+// Settings are what the answers depend on beside the messages.
+type Settings struct {
+	// Window is the duplicate window of rules §3.
+	Window time.Duration
+	// Retention is how long the index keeps a bag after its last event; Lifetimes depend on it, answers do not.
+	Retention time.Duration
+	// Place returns the metropolitan code of an airport, or the airport itself.
+	Place func(airport string) string
+	// Departed reports whether a flight had left an airport by now, by the flight reference. It may be nil.
+	Departed func(f bag.Flight, from string, now time.Time) bool
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Reader answers the questions. It may be used by several goroutines at once.
+type Reader struct {
+	index    Index
+	enricher Enricher
+	settings Settings
+	folded   *cache
+}
+
+// New returns a Reader over the index.
+func New(index Index, enricher Enricher, settings Settings) *Reader {
+	return &Reader{index: index, enricher: enricher, settings: settings, folded: newCache(cachedMessages)}
+}
+
+// Listed is a bag on a flight.
+type Listed struct {
+	Bag *bag.Bag
+	Leg bag.Leg
+}
+
+// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
+// there, in the order of lists. It takes at most three round trips.
+func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
+	plates, stowage, err := r.index.Flight(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	s := r.newSession()
+	s.addStowage(f, stowage)
+	if err := s.load(ctx, plates); err != nil {
+		return nil, err
+	}
+	place := r.settings.Place(airport)
+	var listed []Listed
+	for _, b := range s.ofPlates(plates) {
+		for _, l := range b.Legs {
+			end := l.From
+			if arriving {
+				end = l.To
+			}
+			if l.Living && l.Flight == f && end != "" && r.settings.Place(end) == place {
+				listed = append(listed, Listed{b, l})
+			}
+		}
+	}
+	return listed, nil
+}
+
+// OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.
+func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	s := r.newSession()
+	if err := s.load(ctx, []bag.Plate{plate}); err != nil {
+		return nil, err
+	}
+	bags := s.bags[plate]
+	for _, b := range bags {
+		if err := s.joinOriginal(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	return bags, nil
+}
+
+// OfPassenger returns the bags with the PNR, compared without case, and a living leg that departs on
+// the day, in the order of lists, joined with the rush bags that re-flight them.
+func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
+	s := r.newSession()
+	all, err := s.ofPNR(ctx, pnr)
+	if err != nil {
+		return nil, err
+	}
+	var found []*bag.Bag
+	for _, b := range all {
+		if departsOn(b, day) {
+			found = append(found, b)
+		}
+	}
+	var plates []bag.Plate // of all: a bag that leaves on another day may be the rush bag of one that is found
+	for _, b := range all {
+		plates = append(plates, b.Plate)
+	}
+	if err := s.loadRush(ctx, plates); err != nil {
+		return nil, err
+	}
+	for _, b := range found {
+		if err := s.joinRushTag(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func departsOn(b *bag.Bag, day bag.Day) bool {
+	for _, l := range b.Legs {
+		if l.Living && l.Day == day {
+			return true
+		}
+	}
+	return false
+}
+
+// Lifetimes returns for each stored message of a plate until when it must be kept: as long as a bag that
+// it belongs to, and a copy as long as the message that it repeats.
+func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
+	read := r.enricher.Messages(plate, messages)
+	until := make(map[string]time.Time) // canonical text → longest life of a bag with it
+	for _, b := range r.rules().Fold(plate, read, nil) {
+		end := b.LastEvent().Add(r.settings.Retention)
+		for _, e := range b.Events {
+			if end.After(until[e.Message.Text]) {
+				until[e.Message.Text] = end
+			}
+		}
+	}
+	type identity struct {
+		raw      string
+		received int64
+	}
+	longest := make(map[identity]time.Time)
+	for _, m := range read {
+		id := identity{m.Raw, m.Received.UnixMilli()}
+		if end := until[m.Text]; end.After(longest[id]) {
+			longest[id] = end
+		}
+	}
+	ends := make([]time.Time, len(messages))
+	for i, stored := range messages {
+		ends[i] = stored.Received.Add(r.settings.Retention)
+		if end := longest[identity{stored.Raw, stored.Received.UnixMilli()}]; end.After(ends[i]) {
+			ends[i] = end
+		}
+	}
+	return ends
+}
+
+func (r *Reader) rules() bag.Rules {
+	return bag.Rules{Window: r.settings.Window, Place: r.settings.Place}
+}
