@@ -1,0 +1,209 @@
+package bagstore
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Address is where Redis is, and how to come in.
+type Address struct {
+	Cluster  bool
+	Master   string   // name of the master that sentinels know; "" without sentinels
+	Hosts    []string // host:port; of a cluster some of its nodes, of sentinels some of them
+	User     string
+	Password string
+	Database int
+	TLS      *tls.Config // nil without TLS
+	Prefix   string      // of all keys
+
+	SentinelUser     string
+	SentinelPassword string
+}
+
+// kinds of addresses by scheme, without the s for TLS.
+var schemes = map[string]struct {
+	port              string
+	cluster, sentinel bool
+}{
+	"redis":          {port: "6379"},
+	"redis+cluster":  {port: "6379", cluster: true},
+	"redis+sentinel": {port: "26379", sentinel: true},
+}
+
+// ParseURL reads the address of a Redis server, a cluster, or the sentinels of a server:
+//
+//	redis://user:password@host:6379/0
+//	redis+cluster://user:password@a:6379,b,c
+//	redis+sentinel://user:password@a:26379,b,c/master/0
+//
+// The same with rediss in place of redis uses TLS. User, password, port and database may be left out; user and password
+// are percent-encoded. Parameters: prefix, of all keys; ca, a file with the certificates to trust in place of those of the
+// system; sentinel_user and sentinel_password.
+//
+// An error holds every fault, and no password.
+func ParseURL(text string) (Address, error) {
+	p := urlParser{}
+	scheme, rest, ok := strings.Cut(text, "://")
+	plain := strings.Replace(scheme, "rediss", "redis", 1)
+	kind, known := schemes[plain]
+	if !ok || !known {
+		return Address{}, errors.New("redis URL: it must begin with redis://, redis+cluster:// or redis+sentinel://, or the same with rediss for TLS")
+	}
+	p.Cluster = kind.cluster
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		user, password, _ := strings.Cut(authority[:at], ":")
+		p.User, p.Password = p.decode("user", user), p.decode("password", password)
+		authority = authority[at+1:]
+	}
+	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
+	if kind.sentinel {
+		p.Master, path, _ = strings.Cut(path, "/")
+		if p.Master = p.decode("master", p.Master); p.Master == "" {
+			p.fault("the name of the master is missing: redis+sentinel://a,b,c/master")
+		}
+	}
+	p.database(path)
+	if plain != scheme {
+		p.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	p.parameters(query, kind.sentinel)
+	if p.faults != nil {
+		return Address{}, errors.Join(p.faults...)
+	}
+	return p.Address, nil
+}
+
+// Redact returns the URL with its passwords replaced by stars. Of a text that is no such URL nothing is shown.
+func Redact(text string) string {
+	if _, err := ParseURL(text); err != nil {
+		return "***"
+	}
+	scheme, rest, _ := strings.Cut(text, "://")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	authority, path, hasPath := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		if user, _, has := strings.Cut(authority[:at], ":"); has {
+			authority = user + ":***" + authority[at:]
+		}
+	}
+	if hasPath {
+		authority += "/" + path
+	}
+	if hasQuery {
+		parameters := strings.Split(query, "&")
+		for i, parameter := range parameters {
+			if strings.HasPrefix(parameter, "sentinel_password=") {
+				parameters[i] = "sentinel_password=***"
+			}
+		}
+		authority += "?" + strings.Join(parameters, "&")
+	}
+	return scheme + "://" + authority
+}
+
+// urlParser gathers an address and its faults.
+type urlParser struct {
+	Address
+	faults []error
+}
+
+func (p *urlParser) fault(format string, args ...any) {
+	p.faults = append(p.faults, fmt.Errorf("redis URL: "+format, args...))
+}
+
+// decode resolves percent signs. The text may be secret.
+func (p *urlParser) decode(what, text string) string {
+	decoded, err := url.PathUnescape(text)
+	if err != nil {
+		p.fault("the %s is not percent-encoded properly", what)
+	}
+	return decoded
+}
+
+func (p *urlParser) hosts(list, port string, several bool) {
+	if list == "" {
+		p.fault("the host is missing")
+		return
+	}
+	for _, host := range strings.Split(list, ",") {
+		name, number, err := net.SplitHostPort(host)
+		if err != nil {
+			name, number = strings.Trim(host, "[]"), port
+			_, _, err = net.SplitHostPort(net.JoinHostPort(name, number))
+		}
+		if n, atoi := strconv.Atoi(number); err != nil || name == "" || atoi != nil || n < 1 || n > 65535 || strings.ContainsAny(name, "@[]") {
+			p.fault("%q is not a host, or host:port", host)
+			continue
+		}
+		p.Hosts = append(p.Hosts, net.JoinHostPort(name, number))
+	}
+	if len(p.Hosts) > 1 && !several {
+		p.fault("there are several hosts; a cluster is redis+cluster://, sentinels are redis+sentinel://")
+	}
+}
+
+func (p *urlParser) database(text string) {
+	if text == "" {
+		return
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil || n < 0:
+		p.fault("%q is not the number of a database", text)
+	case n > 0 && p.Cluster:
+		p.fault("a cluster has no database but 0")
+	default:
+		p.Database = n
+	}
+}
+
+func (p *urlParser) parameters(query string, sentinel bool) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		p.fault("the parameters are not percent-encoded properly")
+		return
+	}
+	targets := map[string]*string{"prefix": &p.Prefix, "ca": new(string)}
+	if sentinel {
+		targets["sentinel_user"], targets["sentinel_password"] = &p.SentinelUser, &p.SentinelPassword
+	}
+	for name, value := range values {
+		switch target := targets[name]; {
+		case target == nil:
+			p.fault("unknown parameter %q", name)
+		case len(value) > 1:
+			p.fault("parameter %q is repeated", name)
+		default:
+			*target = value[0]
+		}
+	}
+	if file := *targets["ca"]; file != "" {
+		p.trust(file)
+	}
+}
+
+// trust makes the certificates in a file the only ones that are trusted.
+func (p *urlParser) trust(file string) {
+	if p.TLS == nil {
+		p.fault("parameter \"ca\" needs TLS: rediss://")
+		return
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		p.fault("parameter \"ca\": %w", err)
+		return
+	}
+	p.TLS.RootCAs = x509.NewCertPool()
+	if !p.TLS.RootCAs.AppendCertsFromPEM(text) {
+		p.fault("parameter \"ca\": %s holds no certificate", file)
+	}
+}

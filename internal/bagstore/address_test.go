@@ -1,0 +1,112 @@
+package bagstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bagstore"
+)
+
+func TestAURLSaysWhereRedisIs(t *testing.T) {
+	for url, want := range map[string]bagstore.Address{
+		"redis://localhost":                      {Hosts: []string{"localhost:6379"}},
+		"redis://localhost/":                     {Hosts: []string{"localhost:6379"}},
+		"redis://127.0.0.1:7000/3":               {Hosts: []string{"127.0.0.1:7000"}, Database: 3},
+		"redis://[::1]:7000":                     {Hosts: []string{"[::1]:7000"}},
+		"redis://[::1]":                          {Hosts: []string{"[::1]:6379"}},
+		"redis://:p%40ss%2F@a":                   {Hosts: []string{"a:6379"}, Password: "p@ss/"},
+		"redis://user:p@ss:word@a:1?prefix=x%3A": {Hosts: []string{"a:1"}, User: "user", Password: "p@ss:word", Prefix: "x:"},
+		"redis+cluster://u:p@a,b:7001,c":         {Cluster: true, Hosts: []string{"a:6379", "b:7001", "c:6379"}, User: "u", Password: "p"},
+		"redis+cluster://a":                      {Cluster: true, Hosts: []string{"a:6379"}},
+		"redis+sentinel://a,b:1,c/my%2Fmaster":   {Hosts: []string{"a:26379", "b:1", "c:26379"}, Master: "my/master"},
+		"redis+sentinel://u:p@a/m/2?sentinel_user=s&sentinel_password=t": {
+			Hosts: []string{"a:26379"}, User: "u", Password: "p", Master: "m", Database: 2, SentinelUser: "s", SentinelPassword: "t",
+		},
+	} {
+		got, err := bagstore.ParseURL(url)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\ngot  %+v, %v\nwant %+v", url, got, err, want)
+		}
+		got, err = bagstore.ParseURL(strings.Replace(url, "redis", "rediss", 1))
+		if err != nil || got.TLS == nil {
+			t.Errorf("%s with TLS: %+v, %v", url, got, err)
+			continue
+		}
+		if got.TLS = nil; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s with TLS: %+v", url, got)
+		}
+	}
+}
+
+func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string][]string{
+		"":                                   {"must begin with redis://"},
+		"localhost:6379":                     {"must begin with redis://"},
+		"http://u:hunter2@a":                 {"must begin with redis://"},
+		"redis://":                           {"host is missing"},
+		"redis://u:hunter2@":                 {"host is missing"},
+		"redis://u:hunter2@a,b":              {"several hosts"},
+		"redis://u:hunter2@a:port":           {`"a:port" is not a host`},
+		"redis://u:hunter2@a:70000":          {`"a:70000" is not a host`},
+		"redis://u:hunter2%zz@a":             {"the password is not percent-encoded"},
+		"redis://u:hunter2@a/x":              {`"x" is not the number of a database`},
+		"redis://u:hunter2@a/-1":             {`"-1" is not the number of a database`},
+		"redis+cluster://u:hunter2@a,,c/1":   {`"" is not a host`, "no database but 0"},
+		"redis+sentinel://u:hunter2@a":       {"name of the master is missing"},
+		"redis://u:hunter2@a?x=1&prefix=%zz": {"parameters are not percent-encoded"},
+		"redis://u:hunter2@a?sentinel_user=": {`unknown parameter "sentinel_user"`},
+		"redis://a?prefix=1&prefix=2":        {`parameter "prefix" is repeated`},
+		"redis://a?ca=x":                     {"needs TLS"},
+		"rediss://u:hunter2@a?ca=/not/there": {"/not/there"},
+		"rediss://a?ca=" + empty:             {"holds no certificate"},
+		"redis://u:hunter2@a:b/c?d=e":        {`"a:b"`, `"c"`, `"d"`},
+	} {
+		_, err := bagstore.ParseURL(url)
+		if err == nil {
+			t.Errorf("%s: no error", url)
+			continue
+		}
+		for _, text := range want {
+			if !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %q is missing in %q", url, text, err)
+			}
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error %q holds the password", url, err)
+		}
+		_, err = bagstore.Open(bagstore.Config{URL: url, Retention: time.Hour, Now: time.Now})
+		if url != "" && (err == nil || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("%s: Open says %v", url, err)
+		}
+	}
+}
+
+func TestARedactedURLShowsNoPassword(t *testing.T) {
+	for url, want := range map[string]string{
+		"redis://a:1/2?prefix=x":    "redis://a:1/2?prefix=x",
+		"redis://user:hunter2@a":    "redis://user:***@a",
+		"redis://:hunt@er2@a/":      "redis://:***@a/",
+		"redis://user@a":            "redis://user@a",
+		"redis://u:hunter2@a:wrong": "***",
+		"hunter2":                   "***",
+		"redis+sentinel://u:p@a/m?sentinel_password=hunter2&prefix=x": "redis+sentinel://u:***@a/m?sentinel_password=***&prefix=x",
+	} {
+		if got := bagstore.Redact(url); got != want {
+			t.Errorf("%s: got %s, want %s", url, got, want)
+		}
+	}
+}
+
+func TestARetentionOfLessThanASecondIsRefused(t *testing.T) {
+	if _, err := bagstore.Open(bagstore.Config{Retention: time.Millisecond, Now: time.Now}); err == nil {
+		t.Error("it is taken")
+	}
+}

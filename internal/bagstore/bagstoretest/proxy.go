@@ -1,0 +1,148 @@
+package bagstoretest
+
+import (
+	"bytes"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Proxy stands between a store and its Redis, and does to the connection what networks do.
+type Proxy struct {
+	listener net.Listener
+
+	mu       sync.Mutex
+	target   string
+	conns    map[net.Conn]struct{}
+	requests bytes.Buffer // all that was sent
+	left     int          // bytes of replies until all connections are cut; negative: they are not
+	silent   bool         // nothing is passed on
+	closed   bool
+	changed  *sync.Cond
+}
+
+// StartProxy starts a proxy of a server. It ends with the test.
+func StartProxy(t testing.TB, target string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{listener: l, target: target, conns: make(map[net.Conn]struct{}), left: -1}
+	p.changed = sync.NewCond(&p.mu)
+	go p.serve()
+	t.Cleanup(func() {
+		p.mu.Lock()
+		p.closed = true
+		p.changed.Broadcast()
+		p.mu.Unlock()
+		_ = l.Close()
+		p.Cut()
+	})
+	return p
+}
+
+// URL returns the address of the proxy with a path and parameters.
+func (p *Proxy) URL(rest string) string { return "redis://" + p.listener.Addr().String() + rest }
+
+// Cut closes all connections.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	clear(p.conns)
+}
+
+// Lead makes new connections lead to another server.
+func (p *Proxy) Lead(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
+
+// CutAfter closes all connections once so many more bytes of replies have passed, and passes on as before then.
+func (p *Proxy) CutAfter(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = n
+}
+
+// Silence holds back, or lets go, everything; connections stay open.
+func (p *Proxy) Silence(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.silent = on
+	p.changed.Broadcast()
+}
+
+// Sent returns how often a word was sent to the server since the last call.
+func (p *Proxy) Sent(word string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := strings.Count(p.requests.String(), word)
+	p.requests.Reset()
+	return n
+}
+
+func (p *Proxy) serve() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		target := p.target
+		p.mu.Unlock()
+		server, err := net.Dial("tcp", target)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.conns[client], p.conns[server] = struct{}{}, struct{}{}
+		p.mu.Unlock()
+		go p.pass(server, client, func(b []byte) int {
+			p.requests.Write(b)
+			return len(b)
+		})
+		go p.pass(client, server, p.allow)
+	}
+}
+
+// allow returns how many bytes of a reply still pass.
+func (p *Proxy) allow(b []byte) int {
+	if p.left < 0 {
+		return len(b)
+	}
+	n := min(p.left, len(b))
+	p.left -= n
+	return n
+}
+
+// pass copies from one side to the other. look is called with the lock held.
+func (p *Proxy) pass(to, from net.Conn, look func([]byte) int) {
+	defer func() { _, _ = to.Close(), from.Close() }()
+	buf := make([]byte, 4096)
+	for {
+		n, err := from.Read(buf)
+		p.mu.Lock()
+		for p.silent && !p.closed {
+			p.changed.Wait()
+		}
+		pass := look(buf[:n])
+		p.mu.Unlock()
+		if _, writeErr := to.Write(buf[:pass]); writeErr != nil || err != nil {
+			return
+		}
+		if pass < n {
+			p.mu.Lock()
+			p.left = -1
+			p.mu.Unlock()
+			p.Cut()
+			return
+		}
+	}
+}

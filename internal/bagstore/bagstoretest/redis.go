@@ -1,0 +1,184 @@
+// Package bagstoretest holds what every Redis must do for the index, as tests, and the servers to run them on.
+package bagstoretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Server is a redis-server process of a test.
+type Server struct {
+	Addr string
+
+	args   []string
+	folder string
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+}
+
+// StartServer starts a redis-server on a free port of loopback, with settings that suit the index unless args say
+// otherwise. It ends with the test, which is skipped where there is no redis-server.
+func StartServer(t testing.TB, args ...string) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("no redis-server on this machine")
+	}
+	s := &Server{Addr: freeAddr(t), folder: t.TempDir()}
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.args = append([]string{
+		"--bind", host, "--port", port, "--dir", s.folder, "--save", "", "--loglevel", "warning",
+		"--maxmemory-policy", "noeviction", "--hash-max-listpack-value", "1024",
+	}, args...)
+	s.Start(t)
+	t.Cleanup(func() { s.Kill(t) })
+	return s
+}
+
+// StartSentinel starts a sentinel with a configuration file, which it will write to.
+func StartSentinel(t testing.TB, file string) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("no redis-server on this machine")
+	}
+	s := &Server{Addr: freeAddr(t), folder: t.TempDir()}
+	s.args = []string{file, "--sentinel", "--bind", "127.0.0.1", "--port", s.Port(), "--dir", s.folder, "--loglevel", "warning"}
+	s.Start(t)
+	t.Cleanup(func() { s.Kill(t) })
+	return s
+}
+
+// Port returns the port of the server.
+func (s *Server) Port() string {
+	_, port, _ := strings.Cut(s.Addr, ":")
+	return port
+}
+
+// Start starts the server again after Kill, with what it has kept.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	s.cmd = exec.Command("redis-server", s.args...)
+	s.cmd.Stderr = os.Stderr
+	err := s.cmd.Start()
+	s.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := s.Client(t)
+	Eventually(t, 10*time.Second, "redis-server does not answer", func() bool {
+		return client.Ping(context.Background()).Err() == nil
+	})
+}
+
+// Kill ends the server as kill -9 does.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return
+	}
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
+	}
+	_ = s.cmd.Wait() // it was killed
+	s.cmd = nil
+}
+
+// URL returns the address of the server with a path and parameters.
+func (s *Server) URL(rest string) string { return "redis://" + s.Addr + rest }
+
+// Client returns a plain client of the server.
+func (s *Server) Client(t testing.TB) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, DialerRetries: 1})
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	return client
+}
+
+// StartCluster starts a cluster of three masters and returns its URL.
+func StartCluster(t testing.TB) string {
+	t.Helper()
+	ctx := context.Background()
+	var addrs []string
+	var first *redis.Client
+	for i := range 3 {
+		s := StartServer(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+		client := s.Client(t)
+		if err := client.ClusterAddSlotsRange(ctx, i*5462, min(i*5462+5461, 16383)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = client
+		}
+		host, port, _ := strings.Cut(s.Addr, ":")
+		if err := first.ClusterMeet(ctx, host, port).Err(); err != nil {
+			t.Fatal(err)
+		}
+		addrs = append(addrs, s.Addr)
+	}
+	Eventually(t, 20*time.Second, "the cluster does not come up", func() bool {
+		for _, addr := range addrs {
+			client := redis.NewClient(&redis.Options{Addr: addr})
+			info, err := client.ClusterInfo(ctx).Result()
+			if err = errors.Join(err, client.Close()); err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
+				return false
+			}
+		}
+		return true
+	})
+	return "redis+cluster://" + strings.Join(addrs, ",")
+}
+
+// Eventually fails the test where a condition does not come true in time.
+func Eventually(t testing.TB, limit time.Duration, otherwise string, condition func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !condition() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("%s within %v", otherwise, limit)
+		case <-look.C:
+		}
+	}
+}
+
+// freeAddr returns an address of loopback on which nobody listens. A cluster bus needs the port 10000 above it too.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if port < 55000 {
+			return fmt.Sprintf("127.0.0.1:%d", port)
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}

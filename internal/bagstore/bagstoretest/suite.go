@@ -1,0 +1,719 @@
+package bagstoretest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/trail"
+)
+
+const retention = 180 * 24 * time.Hour
+
+// Run runs the suite against the Redis at a URL without parameters. The keys of a test have a prefix of their own.
+func Run(t *testing.T, url string) {
+	for name, test := range map[string]func(*testing.T, *bench){
+		"what was filed is found":                         testFound,
+		"what was not filed is empty":                     testEmpty,
+		"filing again changes nothing":                    testRepeat,
+		"any order and any number of copies read alike":   testOrder,
+		"writers at once read alike":                      testWriters,
+		"bytes are kept whatever they are":                testBytes,
+		"a range of 999 tags is filed whole":              testRange,
+		"a plate of 10000 messages is read whole":         testLongTrail,
+		"a flight of 5000 bags is read in one go":         testLargeFlight,
+		"a known version is not read again":               testVersions,
+		"what has expired is gone from every key":         testExpiry,
+		"an expired member is not found":                  testExpiredMember,
+		"no expiry ever moves to an earlier time":         testNeverEarlier,
+		"what is filed past retention stays for a grace":  testGrace,
+		"a sweep removes what has ended and nothing else": testSweep,
+		"a sweep keeps what a living bag needs":           testExtend,
+		"a sweep gives every key an expiry":               testHeal,
+		"sweeps and writers at once lose nothing":         testSweepAndWrite,
+		"one process sweeps at a time":                    testSweepRun,
+		"a damaged value is an error without content":     testDamaged,
+		"installations do not see each other":             testPrefix,
+		"a batcher files for each caller":                 testBatcher,
+		"a caller whose time is over is told":             testContext,
+		"it is ready":                                     testReady,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newBench(t, url))
+		})
+	}
+}
+
+// bench is what a test works with.
+type bench struct {
+	testing.TB
+	url    string
+	prefix string
+	client redis.UniversalClient
+}
+
+func newBench(t *testing.T, url string) *bench {
+	prefix := fmt.Sprintf("%08x[*]:", rand.Uint32()) // also a pattern that would match other keys
+	b := &bench{TB: t, url: url + "?prefix=" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(prefix), prefix: prefix}
+	a, err := bagstore.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.client = redis.NewUniversalClient(&redis.UniversalOptions{Addrs: a.Hosts, IsClusterMode: a.Cluster})
+	t.Cleanup(func() {
+		for _, key := range b.keys() {
+			if err := b.client.Del(context.Background(), key).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// open opens a store: that of a process of its own.
+func (b *bench) open(keep time.Duration, now func() time.Time) *bagstore.Store {
+	b.Helper()
+	s, err := bagstore.Open(bagstore.Config{URL: b.url, Retention: keep, Now: now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// keys returns all keys of the test.
+func (b *bench) keys() []string {
+	b.Helper()
+	var mu sync.Mutex
+	var all []string
+	scan := func(ctx context.Context, client redis.UniversalClient) error {
+		for cursor := uint64(0); ; {
+			page, next, err := client.Scan(ctx, cursor, "*", 1000).Result()
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			for _, key := range page {
+				if strings.HasPrefix(key, b.prefix) {
+					all = append(all, key)
+				}
+			}
+			mu.Unlock()
+			if cursor = next; cursor == 0 {
+				return nil
+			}
+		}
+	}
+	var err error
+	if cluster, ok := b.client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(context.Background(), func(ctx context.Context, c *redis.Client) error { return scan(ctx, c) })
+	} else {
+		err = scan(context.Background(), b.client)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
+	b.Helper()
+	fresh, err := s.Writer().File(context.Background(), filings)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return fresh
+}
+
+// view is all that can be read of a small world.
+type view struct {
+	Flights map[bag.Flight][]bag.Plate
+	PNRs    map[string][]bag.Plate
+	Rush    map[bag.Plate][]bag.Plate
+	Trails  map[bag.Plate][]bag.Stored
+	Stowage map[bag.Flight][]bag.Stored
+}
+
+// read reads everything that filings name.
+func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
+	b.Helper()
+	ctx, r := context.Background(), s.Reader()
+	v := view{
+		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{},
+		map[bag.Plate][]bag.Stored{}, map[bag.Flight][]bag.Stored{},
+	}
+	must := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	flight := func(f bag.Flight) {
+		plates, held, err := r.Flight(ctx, f)
+		must(err)
+		stowage, err := r.Stowage(ctx, []bag.Flight{f})
+		must(err)
+		if !reflect.DeepEqual(held, stowage[0]) {
+			b.Fatalf("Flight says %v, Stowage says %v", held, stowage)
+		}
+		v.Flights[f], v.Stowage[f] = plates, held.Messages
+	}
+	for _, f := range filings {
+		for _, e := range f.Entries {
+			for _, number := range e.Flights {
+				flight(number)
+			}
+			for _, pnr := range e.PNRs {
+				plates, err := r.Passenger(ctx, pnr)
+				must(err)
+				v.PNRs[pnr] = plates
+			}
+			held, err := r.Trails(ctx, []bag.Plate{e.Plate}, nil)
+			must(err)
+			v.Trails[e.Plate] = held[0].Messages
+			if e.Original != "" {
+				rush, err := r.Rush(ctx, []bag.Plate{e.Original})
+				must(err)
+				v.Rush[e.Original] = rush[0]
+			}
+		}
+		for _, number := range f.Stowage {
+			flight(number)
+		}
+	}
+	return v
+}
+
+// expected is what must be read of filings.
+func expected(filings []bag.Filing) view {
+	v := view{
+		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{},
+		map[bag.Plate][]bag.Stored{}, map[bag.Flight][]bag.Stored{},
+	}
+	for _, f := range filings {
+		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		if f.Kind != bag.Report {
+			message.Kind = 0
+		}
+		for _, e := range f.Entries {
+			v.Trails[e.Plate] = with(v.Trails[e.Plate], message, byReceipt)
+			for _, number := range e.Flights {
+				v.Flights[number] = with(v.Flights[number], e.Plate, cmp.Compare[bag.Plate])
+				v.Stowage[number] = append(v.Stowage[number], []bag.Stored(nil)...)
+			}
+			for _, pnr := range e.PNRs {
+				v.PNRs[pnr] = with(v.PNRs[pnr], e.Plate, cmp.Compare[bag.Plate])
+			}
+			if e.Original != "" {
+				v.Rush[e.Original] = with(v.Rush[e.Original], e.Plate, cmp.Compare[bag.Plate])
+			}
+		}
+		for _, number := range f.Stowage {
+			v.Stowage[number] = with(v.Stowage[number], message, byReceipt)
+			if v.Flights[number] == nil {
+				v.Flights[number] = []bag.Plate{}
+			}
+		}
+	}
+	return v
+}
+
+// with returns a sorted set with one more element.
+func with[T comparable](set []T, x T, compare func(a, b T) int) []T {
+	if !slices.Contains(set, x) {
+		set = append(set, x)
+		slices.SortFunc(set, compare)
+	}
+	return set
+}
+
+func byReceipt(a, b bag.Stored) int {
+	return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))
+}
+
+// check fails the test where what is read is not what was filed.
+func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
+	b.Helper()
+	got, want := b.read(s, filings), expected(filings)
+	compare(b, "plates of flight", got.Flights, want.Flights)
+	compare(b, "plates of PNR", got.PNRs, want.PNRs)
+	compare(b, "rush bags of plate", got.Rush, want.Rush)
+	compare(b, "messages of plate", got.Trails, want.Trails)
+	compare(b, "containers of flight", got.Stowage, want.Stowage)
+}
+
+func compare[K comparable, V any](t testing.TB, what string, got, want map[K]V) {
+	t.Helper()
+	for key := range want {
+		if g, w := strconv.Quote(fmt.Sprint(got[key])), strconv.Quote(fmt.Sprint(want[key])); g != w {
+			t.Errorf("%s %.20q: read %.500s, want %.500s", what, fmt.Sprint(key), g, w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: read %d, want %d", what, len(got), len(want))
+	}
+}
+
+// now is a clock in whole milliseconds.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// in is a clock that is ahead.
+func in(d time.Duration) func() time.Time { return func() time.Time { return now().Add(d) } }
+
+func lx(number string) bag.Flight {
+	return bag.Flight{Airline: "LX", Number: number, Day: bag.DayOf(now())}
+}
+
+// journeys are filings of every sort about few plates, flights and PNRs.
+func journeys(seed uint64, n int, received time.Time) []bag.Filing {
+	r := rand.New(rand.NewPCG(seed, seed))
+	plate := func() bag.Plate { return bag.Plate(fmt.Sprintf("022012345%d", r.IntN(4))) }
+	flight := func() bag.Flight { return lx(fmt.Sprint(100 + r.IntN(3))) }
+	var all []bag.Filing
+	for i := range n {
+		f := bag.Filing{
+			Kind:     []bag.Kind{bag.BSM, bag.BPM, bag.Report}[r.IntN(3)],
+			Raw:      fmt.Sprintf("BPM\n.V/1LZRH\n.N/%s001\n.R/%d\nENDBPM", plate(), r.IntN(5)),
+			Received: received.Add(time.Duration(r.IntN(5*86400_000)) * time.Millisecond),
+		}
+		if i%5 == 4 {
+			f.Stowage = append(f.Stowage, flight())
+		} else {
+			for range 1 + r.IntN(3) {
+				e := bag.Entry{Plate: plate()}
+				for range r.IntN(3) {
+					e.Flights = append(e.Flights, flight())
+				}
+				if r.IntN(2) == 0 {
+					e.PNRs = append(e.PNRs, fmt.Sprintf("PNR%d", r.IntN(3)))
+				}
+				if r.IntN(4) == 0 {
+					e.Original = plate()
+				}
+				f.Entries = append(f.Entries, e)
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func testFound(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	day := bag.DayOf(now())
+	filings := []bag.Filing{
+		{Kind: bag.BSM, Raw: "BSM one", Received: now(), Entries: []bag.Entry{
+			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}},
+			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Original: "0220123456"},
+		}},
+		{Kind: bag.BPM, Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}},
+		{Kind: bag.Report, Raw: `{"report":3}`, Received: now().Add(-time.Hour), Entries: []bag.Entry{{Plate: "0220123456"}}},
+		{Kind: bag.BPM, Raw: "BPM container", Received: now(), Stowage: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "LX", Number: "100", Day: day + 1}}},
+	}
+	if fresh := b.file(s, filings...); !slices.Equal(fresh, []bool{true, true, true, true}) {
+		t.Errorf("fresh is %v", fresh)
+	}
+	b.check(s, filings)
+}
+
+func testEmpty(t *testing.T, b *bench) {
+	ctx, r := context.Background(), b.open(retention, now).Reader()
+	plates, stowage, err := r.Flight(ctx, lx("1"))
+	if err != nil || len(plates) > 0 || len(stowage.Messages) > 0 {
+		t.Errorf("Flight: %v, %v, %v", plates, stowage, err)
+	}
+	if plates, err := r.Passenger(ctx, "ABC123"); err != nil || len(plates) > 0 {
+		t.Errorf("Passenger: %v, %v", plates, err)
+	}
+	two := []bag.Plate{"0220123456", "0220123457"}
+	if trails, err := r.Trails(ctx, two, nil); err != nil || len(trails) != 2 || len(trails[0].Messages) > 0 {
+		t.Errorf("Trails: %v, %v", trails, err)
+	}
+	if rush, err := r.Rush(ctx, two); err != nil || len(rush) != 2 || len(rush[1]) > 0 {
+		t.Errorf("Rush: %v, %v", rush, err)
+	}
+	if stowage, err := r.Stowage(ctx, []bag.Flight{lx("1")}); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
+		t.Errorf("Stowage: %v, %v", stowage, err)
+	}
+	if trails, err := r.Trails(ctx, nil, nil); err != nil || len(trails) > 0 {
+		t.Errorf("Trails of nothing: %v, %v", trails, err)
+	}
+	if fresh, err := b.open(retention, now).Writer().File(ctx, nil); err != nil || len(fresh) > 0 {
+		t.Errorf("File of nothing: %v, %v", fresh, err)
+	}
+}
+
+func testRepeat(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	filings := journeys(1, 40, now())
+	b.file(s, filings...)
+	before := b.read(s, filings)
+	for _, again := range []*bagstore.Store{s, b.open(retention, now)} {
+		for i, fresh := range b.file(again, filings...) {
+			if fresh {
+				t.Errorf("filing %d is fresh again", i)
+			}
+		}
+	}
+	if got := b.read(s, filings); !reflect.DeepEqual(got, before) {
+		t.Errorf("read %.500q, before %.500q", got, before)
+	}
+}
+
+func testOrder(t *testing.T, b *bench) {
+	for seed := range uint64(10) {
+		filings := journeys(seed, 30, now())
+		r := rand.New(rand.NewPCG(seed, 0))
+		one, other := b.open(retention, now), b.open(retention, now)
+		sent := append(slices.Clone(filings), filings[:10]...)
+		r.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
+		for len(sent) > 0 {
+			n := min(len(sent), 1+r.IntN(7))
+			b.file([]*bagstore.Store{one, other}[r.IntN(2)], sent[:n]...)
+			sent = sent[n:]
+		}
+		b.check(one, filings)
+		for _, key := range b.keys() {
+			if err := b.client.Del(context.Background(), key).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func testWriters(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	filings := journeys(7, 400, now())
+	var writers sync.WaitGroup
+	for w := range 8 {
+		writers.Go(func() {
+			writer := s.Writer()
+			for i := range filings {
+				if _, err := writer.File(context.Background(), filings[(i+w*50)%400:][:1]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	b.check(s, filings)
+}
+
+func testBytes(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	var filings []bag.Filing
+	for i, raw := range []string{
+		"", "\x00", "\xff\xfe\x00", "BSM\r\n.N/0220123456001\r\n", strings.Repeat("\x00\r\n", 20000), strings.Repeat(".R/TEXT\n", 8000),
+	} {
+		filings = append(filings, bag.Filing{Raw: raw, Received: now().Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}, {Plate: "0220123457"}}[:1+i%2]})
+	}
+	b.file(s, filings...)
+	b.check(s, filings)
+	// Names are bytes as well.
+	odd := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123499", PNRs: []string{"", "{A}", "A:B", "\x00\r\n", strings.Repeat("Z", 60000)}}}}
+	b.file(s, odd)
+	b.check(s, []bag.Filing{odd})
+}
+
+func testRange(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	f := bag.Filing{Kind: bag.BSM, Raw: "BSM\n.N/0220000000999\nENDBSM", Received: now()}
+	for i := range 999 {
+		f.Entries = append(f.Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}})
+	}
+	b.file(s, f)
+	plates, _, err := s.Reader().Flight(context.Background(), lx("1"))
+	if err != nil || len(plates) != 999 {
+		t.Fatalf("%d plates, %v", len(plates), err)
+	}
+	trails, err := s.Reader().Trails(context.Background(), plates, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, held := range trails {
+		if len(held.Messages) != 1 || held.Messages[0].Raw != f.Raw {
+			t.Errorf("%s: %v", plates[i], held)
+		}
+	}
+}
+
+func testLongTrail(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	var filings []bag.Filing
+	start := now()
+	for i := range 10000 {
+		filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM %d", i), Received: start.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}}})
+	}
+	b.file(s, filings...)
+	trails, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
+	if err != nil || len(trails[0].Messages) != len(filings) {
+		t.Fatalf("%d messages, %v", len(trails[0].Messages), err)
+	}
+	for i, m := range trails[0].Messages {
+		if m.Raw != filings[i].Raw || !m.Received.Equal(filings[i].Received) {
+			t.Fatalf("message %d is %v", i, m)
+		}
+	}
+}
+
+func testLargeFlight(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	var filings []bag.Filing
+	var want []bag.Plate
+	for i := range 5000 {
+		plate := bag.Plate(fmt.Sprintf("0220%06d", i))
+		want = append(want, plate)
+		for j := range 3 {
+			filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM\n.N/%s001\n.R/%d\n", plate, j), Received: now(), Entries: []bag.Entry{{Plate: plate, Flights: []bag.Flight{lx("1")}}}})
+		}
+	}
+	b.file(s, filings...)
+	plates, _, err := s.Reader().Flight(context.Background(), lx("1"))
+	if err != nil || !slices.Equal(plates, want) {
+		t.Fatalf("%d plates, %v", len(plates), err)
+	}
+	var trails []trail.Held
+	Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
+		trails, err = s.Reader().Trails(context.Background(), plates, nil)
+		if err != nil && !errors.Is(err, bagstore.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	for i, held := range trails {
+		if len(held.Messages) != 3 || !strings.Contains(held.Messages[1].Raw, string(plates[i])) {
+			t.Fatalf("%s: %v", plates[i], held)
+		}
+	}
+}
+
+func testVersions(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	ctx, plates := context.Background(), []bag.Plate{"0220123456", "0220123457"}
+	filings := []bag.Filing{
+		{Raw: "one", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}, {Plate: plates[1]}}},
+		{Raw: "two", Received: now(), Entries: []bag.Entry{{Plate: plates[1]}}},
+	}
+	versions := func(r *bagstore.Reader) []uint64 {
+		trails, err := r.Trails(ctx, plates, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []uint64{trails[0].Version, trails[1].Version}
+	}
+	b.file(s, filings...)
+	before := versions(s.Reader())
+	if again := versions(s.Reader()); !slices.Equal(again, before) {
+		t.Errorf("versions are %v, before %v", again, before)
+	}
+	if before[0] == before[1] || before[0] == 0 {
+		t.Errorf("versions of different messages are %v", before)
+	}
+	var asked []int
+	trails, err := s.Reader().Trails(ctx, plates, func(i int, version uint64) bool {
+		asked = append(asked, i)
+		return version == before[0]
+	})
+	if err != nil || !slices.Equal(asked, []int{0, 1}) || trails[0].Messages != nil || len(trails[1].Messages) != 2 || trails[0].Version != before[0] {
+		t.Errorf("asked for %v, got %v, %v", asked, trails, err)
+	}
+	b.file(s, bag.Filing{Raw: "three", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}}})
+	if after := versions(s.Reader()); after[0] == before[0] || after[1] != before[1] {
+		t.Errorf("versions are %v after a message to the first, before %v", after, before)
+	}
+}
+
+func testExpiry(t *testing.T, b *bench) {
+	s := b.open(2*time.Second, now)
+	b.file(s, journeys(3, 50, now().Add(-5*24*time.Hour))...)
+	if len(b.keys()) == 0 {
+		t.Fatal("no keys")
+	}
+	Eventually(t, 10*time.Second, "keys do not expire", func() bool { return len(b.keys()) == 0 })
+}
+
+func testExpiredMember(t *testing.T, b *bench) {
+	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456"}}}
+	b.file(b.open(retention, now), f)
+	found := func(s *bagstore.Store) int {
+		v := b.read(s, []bag.Filing{f})
+		return len(v.Flights[lx("1")]) + len(v.PNRs["ABC123"]) + len(v.Rush["0220123456"])
+	}
+	if n := found(b.open(retention, in(retention-time.Minute))); n != 3 {
+		t.Errorf("found %d times just before the end", n)
+	}
+	if n := found(b.open(retention, in(retention+retention/360+time.Minute))); n != 0 {
+		t.Errorf("found %d times after the end", n)
+	}
+}
+
+func testNeverEarlier(t *testing.T, b *bench) {
+	expiries := func() map[string]time.Duration {
+		all := map[string]time.Duration{}
+		for _, key := range b.keys() {
+			at, err := b.client.ExpireTime(context.Background(), key).Result()
+			if err != nil || at < 0 {
+				t.Fatalf("%s expires at %v, %v", key, at, err)
+			}
+			all[key] = at
+		}
+		return all
+	}
+	entries := []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456"}}
+	filing := func(age time.Duration, e []bag.Entry, stowage ...bag.Flight) bag.Filing {
+		return bag.Filing{Raw: "BSM", Received: now().Add(-age), Entries: e, Stowage: stowage}
+	}
+	one, other := b.open(retention, now), b.open(retention, now)
+	b.file(one, filing(50*24*time.Hour, entries), filing(50*24*time.Hour, nil, lx("1")))
+	first := expiries()
+	b.file(other, filing(10*24*time.Hour, entries), filing(10*24*time.Hour, nil, lx("1")))
+	later := expiries()
+	b.file(one, filing(100*24*time.Hour, entries), filing(100*24*time.Hour, nil, lx("1")))
+	b.file(b.open(retention, now), filing(60*24*time.Hour, entries), filing(60*24*time.Hour, nil, lx("1")))
+	last := expiries()
+	if len(first) != 5 {
+		t.Errorf("keys are %v", first)
+	}
+	for key := range first {
+		if later[key]-first[key] < 39*24*time.Hour || last[key] != later[key] {
+			t.Errorf("%s expires at %v, then %v, then %v", key, first[key], later[key], last[key])
+		}
+		end := time.Unix(0, 0).Add(last[key]).Sub(now())
+		if want := 170 * 24 * time.Hour; end < want-time.Minute || end > want+retention/360+time.Minute {
+			t.Errorf("%s expires in %v, want %v", key, end, want)
+		}
+	}
+}
+
+func testGrace(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	old := bag.Filing{Raw: "BSM", Received: now().Add(-300 * 24 * time.Hour), Entries: []bag.Entry{{Plate: "0220123456", Flights: []bag.Flight{lx("1")}}}}
+	b.file(s, old)
+	b.check(s, []bag.Filing{old})
+	if n := len(b.read(b.open(retention, in(retention/90)), []bag.Filing{old}).Flights[lx("1")]); n != 0 {
+		t.Error("it stays for longer")
+	}
+}
+
+func testReady(t *testing.T, b *bench) {
+	if err := b.open(retention, now).Ready(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func testPrefix(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Flights: []bag.Flight{lx("1")}}}}
+	b.file(s, f)
+	other := *b
+	other.url = strings.Replace(b.url, "prefix=", "prefix=other", 1)
+	o := other.open(retention, in(2*retention))
+	if v := other.read(o, []bag.Filing{f}); len(v.Flights[lx("1")])+len(v.Trails["0220123456"]) != 0 {
+		t.Errorf("read %v", v)
+	}
+	swept, err := o.Sweeper(story{}, 0, nil).Sweep(context.Background())
+	if err != nil || swept.Keys != 0 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	b.check(s, []bag.Filing{f})
+}
+
+func testDamaged(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}
+	b.file(s, f)
+	if err := b.client.HSet(context.Background(), b.prefix+"b:0220123456", "identity", "\xffSECRET").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String(), "identity", "\xffSECRET").Err(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
+	_, _, errFlight := s.Reader().Flight(context.Background(), lx("1"))
+	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Flight{lx("1")})
+	for _, err := range []error{err, errFlight, errStowage} {
+		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if text := err.Error(); strings.Contains(text, "SECRET") || strings.Contains(text, "0220123456") || !strings.Contains(text, "digest") {
+			t.Errorf("the error is %q", text)
+		}
+	}
+	swept, err := s.Sweeper(story{}, 0, nil).Sweep(context.Background())
+	if err != nil || swept.Damaged != 1 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+}
+
+func testBatcher(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	batcher := bagstore.NewBatcher(s.Writer(), 2)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { batcher.Run(ctx) })
+	var callers sync.WaitGroup
+	filings := make([]bag.Filing, 300)
+	for i := range filings {
+		filings[i] = bag.Filing{Raw: fmt.Sprintf("BSM %d", i), Received: now(), Entries: []bag.Entry{{Plate: bag.Plate(fmt.Sprintf("02201234%02d", i%10)), Flights: []bag.Flight{lx("1")}}}}
+		if i == 150 { // so many plates that it goes its own way
+			for j := range 500 {
+				filings[i].Entries = append(filings[i].Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220777%03d", j))})
+			}
+		}
+		callers.Go(func() {
+			for round := range 2 {
+				fresh, err := batcher.File(context.Background(), filings[i:i+1])
+				if err != nil || len(fresh) != 1 || fresh[0] != (round == 0) {
+					t.Errorf("filing %d, round %d: %v, %v", i, round, fresh, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	stop()
+	running.Wait()
+	b.check(s, filings)
+	if _, err := batcher.File(context.Background(), filings[:1]); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+func testContext(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	f := []bag.Filing{{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}}
+	_, err := s.Writer().File(over, f)
+	_, errBatcher := bagstore.NewBatcher(s.Writer(), 1).File(over, f)
+	_, errRead := s.Reader().Passenger(over, "ABC123")
+	_, errSweep := s.Sweeper(story{}, 0, nil).Sweep(over)
+	for i, err := range []error{err, errBatcher, errRead, errSweep, s.Ready(over)} {
+		if !errors.Is(err, bagstore.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+}
+
+var _ trail.Index = (*bagstore.Reader)(nil)

@@ -1,0 +1,251 @@
+package bagstoretest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+)
+
+// story is a plain one: messages whose texts begin with the same word are about one bag, which ends when retention has
+// passed since the last of them.
+type story struct {
+	keep    time.Duration
+	filings []bag.Filing
+}
+
+func (s story) Lifetimes(_ bag.Plate, messages []bag.Stored) []time.Time {
+	last := map[string]time.Time{}
+	for _, m := range messages {
+		if name, _, _ := strings.Cut(m.Raw, " "); m.Received.After(last[name]) {
+			last[name] = m.Received
+		}
+	}
+	ends := make([]time.Time, len(messages))
+	for i, m := range messages {
+		name, _, _ := strings.Cut(m.Raw, " ")
+		ends[i] = last[name].Add(s.keep)
+	}
+	return ends
+}
+
+func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
+	for _, f := range s.filings {
+		for _, e := range f.Entries {
+			if e.Plate == plate && f.Raw == m.Raw && f.Received.Equal(m.Received) {
+				return e
+			}
+		}
+	}
+	return bag.Entry{}
+}
+
+const day = 24 * time.Hour
+
+// told is a filing of one plate some days ago.
+func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
+	return bag.Filing{
+		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
+		Entries: []bag.Entry{{Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Original: "9" + plate[1:]}},
+	}
+}
+
+func testSweep(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	filings := []bag.Filing{
+		told("old BSM", 200, "0220000001", lx("1"), "OLD"),
+		told("old BPM", 190, "0220000001", lx("2"), "OLD"),
+		told("new BSM", 5, "0220000001", lx("2"), "NEW"),
+		told("gone BSM", 250, "0220000002", lx("2"), "OLD"),
+		told("young BSM", 5, "0220000003", lx("2"), "OLD"),
+		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Flight{lx("2")}},
+	}
+	b.file(s, filings...)
+	sweeper := s.Sweeper(story{retention, filings}, 0, nil)
+	swept, err := sweeper.Sweep(context.Background())
+	if err != nil || swept.Messages != 3 || swept.Members != 0 || swept.Extended != 0 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	v := b.read(s, filings)
+	if got := v.Trails["0220000001"]; len(got) != 1 || got[0].Raw != "new BSM" {
+		t.Errorf("left of the first plate: %v", got)
+	}
+	if got := len(v.Trails["0220000002"]); got != 0 {
+		t.Errorf("left of the second plate: %d", got)
+	}
+	if len(v.Trails["0220000003"]) != 1 || len(v.Stowage[lx("2")]) != 1 {
+		t.Errorf("left of the third plate and the container: %v", v)
+	}
+	if swept, err := sweeper.Sweep(context.Background()); err != nil || swept.Messages+swept.Members+swept.Extended != 0 {
+		t.Errorf("swept again %+v, %v", swept, err)
+	}
+
+	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones have not.
+	swept, err = b.open(retention, in(5*day)).Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
+	// LX1 and OLD of the first plate; LX2, OLD and the original of the second.
+	if err != nil || swept.Members != 5 {
+		t.Errorf("swept five days later %+v, %v", swept, err)
+	}
+	v = b.read(s, filings)
+	if got, want := v.Flights[lx("2")], []bag.Plate{"0220000001", "0220000003"}; !slices.Equal(got, want) {
+		t.Errorf("left on LX2: %v", got)
+	}
+	if got, want := v.PNRs["OLD"], []bag.Plate{"0220000003"}; !slices.Equal(got, want) {
+		t.Errorf("left of OLD: %v", got)
+	}
+}
+
+func testExtend(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	filings := []bag.Filing{
+		told("bag BSM", 175, "0220000001", lx("1"), "PNR1"),
+		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Flight{lx("1")}},
+		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Flight{lx("3")}},
+		told("bag found again", 10, "0220000001", lx("2"), "PNR1"),
+	}
+	b.file(s, filings...)
+	swept, err := s.Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
+	if err != nil || swept.Extended != 1 || swept.Messages != 0 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	late := b.open(retention, in(165*day))
+	v := b.read(late, filings)
+	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Trails["0220000001"]) != 2 {
+		t.Errorf("shortly before the end of the bag: %+v", v)
+	}
+	expires := func(key string) time.Duration {
+		at, err := b.client.ExpireTime(context.Background(), b.prefix+key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Unix(0, 0).Add(at).Sub(now()) / day
+	}
+	on := ":" + lx("1").Day.String()
+	for key, days := range map[string]time.Duration{
+		"b:0220000001": 170, "f:LX1" + on: 170, "p:PNR1": 170, "r:9220000001": 170, "c:LX1" + on: 170, "c:LX3" + on: 5,
+	} {
+		if got := expires(key); got != days {
+			t.Errorf("%s expires in %d days, want %d", key, got, days)
+		}
+	}
+}
+
+func testHeal(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	filings := append(journeys(5, 30, now().Add(-5*day)), told("bag", 200, "0220000001", lx("1"), "PNR1"))
+	b.file(s, filings...)
+	for _, key := range b.keys() {
+		if err := b.client.Persist(context.Background(), key).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range b.keys() {
+		if at, err := b.client.ExpireTime(context.Background(), key).Result(); err != nil || at < 0 {
+			t.Errorf("%s expires at %v, %v", key, at, err)
+		}
+	}
+}
+
+func testSweepAndWrite(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	living := journeys(9, 300, now().Add(-170*day))
+	for i := range living { // one bag, whose last message is young
+		living[i].Raw = "bag " + living[i].Raw
+	}
+	for _, plate := range []bag.Plate{"0220123450", "0220123451", "0220123452", "0220123453"} {
+		living = append(living, told("bag again", 0, plate, lx("1"), "PNR0"))
+	}
+	b.file(s, living[len(living)-4:]...)
+	dead := journeys(10, 100, now().Add(-300*day))
+	for i := range dead {
+		dead[i].Raw = "dead " + dead[i].Raw
+		dead[i].Stowage = nil
+	}
+	var all sync.WaitGroup
+	for w := range 2 {
+		all.Go(func() {
+			store := b.open(retention, now)
+			for i := range living {
+				b.file(store, living[(i+w*150)%len(living)])
+			}
+		})
+		all.Go(func() {
+			store := b.open(retention, now)
+			for i := range dead {
+				b.file(store, dead[i])
+			}
+		})
+		all.Go(func() {
+			sweeper := b.open(retention, now).Sweeper(story{retention, living}, 0, nil)
+			for range 10 {
+				if _, err := sweeper.Sweep(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if _, err := s.Sweeper(story{retention, living}, 0, nil).Sweep(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	got, want := b.read(s, living), expected(living)
+	for plate, messages := range want.Trails {
+		if !slices.Equal(got.Trails[plate], messages) {
+			t.Errorf("%s has %d messages, want %d", plate, len(got.Trails[plate]), len(messages))
+		}
+	}
+	for flight, messages := range want.Stowage {
+		if !slices.Equal(got.Stowage[flight], messages) {
+			t.Errorf("%v has %d containers, want %d", flight, len(got.Stowage[flight]), len(messages))
+		}
+	}
+	for flight, plates := range want.Flights {
+		for _, plate := range plates {
+			if !slices.Contains(got.Flights[flight], plate) {
+				t.Errorf("%v has lost %s", flight, plate)
+			}
+		}
+	}
+}
+
+func testSweepRun(t *testing.T, b *bench) {
+	// Sweeps are due every 180th part of the retention, here every second.
+	filings := []bag.Filing{{Raw: "bag", Received: now(), Entries: []bag.Entry{{Plate: "0220000001"}}}}
+	ctx, stop := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	sweeps := 0
+	var running sync.WaitGroup
+	for range 3 {
+		s := b.open(180*time.Second, now)
+		b.file(s, filings...)
+		running.Go(func() {
+			s.Sweeper(story{180 * time.Second, filings}, 1000, func(swept bagstore.Swept, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if sweeps++; err != nil || swept.Keys != 1 {
+					t.Errorf("swept %+v, %v", swept, err)
+				}
+			}).Run(ctx)
+		})
+	}
+	start := time.Now()
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return sweeps
+	}
+	Eventually(t, 20*time.Second, "nobody sweeps", func() bool { return count() >= 2 })
+	if n, most := count(), int(time.Since(start)/time.Second)+1; n > most {
+		t.Errorf("%d sweeps in %v", n, time.Since(start))
+	}
+	stop()
+	running.Wait()
+}

@@ -1,0 +1,133 @@
+package bagstore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/bagstore/codec/invent"
+)
+
+// stream returns the filings of many bags, mixed as a feed mixes them.
+func stream(bags int) []bag.Filing {
+	feed := invent.NewFeed(5, time.Now().Add(-24*time.Hour))
+	all := make([]bag.Filing, 0, 15*bags)
+	var some [][]bag.Filing
+	for range bags {
+		some = append(some, filings(feed.Bag()))
+	}
+	for i := range 15 {
+		for _, f := range some {
+			all = append(all, f[i])
+		}
+	}
+	return all
+}
+
+// An operation is 500 messages. Beside it the least that anybody would send: HSET of the raw text and two ZADD.
+func BenchmarkFile(b *testing.B) {
+	for name, url := range backends(b) {
+		all := stream(2000)
+		b.Run(name, func(b *testing.B) {
+			w := open(b, bagstore.Config{URL: url}).Writer()
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				at := i * 500 % len(all)
+				if _, err := w.File(context.Background(), all[at:at+500]); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*500/b.Elapsed().Seconds(), "messages/s")
+		})
+		if url == "" {
+			continue
+		}
+		b.Run(name+"/bare", func(b *testing.B) {
+			a, err := bagstore.ParseURL(url)
+			if err != nil {
+				b.Fatal(err)
+			}
+			client := redis.NewClient(&redis.Options{Addr: a.Hosts[0]})
+			defer func() {
+				if err := client.Close(); err != nil {
+					b.Error(err)
+				}
+			}()
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				at := i * 500 % len(all)
+				pipeline := client.Pipeline()
+				for j, f := range all[at : at+500] {
+					e, ctx := f.Entries[0], context.Background()
+					pipeline.HSet(ctx, "h:"+string(e.Plate), fmt.Sprint(at+j), f.Raw)
+					for _, x := range e.Flights {
+						pipeline.ZAdd(ctx, "z:"+x.Airline+x.Number, redis.Z{Score: float64(f.Received.Unix()), Member: string(e.Plate)})
+					}
+				}
+				if _, err := pipeline.Exec(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*500/b.Elapsed().Seconds(), "messages/s")
+		})
+	}
+}
+
+// One message a call, 64 callers.
+func BenchmarkFileOne(b *testing.B) {
+	for name, url := range backends(b) {
+		all := stream(2000)
+		b.Run(name, func(b *testing.B) {
+			ctx, stop := context.WithCancel(context.Background())
+			batcher := bagstore.NewBatcher(open(b, bagstore.Config{URL: url}).Writer(), 2)
+			ran := make(chan struct{})
+			go func() { batcher.Run(ctx); close(ran) }()
+			b.SetParallelism(32)
+			b.RunParallel(func(p *testing.PB) {
+				for i := 0; p.Next(); i++ {
+					if _, err := batcher.File(ctx, all[i%len(all):][:1]); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			stop()
+			<-ran
+		})
+	}
+}
+
+// The trail of one bag with 15 messages, and of all bags of a flight of 300.
+func BenchmarkTrails(b *testing.B) {
+	for name, url := range backends(b) {
+		for _, n := range []int{1, 300} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				s := open(b, bagstore.Config{URL: url})
+				all := stream(n)
+				if _, err := s.Writer().File(context.Background(), all); err != nil {
+					b.Fatal(err)
+				}
+				var plates []bag.Plate
+				for _, f := range all[:n] {
+					plates = append(plates, f.Entries[0].Plate)
+				}
+				r := s.Reader()
+				b.ReportAllocs()
+				for b.Loop() {
+					if trails, err := r.Trails(context.Background(), plates, nil); err != nil || len(trails[n-1].Messages) != 15 {
+						b.Fatal(trails, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func backends(b *testing.B) map[string]string {
+	return map[string]string{"redis": bagstoretest.StartServer(b).URL(""), "in-process": ""}
+}

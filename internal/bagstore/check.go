@@ -1,0 +1,149 @@
+package bagstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Finding is a setting of a server that does not suit the index.
+type Finding struct {
+	Server  string // address, or "" where there is one only
+	Setting string // "maxmemory-policy"
+	Found   string // "allkeys-lru"; "" where it may not be read
+	Wanted  string // "noeviction"
+	Why     string // one sentence
+	Fix     string // the command that sets it, or what else to do
+	Fatal   bool   // the index cannot work
+}
+
+// String returns the finding in one line.
+func (f Finding) String() string {
+	var b strings.Builder
+	b.WriteString("redis")
+	if f.Server != "" {
+		b.WriteString(" " + f.Server)
+	}
+	if f.Found == "" {
+		fmt.Fprintf(&b, ": %s cannot be read, and should be %s", f.Setting, f.Wanted)
+	} else {
+		fmt.Fprintf(&b, ": %s is %s, and should be %s", f.Setting, f.Found, f.Wanted)
+	}
+	fmt.Fprintf(&b, ": %s. %s", f.Why, f.Fix)
+	return b.String()
+}
+
+// Check returns what in the configuration of the servers does not suit the index; of a Redis inside this process nothing.
+// The error is ErrUnavailable.
+func (s *Store) Check(ctx context.Context) ([]Finding, error) {
+	if s.embedded != nil {
+		return nil, nil
+	}
+	var mu sync.Mutex
+	var all []Finding
+	err := s.eachMaster(ctx, s.writing, func(ctx context.Context, client redis.UniversalClient) error {
+		found, err := checkServer(ctx, client)
+		if one, ok := client.(*redis.Client); ok && client != s.writing {
+			for i := range found {
+				found[i].Server = one.Options().Addr
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return err
+	})
+	return all, unavailable("check", err)
+}
+
+func checkServer(ctx context.Context, client redis.UniversalClient) ([]Finding, error) {
+	var found []Finding
+	info, err := client.Info(ctx, "server").Result()
+	switch version := field(info, "redis_version"); {
+	case forbidden(err):
+		found = append(found, Finding{
+			Setting: "version", Wanted: "7.0 or later", Why: whyVersion, Fix: "Let this user read it: ACL SETUSER <user> +info",
+		})
+	case err != nil:
+		return nil, err
+	case !atLeast(version, 7):
+		found = append(found, Finding{
+			Setting: "version", Found: version, Wanted: "7.0 or later", Why: whyVersion, Fix: "Upgrade the server", Fatal: true,
+		})
+	}
+	if info, err = client.Info(ctx, "replication").Result(); err != nil && !forbidden(err) {
+		return nil, err
+	}
+	if field(info, "role") == "slave" {
+		found = append(found, Finding{
+			Setting: "role", Found: "replica", Wanted: "master", Why: "a replica takes no messages",
+			Fix: "Name the master, or its sentinels", Fatal: true,
+		})
+	}
+	for _, want := range wanted {
+		settings, err := client.ConfigGet(ctx, want.setting).Result()
+		if err != nil && !forbidden(err) {
+			return nil, err
+		}
+		have, known := settings[want.setting]
+		if want.suits(have) {
+			continue
+		}
+		f := Finding{Setting: want.setting, Found: have, Wanted: want.text, Why: want.why, Fix: "Set it: CONFIG SET " + want.setting + " " + want.value}
+		if !known {
+			f.Fix = "Let this user read it: ACL SETUSER <user> +config|get. " + f.Fix
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+const whyVersion = "earlier ones have no EXPIREAT with NX and GT"
+
+// forbidden reports whether the user, or the operator of the server, may not use a command.
+func forbidden(err error) bool {
+	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "unknown command")
+}
+
+// wanted is the configuration for which the layout of the index is made.
+var wanted = []struct {
+	setting, value, text, why string
+	suits                     func(string) bool
+}{
+	{
+		"maxmemory-policy", "noeviction", "noeviction",
+		"otherwise messages vanish without a trace when memory is short", func(v string) bool { return v == "noeviction" },
+	},
+	{
+		"hash-max-listpack-value", "1024", "1024 or more",
+		"otherwise a message takes nearly twice the memory", number(1024),
+	},
+	{
+		"hash-max-listpack-entries", "512", "128 or more",
+		"otherwise the messages of a bag take nearly twice the memory", number(128),
+	},
+}
+
+func number(least int) func(string) bool {
+	return func(v string) bool {
+		n, err := strconv.Atoi(v)
+		return err == nil && n >= least
+	}
+}
+
+// field returns a line of INFO.
+func field(info, name string) string {
+	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")
+	value, _, _ := strings.Cut(rest, "\r")
+	return value
+}
+
+func atLeast(version string, major int) bool {
+	first, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(first)
+	return err == nil && n >= major
+}

@@ -1,0 +1,227 @@
+// Command generate builds the dictionary of the codec from invented and simulated messages: the phrases that make them
+// shortest.
+//
+//	go run ./internal/bagstore/codec/generate > internal/bagstore/codec/dictionary-1.txt
+//
+// The result depends on nothing but the code of this repository. A dictionary that values were written with must never
+// change: a better one gets the next number, and the old file stays.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"bagtrail/internal/bagstore/codec/invent"
+	"bagtrail/internal/simulate"
+)
+
+const (
+	short   = 252         // phrases with a code of one byte
+	size    = short + 768 // phrases in all; the others have two
+	longest = 15          // bytes of a phrase when its line ends are CR LF
+	pool    = 12000       // candidates to begin with
+)
+
+// always are the texts that have a code of one byte however rare they are.
+const always = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.- \n" + plate
+
+// plate stands for the plate under which a message is stored.
+const plate = "\x00"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	texts, err := corpus()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for _, p := range train(texts) {
+		fmt.Fprintf(out, "%q\n", p)
+	}
+	return out.Flush()
+}
+
+// corpus is messages of many timetables, so that no airline and no airport earns a phrase, and those of the simulator,
+// disguised.
+func corpus() ([]string, error) {
+	texts := []string{strings.Repeat(" ", 400)}
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for seed := range uint64(365) {
+		bag := invent.NewFeed(seed, start.AddDate(0, 0, int(seed))).Bag()
+		for _, text := range bag.Messages {
+			texts = append(texts, strings.Replace(oneLineEnd(text), bag.Plate, plate, 1))
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	feed, err := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 365, Interval: 24 * time.Hour}, func(simulate.Bag) {})
+	if err != nil {
+		return nil, err
+	}
+	for m := range feed {
+		text := disguise(random, oneLineEnd(m.Text))
+		texts = append(texts, strings.Replace(text, cmp.Or(m.Plate, "no plate"), plate, 1))
+	}
+	return texts, nil
+}
+
+func oneLineEnd(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}
+
+// disguised are the fields that say who travels, and where: by element, which field, and which of its bytes.
+var disguised = map[string][]struct{ field, from, to int }{
+	".P": {{1, 0, 99}, {2, 0, 99}},
+	".L": {{1, 0, 99}},
+	".V": {{1, 2, 5}},
+	".F": {{1, 0, 99}, {3, 0, 3}},
+	".I": {{1, 0, 99}, {3, 0, 3}},
+	".O": {{1, 0, 99}, {3, 0, 3}},
+	".J": {{6, 0, 3}},
+	".H": {{1, 0, 3}},
+}
+
+// disguise replaces every letter and digit of those fields by another one.
+func disguise(random *rand.Rand, text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		fields := strings.Split(line, "/")
+		for _, d := range disguised[strings.TrimSpace(fields[0])] {
+			if d.field < len(fields) {
+				f := fields[d.field]
+				from, to := min(d.from, len(f)), min(d.to, len(f))
+				fields[d.field] = f[:from] + strings.Map(another(random), f[from:to]) + f[to:]
+			}
+		}
+		lines[i] = strings.Join(fields, "/")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func another(random *rand.Rand) func(rune) rune {
+	return func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return 'A' + random.Int32N(26)
+		case r >= '0' && r <= '9':
+			return '0' + random.Int32N(10)
+		}
+		return r
+	}
+}
+
+// train begins with every frequent text and drops, a fifth at a time, the phrases without which the corpus grows least.
+// Then those that are used most get the short codes, which changes how often each is used, and so on.
+func train(texts []string) []string {
+	phrases := candidates(texts)
+	for len(phrases) > size {
+		b := newBook(phrases, len(phrases))
+		used := count(b, texts)
+		worth := map[string]int{}
+		for _, p := range phrases {
+			worth[p] = used[p] * (b.parse(p, p, nil) - 1)
+		}
+		sortBy(phrases, func(p string) int { return worth[p] })
+		phrases = phrases[:max(size, len(phrases)*4/5)]
+	}
+	used := count(newBook(phrases, size), texts)
+	for range 8 {
+		sortBy(phrases, func(p string) int { return used[p] })
+		used = count(newBook(phrases, short), texts)
+	}
+	return phrases
+}
+
+func candidates(texts []string) []string {
+	seen := map[string]int{}
+	for _, text := range texts {
+		for i := range len(text) {
+			for n := 2; n <= longest && i+n <= len(text); n++ {
+				if p := text[i : i+n]; n+strings.Count(p, "\n") <= longest {
+					seen[p]++
+				}
+			}
+		}
+	}
+	var all []string
+	for p, n := range seen {
+		if n >= 15 {
+			all = append(all, p)
+		}
+	}
+	sortBy(all, func(p string) int { return seen[p] * (len(p) - 1) })
+	all = all[:min(pool, len(all))]
+	for i := range len(always) {
+		all = append(all, always[i:i+1])
+	}
+	return all
+}
+
+// sortBy sorts phrases by falling worth, those that are always kept first; the order that they had does not matter.
+func sortBy(phrases []string, worth func(string) int) {
+	of := func(p string) int {
+		if len(p) == 1 && strings.Contains(always, p) {
+			return 1 << 40
+		}
+		return worth(p)
+	}
+	slices.SortFunc(phrases, func(a, b string) int { return cmp.Or(of(b)-of(a), strings.Compare(a, b)) })
+}
+
+// count returns how often each phrase is used when texts are written as short as possible.
+func count(b *book, texts []string) map[string]int {
+	used := map[string]int{}
+	for _, text := range texts {
+		b.parse(text, "", func(phrase string) { used[phrase]++ })
+	}
+	return used
+}
+
+// book is a list of phrases, the first (short) of which have codes of one byte, the others of two.
+type book struct {
+	byFirst [256][]string
+	cost    map[string]int
+}
+
+func newBook(phrases []string, short int) *book {
+	b := &book{cost: map[string]int{}}
+	for i, p := range phrases {
+		b.byFirst[p[0]] = append(b.byFirst[p[0]], p)
+		if b.cost[p] = 2; i < short {
+			b.cost[p] = 1
+		}
+	}
+	return b
+}
+
+// parse cuts text into phrases so that it takes the fewest bytes, without using the phrase skip, and returns their
+// number. A byte without a phrase takes two. Each phrase of the result is given to use, where there is one.
+func (b *book) parse(text, skip string, use func(string)) int {
+	cost, step := make([]int, len(text)+1), make([]int, len(text))
+	for i := len(text) - 1; i >= 0; i-- {
+		cost[i], step[i] = cost[i+1]+2, 0
+		for _, p := range b.byFirst[text[i]] {
+			if p == skip || !strings.HasPrefix(text[i:], p) {
+				continue
+			}
+			if c := b.cost[p] + cost[i+len(p)]; c < cost[i] {
+				cost[i], step[i] = c, len(p)
+			}
+		}
+	}
+	for i := 0; use != nil && i < len(text); i += max(1, step[i]) {
+		use(text[i : i+step[i]])
+	}
+	return cost[0]
+}

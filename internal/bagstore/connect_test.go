@@ -1,0 +1,101 @@
+package bagstore_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/bagstore/bagstoretest"
+)
+
+func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
+	certificate, file := selfSigned(t)
+	server, err := miniredis.RunTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	filings := oneBag(3)
+	s := open(t, bagstore.Config{URL: "rediss://" + server.Addr() + "?ca=" + file})
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	if err := complete(t, s, filings); err != nil {
+		t.Error(err)
+	}
+	var unknown x509.UnknownAuthorityError
+	if err := open(t, bagstore.Config{URL: "rediss://" + server.Addr()}).Ready(context.Background()); !errors.As(err, &unknown) {
+		t.Errorf("with the certificates of the system: %v", err)
+	}
+}
+
+// selfSigned makes a certificate for 127.0.0.1 and a file that holds it.
+func selfSigned(t *testing.T) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
+
+// A sentinel names the master; when it names another one, the store goes there.
+func TestSentinelsNameTheMaster(t *testing.T) {
+	master := bagstoretest.StartServer(t)
+	host, port, err := net.SplitHostPort(master.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica := bagstoretest.StartServer(t, "--replicaof", host+" "+port)
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\n", host, port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentinel := bagstoretest.StartSentinel(t, file)
+	s := open(t, bagstore.Config{URL: "redis+sentinel://" + sentinel.Addr + "/blue"})
+	filings := oneBag(3)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	if err := complete(t, s, filings); err != nil {
+		t.Error(err)
+	}
+	bagstoretest.Eventually(t, 20*time.Second, "the sentinel does not know the replica, or the replica the messages", func() bool {
+		keys, err := replica.Client(t).DBSize(context.Background()).Result()
+		known, errKnown := exec.Command("redis-cli", "-p", sentinel.Port(), "sentinel", "replicas", "blue").Output()
+		return err == nil && errKnown == nil && keys == 3 && len(known) > 10
+	})
+	master.Kill(t)
+	bagstoretest.Eventually(t, 60*time.Second, "the store does not find the new master", func() bool {
+		_, err := s.Writer().File(context.Background(), filings)
+		return err == nil && complete(t, s, filings) == nil
+	})
+}

@@ -1,0 +1,95 @@
+package bagstore_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/bagstore/bagstoretest"
+)
+
+func TestWithoutAURLTheIndexIsInTheProcess(t *testing.T) {
+	s := open(t, bagstore.Config{})
+	if !s.Embedded() {
+		t.Error("it is not embedded")
+	}
+	if err := s.Ready(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if found, err := s.Check(context.Background()); err != nil || len(found) > 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	filings := oneBag(5)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	if err := complete(t, s, filings); err != nil {
+		t.Error(err)
+	}
+	if err := complete(t, open(t, bagstore.Config{}), filings); err == nil {
+		t.Error("two of them share what they hold")
+	}
+}
+
+func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
+	var mu sync.Mutex
+	ahead := time.Duration(0)
+	s := open(t, bagstore.Config{Retention: 700 * time.Second, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return time.Now().Add(ahead)
+	}})
+	filings := oneBag(2)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		trails, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(trails[0].Messages)
+	}
+	if n := left(); n != 2 {
+		t.Errorf("%d messages", n)
+	}
+	mu.Lock()
+	ahead = 702 * time.Second
+	mu.Unlock()
+	bagstoretest.Eventually(t, 5*time.Second, "they stay", func() bool { return left() == 0 })
+}
+
+// Long pipelines in both directions at once, from many goroutines, must not block each other.
+func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
+	s := open(t, bagstore.Config{})
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			var filings []bag.Filing
+			var plates []bag.Plate
+			for i := range 1500 {
+				plate := bag.Plate(fmt.Sprintf("0%03d%06d", w, i))
+				plates = append(plates, plate)
+				filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BSM %0500d", i), Received: time.Now(), Entries: []bag.Entry{{Plate: plate}}})
+			}
+			if _, err := s.Writer().File(context.Background(), filings); err != nil {
+				t.Error(err)
+			}
+			trails, err := s.Reader().Trails(context.Background(), plates, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range trails {
+				if len(trails[i].Messages) != 1 || trails[i].Messages[0].Raw != filings[i].Raw {
+					t.Errorf("plate %s: %v", plates[i], trails[i])
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,37 @@
+package bagstore
+
+import "bagtrail/internal/bag"
+
+// index adds to a batch the entries under which a plate is found, until a second. What Redis is known to have is left
+// out. The expiry of a flight is asked for once for all its bags; PNRs and originals have too few plates for that.
+func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
+	for _, f := range e.Flights {
+		if r.needs(flightKind, f, "", e.Plate, until) {
+			start := len(b.text)
+			b.text = k.flight(b.text, f)
+			b.member(b.end(start), e.Plate, until, r.needs(flightKind, f, "", "", until))
+		}
+	}
+	for _, pnr := range e.PNRs {
+		if r.needs(passengerKind, bag.Flight{}, pnr, e.Plate, until) {
+			start := len(b.text)
+			b.text = k.passenger(b.text, pnr)
+			b.member(b.end(start), e.Plate, until, true)
+		}
+	}
+	if e.Original != "" && r.needs(rushKind, bag.Flight{}, string(e.Original), e.Plate, until) {
+		start := len(b.text)
+		b.text = k.rush(b.text, e.Original)
+		b.member(b.end(start), e.Plate, until, true)
+	}
+}
+
+// member adds a plate to a sorted set, which must not expire before it.
+func (b *batch) member(key span, p bag.Plate, until int64, expire bool) {
+	start := len(b.text)
+	b.text = append(b.text, p...)
+	b.add(command{verb: addMember, key: key, value: b.end(start), until: until})
+	if expire {
+		b.expire(key, until)
+	}
+}

@@ -1,0 +1,280 @@
+package bagstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/bagstore/bagstoretest"
+)
+
+// oneBag is filings about a bag, and what must be found of it afterwards.
+func oneBag(n int) []bag.Filing {
+	received := time.Now().UTC().Truncate(time.Millisecond)
+	flight := bag.Flight{Airline: "LX", Number: "1", Day: bag.DayOf(received)}
+	var all []bag.Filing
+	for i := range n {
+		all = append(all, bag.Filing{
+			Raw: fmt.Sprintf("BSM %d", i), Received: received.Add(time.Duration(i) * time.Millisecond),
+			Entries: []bag.Entry{{Plate: "0220123456", Flights: []bag.Flight{flight}, PNRs: []string{"ABC123"}}},
+		})
+	}
+	return all
+}
+
+// complete reports what is missing of filings of one bag.
+func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
+	t.Helper()
+	ctx, r, e := context.Background(), s.Reader(), filings[0].Entries[0]
+	onFlight, _, err := r.Flight(ctx, e.Flights[0])
+	if err != nil {
+		return err
+	}
+	underPNR, err := r.Passenger(ctx, e.PNRs[0])
+	if err != nil {
+		return err
+	}
+	trails, err := r.Trails(ctx, []bag.Plate{e.Plate}, nil)
+	if err != nil {
+		return err
+	}
+	if f, p, m := len(onFlight), len(underPNR), len(trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
+		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
+	}
+	return nil
+}
+
+// A pipeline is cut off after every possible number of bytes of its replies: what is then reported as filed is there,
+// and filing again makes good what is not.
+func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	direct := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	filings := oneBag(5)
+	cut := 0
+	for after := range 120 {
+		server.FlushAll()
+		s := open(t, bagstore.Config{URL: proxy.URL("")})
+		proxy.CutAfter(after)
+		_, err := s.Writer().File(context.Background(), filings)
+		proxy.CutAfter(-1)
+		switch {
+		case err == nil:
+			if err := complete(t, direct, filings); err != nil {
+				t.Fatalf("cut after %d bytes, and reported as filed: %v", after, err)
+			}
+		case !errors.Is(err, bagstore.ErrUnavailable):
+			t.Fatal(err)
+		default:
+			cut++
+			if _, err := s.Writer().File(context.Background(), filings); err != nil {
+				t.Fatalf("filing again: %v", err)
+			}
+			if err := complete(t, direct, filings); err != nil {
+				t.Fatalf("cut after %d bytes and filed again: %v", after, err)
+			}
+		}
+	}
+	if cut < 20 {
+		t.Errorf("only %d were cut", cut)
+	}
+}
+
+func TestAReadIsWholeOrAnError(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	filings := oneBag(5)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	for after := range 200 {
+		proxy.CutAfter(after)
+		err := complete(t, s, filings)
+		proxy.CutAfter(-1)
+		if err != nil && !errors.Is(err, bagstore.ErrUnavailable) {
+			t.Errorf("cut after %d bytes: %v", after, err)
+		}
+		if err := complete(t, s, filings); err != nil {
+			t.Fatalf("after a cut after %d bytes: %v", after, err)
+		}
+	}
+}
+
+// What this process knows that Redis has is not sent again; what Redis may have lost is.
+func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	filings := oneBag(15)
+	sent := func(f bag.Filing) int {
+		t.Helper()
+		proxy.Sent("")
+		if _, err := s.Writer().File(context.Background(), []bag.Filing{f}); err != nil {
+			t.Fatal(err)
+		}
+		return proxy.Sent("zadd")
+	}
+	// The first one is sent several times: nothing is known of what was before the connection.
+	if n := sent(filings[0]); n < 2 {
+		t.Errorf("first: %d ZADD", n)
+	}
+	if n := sent(filings[1]); n != 0 {
+		t.Errorf("second: %d ZADD", n)
+	}
+	server.SetError("OOM command not allowed when used memory > 'maxmemory'.")
+	if _, err := s.Writer().File(context.Background(), filings[10:11]); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("of a full Redis: %v", err)
+	}
+	server.SetError("")
+	if n := sent(filings[11]); n < 2 {
+		t.Errorf("after an error: %d ZADD", n)
+	}
+}
+
+// A server that comes in place of another one, and lacks what that had taken in its last seconds, is told again.
+func TestWhatALostServerHadTakenIsSentAgain(t *testing.T) {
+	first, second := bagstoretest.StartServer(t), bagstoretest.StartServer(t)
+	proxy := bagstoretest.StartProxy(t, first.Addr)
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	filings := oneBag(20)
+	for _, f := range filings[:19] {
+		if _, err := s.Writer().File(context.Background(), []bag.Filing{f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := func() int {
+		t.Helper()
+		proxy.Cut()
+		proxy.Sent("")
+		bagstoretest.Eventually(t, 5*time.Second, "no new connection", func() bool {
+			_, err := s.Writer().File(context.Background(), filings[19:])
+			return err == nil
+		})
+		return proxy.Sent("hset")
+	}
+	if n := again(); n > 4 {
+		t.Errorf("over a new connection to the same server %d messages were sent", n)
+	}
+	proxy.Lead(second.Addr)
+	if n := again(); n < 20 {
+		t.Errorf("to another server %d messages were sent", n)
+	}
+	if err := complete(t, open(t, bagstore.Config{URL: second.URL("")}), filings); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	filings := oneBag(1)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Silence(true)
+	start := time.Now()
+	if _, err := s.Reader().Passenger(context.Background(), "ABC123"); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("read: %v", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("a read took %v", took)
+	}
+	start = time.Now()
+	if err := s.Ready(context.Background()); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("ready: %v", err)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("to say whether it is ready took %v", took)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	start = time.Now()
+	if _, err := s.Writer().File(ctx, filings); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("write: %v", err)
+	}
+	if took := time.Since(start); took > 500*time.Millisecond {
+		t.Errorf("a write with a time limit of 100 ms took %v", took)
+	}
+	proxy.Silence(false)
+	if err := complete(t, s, filings); err != nil {
+		t.Errorf("when it speaks again: %v", err)
+	}
+}
+
+func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
+	server := miniredis.RunT(t)
+	s := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	server.Close()
+	start := time.Now()
+	_, errWrite := s.Writer().File(context.Background(), oneBag(1))
+	_, errRead := s.Reader().Passenger(context.Background(), "ABC123")
+	for _, err := range []error{errWrite, errRead, s.Ready(context.Background())} {
+		if !errors.Is(err, bagstore.ErrUnavailable) {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("all took %v", took)
+	}
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ready(context.Background()); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}
+
+// kill -9 of the server while pipelines are under way. On a slow disk it has not written the last two seconds by then.
+func TestAKilledServerLosesNothingThatWasFiled(t *testing.T) {
+	server := bagstoretest.StartServer(t, "--appendonly", "yes", "--appendfsync", "everysec")
+	s := open(t, bagstore.Config{URL: server.URL("")})
+	filings := oneBag(3000)
+	sent := make(chan int)
+	go func() {
+		defer close(sent)
+		for i := 0; i < len(filings); {
+			n := min(len(filings), i+10)
+			if _, err := s.Writer().File(context.Background(), filings[i:n]); err == nil {
+				i = n
+				sent <- i
+			}
+		}
+	}()
+	kills := 0
+	for i := range sent {
+		if i%1000 == 500 {
+			server.Kill(t)
+			kills++
+			restarted := make(chan struct{})
+			go func() { // while the writer goes on trying
+				defer close(restarted)
+				server.Start(t)
+			}()
+			<-restarted
+		}
+	}
+	if kills != 3 {
+		t.Errorf("%d kills", kills)
+	}
+	if err := complete(t, s, filings); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestErrorsHoldNothingOfWhatWasAsked(t *testing.T) {
+	server := miniredis.RunT(t)
+	server.SetError("ERR unknown command 'ZRANGE', with args beginning with: 'p:SECRET'")
+	s := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	_, err := s.Reader().Passenger(context.Background(), "SECRET")
+	if got, want := fmt.Sprint(err), "bagstore: passenger: redis is not available: ERR unknown command 'ZRANGE'"; got != want {
+		t.Errorf("the error is %q", got)
+	}
+}

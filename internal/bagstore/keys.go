@@ -1,0 +1,71 @@
+package bagstore
+
+import "bagtrail/internal/bag"
+
+// The keys. Each begins with the prefix of the installation, which is "" as a rule. Only single-key commands are used,
+// so no two keys need to live on one node, and every write may be repeated or come in any order:
+// HSET of a field that is named by its content, ZADD with GT, EXPIREAT that only ever postpones.
+//
+//	key                        type   holds                                     expires
+//	b:0220123456               hash   identity → message, each that names the   when its newest message is past
+//	                                  plate                                     retention
+//	f:LX100A:2026-11-21        zset   plates that a message names with the      with its last member
+//	                                  flight
+//	p:ABC123                   zset   plates that a message names with the PNR  with its last member
+//	r:0220123456               zset   rush plates that re-fly this one          with its last member
+//	c:LX100A:2026-11-21        hash   identity → message, each that positions   when its newest message is past
+//	                                  a container on the flight                 retention, or a bag of the flight is
+//	sweep                      string nothing: while it is there, no process    when the next sweep is due
+//	                                  begins a sweep
+//
+// The score of a member is the second at which the entry ends: received time and retention of the newest message that
+// made it. A member past it counts as gone. Identities and messages are written by package codec.
+//
+// A flight has one index for departing and arriving: which legs of a bag live is known only when all its messages
+// are read. All expiries are rounded up to a granule (see retention), so that one serves many messages. What lives
+// longer than its own expiry, because its bag does, is extended by the Sweeper.
+const (
+	plateKind     = 'b'
+	flightKind    = 'f'
+	passengerKind = 'p'
+	rushKind      = 'r'
+	stowageKind   = 'c'
+	sweepKey      = "sweep"
+)
+
+// keys spells keys; it is the prefix.
+type keys string
+
+func (k keys) plate(dst []byte, p bag.Plate) []byte { return append(k.kind(dst, plateKind), p...) }
+
+func (k keys) rush(dst []byte, original bag.Plate) []byte {
+	return append(k.kind(dst, rushKind), original...)
+}
+
+func (k keys) passenger(dst []byte, pnr string) []byte {
+	return append(k.kind(dst, passengerKind), pnr...)
+}
+
+func (k keys) flight(dst []byte, f bag.Flight) []byte {
+	return spell(k.kind(dst, flightKind), f)
+}
+
+func (k keys) stowage(dst []byte, f bag.Flight) []byte {
+	return spell(k.kind(dst, stowageKind), f)
+}
+
+func (k keys) kind(dst []byte, kind byte) []byte {
+	return append(append(dst, k...), kind, ':')
+}
+
+func spell(dst []byte, f bag.Flight) []byte {
+	return f.Day.Append(append(append(append(dst, f.Airline...), f.Number...), ':'))
+}
+
+// split returns the kind of a key and what is behind it, or 0 for a key of another installation.
+func (k keys) split(key string) (kind byte, rest string) {
+	if len(key) < len(k)+2 || key[:len(k)] != string(k) || key[len(k)+1] != ':' {
+		return 0, ""
+	}
+	return key[len(k)], key[len(k)+2:]
+}

@@ -1,0 +1,88 @@
+package bagstore
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// newPipe returns the two ends of a connection in memory. Unlike net.Pipe it keeps what is written until it is read, so
+// that a client may send a whole pipeline before it reads the first reply. It knows no deadlines: both ends are in one
+// process, and a server that answers every command needs none.
+func newPipe() (client, server net.Conn) {
+	there, back := newStream(), newStream()
+	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
+}
+
+type pipeEnd struct{ in, out *stream }
+
+func (p *pipeEnd) Read(b []byte) (int, error)  { return p.in.Read(b) }
+func (p *pipeEnd) Write(b []byte) (int, error) { return p.out.Write(b) }
+
+func (p *pipeEnd) Close() error {
+	p.in.close()
+	p.out.close()
+	return nil
+}
+
+func (p *pipeEnd) LocalAddr() net.Addr              { return pipeAddr{} }
+func (p *pipeEnd) RemoteAddr() net.Addr             { return pipeAddr{} }
+func (p *pipeEnd) SetDeadline(time.Time) error      { return nil }
+func (p *pipeEnd) SetReadDeadline(time.Time) error  { return nil }
+func (p *pipeEnd) SetWriteDeadline(time.Time) error { return nil }
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "memory" }
+func (pipeAddr) String() string  { return "in-process" }
+
+// stream is one direction of a pipe.
+type stream struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	text    []byte
+	read    int // bytes of text that have been read
+	closed  bool
+}
+
+func newStream() *stream {
+	s := &stream{}
+	s.changed.L = &s.mu
+	return s
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, io.ErrClosedPipe
+	}
+	if s.read == len(s.text) {
+		s.text, s.read = s.text[:0], 0
+	}
+	s.text = append(s.text, b...)
+	s.changed.Signal()
+	return len(b), nil
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.read == len(s.text) {
+		if s.closed {
+			return 0, io.EOF
+		}
+		s.changed.Wait()
+	}
+	n := copy(b, s.text[s.read:])
+	s.read += n
+	return n, nil
+}
+
+func (s *stream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.changed.Broadcast()
+}

@@ -1,0 +1,72 @@
+package bagstore
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"sync/atomic"
+
+	"bagtrail/internal/bag"
+)
+
+// settled remembers index entries and expiries that this process has seen Redis take, so that the messages of a bag
+// do not send the same ones over and over. It has a fixed size and forgets what it has no room for; what it has
+// forgotten is sent again, which changes nothing. It is safe for concurrent use.
+//
+// It is told of every new connection, behind which there may be a server that has lost something. It is not told of
+// FLUSHALL: who empties Redis under a running process must replay the log, as for any loss.
+type settled struct {
+	seed  maphash.Seed
+	epoch atomic.Uint64
+	slots [1 << 21]atomic.Uint64 // the mark of the last entry that fell there
+}
+
+func newSettled() *settled { return &settled{seed: maphash.MakeSeed()} }
+
+// forget drops everything: Redis may have lost what it took.
+func (s *settled) forget() { s.epoch.Add(1) }
+
+// round is one round of writing: what it may leave out, and what will be known once it is done. What it has learned of
+// an epoch that has ended is worth nothing.
+type round struct {
+	settled *settled
+	epoch   uint64
+	asked   map[uint64]*atomic.Uint64 // marks, since the last keep, and where they will be kept
+	text    []byte
+	doubt   bool // nothing is left out but what this round asks for itself
+}
+
+func (s *settled) begin() *round {
+	return &round{settled: s, epoch: s.epoch.Load(), asked: make(map[uint64]*atomic.Uint64)}
+}
+
+// valid reports whether nothing has been forgotten since the round began.
+func (r *round) valid() bool { return r.settled.epoch.Load() == r.epoch }
+
+// needs reports whether Redis must be asked for a member, "" for the key itself, in the index of a flight or a name until
+// a second. It takes it that this is then done before the next keep.
+//
+// A mark is a 64-bit hash under a random seed of all that, and of the epoch: that a wrong one is taken for known has a
+// chance of one in 2^63 for each look. An entry falls into the same slot whatever its expiry.
+func (r *round) needs(kind byte, f bag.Flight, name string, member bag.Plate, until int64) bool {
+	t := binary.LittleEndian.AppendUint32(append(r.text[:0], kind), uint32(f.Day))
+	for _, part := range [...]string{f.Airline, f.Number, name, string(member)} {
+		t = append(binary.LittleEndian.AppendUint32(t, uint32(len(part))), part...)
+	}
+	r.text = t
+	entry := maphash.Bytes(r.settled.seed, t)
+	slot := &r.settled.slots[entry%uint64(len(r.settled.slots))]
+	mark := (entry ^ uint64(until)*0x9e3779b97f4a7c15 ^ r.epoch*0xc2b2ae3d27d4eb4f) | 1<<63 // an empty slot is 0
+	if _, asked := r.asked[mark]; asked || !r.doubt && slot.Load() == mark {
+		return false
+	}
+	r.asked[mark] = slot
+	return true
+}
+
+// keep records that Redis has taken everything asked for since the last keep.
+func (r *round) keep() {
+	for mark, slot := range r.asked {
+		slot.Store(mark)
+	}
+	clear(r.asked)
+}
