@@ -1,0 +1,148 @@
+package ingestor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// Record is an accepted message on its way into the log.
+type Record struct {
+	Raw      string
+	Kind     bag.Kind  // bag.Report, or 0
+	Received time.Time // UTC, in milliseconds
+	Plate    bag.Plate // the first plate that it names, or ""
+}
+
+// Log is the log of record, from which the index can be rebuilt.
+type Log interface {
+	// Append returns when the log holds all records on all its replicas. After an error it may hold any of them.
+	Append(ctx context.Context, records []Record) error
+}
+
+// Rejection is a rejected message with all that came with it. Its origin is its identity: the same rejection
+// written twice counts once.
+type Rejection struct {
+	Envelope
+	Errors []Diagnostic
+}
+
+// Rejects takes rejected messages.
+type Rejects interface {
+	// Reject returns when all are safe. After an error any of them may be.
+	Reject(ctx context.Context, rejections []Rejection) error
+}
+
+// Limits of what an Acceptor does at once, where the caller sets none.
+const (
+	defaultPatience = 900 * time.Millisecond
+	acceptsARun     = 500
+	acceptRuns      = 4
+)
+
+// Acceptor decides on messages that somebody waits for, one at a time each. What arrives while it is busy goes
+// through the log and the index together.
+type Acceptor struct {
+	pipeline *Pipeline
+	log      Log
+	patience time.Duration
+	accepts  gather[*acceptance]
+	rejects  gather[Rejection]
+	refuses  bool // rejected messages are written
+}
+
+type acceptance struct {
+	outcome Outcome
+	record  Record
+}
+
+// NewAcceptor returns an Acceptor for the pipeline. Without a log (nil) the index is the only copy; without
+// rejects (nil) rejected messages are not kept. patience bounds every call; zero means 900 ms.
+func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, patience time.Duration) *Acceptor {
+	if patience <= 0 {
+		patience = defaultPatience
+	}
+	a := &Acceptor{pipeline: pipeline, log: log, patience: patience, refuses: rejects != nil}
+	a.accepts = gather[*acceptance]{run: a.settle, most: acceptsARun, runs: acceptRuns, limit: patience}
+	if rejects != nil {
+		a.rejects = gather[Rejection]{run: rejects.Reject, most: acceptsARun, runs: 1, limit: patience}
+	}
+	return a
+}
+
+// Accept decides on one message. An accepted one is in the log, then in the index, before Accept returns; a rejected
+// one is among the rejects.
+//
+// authorise, where it is not nil, sees a message without errors before anything is written; the message is valid
+// until it returns, and its error is returned as it is. Any other error means that it is not known whether the
+// message took effect; to bring it again is safe.
+func (a *Acceptor) Accept(ctx context.Context, env Envelope, authorise func(*parser.Message) error) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.patience)
+	defer cancel()
+	env.Received = env.Received.UTC().Truncate(time.Millisecond)
+	outcome, err := a.pipeline.judge(env, authorise)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if outcome.Verdict == Rejected {
+		return outcome, a.reject(ctx, env, outcome.Errors)
+	}
+	work := &acceptance{outcome: outcome, record: outcome.Record()}
+	if err := a.accepts.do(ctx, work); err != nil {
+		return Outcome{}, fmt.Errorf("accept a message: %w", err)
+	}
+	return work.outcome, nil
+}
+
+func (a *Acceptor) reject(ctx context.Context, env Envelope, errs []Diagnostic) error {
+	if !a.refuses {
+		return nil
+	}
+	if env.Origin == "" {
+		return errors.New("reject a message: it has no origin")
+	}
+	if err := a.rejects.do(ctx, Rejection{env, errs}); err != nil {
+		return fmt.Errorf("reject a message: %w", err)
+	}
+	return nil
+}
+
+// settle makes messages take effect: first in the log, so that whatever the index holds can be rebuilt.
+func (a *Acceptor) settle(ctx context.Context, work []*acceptance) error {
+	outcomes := make([]Outcome, len(work))
+	for i, w := range work {
+		outcomes[i] = w.outcome
+	}
+	if a.log != nil {
+		records := make([]Record, len(work))
+		for i, w := range work {
+			records[i] = w.record
+		}
+		if err := a.log.Append(ctx, records); err != nil {
+			return fmt.Errorf("append to the log: %w", err)
+		}
+	}
+	if err := a.pipeline.Settle(ctx, outcomes); err != nil {
+		return err
+	}
+	for i, w := range work {
+		w.outcome = outcomes[i]
+	}
+	return nil
+}
+
+// Record returns the record that brings an accepted message about again.
+func (o Outcome) Record() Record {
+	r := Record{Raw: o.Filing.Raw, Received: o.Filing.Received}
+	if o.Filing.Kind == bag.Report {
+		r.Kind = bag.Report
+	}
+	if len(o.Filing.Entries) > 0 {
+		r.Plate = o.Filing.Entries[0].Plate
+	}
+	return r
+}

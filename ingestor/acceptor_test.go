@@ -1,0 +1,232 @@
+package ingestor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+	"bagtrail/parser"
+)
+
+// journal is a log and a rejects topic in memory.
+type journal struct {
+	mu         sync.Mutex
+	err        error
+	records    []ingestor.Record
+	rejections []ingestor.Rejection
+	appends    int
+}
+
+func (j *journal) Append(_ context.Context, records []ingestor.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.appends++
+	if j.err != nil {
+		return j.err
+	}
+	j.records = append(j.records, records...)
+	return nil
+}
+
+func (j *journal) Reject(_ context.Context, rejections []ingestor.Rejection) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return j.err
+	}
+	j.rejections = append(j.rejections, rejections...)
+	return nil
+}
+
+func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	x.enter, x.leave = make(chan struct{}), make(chan struct{})
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, time.Minute)
+	done := make(chan ingestor.Outcome)
+	go func() {
+		outcome, err := a.Accept(context.Background(), envelope(bsm), nil)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- outcome
+	}()
+	<-x.enter
+	want := ingestor.Record{Raw: bsm, Received: received, Plate: "0724123456"}
+	if len(j.records) != 1 || j.records[0] != want {
+		t.Errorf("when the index is asked, the log holds %+v, want %+v", j.records, want)
+	}
+	close(x.leave)
+	if outcome := <-done; outcome.Verdict != ingestor.Accepted {
+		t.Errorf("verdict %v", outcome.Verdict)
+	}
+}
+
+func TestReportIsLoggedAsSuch(t *testing.T) {
+	j := &journal{}
+	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
+	env.Kind = bag.Report
+	if _, err := ingestor.NewAcceptor(newPipeline(newIndex()), j, j, 0).Accept(t.Context(), env, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(j.records) != 1 || j.records[0].Kind != bag.Report || j.records[0].Raw != env.Raw {
+		t.Errorf("log %+v", j.records)
+	}
+}
+
+func TestMessageThatTheLogDoesNotHoldIsNotFiled(t *testing.T) {
+	x, j := newIndex(), &journal{err: errors.New("the log is away")}
+	_, err := ingestor.NewAcceptor(newPipeline(x), j, j, 0).Accept(t.Context(), envelope(bsm), nil)
+	if !errors.Is(err, j.err) || x.filed() != 0 {
+		t.Errorf("error %v, filed %d", err, x.filed())
+	}
+}
+
+func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, 0)
+	outcome, err := a.Accept(t.Context(), envelope("BSM"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outcome.Verdict != ingestor.Rejected || len(j.records) != 0 || x.filed() != 0 {
+		t.Errorf("verdict %v, log %v, filed %d", outcome.Verdict, j.records, x.filed())
+	}
+	if len(j.rejections) != 1 || j.rejections[0].Origin != "http/1" || j.rejections[0].Raw != "BSM" ||
+		j.rejections[0].Received != received || codes(j.rejections[0].Errors) != codes(outcome.Errors) {
+		t.Errorf("rejections %+v", j.rejections)
+	}
+	j.err = errors.New("the rejects are away")
+	if _, err := a.Accept(t.Context(), envelope("BSM"), nil); !errors.Is(err, j.err) {
+		t.Errorf("error %v, want %v", err, j.err)
+	}
+	nameless := envelope("BSM")
+	nameless.Origin = ""
+	j.err = nil
+	if _, err := a.Accept(t.Context(), nameless, nil); err == nil {
+		t.Error("a rejection without origin was kept")
+	}
+}
+
+func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
+	x := newIndex()
+	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, 0)
+	for raw, want := range map[string]ingestor.Verdict{bsm: ingestor.Accepted, "BSM": ingestor.Rejected} {
+		if outcome, err := a.Accept(t.Context(), envelope(raw), nil); err != nil || outcome.Verdict != want {
+			t.Errorf("verdict %v, error %v, want %v", outcome.Verdict, err, want)
+		}
+	}
+}
+
+func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, 0)
+	refused := errors.New("not this airline")
+	_, err := a.Accept(t.Context(), envelope(bsm), func(m *parser.Message) error {
+		if m.Groups[0].Outbound.Airline != "LX" || m.Version.Airport != "ZRH" {
+			t.Errorf("message %+v", m)
+		}
+		return refused
+	})
+	if err != refused || len(j.records) != 0 || x.filed() != 0 { //nolint:errorlint // it is to be the very error
+		t.Errorf("error %v, log %v, filed %d", err, j.records, x.filed())
+	}
+	asked := false
+	if _, err := a.Accept(t.Context(), envelope("BSM"), func(*parser.Message) error { asked = true; return nil }); err != nil || asked {
+		t.Errorf("a message with errors was put to the key (error %v)", err)
+	}
+}
+
+func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
+	const callers = 40
+	x, j := newIndex(), &journal{}
+	x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, time.Minute)
+	var started, ended sync.WaitGroup
+	for i := range callers {
+		started.Add(1)
+		ended.Go(func() {
+			env := envelope(bsm)
+			env.Received = received.Add(time.Duration(i) * time.Second)
+			started.Done()
+			if outcome, err := a.Accept(context.Background(), env, nil); err != nil || outcome.Verdict != ingestor.Accepted {
+				t.Errorf("caller %d: %v, %v", i, outcome.Verdict, err)
+			}
+		})
+	}
+	started.Wait()
+	<-x.enter
+	close(x.leave)
+	ended.Wait()
+	if x.filed() != callers || len(j.records) != callers {
+		t.Errorf("filed %d, logged %d, want %d", x.filed(), len(j.records), callers)
+	}
+	if j.appends > callers || len(x.calls) != j.appends {
+		t.Errorf("%d appends, %d calls of the index", j.appends, len(x.calls))
+	}
+}
+
+func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
+	x := newIndex()
+	x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
+	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, 20*time.Millisecond)
+	var ended sync.WaitGroup
+	for i := range 30 {
+		ended.Go(func() {
+			env := envelope(bsm)
+			env.Received = received.Add(time.Duration(i) * time.Second)
+			if _, err := a.Accept(context.Background(), env, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v, want that the time is up", err)
+			}
+		})
+	}
+	ended.Wait()
+	close(x.leave) // the index answers again: those who have gone are left alone
+	a = ingestor.NewAcceptor(newPipeline(x), nil, nil, time.Minute)
+	if outcome, err := a.Accept(t.Context(), envelope(bsm), nil); err != nil {
+		t.Errorf("afterwards %v, %v", outcome.Verdict, err)
+	}
+}
+
+func BenchmarkAcceptorAtOnce(b *testing.B) {
+	a := ingestor.NewAcceptor(newPipeline(discard{}), nil, nil, time.Minute)
+	b.SetParallelism(32)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := a.Accept(context.Background(), envelope(bsm), nil); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
+func BenchmarkProcessBatch(b *testing.B) {
+	p := newPipeline(discard{})
+	envelopes := make([]ingestor.Envelope, 500)
+	for i := range envelopes {
+		envelopes[i] = envelope(fmt.Sprintf("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724%06d001\nENDBSM\n", i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := p.ProcessBatch(context.Background(), envelopes); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(envelopes)), "ns/message")
+}
+
+// discard is an index that takes no time.
+type discard struct{}
+
+func (discard) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
+	fresh := make([]bool, len(filings))
+	for i := range fresh {
+		fresh[i] = true
+	}
+	return fresh, nil
+}

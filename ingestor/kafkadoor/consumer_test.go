@@ -1,0 +1,272 @@
+package kafkadoor_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/compress"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+)
+
+func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) {
+	w := newWorld(t, 3)
+	faulty := strings.Replace(message(3), "JFK", "J!K", 1)
+	document, err := json.Marshal(map[string]string{"bim_message": message(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	oversize := message(4) + strings.Repeat(" ", ingestor.MaxMessage)
+	tombstone := kafka.Record{Time: received, Key: kafka.NewBytes([]byte("k"))}
+	w.produce(0,
+		record(message(0)),
+		record(string(document), "content-type", "application/json"),
+		record(`{"bim_message":1}`, "content-type", "application/json; charset=utf-8"),
+		record(faulty),
+		record(""))
+	w.produce(1,
+		record(oversize),
+		record("\x00\xff\x1f\x8b"),
+		tombstone)
+	w.produce(2,
+		record(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724000002"]}`, "bagtrail-kind", "delayed-bag-report"))
+
+	stop := w.consume(nil)
+	w.waitCommitted(9)
+	stop()
+
+	w.wantFiled(3)
+	if s := w.index.stored(plate(1)); len(s) != 1 || s[0].Raw != message(1) {
+		t.Errorf("of a document is stored %+v", s)
+	}
+	if s := w.index.stored(plate(2)); len(s) != 1 || s[0].Kind != bag.Report {
+		t.Errorf("of a report is stored %+v", s)
+	}
+	rejects := w.rejectsByOrigin()
+	raw := w.conf.Topics.Raw
+	for origin, want := range map[string]struct{ codes, value, contentType, key string }{
+		raw + "/0/2": {"SVCPRB003", `{"bim_message":1}`, "application/json", ""},
+		raw + "/0/3": {"SVCPRB023", faulty, "", ""},
+		raw + "/0/4": {"SVCPRB003", "", "", ""},
+		raw + "/1/0": {"SVCSRV003", oversize, "", ""},
+		raw + "/1/1": {"SVCPRB004", "\x00\xff\x1f\x8b", "", ""},
+		raw + "/1/2": {"SVCPRB003", "", "", "k"},
+	} {
+		m, ok := rejects[origin]
+		if !ok || header(m, "bagtrail-codes") != want.codes || string(m.Value) != want.value ||
+			header(m, "content-type") != want.contentType || string(m.Key) != want.key {
+			t.Errorf("reject of %s: found %v, codes %s, key %q", origin, ok, header(m, "bagtrail-codes"), m.Key)
+			continue
+		}
+		var list []map[string]any
+		if err := json.Unmarshal([]byte(header(m, "bagtrail-diagnostics")), &list); err != nil || len(list) != 1 || list[0]["code"] != want.codes {
+			t.Errorf("diagnostics of %s: %v, %v", origin, list, err)
+		}
+		if got := header(m, "bagtrail-received"); got != "2026-03-12T06:00:00.123Z" {
+			t.Errorf("received time of %s: %s", origin, got)
+		}
+	}
+	if len(rejects) != 6 {
+		t.Errorf("%d rejects, want 6", len(rejects))
+	}
+	if a, r := w.metrics.accepted.Load(), w.metrics.rejected.Load(); a != 3 || r != 6 {
+		t.Errorf("counted %d accepted, %d rejected", a, r)
+	}
+}
+
+func TestReceivedTimeIsTheHeadersElseTheRecords(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0,
+		record(message(0)),
+		record(message(1), "bagtrail-received", "2026-03-11T23:30:00.456+01:00"),
+		record(message(2), "bagtrail-received", "yesterday"),
+		record(message(3), "bagtrail-received", "2026-03-11T22:30:00.4569999Z"),
+		record(message(4), "bagtrail-received", "0000-01-01T00:00:00Z"))
+	w.consume(nil)
+	w.waitCommitted(5)
+	header := time.Date(2026, 3, 11, 22, 30, 0, 456e6, time.UTC)
+	for i, want := range []time.Time{received, header, received, header, received} {
+		if s := w.index.stored(plate(i)); len(s) != 1 || s[0].Received != want {
+			t.Errorf("message %d: stored %+v, want it received at %v", i, s, want)
+		}
+	}
+}
+
+func TestEveryFormOfBatchIsRead(t *testing.T) {
+	w := newWorld(t, 1)
+	n := 0
+	for _, codec := range []kafka.Compression{compress.None, compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
+		w.produceTo(w.conf.Topics.Raw, 0, codec, records(n, 50)...)
+		n += 50
+	}
+	large := strings.Repeat("A", 700<<10) // more than one fetch asks for
+	w.produce(0, record(large))
+	w.produce(0, records(n, 1)...)
+	w.consume(nil)
+	w.waitCommitted(int64(n) + 2)
+	w.wantFiled(n + 1)
+	if m := w.rejectsByOrigin()[fmt.Sprintf("%s/0/%d", w.conf.Topics.Raw, n)]; string(m.Value) != large {
+		t.Errorf("the reject of a large record has %d bytes, want %d", len(m.Value), len(large))
+	}
+}
+
+func TestDiagnosticsWithoutNumberStillFitIntoAReject(t *testing.T) {
+	w := newWorld(t, 1)
+	value := "BSM\n.V/1LZRH\n" + strings.Repeat(".N/1\n", 10_000) + "ENDBSM\n"
+	w.produce(0, record(value))
+	w.consume(nil)
+	w.waitCommitted(1)
+	m := w.rejectsByOrigin()[w.conf.Topics.Raw+"/0/0"]
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(header(m, "bagtrail-diagnostics")), &list); err != nil || len(list) < 100 {
+		t.Errorf("%d diagnostics, error %v", len(list), err)
+	}
+	if got := header(m, "bagtrail-codes"); got != "SVCPRB041,SVCPRB016" && got != "SVCPRB016,SVCPRB041" {
+		t.Errorf("codes %s", got)
+	}
+	if string(m.Value) != value {
+		t.Error("the value is not as it came")
+	}
+}
+
+func TestOffsetsStandStillWhileTheIndexFails(t *testing.T) {
+	w := newWorld(t, 2)
+	w.index.setFail(true)
+	w.produce(0, records(0, 20)...)
+	w.produce(1, records(20, 20)...)
+	w.produce(1, record("BSM"))
+	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	w.run(consumer)
+
+	w.eventually("both batches were tried again", func() bool { return w.index.failures() > 10 })
+	if got := w.committed(); got[0] > 0 || got[1] > 0 {
+		t.Errorf("committed %v while the index failed", got)
+	}
+	if len(w.all(w.conf.Topics.Rejects)) != 0 || w.index.plates() != 0 {
+		t.Error("a batch that is not decided on has left traces")
+	}
+	if !consumer.Joined() || w.metrics.retried("commit") != 0 || w.metrics.retried("index") == 0 {
+		t.Errorf("joined %v, retries %v", consumer.Joined(), w.metrics.retries)
+	}
+
+	w.index.setFail(false)
+	w.waitCommitted(41)
+	w.wantFiled(40)
+	if len(w.all(w.conf.Topics.Rejects)) != 1 {
+		t.Error("not one reject")
+	}
+}
+
+func TestStopFinishesTheBatchInHandAndLeaves(t *testing.T) {
+	w := newWorld(t, 1)
+	entered, leave := w.index.gate()
+	w.produce(0, records(0, 30)...)
+	stop := w.consume(nil)
+	<-entered
+	stopped := make(chan struct{})
+	go func() { stop(); close(stopped) }()
+	select {
+	case <-stopped:
+		t.Error("it stopped with a batch in hand")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(leave)
+	<-stopped
+	if got := w.committed(); got[0] != 30 {
+		t.Errorf("committed %v, want 30", got)
+	}
+	w.wantFiled(30)
+	groups, err := w.client.DescribeGroups(t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{w.conf.Group}})
+	if err != nil || len(groups.Groups) != 1 || len(groups.Groups[0].Members) != 0 {
+		t.Errorf("the group still has members: %+v, %v", groups, err)
+	}
+}
+
+func TestStopDoesNotWaitForAnIndexThatFails(t *testing.T) {
+	w := newWorld(t, 1)
+	w.index.setFail(true)
+	w.produce(0, records(0, 5)...)
+	stop := w.consume(nil)
+	w.eventually("the index was tried", func() bool { return w.index.failures() > 2 })
+	stop()
+	if got := w.committed(); got[0] > 0 {
+		t.Errorf("committed %v", got)
+	}
+	w.index.setFail(false)
+	w.consume(nil)
+	w.waitCommitted(5)
+	w.wantFiled(5)
+}
+
+func TestStopDoesNotWaitForAnIndexThatHangs(t *testing.T) {
+	w := newWorld(t, 1)
+	w.conf.Timing.Drain = 50 * time.Millisecond
+	w.open()
+	entered, _ := w.index.gate()
+	w.produce(0, records(0, 5)...)
+	stop := w.consume(nil)
+	<-entered
+	stop()
+	if got := w.committed(); got[0] > 0 {
+		t.Errorf("committed %v", got)
+	}
+}
+
+func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {
+	w := newWorld(t, 6)
+	produced := 0
+	add := func() {
+		for p := range 6 {
+			w.produce(p, records(produced, 10)...)
+			produced += 10
+		}
+	}
+	add()
+	first, second := w.door.NewConsumer(w.pipeline(), nil, w.metrics), w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	stop := w.run(first)
+	w.waitCommitted(int64(produced))
+	w.run(second)
+	w.eventually("both are members", func() bool { return first.Joined() && second.Joined() })
+	add()
+	w.waitCommitted(int64(produced))
+	stop()
+	add()
+	w.waitCommitted(int64(produced))
+	w.wantFiled(produced)
+	if got := w.metrics.duplicate.Load(); got != 0 {
+		t.Errorf("%d records came twice although everybody left in order", got)
+	}
+}
+
+func TestNewPartitionsAreFound(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 5)...)
+	w.consume(nil)
+	w.waitCommitted(5)
+	answer, err := w.client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
+		Topics: []kafka.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 3}},
+	})
+	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
+		t.Fatal(err, answer)
+	}
+	w.eventually("there are three partitions", func() bool { return len(w.partitions(w.conf.Topics.Raw)) == 3 })
+	w.produce(2, records(5, 5)...)
+	w.waitCommitted(10)
+	w.wantFiled(10)
+}
+
+func TestLagGoesToZero(t *testing.T) {
+	w := newWorld(t, 1)
+	w.index.setFail(true)
+	w.produce(0, records(0, 5)...)
+	w.consume(nil)
+	w.eventually("the index was tried", func() bool { return w.index.failures() > 0 })
+	w.index.setFail(false)
+	w.waitCommitted(5)
+	w.eventually("nothing is left", func() bool { return w.metrics.lags()[0] == 0 })
+}

@@ -1,0 +1,237 @@
+package kafkadoor_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+)
+
+// brokerVariable makes the test binary a process with an in-process broker in that directory, which runs until it is
+// killed.
+const brokerVariable = "BAGTRAIL_TEST_EMBEDDED_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(brokerVariable); dir != "" {
+		if err := serveEmbedded(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// serveEmbedded starts a broker, writes and consumes 200 messages, says so, and goes on writing.
+func serveEmbedded(dir string) error {
+	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	conf := embeddedConfig(broker)
+	door, err := kafkadoor.Open(conf)
+	if err != nil {
+		return err
+	}
+	if err := door.EnsureTopics(ctx); err != nil {
+		return err
+	}
+	w := &world{index: newIndex(), metrics: &metrics{}}
+	consumer := door.NewConsumer(w.pipeline(), nil, w.metrics)
+	go consumer.Run(ctx) //nolint:errcheck // the process is killed
+	said := false
+	for i := 0; ; i++ {
+		if err := door.Append(ctx, []ingestor.Record{{Raw: message(i), Received: received}}); err != nil {
+			return err
+		}
+		if !said && i >= 200 && w.metrics.accepted.Load() >= 200 {
+			said = true
+			fmt.Fprintln(os.Stdout, "running")
+		}
+	}
+}
+
+func embeddedConfig(b *kafkadoor.Embedded) kafkadoor.Config {
+	return kafkadoor.Config{
+		Brokers: []string{b.Addr()}, Group: "group", Partitions: 2,
+		Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
+		Timing: kafkadoor.Timing{Wait: 50 * time.Millisecond},
+	}
+}
+
+// startEmbedded is a world on an in-process broker.
+func startEmbedded(t *testing.T, dir string) (*world, *kafkadoor.Embedded) {
+	t.Helper()
+	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, index: newIndex(), metrics: &metrics{}, conf: embeddedConfig(broker)}
+	w.client = &kafka.Client{Addr: kafka.TCP(broker.Addr()), Transport: &kafka.Transport{}, Timeout: 10 * time.Second}
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w, broker
+}
+
+func TestEmbeddedBrokerKeepsLogAndOffsetsOverAStop(t *testing.T) {
+	dir := t.TempDir()
+	w, broker := startEmbedded(t, dir)
+	w.produce(0, records(0, 50)...)
+	stop := w.consume(nil)
+	w.waitCommitted(50)
+	stop()
+	if err := broker.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	w, broker = startEmbedded(t, dir)
+	defer closed(t, broker)
+	if got := w.committed(); got[0] != 50 {
+		t.Errorf("committed %v, want 50", got)
+	}
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.wantFiled(50)
+}
+
+func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	child.Env = append(os.Environ(), brokerVariable+"="+dir)
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "running\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("a second process in the same directory: %v", err)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait()
+
+	w, broker := startEmbedded(t, dir)
+	defer closed(t, broker)
+	before := int64(0)
+	for _, offset := range w.committed() {
+		before += max(0, offset)
+	}
+	if before < 1 {
+		t.Error("no committed offset was kept")
+	}
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if progress.Total < 200 || progress.Total < before || progress.Rejected != 0 {
+		t.Errorf("after a kill there are %d records, %d committed, %d rejected; at least 200 were acknowledged",
+			progress.Total, before, progress.Rejected)
+	}
+	w.wantFiled(int(progress.Total))
+
+	w.consume(nil)
+	w.waitCommitted(progress.Total)
+	if got := w.metrics.rejected.Load() + w.metrics.accepted.Load(); got != 0 {
+		t.Errorf("%d records that the index did not know", got)
+	}
+}
+
+func TestEmbeddedBrokerSaysThatItsAddressIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, taken)
+	dir := t.TempDir()
+	addr := taken.Addr().String()
+	_, err = kafkadoor.StartEmbedded(dir, addr, nil)
+	if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR") {
+		t.Errorf("error %v", err)
+	}
+	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatalf("afterwards the directory is still locked: %v", err)
+	}
+	closed(t, broker)
+}
+
+func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kafkadoor.StartEmbedded(file, "127.0.0.1:0", nil); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEmbeddedBrokerThatListensEverywhereIsKnownByName(t *testing.T) {
+	broker, err := kafkadoor.StartEmbedded(t.TempDir(), "0.0.0.0:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, broker)
+	name, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	if !strings.HasPrefix(broker.Addr(), name+":") {
+		t.Errorf("address %s, want the name %s", broker.Addr(), name)
+	}
+}
+
+func TestAllGoesOnByItselfAfterTheBrokerWasStartedAgain(t *testing.T) {
+	dir := t.TempDir()
+	w, broker := startEmbedded(t, dir)
+	w.consume(nil)
+	n := 0
+	add := func() {
+		for range 20 {
+			w.eventually("the log takes a message", func() bool {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				return w.door.Append(ctx, []ingestor.Record{{Raw: message(n), Received: received}}) == nil
+			})
+			n++
+		}
+	}
+	for range 3 {
+		add()
+		w.eventually("all is in the index", func() bool { return w.index.plates() == n })
+		closed(t, broker)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		if err := w.door.Append(ctx, []ingestor.Record{{Raw: message(0), Received: received}}); err == nil {
+			t.Error("a broker that is gone has taken a message")
+		}
+		cancel()
+		var err error
+		if broker, err = kafkadoor.StartEmbedded(dir, w.conf.Brokers[0], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add()
+	w.eventually("all is in the index", func() bool { return w.index.plates() == n })
+	w.wantFiled(n)
+	closed(t, broker)
+}

@@ -1,0 +1,133 @@
+package kafkadoor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
+)
+
+func newEventWorld(t *testing.T) *world {
+	w := newBroker(t)
+	w.conf.Partitions = 4
+	w.conf.Topics.Events = "bag.events" + w.conf.Group
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// events makes one event a plate.
+func events(_ context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+	var list []kafkadoor.Event
+	for _, f := range filings {
+		for _, e := range f.Entries {
+			list = append(list, kafkadoor.Event{
+				ID: fmt.Sprintf("%s-%d", e.Plate, f.Received.UnixMilli()), Key: string(e.Plate), Document: []byte(`{"id":"x"}`),
+			})
+		}
+	}
+	return list, nil
+}
+
+func TestEventsOfAcceptedMessagesArePublishedBeforeTheOffset(t *testing.T) {
+	w := newEventWorld(t)
+	w.produce(0, records(0, 100)...)
+	w.produce(1, record("BSM"))
+	w.consume(events)
+	w.waitCommitted(101)
+	seen := make(map[string]bool)
+	partitions := make(map[int]bool)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		id := header(m, "ce_id")
+		if seen[id] || string(m.Value) != `{"id":"x"}` || id != string(m.Key)+"-1773295200123" ||
+			header(m, "content-type") != "application/cloudevents+json; charset=UTF-8" {
+			t.Errorf("event %s of %s", id, m.Key)
+		}
+		seen[id], partitions[m.Partition] = true, true
+	}
+	if len(seen) != 100 || len(partitions) != 4 {
+		t.Errorf("%d events on %d partitions, want 100 on 4", len(seen), len(partitions))
+	}
+}
+
+func TestEventsOfAPlateStandInOnePartition(t *testing.T) {
+	w := newEventWorld(t)
+	for range 3 {
+		w.produce(0, records(0, 20)...)
+	}
+	w.consume(events)
+	w.waitCommitted(60)
+	where := make(map[string]int)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		if before, ok := where[string(m.Key)]; ok && before != m.Partition {
+			t.Errorf("events of %s in partitions %d and %d", m.Key, before, m.Partition)
+		}
+		where[string(m.Key)] = m.Partition
+	}
+	if len(where) != 20 {
+		t.Errorf("events of %d plates", len(where))
+	}
+}
+
+func TestMessageThatTheIndexHeldBeforeHasItsEventsAgain(t *testing.T) {
+	w := newEventWorld(t)
+	if _, err := w.pipeline().Process(t.Context(), envelopeOf(message(0))); err != nil { // as the HTTP door does
+		t.Fatal(err)
+	}
+	w.produce(0, records(0, 1)...)
+	w.consume(events)
+	w.waitCommitted(1)
+	if got := len(w.all(w.conf.Topics.Events)); got != 1 {
+		t.Errorf("%d events, want one", got)
+	}
+	if w.metrics.duplicate.Load() != 1 {
+		t.Errorf("%d duplicates, want one", w.metrics.duplicate.Load())
+	}
+}
+
+func TestOffsetsStandStillWhileEventsCannotBeMadeOrPublished(t *testing.T) {
+	w := newEventWorld(t)
+	w.needsFaults()
+	fault := w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Err: kerr.TopicAuthorizationFailed, Count: 5,
+	})
+	var asked atomic.Int64
+	w.produce(0, records(0, 10)...)
+	w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+		if asked.Add(1) <= 3 {
+			return nil, errors.New("the index is away")
+		}
+		return events(ctx, filings)
+	})
+	if err := fault.Wait(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	w.waitCommitted(10)
+	ids := make(map[string]bool)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		ids[header(m, "ce_id")] = true
+	}
+	if len(ids) != 10 || w.metrics.retried("events") < 4 {
+		t.Errorf("%d different events, %d retries", len(ids), w.metrics.retried("events"))
+	}
+}
+
+func TestEventsAreOffWhereTheTopicIsEmpty(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 3)...)
+	w.consume(func(context.Context, []bag.Filing) ([]kafkadoor.Event, error) {
+		t.Error("asked for events")
+		return nil, nil
+	})
+	w.waitCommitted(3)
+}

@@ -1,0 +1,281 @@
+package kafkadoor_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// mixed writes a batch of good and bad messages to each of the partitions, and returns how many of each.
+func (w *world) mixed(partitions int) (good, bad int) {
+	for p := range partitions {
+		w.produce(p, records(good, 20)...)
+		w.produce(p, record("BSM"), record(""))
+		good, bad = good+20, bad+2
+	}
+	return good, bad
+}
+
+// wantAll fails unless every message is in the index, and every bad one on the rejects topic, by origin once.
+func (w *world) wantAll(good, bad int) {
+	w.t.Helper()
+	w.waitCommitted(int64(good + bad))
+	w.wantFiled(good)
+	if got := len(w.rejectsByOrigin()); got != bad {
+		w.t.Errorf("%d rejects, want %d", got, bad)
+	}
+}
+
+func TestOffsetsStandStillWhileRejectsCannotBeWritten(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	fault := w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Rejects, Err: kerr.TopicAuthorizationFailed, Count: -1,
+	})
+	good, bad := w.mixed(2)
+	w.consume(nil)
+	if err := fault.Wait(t.Context(), 6); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.committed(); got[0] > 20 || got[1] > 20 {
+		t.Errorf("committed %v although rejects were not written", got)
+	}
+	fault.Remove()
+	w.wantAll(good, bad)
+}
+
+func TestRejectWhoseAcknowledgementIsLostHasTheSameOriginAgain(t *testing.T) {
+	w := newWorld(t, 1)
+	w.needsFaults()
+	// The broker keeps the records and answers that it took too long.
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Rejects, Err: kerr.RequestTimedOut, Count: 2})
+	w.produce(0, record("BSM"))
+	w.consume(nil)
+	w.waitCommitted(1)
+	if got := len(w.all(w.conf.Topics.Rejects)); got != 3 {
+		t.Errorf("%d records on the rejects topic, want three copies", got)
+	}
+	if got := len(w.rejectsByOrigin()); got != 1 {
+		t.Errorf("%d origins, want one", got)
+	}
+}
+
+func TestFailedCommitEndsTheGenerationAndNothingIsLost(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	for _, err := range []*kerr.Error{kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.NotCoordinator, kerr.RequestTimedOut} {
+		w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: err, Count: 2})
+	}
+	good, bad := w.mixed(2)
+	w.consume(nil)
+	w.wantAll(good, bad)
+	if w.metrics.retried("commit") == 0 || w.metrics.redelivered.Load() == 0 {
+		t.Errorf("retries %v, redelivered %d", w.metrics.retries, w.metrics.redelivered.Load())
+	}
+}
+
+func TestEndOfAGenerationLosesNothing(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	for _, err := range []*kerr.Error{kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.CoordinatorNotAvailable} {
+		fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: err})
+		stop := w.consume(nil)
+		if err := fault.Wait(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+	joins := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
+	beats := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress, Count: 3})
+	good, bad := w.mixed(2)
+	w.consume(nil)
+	for _, h := range []*kfake.FaultHandle{beats, joins} {
+		if err := h.Wait(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantAll(good, bad)
+}
+
+func TestBatchInHandIsCommittedWhenTheGenerationEnds(t *testing.T) {
+	w := newWorld(t, 1)
+	w.needsFaults()
+	entered, leave := w.index.gate()
+	w.produce(0, records(0, 30)...)
+	w.consume(nil)
+	<-entered
+	beat := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress})
+	if err := beat.Wait(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	close(leave)
+	w.waitCommitted(30)
+	if got := w.metrics.redelivered.Load(); got != 0 {
+		t.Errorf("%d records came again", got)
+	}
+}
+
+func TestGroupThatCannotBeJoinedIsTriedAgain(t *testing.T) {
+	w := newWorld(t, 1)
+	w.needsFaults()
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Err: kerr.CoordinatorNotAvailable, Count: 2})
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.SyncGroup}, Err: kerr.RebalanceInProgress, Count: 2})
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.FindCoordinator}, Err: kerr.CoordinatorNotAvailable, Count: 2})
+	good, bad := w.mixed(1)
+	w.consume(nil)
+	w.wantAll(good, bad)
+	if w.metrics.retried("join") == 0 {
+		t.Error("no failed join was counted")
+	}
+}
+
+func TestFaultyFetchIsTriedAgainFromTheSameOffset(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	for _, err := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.UnknownServerError, kerr.OffsetOutOfRange, kerr.KafkaStorageError} {
+		w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: err, Count: 2})
+	}
+	good, bad := w.mixed(2)
+	w.consume(nil)
+	w.wantAll(good, bad)
+	if w.metrics.retried("fetch") == 0 || w.metrics.lost.Load() != 0 || w.metrics.redelivered.Load() != 0 {
+		t.Errorf("retries %v, lost %d, redelivered %d", w.metrics.retries, w.metrics.lost.Load(), w.metrics.redelivered.Load())
+	}
+}
+
+func TestLeaderThatMovesIsFollowed(t *testing.T) {
+	w := newWorld(t, 2, kfake.NumBrokers(3))
+	w.consume(nil)
+	produced := 0
+	for round := range 6 {
+		for p := range 2 {
+			if err := w.cluster.MoveTopicPartition(w.conf.Topics.Raw, int32(p), int32((p+round)%3)); err != nil {
+				t.Fatal(err)
+			}
+			w.produce(p, records(produced, 10)...)
+			produced += 10
+		}
+		w.waitCommitted(int64(produced))
+	}
+	w.wantFiled(produced)
+}
+
+// deleteBefore takes away the records of a partition before an offset, as retention does.
+func (w *world) deleteBefore(partition int32, offset int64) {
+	w.t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.conf.Brokers...))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer client.Close()
+	request := kmsg.NewPtrDeleteRecordsRequest()
+	request.TimeoutMillis = 5000
+	topic := kmsg.NewDeleteRecordsRequestTopic()
+	topic.Topic = w.conf.Topics.Raw
+	p := kmsg.NewDeleteRecordsRequestTopicPartition()
+	p.Partition, p.Offset = partition, offset
+	topic.Partitions = append(topic.Partitions, p)
+	request.Topics = append(request.Topics, topic)
+	answer, err := request.RequestWith(w.t.Context(), client)
+	if err == nil {
+		err = kerr.ErrorForCode(answer.Topics[0].Partitions[0].ErrorCode)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestRecordsDeletedBeforeTheyWereReadAreCounted(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	stop := w.consume(nil)
+	w.waitCommitted(10)
+	stop()
+	for i := 10; i < 100; i += 10 {
+		w.produce(0, records(i, 10)...)
+	}
+	w.deleteBefore(0, 40)
+	w.consume(nil)
+	w.eventually("all is read", func() bool { return w.committed()[0] == 100 })
+	if got := w.metrics.lost.Load(); got != 30 {
+		t.Errorf("%d records lost, want 30", got)
+	}
+	if w.index.plates() != 70 {
+		t.Errorf("%d messages in the index, want 10 from before and 60 after", w.index.plates())
+	}
+}
+
+func TestRecordsDeletedUnderARunningConsumerAreCounted(t *testing.T) {
+	w := newWorld(t, 1)
+	entered, leave := w.index.gate()
+	w.produce(0, records(0, 10)...)
+	w.consume(nil)
+	<-entered
+	for i := 10; i < 50; i += 10 {
+		w.produce(0, records(i, 10)...)
+	}
+	w.deleteBefore(0, 30)
+	close(leave)
+	w.eventually("all is read", func() bool { return w.committed()[0] == 50 })
+	if got := w.metrics.lost.Load(); got != 20 {
+		t.Errorf("%d records lost, want 20", got)
+	}
+}
+
+func TestNewGroupLosesNothingByWhatWasDeletedBefore(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	w.deleteBefore(0, 5)
+	w.consume(nil)
+	w.eventually("all is read", func() bool { return w.committed()[0] == 10 })
+	if got := w.metrics.lost.Load(); got != 0 || w.index.plates() != 5 {
+		t.Errorf("lost %d, %d in the index", got, w.index.plates())
+	}
+}
+
+func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	answer, err := w.client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+		GroupID: w.conf.Group, GenerationID: -1,
+		Topics: map[string][]kafka.OffsetCommit{w.conf.Topics.Raw: {{Partition: 0, Offset: 1000}}},
+	})
+	if err != nil || answer.Topics[w.conf.Topics.Raw][0].Error != nil {
+		t.Fatal(err, answer)
+	}
+	w.consume(nil)
+	w.waitCommitted(10)
+	w.wantFiled(10)
+}
+
+func TestEndOfATransactionIsNoMessage(t *testing.T) {
+	w := newWorld(t, 1)
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.conf.Brokers...), kgo.TransactionalID("feed"+w.conf.Group), kgo.DefaultProduceTopic(w.conf.Topics.Raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx := context.Background()
+	for i, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort, kgo.TryCommit} {
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.ProduceSync(ctx, &kgo.Record{Value: []byte(message(i)), Timestamp: received}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.EndTransaction(ctx, end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.consume(nil)
+	w.waitCommitted(6) // three messages, and what ends each transaction
+	if got := len(w.all(w.conf.Topics.Rejects)); got != 0 {
+		t.Errorf("%d rejects, want none", got)
+	}
+	w.wantFiled(3)
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package kafkadoor
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// lock is held until it is closed or the process ends, however it ends. It is a bare descriptor: a file would be
+// closed by the garbage collector when its holder is forgotten.
+type lock int
+
+func lockFile(path string) (lock, error) {
+	fd, err := syscall.Open(path, syscall.O_CREAT|syscall.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return -1, fmt.Errorf("open %s: %w", path, err)
+	}
+	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = syscall.Close(fd)
+		return -1, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return lock(fd), nil
+}
+
+// Close gives the lock back.
+func (l lock) Close() error { return syscall.Close(int(l)) }

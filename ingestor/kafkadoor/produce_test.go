@@ -1,0 +1,174 @@
+package kafkadoor_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
+)
+
+func envelopeOf(raw string) ingestor.Envelope {
+	return ingestor.Envelope{Raw: raw, Received: received, Origin: "http/1"}
+}
+
+func TestAppendedMessageStandsOnTheRawTopicAsItWasSent(t *testing.T) {
+	w := newWorld(t, 3)
+	raw := "\x01BSM\r\n\xff\x00"
+	if err := w.door.Append(t.Context(), []ingestor.Record{
+		{Raw: raw, Received: received, Plate: "0724000000"},
+		{Raw: "{}", Received: received, Kind: bag.Report},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := w.all(w.conf.Topics.Raw)
+	if len(got) != 2 {
+		t.Fatalf("%d records", len(got))
+	}
+	m, report := got[0], got[1]
+	if string(m.Value) != raw || string(m.Key) != "0724000000" || !m.Time.Equal(received) ||
+		header(m, "bagtrail-received") != "2026-03-12T06:00:00.123Z" || header(m, "bagtrail-kind") != "" {
+		t.Errorf("record %+v", m)
+	}
+	if header(report, "bagtrail-kind") != "delayed-bag-report" || report.Key != nil {
+		t.Errorf("report %+v", report)
+	}
+}
+
+func TestAppendsGoRoundThePartitions(t *testing.T) {
+	w := newWorld(t, 3)
+	for i := range 9 {
+		if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(i), Received: received}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := make(map[int]int)
+	for _, m := range w.all(w.conf.Topics.Raw) {
+		count[m.Partition]++
+	}
+	if count[0] < 2 || count[1] < 2 || count[2] < 2 { // a new partition may have been passed over once
+		t.Errorf("records by partition: %v", count)
+	}
+}
+
+func TestAppendedMessageIsConsumedAsTheSame(t *testing.T) {
+	w := newWorld(t, 2)
+	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, w.door, time.Minute)
+	for i := range 10 {
+		if outcome, err := acceptor.Accept(t.Context(), envelopeOf(message(i)), nil); err != nil || outcome.Verdict != ingestor.Accepted {
+			t.Fatal(outcome.Verdict, err)
+		}
+	}
+	if outcome, err := acceptor.Accept(t.Context(), envelopeOf("BSM"), nil); err != nil || outcome.Verdict != ingestor.Rejected {
+		t.Fatal(outcome.Verdict, err)
+	}
+	w.consume(nil)
+	w.waitCommitted(10)
+	w.wantFiled(10)
+	if w.metrics.duplicate.Load() != 10 {
+		t.Errorf("%d of 10 were known", w.metrics.duplicate.Load())
+	}
+	if m, ok := w.rejectsByOrigin()["http/1"]; !ok || string(m.Value) != "BSM" {
+		t.Errorf("no reject of the rejected one")
+	}
+}
+
+func TestAppendTriesAnotherPartitionWhileItsTimeLasts(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Raw, Partitions: []int32{0}, Err: kerr.NotLeaderForPartition, Count: -1,
+	})
+	for i := range 4 {
+		if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(i), Received: received}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.all(w.conf.Topics.Raw); len(got) != 4 || got[0].Partition != 1 {
+		t.Errorf("records %+v", got)
+	}
+}
+
+func TestAppendFailsInTimeWhileNoBrokerAnswers(t *testing.T) {
+	w := newWorld(t, 1)
+	w.needsFaults()
+	fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, Count: -1})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := w.door.Append(ctx, []ingestor.Record{{Raw: message(0), Received: received}}); err == nil {
+		t.Error("no error although too few replicas have the record")
+	}
+	fault.Remove()
+	w.cluster.Close()
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := w.door.Append(ctx, []ingestor.Record{{Raw: message(0), Received: received}}); err == nil {
+		t.Error("no error although the broker is gone")
+	}
+	if err := w.door.Ping(t.Context()); err == nil {
+		t.Error("a broker that is gone answers")
+	}
+}
+
+func TestPingAnswersForABrokerWithTheTopic(t *testing.T) {
+	w := newWorld(t, 1)
+	if err := w.door.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecordsAreSentInHalvesWhereTheBrokerTakesLess(t *testing.T) {
+	w := newWorld(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "20000"}))
+	var list []ingestor.Record
+	for i := range 400 {
+		list = append(list, ingestor.Record{Raw: message(i), Received: received})
+	}
+	if err := w.door.Append(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(w.all(w.conf.Topics.Raw)); got != 400 {
+		t.Errorf("%d records, want 400", got)
+	}
+	huge := []ingestor.Record{{Raw: strings.Repeat("A", 30_000), Received: received}}
+	if err := w.door.Append(t.Context(), huge); !errors.Is(err, kafka.MessageSizeTooLarge) {
+		t.Errorf("error %v, want that the message is too large", err)
+	}
+}
+
+func TestManyRecordsAreSentInSeveralRequests(t *testing.T) {
+	w := newWorld(t, 1)
+	var list []ingestor.Record
+	for range 40 {
+		list = append(list, ingestor.Record{Raw: strings.Repeat("A", 60<<10), Received: received})
+	}
+	if err := w.door.Append(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(w.all(w.conf.Topics.Raw)); got != 40 {
+		t.Errorf("%d records, want 40", got)
+	}
+}
+
+func TestOpenConnectsToNothing(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	closed(t, listener)
+	if _, err := kafkadoor.Open(kafkadoor.Config{
+		Brokers: []string{addr}, Group: "g", Topics: kafkadoor.Topics{Raw: "a", Rejects: "b"},
+	}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,267 @@
+package kafkadoor_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+)
+
+func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
+	w := newWorld(t, 3)
+	good, bad := w.mixed(3)
+	var last kafkadoor.Progress
+	calls := 0
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, func(p kafkadoor.Progress) { last = p; calls++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wantFiled(good)
+	if progress.Messages != int64(good+bad) || progress.Rejected != int64(bad) || progress.Records != progress.Total ||
+		progress.Total != int64(good+bad) || progress.Positions.String() != "0:22,1:22,2:22" || progress.Left() != 0 {
+		t.Errorf("progress %+v", progress)
+	}
+	if calls == 0 || last.Messages != progress.Messages || last.Rate() <= 0 {
+		t.Errorf("last report %+v of %d", last, calls)
+	}
+	if len(w.all(w.conf.Topics.Rejects)) != 0 {
+		t.Error("rejects were written")
+	}
+	for p, offset := range w.committed() {
+		if offset > 0 {
+			t.Errorf("committed %d of partition %d", offset, p)
+		}
+	}
+}
+
+func TestRebuildOfAnEmptyTopicIsDoneAtOnce(t *testing.T) {
+	w := newWorld(t, 2)
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
+	if err != nil || progress.Total != 0 || progress.Positions.String() != "0:0,1:0" {
+		t.Errorf("progress %+v, error %v", progress, err)
+	}
+}
+
+func TestRebuildBeginsWhereItIsTold(t *testing.T) {
+	w := newWorld(t, 2)
+	for i := range 20 {
+		r := records(i, 1)[0]
+		r.Time = received.Add(time.Duration(i) * time.Hour)
+		w.produce(i%2, r)
+	}
+	for _, c := range []struct {
+		start string
+		want  int
+	}{
+		{"earliest", 20},
+		{received.Add(10 * time.Hour).Format(time.RFC3339Nano), 10},
+		{received.Add(1000 * time.Hour).Format(time.RFC3339), 0},
+		{"0:7,1:10", 3},
+		{"0:7", 13},
+		{"0:999,1:999", 0},
+	} {
+		w.index = newIndex()
+		start, err := kafkadoor.ParseStart(c.start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		progress, err := w.door.Rebuild(t.Context(), w.pipeline(), start, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.index.plates() != c.want || progress.Total != int64(c.want) {
+			t.Errorf("from %s: %d messages of %d, want %d", c.start, w.index.plates(), progress.Total, c.want)
+		}
+	}
+}
+
+// stopper stops a rebuild after so many messages.
+type stopper struct {
+	*ingestor.Pipeline
+	after int64
+	seen  atomic.Int64
+	stop  func()
+}
+
+func (s *stopper) ProcessBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+	if s.seen.Add(int64(len(envelopes))) >= s.after {
+		defer s.stop()
+	}
+	return s.Pipeline.ProcessBatch(ctx, envelopes)
+}
+
+func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
+	w := newWorld(t, 3)
+	const n = 30_000 // three fetches a partition
+	for i := 0; i < n; i += 300 {
+		w.produce(i/300%3, records(i, 300)...)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &stopper{Pipeline: w.pipeline(), after: n / 3, stop: cancel}
+	progress, err := w.door.Rebuild(ctx, s, kafkadoor.Start{}, nil)
+	if !errors.Is(err, context.Canceled) || progress.Messages == 0 || progress.Messages == n {
+		t.Fatalf("progress %+v, error %v", progress, err)
+	}
+	start, err := kafkadoor.ParseStart(progress.Positions.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := w.door.Rebuild(t.Context(), w.pipeline(), start, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest.Messages+progress.Messages != n {
+		t.Errorf("%d messages before, %d after, want %d in all", progress.Messages, rest.Messages, n)
+	}
+	w.wantFiled(n)
+}
+
+func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	entered, leave := w.index.gate()
+	done := make(chan kafkadoor.Progress)
+	go func() {
+		progress, err := w.door.Rebuild(context.Background(), w.pipeline(), kafkadoor.Start{}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- progress
+	}()
+	<-entered
+	w.produce(0, records(10, 10)...)
+	close(leave)
+	if progress := <-done; progress.Messages != 10 || progress.Positions[0] != 10 {
+		t.Errorf("progress %+v", progress)
+	}
+}
+
+func TestRebuildTriesAgain(t *testing.T) {
+	w := newWorld(t, 2)
+	w.needsFaults()
+	good, bad := w.mixed(2)
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: 4})
+	w.index.setFail(true)
+	done := make(chan error)
+	go func() {
+		_, err := w.door.Rebuild(context.Background(), w.pipeline(), kafkadoor.Start{}, nil)
+		done <- err
+	}()
+	w.eventually("the index failed", func() bool { return w.index.failures() > 3 })
+	w.index.setFail(false)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.wantFiled(good)
+	_ = bad
+}
+
+func TestStartIsReadAndWritten(t *testing.T) {
+	for s, want := range map[string]kafkadoor.Start{
+		"":                     {},
+		"earliest":             {},
+		"2026-03-12T06:00:00Z": {Time: time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC)},
+		"2026-03-12":           {Time: time.Date(2026, 3, 12, 0, 0, 0, 0, time.UTC)},
+		"0:12":                 {Positions: kafkadoor.Positions{0: 12}},
+		"2:7, 0:12":            {Positions: kafkadoor.Positions{0: 12, 2: 7}},
+	} {
+		got, err := kafkadoor.ParseStart(s)
+		if err != nil || !got.Time.Equal(want.Time) || !maps.Equal(got.Positions, want.Positions) {
+			t.Errorf("%q: %+v, %v; want %+v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"latest", "0", "0:", ":1", "0:-1", "0:1,0:2", "0:1,", "1:x", "2026-03-32"} {
+		if got, err := kafkadoor.ParseStart(s); err == nil {
+			t.Errorf("%q was read as %+v", s, got)
+		}
+	}
+	if got := (kafkadoor.Positions{10: 3, 2: 5}).String(); got != "2:5,10:3" {
+		t.Errorf("written %s", got)
+	}
+}
+
+func TestProgressSaysHowLongItTakes(t *testing.T) {
+	p := kafkadoor.Progress{Messages: 300, Records: 300, Total: 900, Elapsed: 3 * time.Second}
+	if p.Rate() != 100 || p.Left() != 6*time.Second {
+		t.Errorf("rate %v, left %v", p.Rate(), p.Left())
+	}
+	if p := (kafkadoor.Progress{Total: 5}); p.Rate() != 0 || p.Left() != 0 {
+		t.Errorf("at the beginning: rate %v, left %v", p.Rate(), p.Left())
+	}
+}
+
+func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
+	w := newWorld(t, 2)
+	// Two that are right by now, one that is not, one of them rejected twice, one out of a document.
+	reject := func(value, origin string, headers ...string) kafka.Record {
+		return record(value, append([]string{"bagtrail-origin", origin, "bagtrail-codes", "SVCPRB023", "bagtrail-diagnostics", "[]",
+			"bagtrail-received", "2026-03-11T10:00:00.500Z"}, headers...)...)
+	}
+	w.produceTo(w.conf.Topics.Rejects, 0, 0,
+		reject(message(0), "bim.raw/0/7"),
+		reject("BSM", "bim.raw/0/8"),
+		reject(message(0), "bim.raw/0/7"),
+		reject(`{"bim_message":"`+`BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724000001001\nENDBSM\n`+`"}`, "http/abc", "content-type", "application/json"),
+		reject(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724000002"]}`, "bim.raw/1/9", "bagtrail-kind", "delayed-bag-report"))
+	replay := func() map[string]ingestor.Verdict {
+		verdicts := make(map[string]ingestor.Verdict)
+		if err := w.door.ReplayRejects(t.Context(), w.pipeline(), func(r kafkadoor.Retried) {
+			if _, again := verdicts[r.Origin]; again {
+				t.Errorf("origin %s came twice", r.Origin)
+			}
+			verdicts[r.Origin] = r.Outcome.Verdict
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return verdicts
+	}
+	want := map[string]ingestor.Verdict{
+		"bim.raw/0/7": ingestor.Accepted, "bim.raw/0/8": ingestor.Rejected, "http/abc": ingestor.Accepted, "bim.raw/1/9": ingestor.Accepted,
+	}
+	if got := replay(); !maps.Equal(got, want) {
+		t.Errorf("verdicts %v, want %v", got, want)
+	}
+	at := time.Date(2026, 3, 11, 10, 0, 0, 500e6, time.UTC)
+	for i := range 3 {
+		if s := w.index.stored(plate(i)); len(s) != 1 || s[0].Received != at {
+			t.Errorf("message %d: %+v", i, s)
+		}
+	}
+
+	for origin, v := range replay() {
+		if before := want[origin]; v != before && (before != ingestor.Accepted || v != ingestor.Duplicate) {
+			t.Errorf("the second time %s: %v", origin, v)
+		}
+	}
+	before := w.index
+	w.index = newIndex()
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if !slices.Equal(before.stored(plate(i)), w.index.stored(plate(i))) {
+			t.Errorf("the log alone does not rebuild message %d: %+v", i, w.index.stored(plate(i)))
+		}
+	}
+}
+
+func TestReplayOfRejectsStopsWhereTheIndexFails(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produceTo(w.conf.Topics.Rejects, 0, 0, record(message(0), "bagtrail-origin", "bim.raw/0/7"))
+	w.index.setFail(true)
+	err := w.door.ReplayRejects(t.Context(), w.pipeline(), func(kafkadoor.Retried) { t.Error("something was reported") })
+	if !errors.Is(err, errAway) {
+		t.Errorf("error %v, want %v", err, errAway)
+	}
+}

@@ -1,0 +1,171 @@
+package kafkadoor
+
+import (
+	"mime"
+	"strconv"
+	"time"
+	"unsafe"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+)
+
+// Headers of the records, and their values.
+const (
+	headerType        = "content-type"
+	headerReceived    = "bagtrail-received"
+	headerKind        = "bagtrail-kind"
+	headerOrigin      = "bagtrail-origin"
+	headerCodes       = "bagtrail-codes"
+	headerDiagnostics = "bagtrail-diagnostics"
+	headerEventID     = "ce_id"
+
+	typeJSON  = "application/json"
+	typeEvent = "application/cloudevents+json; charset=UTF-8"
+
+	kindReport = "delayed-bag-report"
+
+	// received times are written with milliseconds, which is all that they have
+	receivedForm = "2006-01-02T15:04:05.000Z07:00"
+)
+
+// envelope puts a record into an envelope, without its origin. The record must not be changed afterwards, since the
+// envelope holds a view of its value.
+func envelope(m *kafka.Message) ingestor.Envelope {
+	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
+	for i := range m.Headers {
+		h := &m.Headers[i]
+		switch h.Key {
+		case headerReceived:
+			if t, err := time.Parse(time.RFC3339, view(h.Value)); err == nil && clamp(t).Equal(t) {
+				env.Received = t
+			}
+		case headerType:
+			env.JSON = isJSON(view(h.Value))
+		case headerKind:
+			if view(h.Value) == kindReport {
+				env.Kind = bag.Report
+			}
+		}
+	}
+	return env
+}
+
+// origin names a record of all topics and times.
+func origin(topic string, partition int, offset int64) string {
+	return topic + "/" + strconv.Itoa(partition) + "/" + strconv.FormatInt(offset, 10)
+}
+
+func isJSON(contentType string) bool {
+	if contentType == typeJSON {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == typeJSON
+}
+
+// The received times that can be written down. A record without a timestamp counts as received at the first.
+var (
+	firstReceived = time.Unix(0, 0).UTC()
+	lastReceived  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+)
+
+func clamp(t time.Time) time.Time {
+	switch {
+	case t.Before(firstReceived):
+		return firstReceived
+	case t.After(lastReceived):
+		return lastReceived
+	}
+	return t
+}
+
+// view returns b as a string without copying it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// isControl recognises the record by which a broker marks the end of a producer's transaction: kafka-go hands it out
+// like any other. Its key is version 0 and abort or commit, its value version 0 and the epoch of the coordinator.
+func isControl(m *kafka.Message) bool {
+	return len(m.Headers) == 0 && len(m.Key) == 4 && len(m.Value) == 6 &&
+		m.Key[0] == 0 && m.Key[1] == 0 && m.Key[2] == 0 && m.Key[3] <= 1 && m.Value[0] == 0 && m.Value[1] == 0
+}
+
+// rawRecord is the record of an accepted message on the raw topic.
+func rawRecord(r ingestor.Record) kafka.Message {
+	m := kafka.Message{
+		Value:   []byte(r.Raw),
+		Time:    r.Received,
+		Headers: []kafka.Header{{Key: headerReceived, Value: []byte(r.Received.Format(receivedForm))}},
+	}
+	if r.Plate != "" {
+		m.Key = []byte(r.Plate)
+	}
+	if r.Kind == bag.Report {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
+	}
+	return m
+}
+
+// maxDiagnostics bounds the list of diagnostics on a reject, in bytes, so that the record stays within what brokers
+// take; the codes are always complete.
+const maxDiagnostics = 256 << 10
+
+// rejectRecord is the record of a rejected message on the rejects topic. The headers that say how to read the value
+// go along, so that it can be read again. now is the moment of writing: a reject is kept from then on.
+func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Message {
+	m := kafka.Message{
+		Value: []byte(r.Raw),
+		Time:  now,
+		Headers: []kafka.Header{
+			{Key: headerOrigin, Value: []byte(r.Origin)},
+			{Key: headerCodes, Value: []byte(ingestor.CodeList(r.Errors))},
+			{Key: headerDiagnostics, Value: diagnostics(r.Errors)},
+			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},
+		},
+	}
+	if r.Key != "" {
+		m.Key = []byte(r.Key)
+	}
+	if r.JSON {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerType, Value: []byte(typeJSON)})
+	}
+	if r.Kind == bag.Report {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
+	}
+	return m
+}
+
+// diagnostics returns the JSON array of as many of the diagnostics, from the first on, as there is room for.
+func diagnostics(list []ingestor.Diagnostic) []byte {
+	out := []byte{'['}
+	for i, d := range list {
+		end := len(out)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if out = d.Append(out); len(out) > maxDiagnostics {
+			out = out[:end]
+			break
+		}
+	}
+	return append(out, ']')
+}
+
+// Event is one event for the events topic.
+type Event struct {
+	ID       string // a function of the event alone, by which a repetition is recognised
+	Key      string // the licence plate
+	Document []byte // the event as a JSON object of CloudEvents 1.0
+}
+
+func eventRecord(e Event, now time.Time) kafka.Message {
+	return kafka.Message{
+		Key: []byte(e.Key), Value: e.Document, Time: now,
+		Headers: []kafka.Header{
+			{Key: headerType, Value: []byte(typeEvent)},
+			{Key: headerEventID, Value: []byte(e.ID)},
+		},
+	}
+}

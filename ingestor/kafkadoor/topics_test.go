@@ -1,0 +1,100 @@
+package kafkadoor_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// setting returns a setting of a topic.
+func (w *world) setting(topic, name string) string {
+	w.t.Helper()
+	answer, err := w.client.DescribeConfigs(w.t.Context(), &kafka.DescribeConfigsRequest{
+		Resources: []kafka.DescribeConfigRequestResource{{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{name}}},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer.Resources[0].ConfigEntries[0].ConfigValue
+}
+
+func TestMissingTopicsAreCreated(t *testing.T) {
+	w := newBroker(t)
+	w.conf.Topics.Events = "bag.events" + w.conf.Group
+	w.conf.Retention = 4320 * time.Hour
+	w.open()
+	for range 2 { // the second time there is nothing to do
+		if err := w.door.EnsureTopics(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for topic, want := range map[string]int{w.conf.Topics.Raw: 12, w.conf.Topics.Rejects: 1, w.conf.Topics.Events: 12} {
+		if got := len(w.partitions(topic)); got != want {
+			t.Errorf("topic %s has %d partitions, want %d", topic, got, want)
+		}
+		if got := w.setting(topic, "retention.ms"); got != "15552000000" {
+			t.Errorf("topic %s keeps records for %s ms", topic, got)
+		}
+	}
+	if got := w.setting(w.conf.Topics.Rejects, "max.message.bytes"); got != "4194304" {
+		t.Errorf("the rejects topic takes records of %s bytes", got)
+	}
+}
+
+func TestTopicsThatAreThereAreLeftAlone(t *testing.T) {
+	w := newBroker(t)
+	w.open()
+	if _, err := w.client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{
+		Topics: []kafka.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(w.partitions(w.conf.Topics.Raw)); got != 5 {
+		t.Errorf("%d partitions, want 5", got)
+	}
+}
+
+func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
+	w := newBroker(t)
+	w.needsFaults()
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Topic: w.conf.Topics.Rejects, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	w.open()
+	err := w.door.EnsureTopics(t.Context())
+	want := "create it with: kafka-topics.sh --bootstrap-server " + w.conf.Brokers[0] + " --create --topic bim.rejected --partitions 1" +
+		" --config cleanup.policy=delete --config retention.ms=-1 --config max.message.bytes=4194304"
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "topic bim.raw") {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestCompactedLogOfRecordIsRefused(t *testing.T) {
+	w := newBroker(t)
+	w.open()
+	if _, err := w.client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+		Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: 1,
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.door.EnsureTopics(t.Context()); err == nil || !strings.Contains(err.Error(), "set its cleanup.policy to delete") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTopicsOfABrokerThatIsAwayAreAnError(t *testing.T) {
+	w := newBroker(t)
+	w.needsFaults()
+	w.open()
+	w.cluster.Close()
+	if err := w.door.EnsureTopics(t.Context()); err == nil {
+		t.Error("no error")
+	}
+}

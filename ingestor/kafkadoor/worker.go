@@ -1,0 +1,220 @@
+package kafkadoor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+)
+
+// publishLimit is how long one attempt to write rejects or events may take.
+const publishLimit = 10 * time.Second
+
+// worker reads one partition for one generation. Nobody else commits that partition.
+type worker struct {
+	*Consumer
+	generation *kafka.Generation
+	partition  int
+	offset     int64 // of the next record to handle; kafka.FirstOffset at the very first
+	outOfRange bool  // a broker said that there is no such offset
+	log        *zap.Logger
+}
+
+// run returns when the generation has ended, or a commit has failed: a function that returns earlier would end the
+// generation for every partition.
+func (w *worker) run(generation context.Context) {
+	work, stop := w.untilDrained(generation)
+	defer stop()
+	defer w.metrics.Lag(w.partition, 0)
+	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
+	for generation.Err() == nil {
+		before := w.offset
+		err := w.consume(generation, work)
+		if generation.Err() != nil {
+			return
+		}
+		if errors.Is(err, errCommit) {
+			w.metrics.Retry("commit")
+			w.log.Warn("leaving the generation", zap.Error(err))
+			return
+		}
+		w.metrics.Retry("fetch")
+		w.log.Warn("reading again", zap.Error(err), zap.Int64("offset", w.offset))
+		if w.offset != before {
+			pause = newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
+		}
+		pause.wait(generation)
+	}
+}
+
+// untilDrained returns a context that outlives the generation by the time that the batch in hand may take.
+func (w *worker) untilDrained(generation context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.Background())
+	unhook := context.AfterFunc(generation, func() {
+		timer := time.AfterFunc(w.door.conf.Timing.Drain, cancel)
+		context.AfterFunc(work, func() { timer.Stop() })
+	})
+	return work, func() { unhook(); cancel() }
+}
+
+// consume reads and handles batches over one connection until something fails or the generation ends.
+func (w *worker) consume(generation, work context.Context) error {
+	r, err := w.open(generation)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	for generation.Err() == nil {
+		b, err := r.fetch()
+		if err != nil {
+			w.outOfRange = errors.Is(err, kafka.OffsetOutOfRange)
+			return err
+		}
+		if b.next > w.offset {
+			if err := w.handle(generation, work, b); err != nil {
+				return err
+			}
+			w.offset = b.next
+		}
+		w.metrics.Lag(w.partition, max(0, b.high-w.offset))
+	}
+	return nil
+}
+
+// open connects to the partition and finds the place to begin. Kafka passes over deleted records in silence, so what
+// is missing between the committed offset and the first record is counted here.
+func (w *worker) open(ctx context.Context) (*reader, error) {
+	r, err := w.door.dialReader(ctx, w.door.conf.Topics.Raw, w.partition)
+	if err != nil {
+		return nil, err
+	}
+	first, end, err := r.bounds()
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	switch {
+	case w.offset == kafka.FirstOffset:
+		w.offset = first
+	case w.offset < first:
+		w.metrics.Lost(w.partition, first-w.offset)
+		w.log.Error("records were deleted before they were read",
+			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
+		w.offset = first
+	case w.outOfRange && w.offset > end:
+		// The log has lost its end, and offsets are given out anew. Reading all of it again changes nothing that
+		// is known, and misses nothing.
+		w.log.Error("the log ends before the committed offset; reading it from its beginning",
+			zap.Int64("committed", w.offset), zap.Int64("end", end))
+		w.offset = first
+	}
+	w.outOfRange = false
+	if err := r.seek(w.offset); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// handle brings a batch about: index, rejects, events, and only then the offset.
+func (w *worker) handle(generation, work context.Context, b batch) error {
+	envelopes := make([]ingestor.Envelope, len(b.messages))
+	for i := range b.messages {
+		envelopes[i] = envelope(&b.messages[i])
+	}
+	var outcomes []ingestor.Outcome
+	err := w.insist(generation, work, "index", func(ctx context.Context) (err error) {
+		outcomes, err = w.processor.ProcessBatch(ctx, envelopes)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.reject(generation, work, b, envelopes, outcomes); err != nil {
+		return err
+	}
+	if err := w.publish(generation, work, outcomes); err != nil {
+		return err
+	}
+	w.count(b, outcomes)
+	commit := map[string]map[int]int64{w.door.conf.Topics.Raw: {w.partition: b.next}}
+	if err := w.generation.CommitOffsets(commit); err != nil {
+		return fmt.Errorf("%w of offset %d: %w", errCommit, b.next, err)
+	}
+	return nil
+}
+
+func (w *worker) reject(generation, work context.Context, b batch, envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) error {
+	var rejections []ingestor.Rejection
+	for i, o := range outcomes {
+		if o.Verdict == ingestor.Rejected {
+			env := envelopes[i]
+			env.Origin = origin(w.door.conf.Topics.Raw, w.partition, b.messages[i].Offset)
+			rejections = append(rejections, ingestor.Rejection{Envelope: env, Errors: o.Errors})
+		}
+	}
+	if len(rejections) == 0 {
+		return nil
+	}
+	return w.insist(generation, work, "rejects", func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, publishLimit)
+		defer cancel()
+		return w.door.Reject(limited, rejections)
+	})
+}
+
+// publish also publishes what the index held before: perhaps its events were not published then.
+func (w *worker) publish(generation, work context.Context, outcomes []ingestor.Outcome) error {
+	if w.events == nil {
+		return nil
+	}
+	var filings []bag.Filing
+	for _, o := range outcomes {
+		if o.Verdict != ingestor.Rejected {
+			filings = append(filings, o.Filing)
+		}
+	}
+	if len(filings) == 0 {
+		return nil
+	}
+	return w.insist(generation, work, "events", func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, publishLimit)
+		defer cancel()
+		events, err := w.events(limited, filings)
+		if err != nil {
+			return fmt.Errorf("make events: %w", err)
+		}
+		return w.door.publish(limited, events)
+	})
+}
+
+// insist does something until it succeeds, or the generation has ended: then the batch is somebody else's.
+func (w *worker) insist(generation, work context.Context, what string, do func(context.Context) error) error {
+	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
+	for {
+		err := do(work)
+		if err == nil {
+			return nil
+		}
+		w.metrics.Retry(what)
+		w.log.Warn("trying the same batch again", zap.String("step", what), zap.Error(err), zap.Int64("offset", w.offset))
+		if !pause.wait(generation) {
+			return fmt.Errorf("%s: given up with the partition: %w", what, err)
+		}
+	}
+}
+
+func (w *worker) count(b batch, outcomes []ingestor.Outcome) {
+	var by [ingestor.Rejected + 1]int
+	for _, o := range outcomes {
+		by[o.Verdict]++
+	}
+	w.metrics.Messages(by[ingestor.Accepted], by[ingestor.Duplicate], by[ingestor.Rejected])
+	w.metrics.Redelivered(w.handled(w.partition, b.messages, b.next))
+}

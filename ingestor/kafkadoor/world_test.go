@@ -1,0 +1,469 @@
+package kafkadoor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
+)
+
+// brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead of the one inside.
+const brokersVariable = "BAGTRAIL_TEST_KAFKA"
+
+var received = time.Date(2026, 3, 12, 6, 0, 0, 123e6, time.UTC)
+
+// world is a broker with topics of its own, an index, and what the consumer counted.
+type world struct {
+	t       *testing.T
+	cluster *kfake.Cluster // nil on a real Kafka
+	conf    kafkadoor.Config
+	door    *kafkadoor.Door
+	client  *kafka.Client
+	index   *index
+	metrics *metrics
+}
+
+// newWorld has a raw topic of so many partitions.
+func newWorld(t *testing.T, partitions int, opts ...kfake.Opt) *world {
+	w := newBroker(t, opts...)
+	w.conf.Partitions = partitions
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// newBroker is a world without topics, and without a door.
+func newBroker(t *testing.T, opts ...kfake.Opt) *world {
+	w := &world{t: t, index: newIndex(), metrics: &metrics{}}
+	w.conf = kafkadoor.Config{
+		Group:  "group",
+		Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
+		Timing: kafkadoor.Timing{
+			Heartbeat: 50 * time.Millisecond, JoinBackoff: 20 * time.Millisecond, Watch: 100 * time.Millisecond,
+			Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond,
+			Request: 2 * time.Second,
+		},
+		Logger: zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)),
+	}
+	if brokers := os.Getenv(brokersVariable); brokers != "" && len(opts) == 0 {
+		w.conf.Brokers = strings.Split(brokers, ",")
+		own := fmt.Sprintf("-%d", time.Now().UnixNano())
+		w.conf.Group += own
+		w.conf.Topics.Raw += own
+		w.conf.Topics.Rejects += own
+		defer t.Cleanup(w.deleteTopics) // before the client is closed
+	} else {
+		cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(cluster.Close)
+		w.cluster, w.conf.Brokers = cluster, cluster.ListenAddrs()
+	}
+	transport := &kafka.Transport{MetadataTTL: 100 * time.Millisecond}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.client = &kafka.Client{Addr: kafka.TCP(w.conf.Brokers...), Transport: transport, Timeout: 10 * time.Second}
+	return w
+}
+
+func (w *world) deleteTopics() {
+	topics := []string{w.conf.Topics.Raw, w.conf.Topics.Rejects}
+	if w.conf.Topics.Events != "" {
+		topics = append(topics, w.conf.Topics.Events)
+	}
+	if _, err := w.client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: topics}); err != nil {
+		w.t.Log(err)
+	}
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	door, err := kafkadoor.Open(w.conf)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(door.Close)
+	w.door = door
+}
+
+// needsFaults skips a test that has to break the broker on purpose.
+func (w *world) needsFaults() {
+	if w.cluster == nil {
+		w.t.Skip("needs a broker that can be told to fail")
+	}
+}
+
+func (w *world) pipeline() *ingestor.Pipeline {
+	airports := airport.New()
+	return ingestor.New(airports, enricher.New(airports), w.index)
+}
+
+// consume runs a consumer until stop is called, which waits for it.
+func (w *world) consume(events kafkadoor.EventMaker) (stop func()) {
+	return w.run(w.door.NewConsumer(w.pipeline(), events, w.metrics))
+}
+
+func (w *world) run(c *kafkadoor.Consumer) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				w.t.Error(err)
+			}
+		case <-time.After(30 * time.Second):
+			w.t.Error("the consumer did not stop")
+		}
+	})
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// produce writes records to a partition of the raw topic.
+func (w *world) produce(partition int, records ...kafka.Record) {
+	w.t.Helper()
+	w.produceTo(w.conf.Topics.Raw, partition, 0, records...)
+}
+
+func (w *world) produceTo(topic string, partition int, codec kafka.Compression, records ...kafka.Record) {
+	w.t.Helper()
+	w.eventually("a new partition takes records", func() bool {
+		for i := range records { // what was sent must be read again from its beginning
+			records[i].Key, records[i].Value = again(w.t, records[i].Key), again(w.t, records[i].Value)
+		}
+		answer, err := w.client.Produce(w.t.Context(), &kafka.ProduceRequest{
+			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: codec,
+			Records: kafka.NewRecordReader(records...),
+		})
+		if err == nil {
+			err = answer.Error
+		}
+		return err == nil
+	})
+}
+
+// again returns the same bytes, to be read from their beginning.
+func again(t *testing.T, b kafka.Bytes) kafka.Bytes {
+	t.Helper()
+	if b == nil {
+		return nil
+	}
+	seeker, ok := b.(io.Seeker)
+	if !ok {
+		t.Fatalf("%T cannot be read twice", b)
+	}
+	if _, err := seeker.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// record is a record of the raw topic. A header is written as name and value.
+func record(value string, headers ...string) kafka.Record {
+	r := kafka.Record{Time: received, Value: kafka.NewBytes([]byte(value))}
+	for i := 0; i < len(headers); i += 2 {
+		r.Headers = append(r.Headers, kafka.Header{Key: headers[i], Value: []byte(headers[i+1])})
+	}
+	return r
+}
+
+// records are so many different messages, from the number first on.
+func records(first, n int) []kafka.Record {
+	list := make([]kafka.Record, n)
+	for i := range list {
+		list[i] = record(message(first + i))
+	}
+	return list
+}
+
+func message(i int) string {
+	return fmt.Sprintf("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724%06d001\nENDBSM\n", i)
+}
+
+func plate(i int) bag.Plate { return bag.Plate(fmt.Sprintf("0724%06d", i)) }
+
+// all returns what is on a topic, by partition and offset.
+func (w *world) all(topic string) []kafka.Message {
+	w.t.Helper()
+	var list []kafka.Message
+	for _, p := range w.partitions(topic) {
+		conn, err := kafka.DialLeader(w.t.Context(), "tcp", w.conf.Brokers[0], topic, p)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			w.t.Fatal(err)
+		}
+		first, end, err := conn.ReadOffsets()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for first < end {
+			if _, err := conn.Seek(first, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
+				w.t.Fatal(err)
+			}
+			m, err := conn.ReadMessage(1 << 20)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			list, first = append(list, m), m.Offset+1
+		}
+		closed(w.t, conn)
+	}
+	return list
+}
+
+func (w *world) partitions(topic string) []int {
+	w.t.Helper()
+	conn, err := kafka.DialContext(w.t.Context(), "tcp", w.conf.Brokers[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer closed(w.t, conn)
+	list, err := conn.ReadPartitions(topic)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var numbers []int
+	for _, p := range list {
+		numbers = append(numbers, p.ID)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// committed returns the offsets of the group on the raw topic; -1 where there is none.
+func (w *world) committed() map[int]int64 {
+	w.t.Helper()
+	answer, err := w.client.OffsetFetch(w.t.Context(), &kafka.OffsetFetchRequest{
+		GroupID: w.conf.Group, Topics: map[string][]int{w.conf.Topics.Raw: w.partitions(w.conf.Topics.Raw)},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	offsets := make(map[int]int64)
+	for _, p := range answer.Topics[w.conf.Topics.Raw] {
+		offsets[p.Partition] = p.CommittedOffset
+	}
+	return offsets
+}
+
+// waitCommitted waits until so many records in all are committed.
+func (w *world) waitCommitted(want int64) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%d records are committed", want), func() bool {
+		sum := int64(0)
+		for _, offset := range w.committed() {
+			sum += max(0, offset)
+		}
+		return sum == want
+	})
+}
+
+// eventually waits until something holds.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			w.t.Fatalf("it did not come about that %s", what)
+		}
+	}
+}
+
+// wantFiled fails unless exactly the messages 0 to n-1 are in the index.
+func (w *world) wantFiled(n int) {
+	w.t.Helper()
+	for i := range n {
+		if got := len(w.index.stored(plate(i))); got != 1 {
+			w.t.Errorf("message %d is in the index %d times", i, got)
+		}
+	}
+	if got := w.index.plates(); got != n {
+		w.t.Errorf("%d plates in the index, want %d", got, n)
+	}
+}
+
+// rejectsByOrigin returns the rejects, each once, and fails where two of one origin differ.
+func (w *world) rejectsByOrigin() map[string]kafka.Message {
+	w.t.Helper()
+	by := make(map[string]kafka.Message)
+	for _, m := range w.all(w.conf.Topics.Rejects) {
+		o := header(m, "bagtrail-origin")
+		if before, ok := by[o]; ok && (string(before.Value) != string(m.Value) || header(before, "bagtrail-diagnostics") != header(m, "bagtrail-diagnostics")) {
+			w.t.Errorf("two rejects of %s differ", o)
+		}
+		by[o] = m
+	}
+	return by
+}
+
+func closed(t *testing.T, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func header(m kafka.Message, key string) string {
+	for _, h := range m.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
+
+var errAway = errors.New("the index is away")
+
+// index is an index in memory that can be told to fail or to wait.
+type index struct {
+	mu      sync.Mutex
+	fail    bool
+	failed  int
+	known   map[bag.Plate][]bag.Stored // each message once
+	entered chan struct{}              // where not nil, File says that it has begun, and waits to be let through
+	leave   chan struct{}
+}
+
+func newIndex() *index { return &index{known: make(map[bag.Plate][]bag.Stored)} }
+
+func (x *index) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
+	x.mu.Lock()
+	entered, leave := x.entered, x.leave
+	x.mu.Unlock()
+	if entered != nil {
+		entered <- struct{}{}
+		select {
+		case <-leave:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.fail {
+		x.failed++
+		return nil, errAway
+	}
+	fresh := make([]bool, len(filings))
+	for i, f := range filings {
+		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		for _, e := range f.Entries {
+			if !slices.Contains(x.known[e.Plate], stored) {
+				x.known[e.Plate] = append(x.known[e.Plate], stored)
+				fresh[i] = true
+			}
+		}
+	}
+	return fresh, nil
+}
+
+func (x *index) setFail(fail bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.fail = fail
+}
+
+func (x *index) failures() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.failed
+}
+
+func (x *index) gate() (entered, leave chan struct{}) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entered, x.leave = make(chan struct{}, 100), make(chan struct{})
+	return x.entered, x.leave
+}
+
+func (x *index) plates() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.known)
+}
+
+// stored returns what the index holds of a plate.
+func (x *index) stored(p bag.Plate) []bag.Stored {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.known[p])
+}
+
+// metrics adds up what the consumer says.
+type metrics struct {
+	accepted, duplicate, rejected, redelivered, lost atomic.Int64
+
+	mu      sync.Mutex
+	retries map[string]int
+	lag     map[int]int64
+}
+
+func (m *metrics) Messages(accepted, duplicate, rejected int) {
+	m.accepted.Add(int64(accepted))
+	m.duplicate.Add(int64(duplicate))
+	m.rejected.Add(int64(rejected))
+}
+
+func (m *metrics) Redelivered(n int) { m.redelivered.Add(int64(n)) }
+
+func (m *metrics) Lost(_ int, n int64) { m.lost.Add(n) }
+
+func (m *metrics) Retry(operation string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.retries == nil {
+		m.retries = make(map[string]int)
+	}
+	m.retries[operation]++
+}
+
+func (m *metrics) Lag(partition int, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lag == nil {
+		m.lag = make(map[int]int64)
+	}
+	m.lag[partition] = n
+}
+
+func (m *metrics) retried(operation string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.retries[operation]
+}
+
+func (m *metrics) lags() map[int]int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.lag)
+}

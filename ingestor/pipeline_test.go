@@ -1,0 +1,195 @@
+package ingestor_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+)
+
+func TestMessageIsFiledOnceHoweverOftenItComes(t *testing.T) {
+	x := newIndex()
+	p := newPipeline(x)
+	first, again := process(t, p, envelope(bsm)), process(t, p, envelope(bsm))
+	if first.Verdict != ingestor.Accepted || again.Verdict != ingestor.Duplicate {
+		t.Errorf("verdicts %v, %v; want Accepted, Duplicate", first.Verdict, again.Verdict)
+	}
+	later := envelope(bsm)
+	later.Received = received.Add(time.Millisecond)
+	if got := process(t, p, later).Verdict; got != ingestor.Accepted {
+		t.Errorf("the same text a millisecond later: %v, want Accepted", got)
+	}
+	if first.Identifier != "BSM" || first.Filing.Raw != bsm || first.Filing.Entries[0].Plate != "0724123456" {
+		t.Errorf("outcome %+v", first)
+	}
+}
+
+func TestReceivedTimeIsCutToMilliseconds(t *testing.T) {
+	p := newPipeline(newIndex())
+	env := envelope(bsm)
+	env.Received = received.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
+	if got := process(t, p, env).Filing.Received; got != received {
+		t.Errorf("received %v, want %v", got, received)
+	}
+}
+
+func TestMessageWithAnErrorChangesNothing(t *testing.T) {
+	x := newIndex()
+	outcome := process(t, newPipeline(x), envelope(strings.Replace(bsm, "JFK", "J!K", 1)))
+	if outcome.Verdict != ingestor.Rejected || codes(outcome.Errors) != "SVCPRB023" || x.filed() != 0 {
+		t.Errorf("verdict %v, errors %v, filed %d", outcome.Verdict, outcome.Errors, x.filed())
+	}
+	if d := outcome.Errors[0]; d.Line != 3 || d.Element != ".F" || !strings.Contains(d.Description, "line 3") {
+		t.Errorf("diagnostic %+v", d)
+	}
+}
+
+func TestWarningDoesNotReject(t *testing.T) {
+	outcome := process(t, newPipeline(newIndex()), envelope(strings.Replace(bsm, "ENDBSM", ".W/Q/1/20\r\nENDBSM", 1)))
+	if outcome.Verdict != ingestor.Accepted || codes(outcome.Warnings) != "SVCPRB025" {
+		t.Errorf("verdict %v, warnings %v", outcome.Verdict, outcome.Warnings)
+	}
+}
+
+func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
+	document := func(s string) ingestor.Envelope {
+		env := envelope(s)
+		env.JSON = true
+		return env
+	}
+	report := envelope(`{"record_reference":`)
+	report.Kind = bag.Report
+	exact := bsm + strings.Repeat(" ", ingestor.MaxMessage-len(bsm))
+	text, err := json.Marshal(bsm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		env  ingestor.Envelope
+		want string
+	}{
+		{"empty", envelope(""), "SVCPRB003"},
+		{"blank", envelope(" \r\n\t\r\n"), "SVCPRB003"},
+		{"binary", envelope("\x00\xff\x1f\x8b\x08"), "SVCPRB004"},
+		{"64 KiB", envelope(exact), ""},
+		{"over 64 KiB", envelope(exact + " "), "SVCSRV003"},
+		{"document", document(`{"bim_message":` + string(text) + `}`), ""},
+		{"document with other members", document(`{"a":[1,{"bim_message":2}],"bim_message":` + string(text) + `,"b":null}`), ""},
+		{"document with an escaped name", document(`{"\u0062im_message":` + string(text) + `}`), ""},
+		{"document, repeated", document(`{"bim_message":` + string(text) + `,"bim_message":` + string(text) + `}`), "SVCPRB003"},
+		{"document, something behind it", document(`{"bim_message":` + string(text) + `}{}`), "SVCPRB003"},
+		{"document, a number", document(`{"bim_message":1}`), "SVCPRB003"},
+		{"document, null", document(`{"bim_message":null}`), "SVCPRB003"},
+		{"document, another case", document(`{"BIM_message":` + string(text) + `}`), "SVCPRB003"},
+		{"document, absent", document(`{}`), "SVCPRB003"},
+		{"document, an array", document(`[]`), "SVCPRB003"},
+		{"document, not UTF-8", document("{\"bim_message\":\"BSM\xff\"}"), "SVCPRB003"},
+		{"document, half a surrogate", document(`{"bim_message":"\ud800"}`), "SVCPRB003"},
+		{"document, empty message", document(`{"bim_message":""}`), "SVCPRB003"},
+		{"document, no text at all", document(``), "SVCPRB003"},
+		{"document, message over 64 KiB", document(`{"bim_message":"` + strings.Repeat("A", ingestor.MaxMessage+1) + `"}`), "SVCSRV003"},
+		{"document over 1 MiB", document(strings.Repeat(" ", ingestor.MaxDocument+1)), "SVCSRV003"},
+		{"report that is none", report, "SVCSRV009"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := newIndex()
+			outcome := process(t, newPipeline(x), c.env)
+			if got := codes(outcome.Errors); got != c.want {
+				t.Errorf("codes %q, want %q", got, c.want)
+			}
+			if accepted := outcome.Verdict == ingestor.Accepted; accepted != (c.want == "") || accepted != (x.filed() == 1) {
+				t.Errorf("verdict %v, filed %d", outcome.Verdict, x.filed())
+			}
+			if c.want == "" && c.env.JSON && outcome.Filing.Raw != bsm {
+				t.Errorf("filed %q, want the message of the document", outcome.Filing.Raw)
+			}
+		})
+	}
+}
+
+func TestReportGoesToTheIndex(t *testing.T) {
+	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
+	env.Kind, env.JSON = bag.Report, true // it is a JSON document indeed, but not that one
+	outcome := process(t, newPipeline(newIndex()), env)
+	if outcome.Verdict != ingestor.Accepted || outcome.Filing.Kind != bag.Report || outcome.Filing.Entries[0].Plate != "0724123456" {
+		t.Errorf("outcome %+v", outcome)
+	}
+}
+
+func TestBatchIsFiledInOneCallAndAnsweredInOrder(t *testing.T) {
+	x := newIndex()
+	outcomes, err := newPipeline(x).ProcessBatch(t.Context(), []ingestor.Envelope{
+		envelope(bsm), envelope("BSM"), envelope(bpm), envelope(""), envelope(bsm),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []ingestor.Verdict
+	for _, o := range outcomes {
+		got = append(got, o.Verdict)
+	}
+	want := []ingestor.Verdict{ingestor.Accepted, ingestor.Rejected, ingestor.Accepted, ingestor.Rejected, ingestor.Duplicate}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("verdicts %v, want %v", got, want)
+		}
+	}
+	if len(x.calls) != 1 || len(x.calls[0]) != 3 {
+		t.Errorf("%d calls of the index, want one with 3 filings", len(x.calls))
+	}
+	if outcomes[0].Identifier != "BSM" || outcomes[2].Identifier != "BPM" {
+		t.Errorf("an outcome was overwritten by a later parse: %+v", outcomes)
+	}
+}
+
+func TestErrorOfTheIndexIsNoDecision(t *testing.T) {
+	x := newIndex()
+	x.setFail(true)
+	p := newPipeline(x)
+	if outcomes, err := p.ProcessBatch(t.Context(), []ingestor.Envelope{envelope(bsm)}); !errors.Is(err, errAway) || outcomes != nil {
+		t.Errorf("outcomes %v, error %v", outcomes, err)
+	}
+	x.setFail(false)
+	if got := process(t, p, envelope(bsm)).Verdict; got != ingestor.Accepted {
+		t.Errorf("afterwards %v, want Accepted", got)
+	}
+}
+
+func TestRejectedBatchDoesNotAskTheIndex(t *testing.T) {
+	x := newIndex()
+	x.setFail(true)
+	if _, err := newPipeline(x).ProcessBatch(t.Context(), []ingestor.Envelope{envelope(""), envelope("XYZ")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDiagnosticsAreJSONWhateverTheMessageHolds(t *testing.T) {
+	outcome := process(t, newPipeline(newIndex()), envelope("BSM\n.V/1LZRH\n.F/LX14/31FEB/\"\xff\x00\u2028\n.N/0724123456001\nENDBSM\n"))
+	var list []map[string]any
+	if err := json.Unmarshal(ingestor.AppendDiagnostics(nil, outcome.Errors), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != len(outcome.Errors) || len(list) == 0 {
+		t.Fatalf("%d diagnostics in %v", len(list), list)
+	}
+	for _, member := range []string{"code", "line", "column", "element", "value", "expected", "description"} {
+		if _, ok := list[0][member]; !ok || len(list[0]) != 7 {
+			t.Errorf("%v: no member %s, or more than seven", list[0], member)
+		}
+	}
+	if got := string(ingestor.AppendDiagnostics(nil, nil)); got != "[]" {
+		t.Errorf("no diagnostics are %s", got)
+	}
+}
+
+func TestCodesAreNamedOnce(t *testing.T) {
+	list := []ingestor.Diagnostic{{Code: "B"}, {Code: "A"}, {Code: "B"}}
+	if got := ingestor.CodeList(list); got != "B,A" {
+		t.Errorf("codes %q", got)
+	}
+}
