@@ -1,0 +1,187 @@
+package announce_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/announce"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/trail/memory"
+	"bagtrail/parser"
+)
+
+const (
+	bsm = "BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK/Y\n.N/0724123456002\n.P/MUELLER\n.L/ABC123\nENDBSM\n"
+	chg = "BSM\nCHG\n.V/1LZRH\n.F/LX16/12MAR/JFK/Y\n.N/0724123456001\n.P/MUELLER\n.L/ABC123\nENDBSM\n"
+	in  = "BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.U/AKE12345LX\n.N/0724123456001\nENDBPM\n"
+	uld = "BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.U/AKE12345LX/12\nENDBPM\n"
+)
+
+var morning = time.Date(2026, 3, 12, 9, 0, 0, 0, time.UTC)
+
+// desk files messages and announces them.
+type desk struct {
+	t       *testing.T
+	library *airport.Library
+	filer   *enricher.Enricher
+	index   *memory.Index
+	announce.Announcer
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{t: t, library: airport.New(), index: memory.New()}
+	d.filer = enricher.New(d.library)
+	d.Announcer = announce.Announcer{
+		Index: d.index, Enricher: d.filer, Places: d.library,
+		Rules: bag.Rules{Window: 10 * time.Minute, Place: d.library.Place},
+	}
+	return d
+}
+
+// file files a message that was received so many minutes after the morning began.
+func (d *desk) file(minutes int, raw string) bag.Filing {
+	d.t.Helper()
+	var m parser.Message
+	m.Parse(raw, d.library)
+	if !m.Accepted() {
+		d.t.Fatalf("%q: %v", raw, m.Errors)
+	}
+	filing := d.filer.Filing(&m, raw, morning.Add(time.Duration(minutes)*time.Minute))
+	if _, err := d.index.File(d.t.Context(), []bag.Filing{filing}); err != nil {
+		d.t.Fatal(err)
+	}
+	return filing
+}
+
+func (d *desk) events(filings ...bag.Filing) []announce.Event {
+	d.t.Helper()
+	events, err := d.Events(d.t.Context(), filings)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return events
+}
+
+// summary is plate and code of each event.
+func summary(t *testing.T, events []announce.Event) []string {
+	t.Helper()
+	var all []string
+	for _, e := range events {
+		if !json.Valid(e.Document()) {
+			t.Errorf("no JSON: %s", e.Document())
+		}
+		all = append(all, string(e.Plate)+" "+e.Code)
+	}
+	return all
+}
+
+func TestAnEventIsACloudEvent(t *testing.T) {
+	d := newDesk(t)
+	events := d.events(d.file(0, chg))
+	if len(events) != 1 || events[0].Plate != "0724123456" || len(events[0].ID) != 32 {
+		t.Fatalf("%+v", events)
+	}
+	want := `{"specversion":"1.0","source":"/bagtrail","id":"` + events[0].ID + `","type":"bagtrail.event.EXPECTED","subject":"0724123456",` +
+		`"time":"2026-03-12T09:00:00Z","datacontenttype":"application/json","data":{"bagtag":"0724123456","event":{"airport":"ZRH",` +
+		`"event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-12T10:00:00+01:00","utc_date_time":"2026-03-12T09:00:00Z",` +
+		`"flight_info":{"outbound":{"date":"2026-03-12","dest_airport":"JFK","flight":"16","airline":"LX"}},"pnr":"ABC123",`
+	if got := string(events[0].Document()); !strings.HasPrefix(got, want) || !json.Valid([]byte(got)) {
+		t.Errorf("got  %s\nwant %s…", got, want)
+	}
+}
+
+func TestEveryPlateHasItsEventAsTheIndexKnowsItNow(t *testing.T) {
+	d := newDesk(t)
+	first := d.file(0, bsm)
+	second := d.file(30, chg)
+	want := []string{"0724123456 EXPECTED", "0724123457 EXPECTED", "0724123456 REROUTED"}
+	if got := summary(t, d.events(first, second)); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestACopyAnnouncesNothingAndARepetitionTheSame(t *testing.T) {
+	d := newDesk(t)
+	first := d.file(0, bsm)
+	once := d.events(first)
+	if again := d.events(first); again[0].ID != once[0].ID || again[0].ID == again[1].ID {
+		t.Errorf("ids of a repetition: %q and %q", once, again)
+	}
+	if copies := d.events(d.file(5, bsm)); copies != nil {
+		t.Errorf("a copy: %q", summary(t, copies))
+	}
+	if later := d.events(d.file(60, bsm)); len(later) != 2 || later[0].ID == once[0].ID {
+		t.Errorf("the same text an hour later is another event: %q", later)
+	}
+}
+
+func TestACopyWithAReadTimeIsTheSameEvent(t *testing.T) {
+	d := newDesk(t)
+	read := "BPM\n.V/1LZRH\n.J/S///12MAR/100000Z\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBPM\n"
+	d.Index = brokenIndex{errors.New("nobody asks")}
+	first, later := d.events(d.file(60, read)), d.events(d.file(600, strings.ReplaceAll(read, "\n", "\r\n")))
+	if len(first) != 1 || len(later) != 1 || first[0].ID != later[0].ID || first[0].Code != "SORTED" || string(first[0].Data) != string(later[0].Data) {
+		t.Errorf("%+v\n%+v", first, later)
+	}
+	if strings.Contains(string(first[0].Data), "unknown_bag_flag") {
+		t.Errorf("whether the bag is unknown is not known here: %s", first[0].Data)
+	}
+	if other := d.events(d.file(60, strings.Replace(read, "100000", "100001", 1))); other[0].ID == first[0].ID {
+		t.Error("another read time is another event")
+	}
+}
+
+func TestAnEventOfAnUnknownBagSaysSo(t *testing.T) {
+	d := newDesk(t)
+	if got := d.events(d.file(0, in)); len(got) != 1 || !strings.Contains(string(got[0].Data), `"unknown_bag_flag":"Y"`) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAContainerIsAnnouncedForTheBagsInIt(t *testing.T) {
+	d := newDesk(t)
+	d.file(0, bsm)
+	d.file(10, in)
+	if got := summary(t, d.events(d.file(20, uld))); !slices.Equal(got, []string{"0724123456 LOADED_ON_AIRCRAFT"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestManyPlatesAreReadInParts(t *testing.T) {
+	d := newDesk(t)
+	many := "BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724100001999\nENDBPM\n"
+	if got := d.events(d.file(0, many)); len(got) != 999 || got[998].Plate != "0724100999" {
+		t.Errorf("%d events", len(got))
+	}
+}
+
+func TestAnIndexThatCannotBeReadIsAnError(t *testing.T) {
+	d := newDesk(t)
+	filings := []bag.Filing{d.file(0, bsm)}
+	positioning := []bag.Filing{d.file(1, uld)}
+	away := errors.New("away")
+	d.Index = brokenIndex{away}
+	for _, f := range [][]bag.Filing{filings, positioning} {
+		if events, err := d.Events(t.Context(), f); !errors.Is(err, away) || events != nil {
+			t.Errorf("%v %v", events, err)
+		}
+	}
+}
+
+type brokenIndex struct{ err error }
+
+func (b brokenIndex) Flight(context.Context, bag.Flight) ([]bag.Plate, trail.Held, error) {
+	return nil, trail.Held{}, b.err
+}
+
+func (b brokenIndex) Trails(context.Context, []bag.Plate, func(int, uint64) bool) ([]trail.Held, error) {
+	return nil, b.err
+}

@@ -1,0 +1,103 @@
+// Package apidoc describes the interface, to machines and to people: /openapi.json for HTTP, /asyncapi.json for Kafka,
+// /codes.json, and /docs.
+//
+// Paths, parameters and schemas are written by hand in openapi.json. Answers are not: statuses, codes and texts come from the
+// register of package fault, so that none can be forgotten. The tests hold all of it to the handlers that really run.
+package apidoc
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// skeleton is the document without answers.
+//
+//go:embed openapi.json
+var skeleton []byte
+
+// object is a JSON object that is being made.
+type object = map[string]any
+
+// Pages returns the pages of the interface. version is that of the service.
+func Pages(version string) ([]web.Page, error) {
+	document, err := OpenAPI(version)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := Codes()
+	if err != nil {
+		return nil, err
+	}
+	topics, err := AsyncAPI(version)
+	if err != nil {
+		return nil, err
+	}
+	return []web.Page{
+		{Path: "/openapi.json", Handler: fixed(document)},
+		{Path: "/asyncapi.json", Handler: fixed(topics)},
+		{Path: "/codes.json", Handler: fixed(codes)},
+		{Path: "/docs/", Handler: docs("/openapi.json", "/docs/")},
+	}, nil
+}
+
+// fixed serves a JSON document.
+func fixed(document []byte) http.Handler {
+	length := strconv.Itoa(len(document))
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Content-Length", length)
+		_, _ = w.Write(document) // a reader who is gone is no fault of ours
+	})
+}
+
+// OpenAPI returns the OpenAPI document.
+func OpenAPI(version string) ([]byte, error) {
+	var document struct {
+		OpenAPI    string                       `json:"openapi"`
+		Info       object                       `json:"info"`
+		Security   []object                     `json:"security"`
+		Tags       []object                     `json:"tags"`
+		Paths      map[string]map[string]object `json:"paths"`
+		Components object                       `json:"components"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(skeleton))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&document); err != nil {
+		return nil, fmt.Errorf("read the OpenAPI skeleton: %w", err)
+	}
+	document.Info["version"] = version
+	for _, methods := range document.Paths {
+		for _, operation := range methods {
+			name, _ := operation["operationId"].(string)
+			answers, err := responses(apikey.Operation(name))
+			if err != nil {
+				return nil, err
+			}
+			operation["responses"] = answers
+		}
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	return text, nil
+}
+
+// entries returns the register's entries of an operation, by status.
+func entries(operation apikey.Operation) map[int][]fault.Entry {
+	byStatus := map[int][]fault.Entry{}
+	for _, e := range fault.Register() {
+		if e.Gives(operation) {
+			byStatus[e.Status] = append(byStatus[e.Status], e)
+		}
+	}
+	return byStatus
+}

@@ -1,0 +1,282 @@
+package apidoc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+)
+
+var update = flag.Bool("update", false, "write the examples anew")
+
+// document is what the tests read of the OpenAPI document.
+type document struct {
+	OpenAPI string
+	Info    struct{ Version string }
+	Paths   map[string]map[string]struct {
+		OperationID string
+		Parameters  []struct {
+			Name, In string
+			Required bool
+			Ref      string `json:"$ref"`
+		}
+		RequestBody struct {
+			Content map[string]struct{ Example json.RawMessage }
+		}
+		Responses map[string]struct {
+			Description string
+			Headers     map[string]any
+			Content     map[string]struct {
+				Schema   any
+				Examples map[string]struct{ Value json.RawMessage }
+			}
+		}
+	}
+	Components struct{ Schemas map[string]json.RawMessage }
+}
+
+func read(t *testing.T) document {
+	t.Helper()
+	w := newStack(t).ask("GET", "/openapi.json", "", "")
+	if w.Code != 200 || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	var d document
+	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
+	d := read(t)
+	if !strings.HasPrefix(d.OpenAPI, "3.1.") || d.Info.Version != "test" {
+		t.Errorf("OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
+	}
+	s := newStack(t)
+	seen := map[string]bool{}
+	for _, op := range s.Operations() {
+		described, ok := d.Paths[op.Template][strings.ToLower(op.Method)]
+		if !ok || len(d.Paths[op.Template]) != 1 || described.OperationID != string(op.Name) {
+			t.Errorf("%s %s is described as %+v", op.Method, op.Template, d.Paths[op.Template])
+			continue
+		}
+		seen[op.Template] = true
+		var path []string
+		callback := false
+		for _, p := range described.Parameters {
+			if p.In == "path" && p.Required {
+				path = append(path, "{"+p.Name+"}")
+			}
+			callback = callback || p.Ref == "#/components/parameters/callback"
+		}
+		for _, placeholder := range path {
+			if !strings.Contains(op.Template, placeholder) {
+				t.Errorf("%s has no %s", op.Template, placeholder)
+			}
+		}
+		if strings.Count(op.Template, "{") != len(path) || callback != op.JSONP || op.Body != (len(described.RequestBody.Content) == 2) {
+			t.Errorf("%s: parameters %+v", op.Template, described.Parameters)
+		}
+	}
+	if len(seen) != len(d.Paths) {
+		t.Errorf("%d operations are described, %d run", len(d.Paths), len(seen))
+	}
+}
+
+func TestDocumentHoldsEveryStatusAndCodeOfTheRegister(t *testing.T) {
+	for _, methods := range read(t).Paths {
+		for _, op := range methods {
+			for _, e := range fault.Register() {
+				if !e.Gives(apikey.Operation(op.OperationID)) || e.Code == "SVCPRB010" {
+					continue
+				}
+				response, ok := op.Responses[fmt.Sprint(e.Status)]
+				if !ok || !strings.Contains(response.Description, "`"+e.Code+"` "+e.Text) || response.Headers["X-Request-Id"] == nil {
+					t.Errorf("%s does not describe %d %s", op.OperationID, e.Status, e.Code)
+				}
+			}
+			for status, response := range op.Responses {
+				if len(response.Content["application/json"].Examples) == 0 {
+					t.Errorf("%s %s has no example", op.OperationID, status)
+				}
+				if _, script := response.Content["application/javascript"]; script != (op.OperationID != "processbim") {
+					t.Errorf("%s %s: script %v", op.OperationID, status, script)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryReferenceOfTheDocumentLeadsSomewhere(t *testing.T) {
+	w := newStack(t).ask("GET", "/openapi.json", "", "")
+	var tree map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(node any)
+	walk = func(node any) {
+		switch n := node.(type) {
+		case []any:
+			for _, e := range n {
+				walk(e)
+			}
+		case map[string]any:
+			if ref, ok := n["$ref"].(string); ok {
+				var at any = tree
+				for _, name := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+					m, _ := at.(map[string]any)
+					at = m[name]
+				}
+				if at == nil {
+					t.Errorf("%s leads nowhere", ref)
+				}
+			}
+			for _, e := range n {
+				walk(e)
+			}
+		}
+	}
+	walk(tree)
+}
+
+func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
+	s := newStack(t)
+	s.send(t, journey()...)
+	const query = "/baggage/%s/v1.0/%s"
+	for _, tc := range []struct{ file, method, target, body string }{
+		{"bagsforflight", "GET", example(t, fault.FlightUnavailable).Target, ""},
+		{"history", "GET", example(t, fault.Unavailable).Target + "?include_bim=true", ""},
+		{"bagsforpassenger", "GET", fmt.Sprintf(query, "bagsforpassenger", "pnr/ABC123/dep_flight_date/2026-03-14"), ""},
+		{"delayedbags", "POST", fmt.Sprintf(query, "delayedbags", ""), report()},
+		{"delayedbags-400", "POST", fmt.Sprintf(query, "delayedbags", ""), strings.Replace(report(), `\"AirlineVendorID\":\"LX\"`, `\"AirlineVendorID\":\"ZZ\"`, 1)},
+		{"processbim", "POST", fmt.Sprintf(query, "processbim", ""), `{"bim_message":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\n.W/K/A\r\nENDBSM\r\n"}`},
+		{"processbim-400", "POST", fmt.Sprintf(query, "processbim", ""), `{"bim_message":"BSM\r\n.V/1LZR\r\n.F/LX100/14MAR/QQQ\r\n.N/0724100001001\r\n.W/K/A\r\nENDBSM\r\n"}`},
+	} {
+		w := s.ask(tc.method, tc.target, "demo", tc.body)
+		path := filepath.Join("examples", tc.file+".json")
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, w.Body.Bytes(), "", "  "); err != nil {
+			t.Fatalf("%s: %s", tc.file, w.Body)
+		}
+		pretty.WriteByte('\n')
+		if *update {
+			if err := os.WriteFile(path, pretty.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(want, pretty.Bytes()) {
+			t.Errorf("%s: the service answers\n%s\nthe example is\n%s (go test -update writes it anew)", tc.file, pretty.Bytes(), want)
+		}
+	}
+}
+
+func TestExamplesOfRequestsAreTaken(t *testing.T) {
+	s := newStack(t)
+	for path, methods := range read(t).Paths {
+		body := methods["post"].RequestBody.Content["application/json"].Example
+		if body == nil {
+			continue
+		}
+		if w := s.ask("POST", path, "demo", string(body)); w.Code != 200 {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// circumstances bring about what a request alone cannot.
+var circumstances = map[string]func(s *stack){
+	"SVCSRV0016": func(s *stack) { s.trails.away.Store(true) },
+	"SVCSRV001":  func(s *stack) { s.trails.away.Store(true) },
+	"SVCSRV008":  func(s *stack) { s.trails.broken.Store(true) },
+}
+
+// elsewhere are the codes whose circumstances other tests bring about.
+var elsewhere = []string{"SVCSRV003", "SVCSRV007", "SVCPRB010"}
+
+func TestEveryExampleOfTheRegisterDrawsItsCode(t *testing.T) {
+	for _, e := range fault.Register() {
+		if slices.Contains(elsewhere, e.Code) || e.When == "the downstream system says so" {
+			continue
+		}
+		s := newStack(t)
+		s.send(t, journey()...)
+		if prepare := circumstances[e.Code]; prepare != nil {
+			prepare(s)
+		}
+		w := s.ask(e.Example.Method, e.Example.Target, e.Example.Key, e.Example.Body)
+		var got struct {
+			Success  bool
+			Errors   []map[string]string
+			Warnings []map[string]string
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatalf("%s: %s", e.Code, w.Body)
+		}
+		kind, list := "error", got.Errors
+		if strings.HasPrefix(e.When, "a warning") {
+			kind, list = "warning", got.Warnings
+		}
+		if w.Code != e.Status || len(list) != 1 || list[0][kind+"_code"] != e.Code || !strings.HasPrefix(list[0][kind+"_description"], e.Text) || got.Success != (kind == "warning") {
+			t.Errorf("%s %v: %s %s: %d %s", e.Code, e.Operations, e.Example.Method, e.Example.Target, w.Code, w.Body)
+		}
+	}
+}
+
+func TestCodeListsHoldEveryCode(t *testing.T) {
+	w := newStack(t).ask("GET", "/codes.json", "", "")
+	var lists struct {
+		Errors, Warnings, Successes, Events []struct {
+			Code, Description string
+			Sets              []string
+		}
+		LoadingStatuses []string `json:"loading_statuses"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &lists); err != nil || w.Code != 200 {
+		t.Fatalf("%d %v", w.Code, err)
+	}
+	if n := len(lists.Errors) + len(lists.Warnings); n != len(fault.Register()) {
+		t.Errorf("%d codes, the register has %d", n, len(fault.Register()))
+	}
+	if len(lists.Successes) != 1 || lists.Successes[0].Code != "SVCPRB037" || lists.Warnings[0].Code != "SVCPRB025" {
+		t.Errorf("%+v %+v", lists.Successes, lists.Warnings)
+	}
+	if want := []string{"Not Loaded", "Loaded in Container", "Loaded on Aircraft", "Offloaded", "Delayed"}; !slices.Equal(lists.LoadingStatuses, want) {
+		t.Errorf("loading statuses %q", lists.LoadingStatuses)
+	}
+	for _, e := range lists.Events {
+		if e.Code == "" || e.Description == "" {
+			t.Errorf("event %+v", e)
+		}
+	}
+}
+
+func TestDocsAreServedFromTheServiceItself(t *testing.T) {
+	s := newStack(t)
+	for path, kind := range map[string]string{ // what a script is called depends on the machine
+		"/docs": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8", "/docs/swagger-ui.css": "text/css; charset=utf-8",
+		"/docs/swagger-ui-bundle.js": "/javascript; charset=utf-8", "/docs/favicon-32x32.png": "image/png",
+	} {
+		w := s.ask("GET", path, "", "")
+		if w.Code != 200 || !strings.HasSuffix(w.Header().Get("Content-Type"), kind) || w.Body.Len() == 0 || w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
+		}
+		if kind == "text/html; charset=utf-8" && (strings.Contains(w.Body.String(), `src="http`) || strings.Contains(w.Body.String(), `href="http`) || !strings.Contains(w.Body.String(), "/openapi.json")) {
+			t.Errorf("%s loads something from elsewhere: %s", path, w.Body)
+		}
+	}
+	w := s.ask("GET", "/docs/none", "", "")
+	if got := fmt.Sprint(w.Code, " ", w.Body, " ", w.Header().Get("Content-Type")); got != `404 {"success":false,"errors":[{"error_code":"SVCSRV005","error_description":"Resource not found"}]} application/json; charset=utf-8` {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,47 @@
+package apidoc
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// topics is the AsyncAPI document, without the schemas that it shares with the OpenAPI document.
+//
+//go:embed asyncapi.json
+var topics []byte
+
+// sharedSchemas are those that events on the topic have in common with the history of a bag.
+var sharedSchemas = []string{"Event", "Plate", "Date", "LocalTime", "UTCTime", "Flight", "InboundFlight"}
+
+// AsyncAPI returns the AsyncAPI 3.0 document of the three topics.
+func AsyncAPI(version string) ([]byte, error) {
+	var document object
+	if err := json.Unmarshal(topics, &document); err != nil {
+		return nil, fmt.Errorf("read the AsyncAPI document: %w", err)
+	}
+	var openapi struct {
+		Components struct {
+			Schemas map[string]any `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(skeleton, &openapi); err != nil {
+		return nil, fmt.Errorf("read the schemas of the OpenAPI skeleton: %w", err)
+	}
+	info, _ := document["info"].(object)
+	components, _ := document["components"].(object)
+	schemas, _ := components["schemas"].(object)
+	if info == nil || schemas == nil {
+		return nil, errors.New("the AsyncAPI document has no info or no schemas")
+	}
+	info["version"] = version
+	for _, name := range sharedSchemas {
+		schemas[name] = openapi.Components.Schemas[name]
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("write the AsyncAPI document: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,131 @@
+package apidoc
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+)
+
+// examples holds real answers of the service, NAME.json for a success and NAME-STATUS.json for a failure that is not a fixed
+// text. A test makes them anew.
+//
+//go:embed examples/*.json
+var examples embed.FS
+
+// answers names the schemas of what an operation answers beside Failure.
+var answers = map[apikey.Operation]map[int]string{
+	apikey.BagsForFlight:    {200: "FlightBags"},
+	apikey.History:          {200: "History"},
+	apikey.BagsForPassenger: {200: "PassengerBags"},
+	apikey.DelayedBags:      {200: "Report", 400: "RelayedFailure", 404: "RelayedFailure"},
+	apikey.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
+}
+
+// jsonp are the operations that can answer with a script.
+var jsonp = []apikey.Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags}
+
+func responses(operation apikey.Operation) (object, error) {
+	schemas, known := answers[operation]
+	if !known {
+		return nil, fmt.Errorf("describe answers: no operation %q", operation)
+	}
+	byStatus := entries(operation)
+	if byStatus[http.StatusOK] == nil {
+		byStatus[http.StatusOK] = nil // there is an answer 200, though it carries no code
+	}
+	all := object{}
+	for status, given := range byStatus {
+		shown, err := shownExamples(operation, status, given)
+		if err != nil {
+			return nil, err
+		}
+		content := object{"application/json": object{"schema": schema(schemas[status], given), "examples": shown}}
+		if slices.Contains(jsonp, operation) {
+			content["application/javascript"] = object{"schema": object{"type": "string"}}
+		}
+		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(status), "content": content}
+	}
+	return all, nil
+}
+
+// schema is what an answer may be: what the operation says of its own, or a failure.
+func schema(own string, given []fault.Entry) object {
+	var options []any
+	if own != "" {
+		options = append(options, reference("schemas", own))
+	}
+	// A rejected message has all members of a failure, and a warning is none.
+	if own != "RejectedMessage" && slices.ContainsFunc(given, func(e fault.Entry) bool { return !isWarning(e) }) {
+		options = append(options, reference("schemas", "Failure"))
+	}
+	if len(options) == 1 {
+		return options[0].(object)
+	}
+	return object{"oneOf": options}
+}
+
+func reference(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
+
+// describe says what a status means: its codes, or that all went well.
+func describe(status int, given []fault.Entry) string {
+	var lines []string
+	if status == http.StatusOK {
+		lines = append(lines, "Done, or nothing found.")
+		if !slices.ContainsFunc(given, func(e fault.Entry) bool { return !isWarning(e) }) {
+			lines[0] = "Done."
+		}
+	}
+	for _, e := range given {
+		if !strings.HasPrefix(e.When, "never") {
+			lines = append(lines, "- `"+e.Code+"` "+e.Text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func headers(status int) object {
+	all := object{
+		"X-Request-Id":        reference("headers", "RequestId"),
+		"RateLimit-Limit":     reference("headers", "RateLimitLimit"),
+		"RateLimit-Remaining": reference("headers", "RateLimitRemaining"),
+		"RateLimit-Reset":     reference("headers", "RateLimitReset"),
+	}
+	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+		all["Retry-After"] = reference("headers", "RetryAfter")
+	}
+	return all
+}
+
+// shownExamples are answers with the status: the real ones, and one for each code that is always the same answer.
+func shownExamples(operation apikey.Operation, status int, given []fault.Entry) (object, error) {
+	shown := object{}
+	file, name := string(operation)+"-"+strconv.Itoa(status), "real"
+	if status == http.StatusOK {
+		file, name = string(operation), "success"
+	}
+	if text, err := examples.ReadFile("examples/" + file + ".json"); err == nil {
+		if !json.Valid(text) {
+			return nil, fmt.Errorf("example %s is not JSON", file)
+		}
+		shown[name] = object{"value": json.RawMessage(text)}
+	}
+	for _, e := range given {
+		if isWarning(e) || strings.HasPrefix(e.Code, "SVCPRB") && status == http.StatusBadRequest && e.Code != fault.BIMMissing.Entry().Code {
+			continue // its text goes on with line and element
+		}
+		shown[e.Code] = object{"summary": e.Text, "value": object{
+			"success": false, "errors": []object{{"error_code": e.Code, "error_description": e.Text}},
+		}}
+	}
+	return shown, nil
+}
+
+// isWarning reports whether an entry goes along with a success.
+func isWarning(e fault.Entry) bool { return strings.HasPrefix(e.When, "a warning") }

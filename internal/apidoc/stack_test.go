@@ -1,0 +1,176 @@
+package apidoc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/httpdoor"
+	"bagtrail/internal/apidoc"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/trail/memory"
+	"bagtrail/internal/web"
+	"bagtrail/internal/wtr"
+	"bagtrail/queryapi"
+)
+
+var (
+	all  = apikey.Scope{All: true}
+	none = apikey.Scope{Codes: []string{"XX"}}
+)
+
+// keys are those that the register's examples name.
+type keys map[string]*apikey.Key
+
+func (k keys) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
+	key, ok := k[text]
+	return key, ok
+}
+
+var exampleKeys = keys{
+	"demo":          {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},
+	"other-airline": {Name: "other-airline", Customer: "X", Airlines: none, Airports: none, Operations: all},
+	"no-customer":   {Name: "no-customer", Airlines: all, Airports: all, Operations: all},
+}
+
+// timetable knows one leg.
+type timetable struct{}
+
+func (timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, bool) {
+	if f.Number != "100" || origin != "ZRH" {
+		return nil, false
+	}
+	off := time.Date(2026, 3, 14, 12, 10, 0, 0, time.UTC)
+	return &flightref.Reference{
+		Flight: f, Origin: "ZRH", Destination: "JFK", BlackoutStart: off.Add(-time.Hour), Subscription: true,
+		Departure: flightref.Times{Scheduled: off}, Arrival: flightref.Times{Scheduled: off.Add(9 * time.Hour), Estimated: off.Add(8*time.Hour + 40*time.Minute)},
+	}, true
+}
+
+// stack is the service with everything real but Redis, Kafka and the clock.
+type stack struct {
+	*web.Site
+	trails    *switchable
+	simulator *wtr.Simulator
+	now       time.Time
+}
+
+// switchable is a reader whose index can be away, and that can be broken.
+type switchable struct {
+	*trail.Reader
+	away, broken atomic.Bool
+}
+
+func (x *switchable) check() error {
+	if x.broken.Load() {
+		panic("broken")
+	}
+	if x.away.Load() {
+		return errors.New("index is away")
+	}
+	return nil
+}
+
+func (x *switchable) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return x.Reader.OfPlate(ctx, plate)
+}
+
+func (x *switchable) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return x.Reader.OfFlight(ctx, airport, arriving, f)
+}
+
+func newStack(t testing.TB) *stack {
+	t.Helper()
+	library := airport.New()
+	index := memory.New()
+	s := &stack{simulator: &wtr.Simulator{}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return s.now }
+	enrich := enricher.New(library)
+	pipeline := ingestor.New(library, enrich, index)
+	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, 0)
+	s.trails = &switchable{Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Place: library.Place, Now: clock})}
+	downstream := httptest.NewServer(s.simulator)
+	t.Cleanup(downstream.Close)
+	client, err := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations := queryapi.Queries{Trails: s.trails, Airports: library, Flights: timetable{}}.Operations()
+	operations = append(operations,
+		(&queryapi.DelayedBags{Trails: s.trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor}, Clock: clock}).Operation(),
+		httpdoor.Door{Acceptor: acceptor, Judge: pipeline.Judge, Clock: clock}.Operation())
+	pages, err := apidoc.Pages("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, operations, pages)
+	return s
+}
+
+func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	if key != "" {
+		r.Header.Set("api_key", key)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// send has messages processed, a minute apart.
+func (s *stack) send(t testing.TB, messages ...string) {
+	t.Helper()
+	for _, m := range messages {
+		text, _ := json.Marshal(map[string]string{"bim_message": m})
+		if w := s.ask("POST", "/baggage/processbim/v1.0/", "demo", string(text)); w.Code != 200 {
+			t.Fatalf("%q: %d %s", m, w.Code, w.Body)
+		}
+		s.now = s.now.Add(time.Minute)
+	}
+}
+
+// journey is what the examples tell of: two bags of a passenger, and a plate that two passengers hold.
+func journey() []string {
+	return []string{
+		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK/Y\r\n.O/AA1/14MAR/LAX\r\n.N/0724100001001\r\n.S/Y/12A/C/001//N//A\r\n.W/K/2/31\r\n.P/1MUELLER/ANNAMRS\r\n.Y/LX992001234567/SEN\r\n.L/ABC123\r\nENDBSM\r\n",
+		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100002001\r\n.P/1MEIER/JOHNMR\r\n.L/DEF456\r\nENDBSM\r\n",
+		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100002001\r\n.P/1HUBER/EVAMS\r\n.L/GHI789\r\nENDBSM\r\n",
+		"BPM\r\n.V/1LZRH\r\n.J/S//B1/14MAR/081500Z/ZRHS1/ZRHT2\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\nENDBPM\r\n",
+		"BPM\r\n.V/1LZRH\r\n.J/R//B7/14MAR/092000L/ZRHR3/ZRHA4\r\n.F/LX100/14MAR/JFK\r\n.U/AKE25219LX/41\r\n.N/0724100001001\r\nENDBPM\r\n",
+	}
+}
+
+// report is a request that the delayed-bag system takes, as the body of a POST.
+func report() string {
+	const document = `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"LX"}]},"RefStationAirline":{"StationCode":"JFK","AirlineCode":"LX"},` +
+		`"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100001"}}]}},` +
+		`"Passengers":{"Names":{"Name":["MUELLER"]},"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{"FlightAndDate":{"AirlineCode":"LX","FlightNumber":"100","Date":"2026-03-14"}}]}}},"AgentID":"AGENT1"}}`
+	text, _ := json.Marshal(map[string]string{"Request": document})
+	return string(text)
+}
+
+// example returns the first example of the register for a code.
+func example(t testing.TB, id fault.ID) fault.Example {
+	t.Helper()
+	return id.Entry().Example
+}

@@ -1,0 +1,144 @@
+package apikey
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// secretPrefix begins every key that Create makes, so that people and secret scanners recognise one.
+const secretPrefix = "bagtrail_"
+
+// The errors of editing a key file.
+var (
+	ErrNoSuchKey = errors.New("no key of that name")
+	ErrLayout    = errors.New("the layout of the key file is too unusual to be edited: edit it by hand")
+)
+
+// List reads the keys of a file in its order, expired and revoked ones too.
+func List(path string) ([]*Key, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
+	}
+	return Parse(text)
+}
+
+// Create adds key to the file, which it makes where there is none, and returns the text of the new key: 32 bytes of
+// random, which nobody can read again. What else stands in the file, remarks too, stays as it is.
+// A file with a fault, and a key with one, such as a name that is taken, change nothing.
+func Create(path string, key Key, random io.Reader) (text string, err error) {
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(random, secret); err != nil {
+		return "", fmt.Errorf("create key: %w", err)
+	}
+	text = secretPrefix + base64.RawURLEncoding.EncodeToString(secret)
+	key.setBurst()
+	key.digest, key.bucket = sha256.Sum256([]byte(text)), nil
+	err = edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
+		file, err := insertEntry(file, &key)
+		return file, append(keys, &key), err
+	})
+	if err != nil {
+		return "", fmt.Errorf("create key %s: %w", key.Name, err)
+	}
+	return text, nil
+}
+
+// Revoke marks the key of that name as revoked. The entry stays, so that its name keeps its meaning in old logs and
+// cannot be given again unawares. Revoking twice changes nothing.
+func Revoke(path, name string) error {
+	err := edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
+		for i, key := range keys {
+			if key.Name == name {
+				file, err := markRevoked(file, i)
+				key.Revoked = true
+				return file, keys, err
+			}
+		}
+		return nil, nil, ErrNoSuchKey
+	})
+	if err != nil {
+		return fmt.Errorf("revoke key %s: %w", name, err)
+	}
+	return nil
+}
+
+// edit replaces a key file by what change makes of it: a new text, and the keys that this text must hold. Edits of one
+// file come one after the other, and a reader sees the file before or after, never between.
+func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // replace the file, not the link
+	}
+	unlock, err := lock(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	defer unlock()
+
+	file, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var keys []*Key
+	if err == nil {
+		if keys, err = Parse(file); err != nil {
+			return err
+		}
+	}
+	file, want, err := change(file, keys)
+	if err != nil {
+		return err
+	}
+	got, err := Parse(file)
+	if err != nil {
+		return err
+	}
+	if !sameKeys(got, want) {
+		return ErrLayout
+	}
+	return replace(path, file)
+}
+
+// replace writes the file anew beside path and renames it. A new file is for its owner alone; one that was there keeps
+// its permissions and, where the system lets us, its owner.
+func replace(path string, text []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(next.Name()) // after the rename there is nothing to remove
+	_, err = io.Copy(next, bytes.NewReader(text))
+	if before, statErr := os.Stat(path); statErr == nil {
+		keepOwner(next, before)
+		err = errors.Join(err, next.Chmod(before.Mode().Perm()))
+	}
+	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next.Name(), path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	_ = folder.Sync() // the rename outlives a crash, where the system knows how
+	return nil
+}
+
+// sameKeys reports whether a key file would say the same of both.
+func sameKeys(a, b []*Key) bool {
+	return slices.EqualFunc(a, b, func(x, y *Key) bool { return slices.Equal(members(x), members(y)) })
+}
+
+func (k *Key) digestText() string { return digestPrefix + hex.EncodeToString(k.digest[:]) }

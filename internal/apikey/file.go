@@ -1,0 +1,161 @@
+package apikey
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"bagtrail/internal/strictyaml"
+)
+
+const digestPrefix = "sha256:"
+
+// Parse reads the text of a key file; every member but name and digest may be left out:
+//
+//	keys:
+//	  - name: swiss-app            # 1-64 printable characters, unique
+//	    digest: sha256:9f86d0…     # of the key, unique
+//	    customer: SWISS
+//	    airlines: [LX, WK]         # a list left out or "*" is everything, [] is nothing
+//	    airports: ["*"]
+//	    operations: [history]
+//	    expires: 2027-06-30T00:00:00Z
+//	    revoked: false
+//	    rate: 50                   # requests a second; left out: no limit
+//	    burst: 100                 # requests at once; left out: those of one second
+//
+// It returns the keys in the order of the file, expired and revoked ones too. The error joins every fault of the file,
+// each with its line; no fault repeats a digest, since some put the key itself there.
+func Parse(text []byte) ([]*Key, error) {
+	var keys []*Key
+	err := strictyaml.Read(text, func(document strictyaml.Value) {
+		document.Object(strictyaml.Members{"keys": func(list strictyaml.Value) {
+			list.List(func(v strictyaml.Value) {
+				key := readKey(v)
+				checkUnique(v, key, keys)
+				keys = append(keys, key)
+			})
+		}}, "keys")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("key file:\n%w", err)
+	}
+	return keys, nil
+}
+
+func readKey(v strictyaml.Value) *Key {
+	everything := Scope{All: true}
+	key := &Key{Airlines: everything, Airports: everything, Operations: everything}
+	v.Object(strictyaml.Members{
+		"name":     func(v strictyaml.Value) { key.Name = readName(v) },
+		"digest":   func(v strictyaml.Value) { key.digest = readDigest(v) },
+		"customer": func(v strictyaml.Value) { key.Customer = readCustomer(v) },
+		"airlines": func(v strictyaml.Value) { key.Airlines = readScope(v, isAirline, "an airline of 2 or 3 characters") },
+		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, isAirport, "an airport of three capitals") },
+		"operations": func(v strictyaml.Value) {
+			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operations, ", "))
+		},
+		"expires": func(v strictyaml.Value) { key.Expires = v.Time() },
+		"revoked": func(v strictyaml.Value) { key.Revoked = v.Bool() },
+		"rate":    func(v strictyaml.Value) { key.Rate = v.Number(0.001, 1e6) },
+		"burst":   func(v strictyaml.Value) { key.Burst = readBurst(v) },
+	}, "name", "digest")
+	if key.Rate == 0 && key.Burst != 0 {
+		v.Fault("burst without rate")
+	}
+	key.setBurst()
+	return key
+}
+
+// setBurst gives a key with a rate and no burst that of one second.
+func (k *Key) setBurst() {
+	if k.Burst == 0 {
+		k.Burst = int(math.Ceil(k.Rate))
+	}
+}
+
+func checkUnique(v strictyaml.Value, key *Key, others []*Key) {
+	for _, other := range others {
+		if key.Name != "" && key.Name == other.Name {
+			v.Fault("the name %s is there twice", key.Name)
+		}
+		if key.digest == other.digest && key.digest != [sha256.Size]byte{} {
+			v.Fault("the digest of %s is there twice", other.Name)
+		}
+	}
+}
+
+func readName(v strictyaml.Value) string {
+	name, plain := v.Text()
+	if !plain {
+		return ""
+	}
+	if length := len([]rune(name)); length < 1 || length > 64 || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		v.Fault("not 1-64 printable characters")
+		return ""
+	}
+	return name
+}
+
+func readCustomer(v strictyaml.Value) string {
+	text, _ := v.Text()
+	return strings.TrimSpace(text)
+}
+
+func readDigest(v strictyaml.Value) (digest [sha256.Size]byte) {
+	text, plain := v.Text()
+	if !plain {
+		return digest
+	}
+	text, prefixed := strings.CutPrefix(text, digestPrefix)
+	decoded, err := hex.DecodeString(text)
+	switch {
+	case !prefixed || err != nil || len(decoded) != sha256.Size:
+		v.Fault("not sha256: and 64 hexadecimal digits")
+	case [sha256.Size]byte(decoded) == sha256.Sum256(nil):
+		v.Fault("the digest of an empty text")
+	default:
+		digest = [sha256.Size]byte(decoded)
+	}
+	return digest
+}
+
+func readScope(v strictyaml.Value, valid func(string) bool, what string) Scope {
+	codes := []string{}
+	read := func(v strictyaml.Value) {
+		code, plain := v.Text()
+		if plain && code != "*" && !valid(code) {
+			v.Fault("%q is not %s", code, what)
+		}
+		codes = append(codes, code)
+	}
+	if v.IsList() {
+		v.List(read)
+	} else {
+		read(v)
+	}
+	return ScopeOf(codes)
+}
+
+func readBurst(v strictyaml.Value) int {
+	number := v.Number(1, 1e6)
+	if number != math.Trunc(number) {
+		v.Fault("not a whole number")
+	}
+	return int(number)
+}
+
+func isAirline(s string) bool {
+	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+func isAirport(s string) bool {
+	return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func isOperation(s string) bool { return slices.Contains(operations, s) }

@@ -1,0 +1,56 @@
+package apikey
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Allowance tells whether a request may pass the rate limit of its key, and what the RateLimit headers say of it.
+// The zero Allowance but for Allowed belongs to a key without limit.
+type Allowance struct {
+	Allowed    bool
+	Limited    bool // the key has a limit, and the members below count
+	Limit      int  // requests at once
+	Remaining  int  // requests that would pass now, after this one
+	Reset      int  // whole seconds until Remaining is Limit again
+	RetryAfter int  // whole seconds until the next request passes; 0 where this one did
+}
+
+// Take asks for one request. The limit holds for this process: several processes each grant it.
+func (k *Key) Take(now time.Time) Allowance {
+	if k.Rate == 0 || k.bucket == nil {
+		return Allowance{Allowed: true}
+	}
+	return k.bucket.take(now, k.Rate, float64(k.Burst))
+}
+
+// bucket is a token bucket. It lives on when the key file is read again, so that a reload grants nothing.
+type bucket struct {
+	mutex  sync.Mutex
+	used   bool
+	tokens float64
+	filled time.Time // when tokens was right
+}
+
+func (b *bucket) take(now time.Time, rate, burst float64) Allowance {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if !b.used {
+		b.used, b.tokens, b.filled = true, burst, now
+	}
+	if passed := now.Sub(b.filled); passed > 0 {
+		b.tokens += passed.Seconds() * rate
+		b.filled = now
+	}
+	b.tokens = min(b.tokens, burst)
+	a := Allowance{Limited: true, Limit: int(burst), Allowed: b.tokens >= 1}
+	if a.Allowed {
+		b.tokens--
+	} else {
+		a.RetryAfter = int(math.Ceil((1 - b.tokens) / rate))
+	}
+	a.Remaining = int(b.tokens)
+	a.Reset = int(math.Ceil((burst - b.tokens) / rate))
+	return a
+}

@@ -1,0 +1,226 @@
+package bagjson_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagjson"
+)
+
+// atlas knows two airports.
+type atlas struct{}
+
+func (atlas) Location(code string) *time.Location {
+	if code == "ZRH" {
+		return time.FixedZone("", 3600)
+	}
+	return time.UTC
+}
+
+func (atlas) Position(code string) (string, string, bool) { return "47.4581", "8.5481", code == "ZRH" }
+
+func day(t *testing.T, s string) bag.Day {
+	t.Helper()
+	d, err := bag.ParseDay(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func segment(t *testing.T, airline, number, date, airport string) bag.Segment {
+	t.Helper()
+	return bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: day(t, date)}, Airport: airport}
+}
+
+// full is an event with every member.
+func full(t *testing.T) (*bag.Event, bagjson.Shown) {
+	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Message: &bag.Message{
+		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
+		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
+		Onward:    []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
+		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Loaded: true, Device: "AKE25219OZ", Compartment: "41",
+		Connection:      bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Airport: "LAX"},
+		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
+	}}
+	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
+		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")},
+	}}
+}
+
+func TestEventShowsEveryMemberInTheOrderOfTheTable(t *testing.T) {
+	e, shown := full(t)
+	const want = `{"airport":"ZRH","event_code":"LOADED_ON_AIRCRAFT","event_desc":"Bag Loaded on Aircraft",` +
+		`"local_date_time":"2026-03-14T12:22:33+01:00","utc_date_time":"2026-03-14T11:22:33Z","aircraft_compartment":"41",` +
+		`"flight_info":{"inbound":{"date":"2026-03-13","flight":"712","airline":"BA","orig_airport":"LHR"},` +
+		`"onward":[{"date":"2026-03-14","dest_airport":"LAX","flight":"1","airline":"AA"},{"date":"2026-03-15","dest_airport":"SFO","flight":"2","airline":"AA"}],` +
+		`"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"100A","airline":"LX"}},` +
+		`"flight_loading_info":{"dest_airport":"JFK","date":"2026-03-14","flight":"100A","airline":"LX"},` +
+		`"connection_flight_info":{"dest_airport":"LAX","flight":"1","airline":"AA"},` +
+		`"reflighted_info":{"bagtag":"0724100009","flights":{"airline":"LX","flight":"14","date":"2026-03-12"}},` +
+		`"frequent_flyer":"LX123","passenger_status":"C","pnr":"ABC123","raw_bim_msg":"BPM\r\n","read_location":"ZRHG1","sent_location":"ZRHG2",` +
+		`"stowage_device":"AKE25219OZ","unknown_bag_flag":"Y","bagtag_status":"A","longitude":"8.5481","latitude":"47.4581",` +
+		`"airline_data_set":[{"airline_data":"ONE"},{"airline_data":"T\"WO"}]}`
+	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); got != want {
+		t.Errorf("event\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestEventLeavesOutWhatIsAbsent(t *testing.T) {
+	e := &bag.Event{Code: "TRACKED", Description: "Bag Tracked", Message: &bag.Message{Airport: "QQQ", Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), Raw: "BPM"}}
+	const want = `{"airport":"QQQ","event_code":"TRACKED","event_desc":"Bag Tracked","local_date_time":"2026-03-14T11:22:33Z","utc_date_time":"2026-03-14T11:22:33Z"}`
+	if got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.Shown{})); got != want {
+		t.Errorf("event %s, want %s", got, want)
+	}
+}
+
+func TestLoadingFlightIsShownOnlyWhereTheMessageHasALoadingElement(t *testing.T) {
+	e, shown := full(t)
+	e.Message.Loaded = false
+	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "flight_loading_info") {
+		t.Errorf("event %s", got)
+	}
+}
+
+func TestReflightedBagOfUnknownFlightHasNoFlights(t *testing.T) {
+	e, _ := full(t)
+	got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.Shown{Reflighted: &bag.Reflighted{Plate: "0724100009"}}))
+	if !strings.Contains(got, `"reflighted_info":{"bagtag":"0724100009"},"frequent_flyer"`) {
+		t.Errorf("event %s", got)
+	}
+}
+
+func TestBagsShowTheirMembersInTheOrderOfTheirTables(t *testing.T) {
+	whole := &bag.Bag{Plate: "0724100001", Rush: true, PNR: "ABC123", Surname: "MUELLER", GivenName: "ANNA", Pieces: 2, Weight: 31, WeightUnit: "K"}
+	bare := &bag.Bag{Plate: "0724100001", Pieces: -1, Weight: -1}
+	empty := &bag.Bag{Plate: "0724100001", Pieces: 0, Weight: 0, WeightUnit: "P"}
+	for name, tc := range map[string]struct{ got, want []byte }{
+		"flight": {bagjson.AppendFlightBag(nil, whole, &bag.Leg{Status: bag.InContainer, Seat: "12A"}),
+			[]byte(`{"bag":{"bagtag":"0724100001","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","loading_status":"Loaded in Container","seat_number":"12A","pnr":"ABC123"}}`)},
+		"flight, bare":     {bagjson.AppendFlightBag(nil, bare, &bag.Leg{}), []byte(`{"bag":{"bagtag":"0724100001","rush_bag_indicator":"N"}}`)},
+		"passenger":        {bagjson.AppendPassengerBag(nil, whole, "2724100001"), []byte(`{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"Y","rushtag":"2724100001"}`)},
+		"passenger, bare":  {bagjson.AppendPassengerBag(nil, bare, ""), []byte(`{"bagtag":"0724100001","rush_bag_indicator":"N"}`)},
+		"history":          {bagjson.AppendBag(nil, whole), []byte(`{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","no_of_checked_bags":2,"total_weight_of_checkedin_bags":31,"weight_indicator":"K"}`)},
+		"history, bare":    {bagjson.AppendBag(nil, bare), []byte(`{"bagtag":"0724100001"}`)},
+		"history, nothing": {bagjson.AppendBag(nil, empty), []byte(`{"bagtag":"0724100001","no_of_checked_bags":0,"total_weight_of_checkedin_bags":0,"weight_indicator":"P"}`)},
+	} {
+		if string(tc.got) != string(tc.want) {
+			t.Errorf("%s: %s, want %s", name, tc.got, tc.want)
+		}
+	}
+}
+
+// Any event is valid JSON, and encoding/json reads in it what the message says.
+func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
+	f.Add("ZRH", "BPM\r\n.V/1LZRH\x00\xff", "LX", "100A", int32(20500), "ONE", "\u2028</script>", int64(1_800_000_000_000), true)
+	f.Add("", "", "", "", int32(0), "", "", int64(0), false)
+	f.Fuzz(func(t *testing.T, airport, raw, airline, number string, date int32, data, text string, ms int64, flag bool) {
+		if ms < 0 || ms > 253_402_300_799_000 || date < 0 || date > 2_932_896 {
+			t.Skip("no date of four digits")
+		}
+		flight := bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: bag.Day(date)}, Airport: airport}
+		e := &bag.Event{Code: text, Description: data, Message: &bag.Message{
+			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: flight,
+			Loaded: flag, Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
+			ReadLocation: text, SentLocation: data, AirlineData: []string{data, text},
+		}}
+		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight}}
+		prefix := []byte("kept")
+		got := bagjson.AppendEvent(prefix, e, atlas{}, shown)
+		if string(got[:4]) != "kept" {
+			t.Fatal("what was in the buffer is gone")
+		}
+		var read, want any
+		if err := json.Unmarshal(got[4:], &read); err != nil {
+			t.Fatalf("%s: %v", got[4:], err)
+		}
+		if err := json.Unmarshal(reference(t, e, shown), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(read, want) {
+			t.Fatalf("read %v\nwant %v", read, want)
+		}
+	})
+}
+
+// reference is the same event through encoding/json.
+func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
+	t.Helper()
+	m := e.Message
+	out := map[string]any{
+		"airport": m.Airport, "event_code": e.Code, "event_desc": e.Description,
+		"local_date_time": m.Happened.In(atlas{}.Location(m.Airport)).Format(time.RFC3339), "utc_date_time": m.Happened.UTC().Format(time.RFC3339),
+	}
+	put := func(to map[string]any, name, value string) {
+		if value != "" {
+			to[name] = value
+		}
+	}
+	flight := func(s bag.Segment, airport string) map[string]any {
+		o := map[string]any{}
+		put(o, "airline", s.Airline)
+		put(o, "flight", s.Number)
+		put(o, airport, s.Airport)
+		if s.Day != 0 {
+			o["date"] = s.Day.String()
+		}
+		return o
+	}
+	if m.Outbound.Airline != "" {
+		out["flight_info"] = map[string]any{
+			"inbound": flight(m.Inbound, "orig_airport"), "outbound": flight(m.Outbound, "dest_airport"),
+			"onward": []any{flight(m.Onward[0], "dest_airport"), flight(m.Onward[1], "dest_airport")},
+		}
+		out["connection_flight_info"] = flight(m.Connection, "dest_airport")
+		if m.Loaded {
+			out["flight_loading_info"] = flight(m.Outbound, "dest_airport")
+		}
+	}
+	re := map[string]any{"bagtag": string(shown.Reflighted.Plate)}
+	if shown.Reflighted.Flight.Airline != "" {
+		re["flights"] = flight(bag.Segment{Flight: shown.Reflighted.Flight}, "")
+	}
+	out["reflighted_info"] = re
+	for name, value := range map[string]string{
+		"aircraft_compartment": m.Compartment, "frequent_flyer": m.FrequentFlyer, "passenger_status": m.PassengerStatus, "pnr": m.PNR, "raw_bim_msg": m.Raw,
+		"read_location": m.ReadLocation, "sent_location": m.SentLocation, "stowage_device": m.Device, "bagtag_status": m.TagStatus,
+	} {
+		put(out, name, value)
+	}
+	if shown.Unknown {
+		out["unknown_bag_flag"] = "Y"
+	}
+	if latitude, longitude, known := (atlas{}).Position(m.Airport); known {
+		out["latitude"], out["longitude"] = latitude, longitude
+	}
+	var set []any
+	for _, d := range m.AirlineData {
+		if d != "" {
+			set = append(set, map[string]any{"airline_data": d})
+		}
+	}
+	if set != nil {
+		out["airline_data_set"] = set
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func BenchmarkEvent(b *testing.B) {
+	e := &bag.Event{Code: "EXPECTED", Description: "Bag Expected", Message: &bag.Message{
+		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), PNR: "ABC123", PassengerStatus: "C",
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20500}, Airport: "JFK"},
+	}}
+	var buffer []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buffer = bagjson.AppendEvent(buffer[:0], e, atlas{}, bagjson.Shown{})
+	}
+}

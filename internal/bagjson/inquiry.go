@@ -1,0 +1,46 @@
+package bagjson
+
+import (
+	"strconv"
+	"time"
+
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/jsontext"
+)
+
+// AppendInquiry appends an element of pax_inquiry_info (2.3). Times at the departure are in the zone of the origin, those of the
+// arrival in that of the destination.
+func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
+	departure, basis := r.Departure.Best()
+	arrival, _ := r.Arrival.Best()
+	origin := places.Location(r.Origin)
+	dst = append(dst, `{"airline":`...)
+	dst = jsontext.AppendString(dst, r.Flight.Airline)
+	dst = append(dst, `,"flight_no":`...)
+	dst = jsontext.AppendString(dst, r.Flight.Number)
+	dst = append(dst, `,"orig_airport":`...)
+	dst = jsontext.AppendString(dst, r.Origin)
+	dst = appendTimes(dst, "dept_datetime", departure, origin)
+	dst = append(dst, `,"datetime_type":`...)
+	dst = jsontext.AppendString(dst, string(basis))
+	dst = append(dst, `,"paxinquiry_subscription":`...)
+	dst = strconv.AppendBool(dst, r.Subscription)
+	if !r.BlackoutStart.IsZero() {
+		dst = appendTimes(dst, "blackout_start", r.BlackoutStart, origin)
+	}
+	dst = appendTimes(dst, "arr_datetime", arrival, places.Location(r.Destination))
+	return append(dst, '}')
+}
+
+// appendTimes appends the members name_local and name_utc.
+func appendTimes(dst []byte, name string, at time.Time, zone *time.Location) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, name...)
+	dst = append(dst, `_local":"`...)
+	dst = at.In(zone).AppendFormat(dst, time.RFC3339)
+	dst = append(dst, `","`...)
+	dst = append(dst, name...)
+	dst = append(dst, `_utc":"`...)
+	dst = at.UTC().AppendFormat(dst, time.RFC3339)
+	return append(dst, '"')
+}

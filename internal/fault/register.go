@@ -1,0 +1,196 @@
+package fault
+
+import (
+	"net/http"
+
+	"bagtrail/internal/apikey"
+)
+
+// The entries, by the operation that gives them. None is no entry.
+const (
+	None ID = iota
+
+	FlightNoBags
+	FlightKeyMissing
+	FlightKeyUnknown
+	FlightNotAuthorised
+	FlightAirportMissing
+	FlightAirportFormat
+	FlightAirportUnknown
+	FlightIndicatorMissing
+	FlightIndicatorFormat
+	FlightAirlineMissing
+	FlightAirlineFormat
+	FlightNumberMissing
+	FlightNumberFormat
+	FlightDateMissing
+	FlightDateFormat
+	FlightUnavailable
+
+	HistorySeveralBags
+	HistoryNoBag
+	HistoryKeyMissing
+	HistoryKeyUnknown
+	HistoryTagMissing
+	HistoryTagFormat
+	HistoryDateMissing
+	HistoryDateFormat
+	HistoryPNRCharacters
+	HistoryPNRLength
+	HistorySurnameLetters
+	HistorySurnameLength
+	HistoryIncludeBIM
+	HistoryNotAuthorised
+	HistoryNoCustomer
+
+	PassengerNoBags
+	PassengerPNR
+	PassengerDateMissing
+	PassengerDateFormat
+	PassengerKeyMissing
+	PassengerKeyUnknown
+	PassengerNotAuthorised
+
+	DelayedKeyMissing
+	DelayedKeyUnknown
+	DelayedNotAuthorised
+	DelayedRequest
+	DelayedNotFound
+
+	BIMKeyMissing
+	BIMKeyUnknown
+	BIMMissing
+	BIMNotAuthorised
+	BIMUnknownPath
+
+	Unavailable
+	Callback
+	TooLarge
+	UnknownPath
+	WrongMethod
+	RateLimit
+	Internal
+
+	count
+)
+
+// Texts that several operations share.
+const (
+	keyMissing    = "Customer Service API Key is mandatory"
+	keyUnknown    = "Customer Service API Key does not exist"
+	notAuthorised = "Customer Application not authorized "
+	unavailable   = "System is unavailable, the request may be sent again"
+)
+
+// Requests that are faultless, up to the part that an example spoils.
+const (
+	flightPath    = "/baggage/bagsforflight/v1.0/airport_code/"
+	flightOK      = flightPath + "ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14"
+	historyPath   = "/baggage/history/v1.0/tag/"
+	historyOK     = historyPath + "0724100001/flightdate/2026-03-14"
+	passengerPath = "/baggage/bagsforpassenger/v1.0/pnr/"
+	passengerOK   = passengerPath + "ABC123/dep_flight_date/2026-03-14"
+	delayedPath   = "/baggage/delayedbags/v1.0/"
+	bimPath       = "/baggage/processbim/v1.0/"
+
+	bimOK     = `{"bim_message":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK/Y\r\n.N/0724100001001\r\nENDBSM\r\n"}`
+	delayedOK = `{"Request":"{\"WTR_DelayedBagsCreateRQ\":{\"Version\":0.1,\"POS\":{\"Source\":[{\"AirlineVendorID\":\"LX\"}]}}}"}`
+)
+
+var (
+	forFlight    = []Operation{apikey.BagsForFlight}
+	forHistory   = []Operation{apikey.History}
+	forPassenger = []Operation{apikey.BagsForPassenger}
+	forDelayed   = []Operation{apikey.DelayedBags}
+	forBIM       = []Operation{apikey.ProcessBIM}
+	forPosts     = []Operation{apikey.DelayedBags, apikey.ProcessBIM}
+	withJSONP    = []Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags}
+	allButFlight = []Operation{apikey.History, apikey.BagsForPassenger, apikey.DelayedBags, apikey.ProcessBIM}
+	forAll       = []Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags, apikey.ProcessBIM}
+)
+
+func get(target, key string) Example        { return Example{http.MethodGet, target, key, ""} }
+func post(target, key, body string) Example { return Example{http.MethodPost, target, key, body} }
+
+var register = [count]Entry{
+	FlightNoBags: {"SVCGBF001", forFlight, 200, "No bags found for flight", "no bag is on the flight",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/999/dep_flight_date/2026-03-14", "demo")},
+	FlightKeyMissing:    {"SVCGBF002", forFlight, 400, keyMissing, "", get(flightOK, "")},
+	FlightKeyUnknown:    {"SVCGBF003", forFlight, 400, keyUnknown, "", get(flightOK, "nobody")},
+	FlightNotAuthorised: {"SVCGBF004", forFlight, 400, notAuthorised + "to get bags for this flight", "", get(flightOK, "other-airline")},
+	FlightAirportMissing: {"SVCGBF005", forFlight, 400, "Airport code is mandatory", "",
+		get(flightPath+"/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightAirportFormat: {"SVCGBF006", forFlight, 400, "Airport code must be an IATA code of 3 upper case letters", "",
+		get(flightPath+"zrh/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightAirportUnknown: {"SVCGBF007", forFlight, 400, "Airport code is not in the airport library", "",
+		get(flightPath+"QQQ/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightIndicatorMissing: {"SVCGBF008", forFlight, 400, "Arrival departure indicator is mandatory", "",
+		get(flightPath+"ZRH/arr_dep_indicator/%20/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightIndicatorFormat: {"SVCGBF009", forFlight, 400, "Arrival departure indicator must be 'A' or 'a' for arrival, 'D' or 'd' for departure", "",
+		get(flightPath+"ZRH/arr_dep_indicator/X/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightAirlineMissing: {"SVCGBF010", forFlight, 400, "Airline code is mandatory", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code//flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightAirlineFormat: {"SVCGBF011", forFlight, 400, "Airline code must be 2 upper case letters or digits with a letter among them, or 3 ending with a letter", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/11/flight_no/100/dep_flight_date/2026-03-14", "demo")},
+	FlightNumberMissing: {"SVCGBF012", forFlight, 400, "Flight number is mandatory", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no//dep_flight_date/2026-03-14", "demo")},
+	FlightNumberFormat: {"SVCGBF013", forFlight, 400, "Flight number must be 1 to 4 digits, then an upper case letter or nothing", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/12345/dep_flight_date/2026-03-14", "demo")},
+	FlightDateMissing: {"SVCGBF014", forFlight, 400, "Flight date is mandatory", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/", "demo")},
+	FlightDateFormat: {"SVCGBF015", forFlight, 400, "Flight date must be a date of the form YYYY-MM-DD", "",
+		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-02-30", "demo")},
+	FlightUnavailable: {"SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read", get(flightOK, "demo")},
+
+	HistorySeveralBags: {"SVCGBH001", forHistory, 200, "Multiple bags found, a single bag history cannot be returned", "two passengers hold the plate",
+		get(historyPath+"0724100002/flightdate/2026-03-14", "demo")},
+	HistoryNoBag:      {"SVCGBH002", forHistory, 200, "No matching bag found", "no bag has the plate", get(historyPath+"0724999999/flightdate/2026-03-14", "demo")},
+	HistoryKeyMissing: {"SVCGBH003", forHistory, 400, keyMissing, "", get(historyOK, "")},
+	HistoryKeyUnknown: {"SVCGBH004", forHistory, 400, keyUnknown, "", get(historyOK, "nobody")},
+	HistoryTagMissing: {"SVCGBH005", forHistory, 400, "Bag tag id is mandatory", "", get(historyPath+"/flightdate/2026-03-14", "demo")},
+	HistoryTagFormat: {"SVCGBH006", forHistory, 400, "Bag tag id must be a license plate number of 10 digits", "",
+		get(historyPath+"724100001/flightdate/2026-03-14", "demo")},
+	HistoryDateMissing:    {"SVCGBH007", forHistory, 400, "Flight date is mandatory", "", get(historyPath+"0724100001/flightdate/", "demo")},
+	HistoryDateFormat:     {"SVCGBH008", forHistory, 400, "Flight date must be a date of the form YYYY-MM-DD", "", get(historyPath+"0724100001/flightdate/14MAR", "demo")},
+	HistoryPNRCharacters:  {"SVCGBH009", forHistory, 400, "PNR must be letters and digits", "", get(historyOK+"?pnr=ABC-12", "demo")},
+	HistoryPNRLength:      {"SVCGBH010", forHistory, 400, "PNR must be 5 or 6 characters long", "", get(historyOK+"?pnr=ABC1", "demo")},
+	HistorySurnameLetters: {"SVCGBH011", forHistory, 400, "Passenger surname must be letters only", "", get(historyOK+"?pax_surname=MUELLER2", "demo")},
+	HistorySurnameLength: {"SVCGBH012", forHistory, 400, "Passenger surname must not be longer than 60 letters", "",
+		get(historyOK+"?pax_surname=ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHI", "demo")},
+	HistoryIncludeBIM:    {"SVCGBH013", forHistory, 400, "include_bim must be 'true' or 'false'", "", get(historyOK+"?include_bim=yes", "demo")},
+	HistoryNotAuthorised: {"SVCGBH014", forHistory, 400, notAuthorised + "to get this bag history", "", get(historyOK, "other-airline")},
+	HistoryNoCustomer: {"SVCGBH015", forHistory, 400, "No customer id is associated with the API key, the customer setup must be completed with the operator", "",
+		get(historyOK, "no-customer")},
+
+	PassengerNoBags:        {"SVCGBH002", forPassenger, 200, "No matching bags found", "no bag has the PNR", get(passengerPath+"ZZZ999/dep_flight_date/2026-03-14", "demo")},
+	PassengerPNR:           {"SVCGBP001", forPassenger, 400, "PNR is mandatory, 5 or 6 letters and digits", "", get(passengerPath+"/dep_flight_date/2026-03-14", "demo")},
+	PassengerDateMissing:   {"SVCGBP002", forPassenger, 400, "Departure flight date is mandatory", "", get(passengerPath+"ABC123/dep_flight_date/", "demo")},
+	PassengerDateFormat:    {"SVCGBP003", forPassenger, 400, "Departure flight date must be a date of the form YYYY-MM-DD", "", get(passengerPath+"ABC123/dep_flight_date/20260314", "demo")},
+	PassengerKeyMissing:    {"SVCGBP004", forPassenger, 400, keyMissing, "", get(passengerOK, "")},
+	PassengerKeyUnknown:    {"SVCGBP005", forPassenger, 400, keyUnknown, "", get(passengerOK, "nobody")},
+	PassengerNotAuthorised: {"SVCGBP006", forPassenger, 400, notAuthorised + "to get bags for this passenger", "", get(passengerOK, "other-airline")},
+
+	DelayedKeyMissing: {"SVCGBH003", forDelayed, 401, keyMissing, "", post(delayedPath, "", delayedOK)},
+	DelayedKeyUnknown: {"SVCGBH004", forDelayed, 401, keyUnknown, "", post(delayedPath, "nobody", delayedOK)},
+	DelayedNotAuthorised: {"SVCDBR005", forDelayed, 401, notAuthorised + "to create delayed bag report for the airline", "",
+		post(delayedPath, "other-airline", delayedOK)},
+	DelayedRequest: {"SVCSRV009", forDelayed, 400, "Request is mandatory and must be a JSON object with root WTR_DelayedBagsCreateRQ", "",
+		post(delayedPath, "demo", `{"Request":"{}"}`)},
+
+	DelayedNotFound: {"SVCSRV005", forDelayed, 404, "Resource not found", "the downstream system says so", post(delayedPath, "demo", delayedOK)},
+
+	BIMKeyMissing:    {"SVCPRB001", forBIM, 401, keyMissing, "", post(bimPath, "", bimOK)},
+	BIMKeyUnknown:    {"SVCPRB002", forBIM, 401, keyUnknown, "", post(bimPath, "nobody", bimOK)},
+	BIMMissing:       {"SVCPRB003", forBIM, 400, "Raw message missing", "", post(bimPath, "demo", `{"message":"BSM"}`)},
+	BIMNotAuthorised: {"SVCSRV004", forBIM, 401, notAuthorised + "to process BPM", "", post(bimPath, "other-airline", bimOK)},
+	BIMUnknownPath:   {"SVCSRV005", nil, 402, "Resource not found", "", post("/baggage/processbim/v2.0/", "demo", bimOK)},
+
+	Unavailable: {"SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away", get(historyOK, "demo")},
+	Callback:    {"SVCSRV002", withJSONP, 400, "Callback is not a JavaScript identifier", "", get(historyOK+"?callback=alert(1)", "demo")},
+	TooLarge: {"SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB, nor the request body than 1 MiB", "the message is longer than 64 KiB",
+		post(bimPath, "demo", bimOK)},
+	UnknownPath: {"SVCSRV005", nil, 404, "Resource not found", "", get("/baggage/history/v2.0/", "demo")},
+	WrongMethod: {"SVCSRV006", nil, 405, "Method not allowed", "", Example{http.MethodDelete, historyOK, "demo", ""}},
+	RateLimit:   {"SVCSRV007", forAll, 429, "Too many requests for this API key", "the key has used up its rate", get(historyOK, "demo")},
+	Internal:    {"SVCSRV008", forAll, 500, "Internal error, please quote the X-Request-Id of this answer", "the service has a defect", get(historyOK, "demo")},
+}

@@ -1,0 +1,134 @@
+package flightref
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/strictyaml"
+)
+
+// Parse reads the text of a flight reference file:
+//
+//	flights:
+//	  - airline: LX
+//	    flight: "100"              # number and suffix; leading zeros do not count
+//	    origin: ZRH
+//	    destination: JFK
+//	    date: 2026-11-21           # local date of departure
+//	    departure: {scheduled: 2026-11-21T13:10:00+01:00, estimated: …, actual: …}
+//	    arrival: {…same…}
+//	    blackout_start: 2026-11-21T12:10:00+01:00
+//	    paxinquiry_subscription: true
+//
+// The last two may be left out, as may all but one time of departure and of arrival. The error joins every fault of the
+// file, each with its line.
+func Parse(text []byte) ([]*Reference, error) {
+	var references []*Reference
+	seen := map[leg]bool{}
+	err := strictyaml.Read(text, func(document strictyaml.Value) {
+		document.Object(strictyaml.Members{"flights": func(list strictyaml.Value) {
+			list.List(func(v strictyaml.Value) {
+				r := readReference(v)
+				if id := (leg{r.Flight, r.Origin, r.Destination}); id.complete() {
+					if seen[id] {
+						v.Fault("%s%s of %s from %s to %s is there twice", r.Flight.Airline, r.Flight.Number, r.Flight.Day, r.Origin, r.Destination)
+					}
+					seen[id] = true
+				}
+				references = append(references, r)
+			})
+		}}, "flights")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("flight reference file:\n%w", err)
+	}
+	return references, nil
+}
+
+type leg struct {
+	flight              bag.Flight
+	origin, destination string
+}
+
+func (l leg) complete() bool {
+	return l.flight.Airline != "" && l.flight.Number != "" && l.flight.Day != 0 && l.origin != "" && l.destination != ""
+}
+
+func readReference(v strictyaml.Value) *Reference {
+	r := &Reference{}
+	v.Object(strictyaml.Members{
+		"airline": func(v strictyaml.Value) {
+			r.Flight.Airline = readPattern(v, isAirline, "an airline of 2 or 3 characters")
+		},
+		"flight":                  func(v strictyaml.Value) { r.Flight.Number = readNumber(v) },
+		"origin":                  func(v strictyaml.Value) { r.Origin = readPattern(v, isAirport, "an airport of three capitals") },
+		"destination":             func(v strictyaml.Value) { r.Destination = readPattern(v, isAirport, "an airport of three capitals") },
+		"date":                    func(v strictyaml.Value) { r.Flight.Day = readDay(v) },
+		"departure":               func(v strictyaml.Value) { r.Departure = readTimes(v) },
+		"arrival":                 func(v strictyaml.Value) { r.Arrival = readTimes(v) },
+		"blackout_start":          func(v strictyaml.Value) { r.BlackoutStart = v.Time() },
+		"paxinquiry_subscription": func(v strictyaml.Value) { r.Subscription = v.Bool() },
+	}, "airline", "flight", "origin", "destination", "date", "departure", "arrival")
+	return r
+}
+
+func readTimes(v strictyaml.Value) (t Times) {
+	known := 0
+	read := func(to *time.Time) func(strictyaml.Value) {
+		return func(v strictyaml.Value) { *to, known = v.Time(), known+1 }
+	}
+	v.Object(strictyaml.Members{"scheduled": read(&t.Scheduled), "estimated": read(&t.Estimated), "actual": read(&t.Actual)})
+	if known == 0 {
+		v.Fault("none of scheduled, estimated and actual is known")
+	}
+	return t
+}
+
+func readPattern(v strictyaml.Value, valid func(string) bool, what string) string {
+	text, plain := v.Text()
+	if plain && !valid(text) {
+		v.Fault("%q is not %s", text, what)
+		return ""
+	}
+	return text
+}
+
+func readNumber(v strictyaml.Value) string {
+	return number(readPattern(v, isNumber, "a flight number: 1-4 digits and perhaps a letter"))
+}
+
+func readDay(v strictyaml.Value) bag.Day {
+	text, plain := v.Text()
+	day, err := bag.ParseDay(text)
+	if plain && err != nil {
+		v.Fault("%q is %v", text, err)
+	}
+	return day
+}
+
+const (
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits   = "0123456789"
+)
+
+func isAirline(s string) bool {
+	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, capitals+digits) == ""
+}
+
+func isAirport(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }
+
+func isNumber(s string) bool {
+	suffix := strings.TrimLeft(s, digits)
+	length := len(s) - len(suffix)
+	return length >= 1 && length <= 4 && (suffix == "" || len(suffix) == 1 && strings.Contains(capitals, suffix))
+}
+
+// number returns a flight number without leading zeros; one of zeros alone is 0, as in bag.Flight.
+func number(s string) string {
+	for len(s) > 1 && s[0] == '0' && strings.Contains(digits, s[1:2]) {
+		s = s[1:]
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package flightref
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/watch"
+)
+
+// Store holds the references in force. It is safe for concurrent use.
+type Store struct {
+	file  *watch.File // nil: there are none, and never will be
+	place func(airport string) string
+	set   atomic.Pointer[set]
+}
+
+// set is the references of one version of the file, by flight and in the order of the file. It never changes.
+type set map[bag.Flight][]*Reference
+
+// None returns a store that knows no flight.
+func None() *Store {
+	s := &Store{}
+	s.set.Store(&set{})
+	return s
+}
+
+// Open reads the flight reference file. place gives the metropolitan code of an airport, or the airport itself: a
+// message may name LON where the file has LHR. The error joins every fault of the file.
+func Open(path string, place func(airport string) string) (*Store, error) {
+	file, text, err := watch.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open flight reference file: %w", err)
+	}
+	s := &Store{file: file, place: place}
+	if err := s.take(text); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Lookup returns what is known of a flight between two airports. Leading zeros of the number do not count. An airport
+// that is "" stands for any where only one leg of the flight fits; the same airports go before others of their places.
+func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bool) {
+	references := s.flight(f)
+	for _, r := range references {
+		if r.Origin == origin && r.Destination == destination {
+			return r, true
+		}
+	}
+	var found *Reference
+	for _, r := range references {
+		if !s.fits(origin, r.Origin) || !s.fits(destination, r.Destination) {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = r
+	}
+	return found, found != nil
+}
+
+// Departed reports whether the flight is known to have left that airport; "" is any airport where the flight has only
+// one leg. See Reference.Departed.
+func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
+	references := s.flight(f)
+	if from == "" && len(references) != 1 {
+		return false
+	}
+	for _, r := range references {
+		if s.fits(from, r.Origin) && r.Departed(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Watch takes over changes of the file until ctx ends, looking at every tick (see watch.Interval). A file with any fault
+// leaves the references as they are. Each change is told to report once: nil, or what is wrong with the file.
+func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
+	if s.file == nil {
+		<-ctx.Done()
+		return
+	}
+	s.file.Run(ctx, ticks, s.take, report)
+}
+
+func (s *Store) take(text []byte) error {
+	references, err := Parse(text)
+	if err != nil {
+		return err
+	}
+	next := make(set, len(references))
+	for _, r := range references {
+		next[r.Flight] = append(next[r.Flight], r)
+	}
+	s.set.Store(&next)
+	return nil
+}
+
+func (s *Store) flight(f bag.Flight) []*Reference {
+	f.Number = number(f.Number)
+	return (*s.set.Load())[f]
+}
+
+// fits reports whether the airport that was asked for is that of a reference.
+func (s *Store) fits(asked, airport string) bool {
+	return asked == "" || asked == airport || s.place(asked) == s.place(airport)
+}

@@ -1,0 +1,69 @@
+// Package jsontext writes JSON strings and reads strict JSON objects.
+//
+// It does not map JSON to Go types. What it writes is valid JSON for any bytes, and safe inside a script: no
+// '<', '>', '&', U+2028 or U+2029 is left as it is, and bytes that are not UTF-8 become U+FFFD. What it reads is
+// RFC 8259 to the letter: UTF-8 without a byte order mark, no lone surrogates, nothing behind the end.
+package jsontext
+
+import "unicode/utf8"
+
+// plain marks the bytes that stand for themselves inside a JSON string of ours.
+var plain = func() (t [256]bool) {
+	for b := 0x20; b < utf8.RuneSelf; b++ {
+		t[b] = true
+	}
+	for _, b := range `"\<>&` {
+		t[b] = false
+	}
+	return t
+}()
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as a JSON string with its quotes.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		if plain[s[i]] {
+			i++
+			continue
+		}
+		if s[i] < utf8.RuneSelf {
+			dst = append(dst, s[done:i]...)
+			dst = appendEscape(dst, s[i])
+			i++
+			done = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, s[done:i]...)
+			dst = append(dst, `\ufffd`...)
+			done = i + size
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, s[done:i]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&0xf])
+			done = i + size
+		}
+		i += size
+	}
+	dst = append(dst, s[done:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, b byte) []byte {
+	switch b {
+	case '"', '\\':
+		return append(dst, '\\', b)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
+}

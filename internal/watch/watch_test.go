@@ -1,0 +1,157 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"bagtrail/internal/watch"
+)
+
+// put writes content in place, at a time of its own so that no two versions share one.
+func put(t *testing.T, path, content string, second int) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 21, 0, 0, second, 0, time.UTC)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, content string) (path string, file *watch.File) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "file")
+	put(t, path, content, 0)
+	file, got, err := watch.Open(path)
+	if err != nil || string(got) != content {
+		t.Fatalf("opened %q, %v", got, err)
+	}
+	return path, file
+}
+
+// looks demands what a row of looks at the file gives: "" for no change.
+func looks(t *testing.T, file *watch.File, want ...string) {
+	t.Helper()
+	for i, want := range want {
+		content, changed, err := file.Look()
+		if err != nil || changed != (want != "") || changed && string(content) != want {
+			t.Errorf("look %d: %q, changed %v, %v; want %q", i+1, content, changed, err, want)
+		}
+	}
+}
+
+func TestAChangeIsTakenOnceItHasSettled(t *testing.T) {
+	path, file := open(t, "one")
+	looks(t, file, "", "")
+	put(t, path, "two", 1)
+	looks(t, file, "", "two", "")
+}
+
+func TestAFileThatIsBeingWrittenIsLeftAlone(t *testing.T) {
+	path, file := open(t, "one")
+	put(t, path, "", 1)
+	looks(t, file, "")
+	put(t, path, "half", 2)
+	looks(t, file, "")
+	put(t, path, "half and half", 3)
+	looks(t, file, "", "half and half")
+}
+
+func TestAFileThatIsReplacedIsAChangeEvenWithTheOldTimeAndSize(t *testing.T) {
+	path, file := open(t, "one")
+	put(t, path+".new", "two", 0)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	looks(t, file, "", "two", "")
+}
+
+func TestATouchedFileIsNoChange(t *testing.T) {
+	path, file := open(t, "one")
+	put(t, path, "one", 1)
+	looks(t, file, "", "", "")
+}
+
+func TestALinkThatPointsElsewhereIsAChange(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"one", "two"} {
+		put(t, filepath.Join(folder, name), name, 0)
+	}
+	link := filepath.Join(folder, "link")
+	point := func(name string) {
+		if err := errors.Join(os.Symlink(name, link+".new"), os.Rename(link+".new", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	point("one")
+	file, _, err := watch.Open(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point("two")
+	looks(t, file, "", "two")
+}
+
+func TestAFileThatIsGoneIsReportedOnceAndTakenWhenItIsBack(t *testing.T) {
+	path, file := open(t, "one")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, changed, err := file.Look(); !errors.Is(err, fs.ErrNotExist) || changed {
+		t.Errorf("first look: %v", err)
+	}
+	looks(t, file, "", "")
+	put(t, path, "two", 1)
+	looks(t, file, "", "two")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := file.Look(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("gone again: %v", err)
+	}
+}
+
+func TestAFileThatIsNotThereCannotBeOpened(t *testing.T) {
+	if _, _, err := watch.Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRunTellsWhatCameOfEachChange(t *testing.T) {
+	path, file := open(t, "one")
+	ctx, stop := context.WithCancel(t.Context())
+	ticks, reports, ended := make(chan time.Time), make(chan error, 1), make(chan struct{})
+	bad := errors.New("bad")
+	go func() {
+		defer close(ended)
+		file.Run(ctx, ticks, func(content []byte) error {
+			if string(content) == "bad" {
+				return bad
+			}
+			return nil
+		}, func(err error) { reports <- err })
+	}()
+	tick := func() { ticks <- time.Time{} }
+
+	put(t, path, "bad", 1)
+	tick()
+	tick()
+	if err := <-reports; !errors.Is(err, bad) {
+		t.Errorf("report %v", err)
+	}
+	tick() // the bad content is not reported again
+	put(t, path, "two", 2)
+	tick()
+	tick()
+	if err := <-reports; err != nil {
+		t.Errorf("report %v", err)
+	}
+	stop()
+	<-ended
+}

@@ -1,0 +1,76 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/jsontext"
+)
+
+// AppendFaults appends the JSON object of an error answer.
+func AppendFaults(dst []byte, ids ...fault.ID) []byte {
+	dst = append(dst, `{"success":false,"errors":[`...)
+	for i, id := range ids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		e := id.Entry()
+		dst = append(dst, `{"error_code":`...)
+		dst = jsontext.AppendString(dst, e.Code)
+		dst = append(dst, `,"error_description":`...)
+		dst = jsontext.AppendString(dst, e.Text)
+		dst = append(dst, '}')
+	}
+	return append(dst, `]}`...)
+}
+
+// Header values that answers share; nobody changes them.
+var (
+	jsonType   = []string{"application/json; charset=utf-8"}
+	scriptType = []string{"application/javascript; charset=utf-8"}
+	nosniff    = []string{"nosniff"}
+	noStore    = []string{"no-store"}
+	oneSecond  = []string{"1"}
+)
+
+// write writes an answer, as a script where callback is not "". Headers come first, so they are set in one place.
+func write(w http.ResponseWriter, a Answer, callback string) {
+	h := w.Header()
+	h["X-Content-Type-Options"] = nosniff
+	h["Cache-Control"] = noStore
+	if a.RetryAfter {
+		h["Retry-After"] = oneSecond
+	}
+	if callback == "" {
+		h["Content-Type"] = jsonType
+		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(a.Body) // a caller who is gone is no fault of ours
+		return
+	}
+	h["Content-Type"] = scriptType
+	script := make([]byte, 0, len(a.Body)+len(callback)+len("/**/();"))
+	script = append(script, "/**/"...)
+	script = append(script, callback...)
+	script = append(script, '(')
+	script = append(script, a.Body...)
+	script = append(script, ");"...)
+	h["Content-Length"] = []string{strconv.Itoa(len(script))}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(script)
+}
+
+// writeAllowance tells the caller what the rate limit leaves.
+func writeAllowance(h http.Header, left apikey.Allowance) {
+	if !left.Limited {
+		return
+	}
+	h.Set("RateLimit-Limit", strconv.Itoa(left.Limit))
+	h.Set("RateLimit-Remaining", strconv.Itoa(left.Remaining))
+	h.Set("RateLimit-Reset", strconv.Itoa(left.Reset))
+	if !left.Allowed {
+		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
+	}
+}

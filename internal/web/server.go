@@ -1,0 +1,71 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Limits of a connection. A caller who is slower is cut off.
+const (
+	readHeaderLimit = 5 * time.Second
+	readLimit       = 15 * time.Second // headers and body
+	writeLimit      = 30 * time.Second // from the end of the headers
+	idleLimit       = 60 * time.Second
+	maxHeaderBytes  = 16 << 10
+)
+
+// Server serves a handler on one address, plain or with TLS 1.2 and later.
+type Server struct {
+	Handler     http.Handler
+	Certificate string        // PEM file; "" for plain HTTP
+	PrivateKey  string        // PEM file
+	Log         *zap.Logger   // of what net/http has to say about connections, at debug level
+	Drain       time.Duration // how long requests that run may take to end when Run is told to stop
+}
+
+// Run serves listener until ctx ends, then lets running requests end within Drain, and returns nil.
+// It owns the listener.
+func (s Server) Run(ctx context.Context, listener net.Listener) error {
+	complaints, err := zap.NewStdLogAt(s.Log, zap.DebugLevel)
+	if err != nil {
+		return fmt.Errorf("serve HTTP: %w", err)
+	}
+	server := &http.Server{
+		Handler:           s.Handler,
+		ReadHeaderTimeout: readHeaderLimit,
+		ReadTimeout:       readLimit,
+		WriteTimeout:      writeLimit,
+		IdleTimeout:       idleLimit,
+		MaxHeaderBytes:    maxHeaderBytes,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		ErrorLog:          complaints,
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
+	}
+	done := make(chan error, 1)
+	go func() {
+		if s.Certificate == "" {
+			done <- server.Serve(listener)
+			return
+		}
+		done <- server.ServeTLS(listener, s.Certificate, s.PrivateKey)
+	}()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Drain)
+	defer cancel()
+	if err := server.Shutdown(drain); err != nil {
+		return fmt.Errorf("drain HTTP: %w", errors.Join(err, server.Close()))
+	}
+	return nil
+}

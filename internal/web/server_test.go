@@ -1,0 +1,125 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// serve runs a server for the test and returns its address and what stops it and waits.
+func serve(t *testing.T, handler http.Handler) (address string, stop func() error) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- web.Server{Handler: handler, Log: zap.NewNop(), Drain: 5 * time.Second}.Run(ctx, listener)
+	}()
+	t.Cleanup(cancel)
+	return listener.Addr().String(), func() error { cancel(); return <-done }
+}
+
+func TestServerDrainsRunningRequestsWhenItStops(t *testing.T) {
+	arrived, leave := make(chan struct{}), make(chan struct{})
+	address, stop := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-leave
+		_, _ = io.WriteString(w, "done")
+	}))
+	answer := make(chan string, 1)
+	go func() {
+		r, err := http.Get("http://" + address)
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer func() { _ = r.Body.Close() }()
+		text, _ := io.ReadAll(r.Body)
+		answer <- string(text)
+	}()
+	<-arrived
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	select {
+	case err := <-stopped:
+		t.Fatalf("stopped while a request ran: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(leave)
+	if got := <-answer; got != "done" {
+		t.Errorf("running request got %q", got)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+func TestServerRefusesHeadersOverTheLimit(t *testing.T) {
+	address, _ := serve(t, http.NotFoundHandler())
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	go func() {
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
+	}()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d", response.StatusCode)
+	}
+}
+
+func TestServerCutsOffSlowHeaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as the limit")
+	}
+	t.Parallel()
+	address, _ := serve(t, http.NotFoundHandler())
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n")
+	began := time.Now()
+	_ = conn.SetReadDeadline(began.Add(10 * time.Second))
+	if _, err := io.ReadAll(conn); err != nil {
+		t.Errorf("connection is still open after %v: %v", time.Since(began), err)
+	}
+}
+
+func TestServerAnswersOptionsOfEverythingLikeAnyUnknownPath(t *testing.T) {
+	address, _ := serve(t, site(zap.NewNop(), history(nil)))
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode != 404 || response.Header.Get("X-Request-Id") == "" || string(text) != failure(fault.UnknownPath) {
+		t.Errorf("%d %v %s", response.StatusCode, response.Header, text)
+	}
+}

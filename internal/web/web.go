@@ -1,0 +1,201 @@
+// Package web is the HTTP side that all operations share: finding the operation, request ids, the key check, rate limits,
+// error answers, JSONP, the access log, time limits, and the server itself.
+//
+// It knows nothing of bags. An operation gets a Call and returns an Answer; only this package writes it. Every answer carries
+// X-Request-Id, a Content-Type with charset, and nosniff, and no log line ever holds a path, a query, a body or a key.
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/zap"
+
+	"bagtrail/internal/fault"
+)
+
+// Settings are what a Site depends on.
+type Settings struct {
+	Keys    Keys
+	Log     *zap.Logger                                                           // access log; never nil
+	Clock   func() time.Time                                                      // for keys, rates and durations
+	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
+}
+
+// Page is something beside the operations that needs no key: a document of the interface.
+type Page struct {
+	Path    string // a path, or with a slash at its end everything below it as well
+	Handler http.Handler
+}
+
+// Site answers the requests to all operations and pages.
+type Site struct {
+	Settings
+	engine     *gin.Engine
+	operations []*route
+	pages      []Page
+	calls      sync.Pool // of *Call
+}
+
+// route is an operation and how its path is read.
+type route struct {
+	Operation
+	skeleton skeleton
+}
+
+// processBIM is the path under which what is no operation is 402, not 404 (interface 7.1).
+const processBIM = "/baggage/processbim"
+
+// New returns a Site. It panics where two operations or pages share a path, which is a fault of the program.
+func New(settings Settings, operations []Operation, pages []Page) *Site {
+	gin.SetMode(gin.ReleaseMode)
+	s := &Site{Settings: settings, engine: gin.New(), pages: pages}
+	s.calls.New = func() any { return new(Call) }
+	s.engine.HandleMethodNotAllowed = true
+	s.engine.RedirectTrailingSlash = false
+	s.engine.RedirectFixedPath = false
+	if err := s.engine.SetTrustedProxies(nil); err != nil {
+		panic(err) // no proxies are given, so none can be wrong
+	}
+	for _, op := range operations {
+		here := &route{Operation: op, skeleton: parseTemplate(op.Template)}
+		s.operations = append(s.operations, here)
+		answer := func(c *gin.Context) { s.serve(c.Writer, c.Request, here) }
+		s.engine.Handle(op.Method, here.skeleton.base(), answer)
+		s.engine.Handle(op.Method, here.skeleton.base()+"/*rest", answer)
+	}
+	for _, page := range pages {
+		answer := func(c *gin.Context) { s.servePage(c.Writer, c.Request, page) }
+		s.engine.GET(strings.TrimSuffix(page.Path, "/"), answer)
+		if strings.HasSuffix(page.Path, "/") {
+			s.engine.GET(page.Path+"*rest", answer)
+		}
+	}
+	unrouted := func(c *gin.Context) { s.serve(c.Writer, c.Request, nil) }
+	s.engine.NoRoute(unrouted)
+	s.engine.NoMethod(unrouted)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
+
+// serve answers a request that the router gave to an operation, or to none.
+func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
+	began := s.Clock()
+	c := s.calls.Get().(*Call)
+	c.Request, c.RequestID = r, requestID(r.Header)
+	w.Header()["X-Request-Id"] = []string{c.RequestID}
+
+	answer, callback := s.answer(w, c, here)
+	write(w, answer, callback)
+
+	template := unmatched
+	if c.operation != nil {
+		template = c.operation.Template
+	}
+	key := ""
+	if c.Key != nil {
+		key = c.Key.Name
+	}
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began), w.Size(), key, c.RequestID, answer.Cause})
+	c.reuse(answer.Body)
+	s.calls.Put(c)
+}
+
+// answer finds the answer; a panic becomes an internal error.
+func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, callback string) {
+	defer func() {
+		if defect := recover(); defect != nil {
+			if defect == http.ErrAbortHandler { //nolint:errorlint // the sentinel of net/http, compared as it does
+				panic(defect)
+			}
+			a = c.Refuse(fault.Internal)
+			a.Cause = panicked{defect, debug.Stack()}
+			callback = c.callback
+		}
+	}()
+	var buffer [16]string
+	segments := split(c.Request.URL, buffer[:0])
+	ok := false
+	if here != nil {
+		c.Values, ok = here.skeleton.match(segments, c.Values)
+	}
+	if !ok {
+		return s.unrouted(w, c, segments), ""
+	}
+	c.operation = &here.Operation
+	c.Query = parseQuery(c.Request.URL.RawQuery, c.Query)
+	if here.JSONP {
+		c.callback, ok = callbackOf(c.Query)
+		c.badCallback = !ok
+	}
+	if refusal, refused := s.admit(w.Header(), c); refused {
+		return refusal, c.callback
+	}
+	if here.Body {
+		body, whole := readBody(c.Request, c.body[:0])
+		c.Body, c.TooLarge = body, !whole
+	}
+	ctx := c.Request.Context()
+	if here.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, here.Limit)
+		defer cancel()
+	}
+	return here.Serve(ctx, c), c.callback
+}
+
+// panicked is the cause of an internal error. Its text holds no values, since they may be a passenger's.
+type panicked struct {
+	defect any
+	stack  []byte
+}
+
+func (p panicked) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
+
+// unrouted answers a path that is no operation's, or a method that is not the operation's.
+func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
+	for _, op := range s.operations {
+		if _, ok := op.skeleton.match(segments, nil); ok {
+			w.Header().Set("Allow", op.Method)
+			return c.Refuse(fault.WrongMethod)
+		}
+	}
+	w.Header().Del("Allow") // the router's, which does not know the whole path
+	path := c.Request.URL.Path
+	for _, page := range s.pages {
+		if path == strings.TrimSuffix(page.Path, "/") || strings.HasSuffix(page.Path, "/") && strings.HasPrefix(path, page.Path) {
+			w.Header().Set("Allow", http.MethodGet)
+			return c.Refuse(fault.WrongMethod)
+		}
+	}
+	if path == processBIM || strings.HasPrefix(path, processBIM+"/") {
+		return c.Refuse(fault.BIMUnknownPath)
+	}
+	return c.Refuse(fault.UnknownPath)
+}
+
+// servePage answers a request for a page. Pages are fixed documents, so they write their answers themselves.
+func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
+	began, id := s.Clock(), requestID(r.Header)
+	w.Header()["X-Request-Id"] = []string{id}
+	w.Header()["X-Content-Type-Options"] = nosniff
+	page.Handler.ServeHTTP(w, r)
+	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), w.Size(), "", id, nil})
+}
+
+// Operations returns the operations of the site, in the order in which they were given.
+func (s *Site) Operations() []Operation {
+	all := make([]Operation, 0, len(s.operations))
+	for _, op := range s.operations {
+		all = append(all, op.Operation)
+	}
+	return all
+}

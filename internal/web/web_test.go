@@ -1,0 +1,450 @@
+package web_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// keys is a key store for tests.
+type keys map[string]*apikey.Key
+
+func (k keys) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
+	key, ok := k[text]
+	return key, ok
+}
+
+var testKeys = keys{
+	"secret-of-demo": {Name: "demo", Customer: "DEMO"},
+	"secret-of-none": {Name: "none"},
+}
+
+// history answers with what it was called with.
+func history(serve func(context.Context, *web.Call) web.Answer) web.Operation {
+	if serve == nil {
+		serve = func(_ context.Context, c *web.Call) web.Answer {
+			if faults := c.Faults(nil); len(faults) > 0 {
+				return c.Refuse(faults...)
+			}
+			text, _ := json.Marshal(c.Values)
+			return c.OK(fmt.Appendf(c.Buffer, `{"success":true,"values":%s}`, text))
+		}
+	}
+	return web.Operation{
+		Name: apikey.History, Method: http.MethodGet, JSONP: true, Limit: time.Second, Serve: serve,
+		Template: "/baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}",
+		Refusals: web.Refusals{
+			KeyMissing: fault.HistoryKeyMissing, KeyUnknown: fault.HistoryKeyUnknown, NoCustomer: fault.HistoryNoCustomer,
+			NotAuthorised: fault.HistoryNotAuthorised, Unavailable: fault.Unavailable,
+		},
+	}
+}
+
+// bim answers with its body.
+func bim() web.Operation {
+	return web.Operation{
+		Name: apikey.ProcessBIM, Method: http.MethodPost, Limit: time.Second, Body: true, Template: "/baggage/processbim/v1.0/",
+		Refusals: web.Refusals{KeyMissing: fault.BIMKeyMissing, KeyUnknown: fault.BIMKeyUnknown, NotAuthorised: fault.BIMNotAuthorised, Unavailable: fault.Unavailable},
+		Serve: func(_ context.Context, c *web.Call) web.Answer {
+			if c.TooLarge {
+				return c.Refuse(fault.TooLarge)
+			}
+			return c.OK(fmt.Appendf(c.Buffer, `{"success":true,"length":%d,"cut":%v}`, len(c.Body), c.Body == nil))
+		},
+	}
+}
+
+func page() web.Page {
+	return web.Page{Path: "/docs/", Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, "<p>docs</p>")
+	})}
+}
+
+func site(log *zap.Logger, operations ...web.Operation) *web.Site {
+	return web.New(web.Settings{Keys: testKeys, Log: log, Clock: time.Now}, operations, []web.Page{page()})
+}
+
+func ask(t *testing.T, s http.Handler, method, target string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(method, target, body)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(w.Header().Get("Content-Type"), "charset=") {
+		t.Errorf("%s %s: headers %v", method, target, w.Header())
+	}
+	return w
+}
+
+const demo = "secret-of-demo"
+
+func failure(id fault.ID) string {
+	return fmt.Sprintf(`{"success":false,"errors":[{"error_code":%q,"error_description":"%s"}]}`, id.Entry().Code, id.Entry().Text)
+}
+
+func TestPathsGiveTheValueBehindEachName(t *testing.T) {
+	s := site(zap.NewNop(), history(nil), bim())
+	for _, tc := range []struct{ path, want string }{
+		{"tag/0724100001/flightdate/2026-03-14", `["0724100001","2026-03-14"]`},
+		{"tag/0724100001/flightdate/2026-03-14/", `["0724100001","2026-03-14"]`},
+		{"tag/0724100001/flightdate/2026-03-14//", `["0724100001","2026-03-14"]`},
+		{"tag/0724100001/flightdate/", `["0724100001",""]`},
+		{"tag/0724100001/flightdate", `["0724100001",""]`},
+		{"tag/0724100001/", `["0724100001",""]`},
+		{"tag/0724100001", `["0724100001",""]`},
+		{"tag/", `["",""]`},
+		{"tag", `["",""]`},
+		{"", `["",""]`},
+		{"tag//flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"tag/%20/flightdate/%09%0A", `["",""]`},
+		{"tag/%C2%A0/flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"tag/flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"//flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"/0724100001/flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"tag/0724100001//2026-03-14", `["0724100001",""]`},
+		{"tag//0724100001/flightdate/2026-03-14", `["","2026-03-14"]`},
+		{"/tag/0724100001/flightdate/2026-03-14", `["0724100001","2026-03-14"]`},
+		{"tag/07241%2F0001/flightdate/2026-03-14", `["07241/0001","2026-03-14"]`},
+		{"tag/%2F/flightdate/2026-03-14", `["/","2026-03-14"]`},
+		{"%74ag/%30724100001/flightdate/2026-03-14", `["0724100001","2026-03-14"]`},
+		{"tag/0724100001%20/flightdate/2026-03-14", `["0724100001 ","2026-03-14"]`},
+		{"tag/../flightdate/2026-03-14", `["..","2026-03-14"]`},
+		{"tag/a%252Fb/flightdate/x+y", `["a%2Fb","x+y"]`},
+	} {
+		w := ask(t, s, "GET", "/baggage/history/v1.0/"+tc.path, nil, "api_key", demo)
+		if want := `{"success":true,"values":` + tc.want + `}`; w.Code != 200 || w.Body.String() != want {
+			t.Errorf("%q: %d %s, want %s", tc.path, w.Code, w.Body, want)
+		}
+	}
+	w := ask(t, s, "GET", "/baggage/history/v1.0", nil, "api_key", demo)
+	if w.Code != 200 || w.Body.String() != `{"success":true,"values":["",""]}` {
+		t.Errorf("path cut off behind the version: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestUnknownPathsAre404AndUnderProcessBIM402(t *testing.T) {
+	s := site(zap.NewNop(), history(nil), bim())
+	for _, tc := range []struct {
+		method, path string
+		want         fault.ID
+	}{
+		{"GET", "/", fault.UnknownPath},
+		{"GET", "//", fault.UnknownPath},
+		{"GET", "/baggage", fault.UnknownPath},
+		{"GET", "/baggage/history", fault.UnknownPath},
+		{"GET", "/baggage/history/v2.0/tag/0724100001/flightdate/2026-03-14", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0/foo", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0/Tag/0724100001/flightdate/2026-03-14", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0/tag/0724100001/2026-03-14", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14/events", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14//events", fault.UnknownPath},
+		{"GET", "/baggage//history/v1.0/tag/0724100001/flightdate/2026-03-14", fault.UnknownPath},
+		{"GET", "/baggage%2Fhistory/v1.0/tag/0724100001/flightdate/2026-03-14", fault.UnknownPath},
+		{"GET", "/baggage/history/v1.0tag/0724100001/flightdate/2026-03-14", fault.UnknownPath},
+		{"POST", "/baggage/history/v1.0/foo", fault.UnknownPath},
+		{"GET", "/document", fault.UnknownPath},
+		{"POST", "/baggage/processbimx/v1.0/", fault.UnknownPath},
+		{"POST", "/baggage/processbim", fault.BIMUnknownPath},
+		{"POST", "/baggage/processbim/", fault.BIMUnknownPath},
+		{"POST", "/baggage/processbim/v2.0/", fault.BIMUnknownPath},
+		{"POST", "/baggage/processbim/v1.0/foo", fault.BIMUnknownPath},
+		{"GET", "/baggage/processbim/v1.0/foo", fault.BIMUnknownPath},
+		{"DELETE", "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14", fault.WrongMethod},
+		{"HEAD", "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14", fault.WrongMethod},
+		{"OPTIONS", "/baggage/history/v1.0/tag//flightdate/", fault.WrongMethod},
+		{"BREW", "/baggage/history/v1.0/", fault.WrongMethod},
+		{"GET", "/baggage/processbim/v1.0/", fault.WrongMethod},
+		{"GET", "/baggage/processbim/v1.0", fault.WrongMethod},
+		{"POST", "/docs", fault.WrongMethod},
+		{"POST", "/docs/index.html", fault.WrongMethod},
+	} {
+		w := ask(t, s, tc.method, tc.path, nil)
+		if w.Code != tc.want.Entry().Status || w.Body.String() != failure(tc.want) {
+			t.Errorf("%s %s: %d %s, want %s", tc.method, tc.path, w.Code, w.Body, failure(tc.want))
+		}
+		if (tc.want == fault.WrongMethod) != (w.Header().Get("Allow") != "") {
+			t.Errorf("%s %s: Allow %q", tc.method, tc.path, w.Header().Get("Allow"))
+		}
+	}
+}
+
+func TestPagesNeedNoKey(t *testing.T) {
+	s := site(zap.NewNop(), history(nil))
+	for _, path := range []string{"/docs", "/docs/", "/docs/a.css"} {
+		if w := ask(t, s, "GET", path, nil); w.Code != 200 || w.Body.String() != "<p>docs</p>" {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestKeyIsCheckedFirst(t *testing.T) {
+	s := site(zap.NewNop(), history(nil), bim())
+	const spoilt = "/baggage/history/v1.0/tag//flightdate/?callback=1"
+	for _, tc := range []struct {
+		name, method, path string
+		headers            []string
+		status             int
+		body               string
+	}{
+		{"missing", "GET", spoilt, nil, 400, failure(fault.HistoryKeyMissing)},
+		{"blank", "GET", spoilt, []string{"api_key", "  "}, 400, failure(fault.HistoryKeyMissing)},
+		{"unknown", "GET", spoilt, []string{"api_key", "x"}, 400, failure(fault.HistoryKeyUnknown)},
+		{"no customer", "GET", spoilt, []string{"api_key", "secret-of-none"}, 400, failure(fault.HistoryNoCustomer)},
+		{"known", "GET", spoilt, []string{"api_key", demo}, 400, failure(fault.Callback)},
+		{"other name", "GET", spoilt, []string{"X-API-Key", demo}, 400, failure(fault.Callback)},
+		{"blank, then other name", "GET", spoilt, []string{"api_key", " ", "X-API-Key", demo}, 400, failure(fault.Callback)},
+		{"api_key goes before the other name", "GET", spoilt, []string{"api_key", "x", "X-API-Key", demo}, 400, failure(fault.HistoryKeyUnknown)},
+		{"POST missing", "POST", "/baggage/processbim/v1.0/", nil, 401, failure(fault.BIMKeyMissing)},
+		{"POST unknown", "POST", "/baggage/processbim/v1.0/", []string{"api_key", "x"}, 401, failure(fault.BIMKeyUnknown)},
+		{"POST asks for no customer", "POST", "/baggage/processbim/v1.0/", []string{"api_key", "secret-of-none"}, 200, `{"success":true,"length":0,"cut":false}`},
+	} {
+		if w := ask(t, s, tc.method, tc.path, nil, tc.headers...); w.Code != tc.status || w.Body.String() != tc.body {
+			t.Errorf("%s: %d %s, want %d %s", tc.name, w.Code, w.Body, tc.status, tc.body)
+		}
+	}
+}
+
+func TestRateLimitTellsWhatIsLeft(t *testing.T) {
+	const text = "keys:\n- name: slow\n  customer: S\n  rate: 0.5\n  burst: 2\n  digest: sha256:"
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%s%x\n", text, sha256.Sum256([]byte("secret-of-slow"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := apikey.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	s := web.New(web.Settings{Keys: store, Log: zap.NewNop(), Clock: func() time.Time { return now }}, []web.Operation{history(nil)}, nil)
+	for i, want := range []string{"200 [2] [1] [2] []", "200 [2] [0] [4] []", "429 [2] [0] [4] [2]", "429 [2] [0] [4] [2]"} {
+		w := ask(t, s, "GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil, "api_key", "secret-of-slow")
+		h := w.Header()
+		if got := fmt.Sprint(w.Code, h["Ratelimit-Limit"], h["Ratelimit-Remaining"], h["Ratelimit-Reset"], h["Retry-After"]); got != want {
+			t.Errorf("request %d: %s, want %s", i, got, want)
+		}
+	}
+	if w := ask(t, s, "GET", "/baggage/history/v1.0/?callback=f", nil, "api_key", "secret-of-slow"); w.Body.String() != "/**/f("+failure(fault.RateLimit)+");" {
+		t.Errorf("refused by rate: %s", w.Body)
+	}
+}
+
+func TestCallbackIsADottedIdentifierOrRefused(t *testing.T) {
+	s := site(zap.NewNop(), history(nil))
+	long := strings.Repeat("a", 128)
+	for query, want := range map[string]string{
+		"callback=cb":                     "cb",
+		"callback=$":                      "$",
+		"callback=_a.$b.c9":               "_a.$b.c9",
+		"callback=jQuery1124_1700000000":  "jQuery1124_1700000000",
+		"callback=classes.deleted":        "classes.deleted",
+		"call%62ack=cb":                   "cb",
+		"callback=c%62":                   "cb",
+		"x=1&callback=cb&callbacks=2":     "cb",
+		"callback=" + long:                long,
+		"callback":                        "",
+		"callback=":                       "",
+		"callback=" + long + "a":          "",
+		"callback=.a":                     "",
+		"callback=a.":                     "",
+		"callback=a..b":                   "",
+		"callback=9a":                     "",
+		"callback=a.9":                    "",
+		"callback=a-b":                    "",
+		"callback=a%20b":                  "",
+		"callback=a+b":                    "",
+		"callback=%20a":                   "",
+		"callback=a%0A":                   "",
+		"callback=a%00":                   "",
+		"callback=alert(1)":               "",
+		"callback=a[0]":                   "",
+		"callback=a;b":                    "",
+		"callback=a//":                    "",
+		"callback=</script><script>":      "",
+		"callback=\\u0061":                "",
+		"callback=%5Cu0061lert":           "",
+		"callback=%EF%BB%BFa":             "",
+		"callback=caf%C3%A9":              "",
+		"callback=%E2%80%A8a":             "",
+		"callback=%FFa":                   "",
+		"callback=%zz":                    "",
+		"callback=class":                  "",
+		"callback=a.delete":               "",
+		"callback=this.a":                 "",
+		"callback=null":                   "",
+		"callback=eval":                   "",
+		"callback=let":                    "",
+		"callback=a&callback=b":           "",
+		"callback=a&callback=a":           "",
+		"callback=a&callback=":            "",
+		"callback=%3Cimg%20src=x%20a=%3E": "",
+	} {
+		r := httptest.NewRequest("GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil)
+		r.URL.RawQuery = query
+		r.Header.Set("api_key", demo)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		status, body, kind := 200, `/**/`+want+`({"success":true,"values":["1","2"]});`, "application/javascript; charset=utf-8"
+		if want == "" {
+			status, body, kind = 400, failure(fault.Callback), "application/json; charset=utf-8"
+		}
+		if w.Code != status || w.Body.String() != body || w.Header().Get("Content-Type") != kind || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %s %v, want %d %s", query, w.Code, w.Body, w.Header(), status, body)
+		}
+	}
+}
+
+func TestCallbackNeverChangesStatusOrCode(t *testing.T) {
+	s := site(zap.NewNop(), history(nil), bim())
+	w := ask(t, s, "GET", "/baggage/history/v1.0/?callback=f", nil)
+	if w.Code != 400 || w.Body.String() != "/**/f("+failure(fault.HistoryKeyMissing)+");" {
+		t.Errorf("missing key: %d %s", w.Code, w.Body)
+	}
+	w = ask(t, s, "GET", "/baggage/history/v1.0/foo?callback=f", nil)
+	if w.Code != 404 || w.Body.String() != failure(fault.UnknownPath) {
+		t.Errorf("no operation, so no JSONP: %d %s", w.Code, w.Body)
+	}
+	w = ask(t, s, "POST", "/baggage/processbim/v1.0/?callback=(", nil)
+	if w.Code != 401 || w.Body.String() != failure(fault.BIMKeyMissing) {
+		t.Errorf("process BIM knows no callback: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
+	s := site(zap.NewNop(), history(nil))
+	for id, sane := range map[string]bool{
+		"a": true, "7f.A_b-9": true, strings.Repeat("x", 64): true,
+		"": false, strings.Repeat("x", 65): false, "a b": false, "a\"b": false, "é": false, "a\x00": false, "@": false, "`": false, "{": false,
+	} {
+		got := ask(t, s, "GET", "/", nil, "X-Request-Id", id).Header().Get("X-Request-Id")
+		if (got == id) != sane || len(got) > 64 {
+			t.Errorf("%q became %q", id, got)
+		}
+	}
+	if a, b := ask(t, s, "GET", "/", nil), ask(t, s, "GET", "/", nil); a.Header().Get("X-Request-Id") == b.Header().Get("X-Request-Id") {
+		t.Error("two requests got one id")
+	}
+}
+
+func TestBodyIsReadWholeOrNotAtAll(t *testing.T) {
+	s := site(zap.NewNop(), bim())
+	const path = "/baggage/processbim/v1.0/"
+	for _, tc := range []struct {
+		name   string
+		body   io.Reader
+		status int
+		want   string
+	}{
+		{"one MiB", strings.NewReader(strings.Repeat("x", 1<<20)), 200, `{"success":true,"length":1048576,"cut":false}`},
+		{"announced too large", strings.NewReader(strings.Repeat("x", 1<<20+1)), 413, failure(fault.TooLarge)},
+		{"chunked too large", io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader("x")), 413, failure(fault.TooLarge)},
+		{"cut off", io.MultiReader(strings.NewReader("x"), broken{}), 200, `{"success":true,"length":0,"cut":true}`},
+	} {
+		if w := ask(t, s, "POST", path, tc.body, "api_key", demo); w.Code != tc.status || w.Body.String() != tc.want {
+			t.Errorf("%s: %d %s, want %d %s", tc.name, w.Code, w.Body, tc.status, tc.want)
+		}
+	}
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestUnavailableIs503WithRetryAfter(t *testing.T) {
+	core, logs := observer.New(zapcore.InfoLevel)
+	s := site(zap.New(core), history(func(ctx context.Context, c *web.Call) web.Answer {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Error("no deadline")
+		}
+		return c.Unavailable(errors.New("read index: connection refused"))
+	}))
+	w := ask(t, s, "GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil, "api_key", demo)
+	if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Body.String() != failure(fault.Unavailable) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if got := logs.All()[0].ContextMap()["error"]; got != "read index: connection refused" {
+		t.Errorf("logged cause %v", got)
+	}
+}
+
+func TestPanicIsAnInternalErrorAndItsValueIsNotLogged(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	s := site(zap.New(core), history(func(context.Context, *web.Call) web.Answer { panic("MUELLER") }))
+	w := ask(t, s, "GET", "/baggage/history/v1.0/tag/1/flightdate/2?callback=f", nil, "api_key", demo, "X-Request-Id", "r1")
+	if w.Code != 500 || w.Body.String() != "/**/f("+failure(fault.Internal)+");" || w.Header().Get("X-Request-Id") != "r1" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	fields := logs.All()[0].ContextMap()
+	if fields["error"] != "panic: string" || fields["request_id"] != "r1" || !strings.Contains(fmt.Sprint(fields["stack"]), "web_test.go") || strings.Contains(fmt.Sprint(fields), "MUELLER") {
+		t.Errorf("log %v", fields)
+	}
+}
+
+func TestAccessLogNamesTheRouteAndNeverThePath(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	s := site(zap.New(core), history(nil))
+	for _, target := range []string{
+		"/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14?pnr=ABC123", "/baggage/history/v1.0/0724100001/ABC123", "/ABC123", "/docs/ABC123",
+	} {
+		ask(t, s, "GET", target, nil, "api_key", demo)
+	}
+	ask(t, s, "ABC123", "/", nil)
+	var routes []string
+	for _, entry := range logs.All() {
+		text := fmt.Sprint(entry.Message, entry.ContextMap())
+		for _, secret := range []string{"0724100001", "ABC123", demo} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is in the log: %s", secret, text)
+			}
+		}
+		fields := entry.ContextMap()
+		routes = append(routes, fmt.Sprint(fields["method"], " ", fields["route"], " ", fields["status"], " ", fields["key"]))
+		if _, ok := fields["duration"].(time.Duration); !ok || fields["request_id"] == "" {
+			t.Errorf("fields %v", fields)
+		}
+	}
+	want := []string{
+		"GET /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date} 200 demo",
+		"GET unmatched 404 ", "GET unmatched 404 ", "GET /docs/ 200 ", "other unmatched 404 ",
+	}
+	if !slices.Equal(routes, want) {
+		t.Errorf("routes %q, want %q", routes, want)
+	}
+}
+
+func TestCallerWhoLeftIsNoFailureOfTheService(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	ctx, cancel := context.WithCancel(context.Background())
+	s := site(zap.New(core), history(func(ctx context.Context, c *web.Call) web.Answer {
+		cancel()
+		return c.Unavailable(ctx.Err())
+	}))
+	r := httptest.NewRequestWithContext(ctx, "GET", "/baggage/history/v1.0/", nil)
+	r.Header.Set("api_key", demo)
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	if entry := logs.All()[0]; entry.ContextMap()["status"] != int64(499) || entry.Level != zapcore.InfoLevel {
+		t.Errorf("%v %v", entry.Level, entry.ContextMap())
+	}
+}

@@ -1,0 +1,133 @@
+package wtr
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Client forwards requests to the downstream system. It is safe for concurrent use.
+type Client struct {
+	url     string
+	limit   time.Duration
+	http    *http.Client
+	breaker breaker
+}
+
+const (
+	maxReply       = 1 << 20                // bytes
+	maxReplyHeader = 64 << 10               // bytes
+	dialLimit      = 3 * time.Second        // of one attempt to connect
+	dialPause      = 100 * time.Millisecond // before the second attempt
+)
+
+// NewClient returns a client for the system at address, http:// or https://. limit is how long one request may take, all in
+// all; clock is for the circuit breaker.
+func NewClient(address string, limit time.Duration, clock func() time.Time) (*Client, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return nil, errors.New("delayed-bag system: its address is no http or https URL") // which may hold a password
+	}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialLimit}).DialContext,
+		MaxResponseHeaderBytes: maxReplyHeader,
+		DisableKeepAlives:      true, // on a kept connection nobody knows whether a request that failed has left
+	}
+	return &Client{
+		url: address, limit: limit, breaker: breaker{clock: clock},
+		http: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// Create forwards a request. An error means that it is not known whether a record was created, but for ErrOpen and errors of
+// dialling, after which none was. No error holds anything of the request.
+func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
+	if !c.breaker.allow() {
+		return Reply{}, ErrOpen
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	reply, err := c.send(ctx, document)
+	if neverLeft(err) {
+		select {
+		case <-time.After(dialPause):
+			reply, err = c.send(ctx, document)
+		case <-ctx.Done():
+		}
+	}
+	c.breaker.report(err == nil)
+	if err != nil {
+		return Reply{}, fmt.Errorf("create delayed-bag report: %w", err)
+	}
+	return reply, nil
+}
+
+// discreet returns what may be told of an error: that of the network, the certificate or the clock. Any other may repeat our
+// URL, which may hold a password, or what the other side sent, which may be what it was given; of it there is the type.
+func discreet(err error) error {
+	var (
+		network     *net.OpError
+		certificate *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.As(err, &network):
+		return network
+	case errors.As(err, &certificate):
+		return certificate
+	}
+	for _, known := range []error{context.DeadlineExceeded, context.Canceled, io.EOF, io.ErrUnexpectedEOF} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	return fmt.Errorf("the answer is no proper HTTP (%T)", err)
+}
+
+// neverLeft reports whether an attempt failed before there was a connection to send anything on.
+func neverLeft(err error) bool {
+	var failed *net.OpError
+	return errors.As(err, &failed) && failed.Op == "dial"
+}
+
+func (c *Client) send(ctx context.Context, document string) (Reply, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(document))
+	if err != nil {
+		return Reply{}, err
+	}
+	request.GetBody = nil // what was begun is never sent again
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return Reply{}, discreet(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
+	switch {
+	case err != nil:
+		return Reply{}, fmt.Errorf("read reply: %w", discreet(err))
+	case len(text) > maxReply:
+		return Reply{}, errors.New("reply is longer than 1 MiB")
+	}
+	reply, err := ReadReply(text)
+	notFound := response.StatusCode == http.StatusNotFound
+	if err != nil && !notFound {
+		return Reply{}, fmt.Errorf("status %d: %w", response.StatusCode, err)
+	}
+	reply.NotFound = notFound
+	return reply, nil
+}

@@ -1,0 +1,95 @@
+package wtr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"bagtrail/internal/jsontext"
+)
+
+// Reply is what the downstream system says to a request: a record that it has created, or errors.
+type Reply struct {
+	Reference string // of the record: station, airline, number of five digits: DENUS10031; "" where there are errors
+	Station   string // airport that owns the record
+	Errors    []Error
+	Version   string // a JSON number
+	NotFound  bool   // the system says 404
+}
+
+// Error is one error of the downstream system.
+type Error struct {
+	Code  string // 2004
+	Value string // AIRLINE NOT FOUND
+}
+
+const replyRoot = "WTR_BagsCreateRS"
+
+// ErrReply is returned for a reply that says neither that a record was created nor what is wrong.
+var ErrReply = errors.New("reply is no WTR_BagsCreateRS")
+
+// ReadReply reads a reply.
+func ReadReply(document []byte) (Reply, error) {
+	root := node(document).member(replyRoot)
+	if root == nil {
+		return Reply{}, ErrReply
+	}
+	if record := root.member("RecordID", "RecordReference"); record != nil {
+		return readRecord(record)
+	}
+	reply := Reply{Version: "0.1"}
+	if version := root.member("Version"); version.isNumber() {
+		reply.Version = string(version)
+	}
+	for _, e := range root.member("Errors", "Error").list() {
+		found := Error{Code: e.member("Code").text(), Value: e.member("value").text()}
+		if text := e.text(); text != "" { // older form
+			found.Value = text
+		}
+		reply.Errors = append(reply.Errors, found)
+	}
+	if len(reply.Errors) == 0 {
+		return Reply{}, ErrReply
+	}
+	return reply, nil
+}
+
+func readRecord(record node) (Reply, error) {
+	station, airline := record.member("StationCode").text(), record.member("AirlineCode").text()
+	number, err := strconv.Atoi(record.member("ReferenceNumber").text())
+	if !isCode(station, 3, 3) || !isCode(airline, 2, 3) || err != nil || number < 1 || number > 999_999 {
+		return Reply{}, fmt.Errorf("%w: its RecordReference is faulty", ErrReply)
+	}
+	return Reply{Reference: fmt.Sprintf("%s%s%05d", station, airline, number), Station: station}, nil
+}
+
+// isCode reports whether s is capitals and digits, shortest to longest of them.
+func isCode(s string, shortest, longest int) bool {
+	if len(s) < shortest || len(s) > longest {
+		return false
+	}
+	for i := range len(s) {
+		if (s[i] < 'A' || s[i] > 'Z') && (s[i] < '0' || s[i] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// Append appends the failure in the shape of interface 4.4: {"Errors":{"Error":[{"value":…,"Code":…}]},"Version":0.1}.
+func (r *Reply) Append(dst []byte) []byte {
+	dst = append(dst, `{"Errors":{"Error":[`...)
+	for i, e := range r.Errors {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"value":`...)
+		dst = jsontext.AppendString(dst, e.Value)
+		dst = append(dst, `,"Code":`...)
+		dst = jsontext.AppendString(dst, e.Code)
+		dst = append(dst, '}')
+	}
+	dst = append(dst, `]},"Version":`...)
+	dst = append(dst, r.Version...)
+	return append(dst, '}')
+}

@@ -1,0 +1,221 @@
+package wtr
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Simulator stands for the downstream system where there is none. It is a http.Handler:
+//
+//	POST /            takes a request: checks what the system requires, numbers a record, answers as the system does
+//	GET  /records     {"created": n}
+//	POST /misbehave   ?fault=…&delay=…&times=n: what the next n requests meet (0: all), see Misbehaviour
+//
+// Every airline exists but ZZ (error 2004). A request that lacks a mandatory element is error 4065.
+type Simulator struct {
+	mutex     sync.Mutex
+	created   int
+	misbehave Misbehaviour
+	times     int // requests that still meet it; -1 all
+}
+
+// Misbehaviour is how the simulator answers wrongly. A request is taken, and its record created, before any fault but
+// CutBefore.
+type Misbehaviour struct {
+	Fault Fault
+	Delay time.Duration // before the answer
+}
+
+// Fault is a wrong answer.
+type Fault string
+
+// The faults.
+const (
+	NoFault   Fault = ""
+	CutBefore Fault = "cut-before" // the connection is cut before the request is read
+	CutDuring Fault = "cut-during" // … in the middle of the answer
+	CutAfter  Fault = "cut-after"  // … after the request was taken, without an answer
+	Truncated Fault = "truncated"  // half a document, ended properly
+	NotJSON   Fault = "not-json"   // a page for people, status 200
+	Empty     Fault = "empty"      // a document that says nothing
+	Oversized Fault = "oversized"  // two MiB of blanks before the document
+	NotFound  Fault = "not-found"  // status 404 with an errors document
+	Missing   Fault = "missing"    // status 404 without
+	Failing   Fault = "failing"    // status 500 without a document
+)
+
+// ServeHTTP implements http.Handler.
+func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == "/records":
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"created":%d}`, s.created)
+	case r.URL.Path == "/misbehave" && r.Method == http.MethodPost:
+		s.learn(w, r)
+	case r.Method == http.MethodPost:
+		s.take(w, r)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Simulator) learn(w http.ResponseWriter, r *http.Request) {
+	delay, times := time.Duration(0), 0
+	var err error
+	if text := r.FormValue("delay"); text != "" {
+		delay, err = time.ParseDuration(text)
+	}
+	if text := r.FormValue("times"); text != "" && err == nil {
+		_, err = fmt.Sscanf(text, "%d", &times)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.Misbehave(Misbehaviour{Fault(r.FormValue("fault")), delay}, times)
+}
+
+// Misbehave has the next requests answered wrongly; times 0 means all of them.
+func (s *Simulator) Misbehave(m Misbehaviour, times int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.misbehave, s.times = m, times
+	if times == 0 {
+		s.times = -1
+	}
+}
+
+// Created returns how many records there are.
+func (s *Simulator) Created() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.created
+}
+
+// next returns how to misbehave now.
+func (s *Simulator) next() Misbehaviour {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.times == 0 {
+		return Misbehaviour{}
+	}
+	if s.times > 0 {
+		s.times--
+	}
+	return s.misbehave
+}
+
+func (s *Simulator) take(w http.ResponseWriter, r *http.Request) {
+	m := s.next()
+	if m.Fault == CutBefore {
+		panic(http.ErrAbortHandler)
+	}
+	document, err := io.ReadAll(io.LimitReader(r.Body, maxReply))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	answer := s.create(document)
+	if m.Delay > 0 {
+		select {
+		case <-time.After(m.Delay):
+		case <-r.Context().Done():
+		}
+	}
+	m.Fault.write(w, answer)
+}
+
+// write gives the answer, or what the fault makes of it.
+func (f Fault) write(w http.ResponseWriter, answer string) {
+	w.Header().Set("Content-Type", "application/json")
+	switch f {
+	case CutAfter:
+		panic(http.ErrAbortHandler)
+	case CutDuring:
+		w.Header().Set("Content-Length", fmt.Sprint(len(answer)))
+		_, _ = io.WriteString(w, answer[:len(answer)/2])
+		_ = http.NewResponseController(w).Flush() // before the connection goes
+		panic(http.ErrAbortHandler)
+	case Truncated:
+		answer = answer[:len(answer)/2]
+	case NotJSON:
+		w.Header().Set("Content-Type", "text/html")
+		answer = "<html><body>WTR_BagsCreateRS</body></html>"
+	case Empty:
+		answer = `{"WTR_BagsCreateRS":{"Version":0.1}}`
+	case Oversized:
+		answer = strings.Repeat(" ", 2*maxReply) + answer
+	case NotFound:
+		w.WriteHeader(http.StatusNotFound)
+		answer = failure("4001", "RECORD NOT FOUND")
+	case Missing:
+		w.WriteHeader(http.StatusNotFound)
+		answer = "404 page not found"
+	case Failing:
+		w.WriteHeader(http.StatusInternalServerError)
+		answer = "internal server error"
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+// create checks a request as the system does, and creates its record.
+func (s *Simulator) create(document []byte) (answer string) {
+	root := node(document).member(requestRoot)
+	if !complete(root) {
+		return failure("4065", "RECORD LACKS MANDATORY ELEMENTS")
+	}
+	for _, source := range root.member("POS", "Source").list() {
+		if vendor := source.member("AirlineVendorID").text(); !isCode(vendor, 2, 3) || vendor == "ZZ" {
+			return failure("2004", "AIRLINE NOT FOUND")
+		}
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.created++
+	owner := root.member("RefStationAirline")
+	return fmt.Sprintf(`{"WTR_BagsCreateRS":{"Version":0.1,"Success":{},"RecordID":{"RecordType":"DELAYED","RecordReference":{"StationCode":%q,"AirlineCode":%q,"ReferenceNumber":%d}}}}`,
+		owner.member("StationCode").text(), owner.member("AirlineCode").text(), 10_000+s.created)
+}
+
+// complete reports whether a request holds what the system requires.
+func complete(root node) bool {
+	within := func(list []node, most int) bool { return len(list) >= 1 && len(list) <= most }
+	owner := root.member("RefStationAirline")
+	bags := root.member("DelayedBagGroup", "DelayedBags", "DelayedBag").list()
+	legs := root.member("Passengers", "Itinerary", "FlightSegments", "FlightSegmentOrARNK").list()
+	sources := root.member("POS", "Source").list()
+	agent := root.member("AgentID").text()
+	if !root.member("Version").isNumber() || !within(sources, 5) || !within(bags, 10) || !within(legs, 5) ||
+		!isCode(owner.member("StationCode").text(), 3, 3) || !isCode(owner.member("AirlineCode").text(), 2, 3) ||
+		!isCode(strings.ToUpper(agent), 1, 12) {
+		return false
+	}
+	for _, source := range sources {
+		if source.member("AirlineVendorID") == nil {
+			return false
+		}
+	}
+	for _, b := range bags {
+		colour := b.member("ColorTypeDesc")
+		if colour.member("ColorCode").text() == "" || colour.member("TypeCode").text() == "" || colour.member("Descriptor").text() == "" {
+			return false
+		}
+	}
+	return true
+}
+
+func failure(code, value string) string {
+	text, err := json.Marshal(map[string]any{replyRoot: map[string]any{
+		"Errors": map[string]any{"Error": []any{map[string]string{"value": value, "Code": code}}}, "Version": 0.1,
+	}})
+	if err != nil {
+		panic(err) // strings and numbers can always be written
+	}
+	return string(text)
+}

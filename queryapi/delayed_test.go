@@ -1,0 +1,295 @@
+package queryapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+	"bagtrail/internal/wtr"
+	"bagtrail/queryapi"
+)
+
+// filed remembers reports.
+type filed struct {
+	mutex   sync.Mutex
+	reports []enricher.Report
+	times   []time.Time
+	err     error
+}
+
+func (f *filed) File(_ context.Context, report enricher.Report, received time.Time, _ string) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.err != nil {
+		return f.err
+	}
+	f.reports, f.times = append(f.reports, report), append(f.times, received)
+	return nil
+}
+
+// desk is the operation with a real client and a simulated downstream system.
+type desk struct {
+	*web.Site
+	simulator *wtr.Simulator
+	reports   *filed
+	trails    *answers
+	now       time.Time
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{simulator: &wtr.Simulator{}, reports: &filed{}, trails: &answers{}, now: time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC)}
+	server := httptest.NewServer(d.simulator)
+	t.Cleanup(server.Close)
+	const limit = 700 * time.Millisecond
+	client, err := wtr.NewClient(server.URL, limit, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operation := (&queryapi.DelayedBags{
+		Trails: d.trails, Airports: airport.New(), Downstream: client, Reports: d.reports, Clock: func() time.Time { return d.now },
+	}).Operation()
+	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
+	return d
+}
+
+const delayedPath = "/baggage/delayedbags/v1.0/"
+
+// request is one of LX for two bags of MUELLER.
+func request(changes ...string) string {
+	const bagged = `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"10000%d"}}`
+	text := `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"LX"}]},"RefStationAirline":{"StationCode":"DEN","AirlineCode":"US"},` +
+		`"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` + fmt.Sprintf(bagged, 1) + `,` + fmt.Sprintf(bagged, 2) + `]}},` +
+		`"Passengers":{"Names":{"Name":["MUELLER"]},"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{}]}}},"AgentID":"AGENT1"}}`
+	return strings.NewReplacer(changes...).Replace(text)
+}
+
+func (d *desk) post(key, target, contentType, body string) string {
+	r := httptest.NewRequest("POST", target, strings.NewReader(body))
+	if key != "" {
+		r.Header.Set("api_key", key)
+	}
+	r.Header.Set("Content-Type", contentType)
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return fmt.Sprint(w.Code, " ", w.Body)
+}
+
+func (d *desk) send(key, document string) string {
+	text, _ := json.Marshal(map[string]string{"Request": document})
+	return d.post(key, delayedPath, "application/json", string(text))
+}
+
+const (
+	unknownBags = `[{"bagtag":"0724100001","passenger_last_name":"MUELLER","rush_bag_indicator":"N"},{"bagtag":"0724100002","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}]`
+	created     = `200 {"success":true,"bags":` + unknownBags + `,"record_reference":"DENUS10001"}`
+)
+
+func TestDelayedBagReportIsCreatedFromJSONAndForms(t *testing.T) {
+	d := newDesk(t)
+	if got := d.send("demo", request()); got != created {
+		t.Errorf("JSON: %s, want %s", got, created)
+	}
+	form := url.Values{"Request": {request()}}.Encode()
+	if got := d.post("demo", delayedPath, "application/x-www-form-urlencoded", form); got != strings.Replace(created, "10001", "10002", 1) {
+		t.Errorf("form: %s", got)
+	}
+	text, _ := json.Marshal(map[string]string{"Request": request()})
+	if got := d.post("demo", delayedPath+"?callback=a.b", "", string(text)); got != "200 /**/a.b("+strings.Replace(created[4:], "10001", "10003", 1)+");" {
+		t.Errorf("script: %s", got)
+	}
+	want := enricher.Report{Reference: "DENUS10001", Station: "DEN", Plates: []bag.Plate{"0724100001", "0724100002"}}
+	if d.simulator.Created() != 3 || len(d.reports.reports) != 3 || fmt.Sprint(d.reports.reports[0]) != fmt.Sprint(want) || !d.reports.times[0].Equal(d.now) {
+		t.Errorf("%d records, filed %+v at %v", d.simulator.Created(), d.reports.reports, d.reports.times)
+	}
+}
+
+func TestDelayedBagReportChecksItsParameter(t *testing.T) {
+	d := newDesk(t)
+	quoted, _ := json.Marshal(request())
+	for _, body := range []string{
+		"", "{}", `{"Request":null}`, `{"Request":5}`, `{"Request":{"WTR_DelayedBagsCreateRQ":{}}}`, `{"Request":""}`, `{"Request":"x"}`, `{"Request":"{}"}`,
+		`{"request":` + string(quoted) + `}`, `{"Request":` + string(quoted) + `,"Request":` + string(quoted) + `}`, `{"Request":` + string(quoted) + `}x`,
+		`{"Request":"{\"WTR_DelayedBagsCreateRQ\":[]}"}`, `{"Request":"{\"WTR_DelayedBagsCreateRQ\":{}} x"}`, "Request=" + url.QueryEscape(request()),
+	} {
+		if got := d.post("demo", delayedPath, "application/json", body); got != refusal(fault.DelayedRequest) {
+			t.Errorf("%.60s: %s", body, got)
+		}
+	}
+	if got := d.post("demo", delayedPath+"?callback=(", "", "{}"); got != refusal(fault.DelayedRequest, fault.Callback) {
+		t.Errorf("two faults: %s", got)
+	}
+	if got := d.post("demo", delayedPath, "", strings.Repeat(" ", 1<<20+1)); got != refusal(fault.TooLarge) {
+		t.Errorf("too large: %s", got)
+	}
+	if d.simulator.Created() != 0 {
+		t.Error("something was forwarded")
+	}
+}
+
+func TestDelayedBagReportNeedsAKeyForEveryVendor(t *testing.T) {
+	const second = `{"AirlineVendorID":"LX"},{"AirlineVendorID":"BA"}`
+	for _, tc := range []struct{ name, key, document, want string }{
+		{"no key", "", request(), refusal(fault.DelayedKeyMissing)},
+		{"unknown key", "nobody", "spoilt", refusal(fault.DelayedKeyUnknown)},
+		{"no customer is asked for", "no-customer", request(), created},
+		{"airline in scope", "lx", request(), created},
+		{"airport does not matter", "lhr", request(), created},
+		{"airline out of scope", "ba", request(), refusal(fault.DelayedNotAuthorised)},
+		{"one of two out of scope", "lx", request(`{"AirlineVendorID":"LX"}`, second), refusal(fault.DelayedNotAuthorised)},
+		{"both in scope", "demo", request(`{"AirlineVendorID":"LX"}`, second), created},
+		{"no vendor, limited key", "lx", request("AirlineVendorID", "Vendor"), refusal(fault.DelayedNotAuthorised)},
+		{"vendor hidden in another case", "lx", request(`{"AirlineVendorID":"LX"}`, `{"AirlineVendorID":"LX","airlineVendorID":"BA"}`), refusal(fault.DelayedNotAuthorised)},
+		{"no airline at all", "no-airline", request(), refusal(fault.DelayedNotAuthorised)},
+		{"parameters before authorisation", "ba", "{}", refusal(fault.DelayedRequest)},
+	} {
+		d := newDesk(t)
+		if got := d.send(tc.key, tc.document); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+		if (d.simulator.Created() == 1) != (tc.want == created) {
+			t.Errorf("%s: %d records", tc.name, d.simulator.Created())
+		}
+	}
+	if got := newDesk(t).send("history-only", request()); got != refusal(fault.DelayedNotAuthorised) {
+		t.Errorf("operation that the key may not use: %s", got)
+	}
+}
+
+func TestErrorsOfTheDownstreamSystemAreRelayed(t *testing.T) {
+	d := newDesk(t)
+	const unknownAirline = `400 {"success":false,"errors":[{"error_code":"2004","error_description":"AIRLINE NOT FOUND"}],"WTR_BagsCreateRS":{"Errors":{"Error":[{"value":"AIRLINE NOT FOUND","Code":"2004"}]},"Version":0.1}}`
+	if got := d.send("demo", request(`"AirlineVendorID":"LX"`, `"AirlineVendorID":"ZZ"`)); got != unknownAirline {
+		t.Errorf("%s, want %s", got, unknownAirline)
+	}
+	d.simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.NotFound}, 1)
+	const notFound = `404 {"success":false,"errors":[{"error_code":"4001","error_description":"RECORD NOT FOUND"}],"WTR_BagsCreateRS":{"Errors":{"Error":[{"value":"RECORD NOT FOUND","Code":"4001"}]},"Version":0.1}}`
+	if got := d.send("demo", request()); got != notFound {
+		t.Errorf("%s, want %s", got, notFound)
+	}
+	d.simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.Missing}, 1)
+	if got := d.send("demo", request()); got != refusal(fault.DelayedNotFound) {
+		t.Errorf("%s", got)
+	}
+	if len(d.reports.reports) != 0 {
+		t.Errorf("filed %+v", d.reports.reports)
+	}
+}
+
+func TestWrongAnswersOfTheDownstreamSystemAre503(t *testing.T) {
+	for _, misbehave := range []wtr.Misbehaviour{
+		{Fault: wtr.CutBefore}, {Fault: wtr.CutDuring}, {Fault: wtr.CutAfter}, {Fault: wtr.Truncated}, {Fault: wtr.NotJSON}, {Fault: wtr.Empty},
+		{Fault: wtr.Oversized}, {Fault: wtr.Failing}, {Delay: 5 * time.Second},
+	} {
+		d := newDesk(t)
+		d.simulator.Misbehave(misbehave, 0)
+		if got := d.send("demo", request()); got != refusal(fault.Unavailable) {
+			t.Errorf("%+v: %s", misbehave, got)
+		}
+		if d.simulator.Created() > 1 || len(d.reports.reports) != 0 {
+			t.Errorf("%+v: %d records, filed %v", misbehave, d.simulator.Created(), d.reports.reports)
+		}
+	}
+}
+
+func TestNothingIsForwardedWhileTheIndexIsAway(t *testing.T) {
+	d := newDesk(t)
+	d.trails.err = errors.New("index is away")
+	if got := d.send("demo", request()); got != refusal(fault.Unavailable) || d.simulator.Created() != 0 {
+		t.Errorf("%s, %d records", got, d.simulator.Created())
+	}
+}
+
+func TestReportThatCouldNotBeFiledIsFiledWhenTheRequestComesAgain(t *testing.T) {
+	d := newDesk(t)
+	began := d.now
+	d.reports.err = errors.New("log is away")
+	for range 2 {
+		if got := d.send("demo", request()); got != refusal(fault.Unavailable) || d.simulator.Created() != 1 {
+			t.Fatalf("%s, %d records", got, d.simulator.Created())
+		}
+	}
+	d.reports.err, d.now = nil, d.now.Add(time.Minute)
+	if got := d.send("lx", request()); got != strings.Replace(created, "10001", "10002", 1) {
+		t.Errorf("the same request of another key is another request: %s", got)
+	}
+	if got := d.send("demo", request()); got != created || d.simulator.Created() != 2 || !d.reports.times[1].Equal(began) {
+		t.Errorf("%s, %d records, filed at %v", got, d.simulator.Created(), d.reports.times)
+	}
+	if got := d.send("demo", request()); got != strings.Replace(created, "10001", "10003", 1) {
+		t.Errorf("once it is filed, the request is a new one: %s", got)
+	}
+}
+
+func TestReportOutlivesTheCallerWhoLeaves(t *testing.T) {
+	d := newDesk(t)
+	text, _ := json.Marshal(map[string]string{"Request": request()})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "POST", delayedPath, strings.NewReader(string(text)))
+	r.Header.Set("api_key", "demo")
+	d.ServeHTTP(httptest.NewRecorder(), r)
+	if d.simulator.Created() != 1 || len(d.reports.reports) != 1 {
+		t.Errorf("%d records, filed %v", d.simulator.Created(), d.reports.reports)
+	}
+}
+
+func TestReportShowsTheBagsOfItsPlates(t *testing.T) {
+	first := func(b *bag.Bag, date string) *bag.Bag { b.FirstDay, _ = bag.ParseDay(date); return b }
+	lx := func(pnr, surname, date string) *bag.Bag {
+		return first(made(t, "0724100001", pnr, surname, "LX", "100", "ZRH", "JFK"), date)
+	}
+	one := request(`{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100002"}}`,
+		`{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"}}`)
+	tagged := lx("ABC123", "MEIER", "2026-03-14")
+	tagged.RushTag = made(t, "2724100009", "ABC123", "MEIER", "BA", "16", "ZRH", "LHR")
+	const unknown = `{"bagtag":"0724100001","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`
+	shown := func(surname string) string {
+		return `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"` + surname + `","rush_bag_indicator":"N"}`
+	}
+	for _, tc := range []struct {
+		name, key string
+		bags      []*bag.Bag
+		passenger []*bag.Bag
+		want      string
+	}{
+		{"none", "demo", nil, nil, unknown},
+		{"one", "demo", []*bag.Bag{lx("", "MEIER", "2026-03-14")}, nil, shown("MEIER")},
+		{"the latest that has begun", "demo", []*bag.Bag{lx("", "HUBER", "2026-03-10"), lx("", "MEIER", "2026-03-15"), lx("", "KELLER", "2026-03-16")}, nil, shown("MEIER")},
+		{"fourteen days before", "demo", []*bag.Bag{lx("", "MEIER", "2026-03-01")}, nil, shown("MEIER")},
+		{"too old", "demo", []*bag.Bag{lx("", "MEIER", "2026-02-28")}, nil, unknown},
+		{"two of one day", "demo", []*bag.Bag{lx("A", "HUBER", "2026-03-14"), lx("B", "MEIER", "2026-03-14")}, nil, unknown},
+		{"out of scope", "lx", []*bag.Bag{first(made(t, "0724100001", "", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-14")}, nil, unknown},
+		{"with its rush tag", "demo", []*bag.Bag{lx("ABC123", "MEIER", "2026-03-14")}, []*bag.Bag{tagged}, strings.Replace(shown("MEIER"), `"N"`, `"N","rushtag":"2724100009"`, 1)},
+		{"rush tag out of scope", "lx", []*bag.Bag{lx("ABC123", "MEIER", "2026-03-14")}, []*bag.Bag{tagged}, shown("MEIER")},
+	} {
+		d := newDesk(t)
+		d.trails.plate, d.trails.passenger = tc.bags, tc.passenger
+		if got, want := d.send(tc.key, one), `200 {"success":true,"bags":[`+tc.want+`],"record_reference":"DENUS10001"}`; got != want {
+			t.Errorf("%s: %s, want %s", tc.name, got, want)
+		}
+	}
+	if got := newDesk(t).send("demo", request(`"BagTag"`, `"Tag"`)); got != `200 {"success":true,"bags":[],"record_reference":"DENUS10001"}` {
+		t.Errorf("bags without plates: %s", got)
+	}
+}
+
+func TestRushPlateOfAReportIsARushBagThoughNothingElseIsKnown(t *testing.T) {
+	if got := newDesk(t).send("demo", request(`"TagType":"0"`, `"TagType":"2"`)); !strings.Contains(got, `{"bagtag":"2724100001","passenger_last_name":"MUELLER","rush_bag_indicator":"Y"}`) {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,68 @@
+package queryapi
+
+import (
+	"context"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// flightQuery is what bags for flight asks.
+type flightQuery struct {
+	airport  string
+	arriving bool
+	flight   bag.Flight
+}
+
+// parseFlight reads airport, indicator, airline, flight number, date.
+func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
+	q.airport = values[0]
+	if f.present(q.airport, fault.FlightAirportMissing) && f.check(isAirport(q.airport), fault.FlightAirportFormat) {
+		f.check(airports.KnownAirport(q.airport), fault.FlightAirportUnknown)
+	}
+	if f.present(values[1], fault.FlightIndicatorMissing) {
+		q.arriving = values[1] == "A" || values[1] == "a"
+		f.check(q.arriving || values[1] == "D" || values[1] == "d", fault.FlightIndicatorFormat)
+	}
+	q.flight.Airline = values[2]
+	if f.present(values[2], fault.FlightAirlineMissing) {
+		f.check(isAirline(values[2]), fault.FlightAirlineFormat)
+	}
+	if f.present(values[3], fault.FlightNumberMissing) {
+		var ok bool
+		q.flight.Number, ok = flightNumber(values[3])
+		f.check(ok, fault.FlightNumberFormat)
+	}
+	q.flight.Day = f.day(values[4], fault.FlightDateMissing, fault.FlightDateFormat)
+	return q, f
+}
+
+// flight answers bags for flight (interface 4.1). Airline and airport of the request must be in scope, whatever the data;
+// all bags that are then found are in scope too.
+func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
+	query, f := parseFlight(c.Values, q.Airports)
+	if f = c.Faults(f); len(f) > 0 {
+		return c.Refuse(f...)
+	}
+	if !c.Key.MayUse(apikey.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
+		return c.NotAuthorised()
+	}
+	listed, err := q.Trails.OfFlight(ctx, query.airport, query.arriving, query.flight)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	if len(listed) == 0 {
+		return c.Refuse(fault.FlightNoBags)
+	}
+	dst := append(c.Buffer, `{"success":true,"bags":[`...)
+	for i := range listed {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = bagjson.AppendFlightBag(dst, listed[i].Bag, &listed[i].Leg)
+	}
+	return c.OK(append(dst, `]}`...))
+}

@@ -1,0 +1,144 @@
+package queryapi
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// historyQuery is what bag history asks.
+type historyQuery struct {
+	plate      bag.Plate
+	day        bag.Day
+	pnr        string // "" for any
+	surname    string // "" for any
+	includeBIM bool
+}
+
+// parseHistory reads tag and date, and the parameters that narrow the query. One that is given must hold a value.
+func parseHistory(values []string, parameters web.Query) (q historyQuery, f faults) {
+	q.plate = bag.Plate(values[0])
+	if f.present(values[0], fault.HistoryTagMissing) {
+		f.check(q.plate.Valid(), fault.HistoryTagFormat)
+	}
+	q.day = f.day(values[1], fault.HistoryDateMissing, fault.HistoryDateFormat)
+	var given bool
+	if q.pnr, given = parameters.First("pnr"); given {
+		f.check(isAlphanumeric(q.pnr), fault.HistoryPNRCharacters)
+		f.check(isPNRLength(q.pnr), fault.HistoryPNRLength)
+	}
+	if q.surname, given = parameters.First("pax_surname"); given {
+		f.check(isLetters(q.surname), fault.HistorySurnameLetters)
+		f.check(utf8.RuneCountInString(q.surname) <= maxSurname, fault.HistorySurnameLength)
+	}
+	if value, given := parameters.First("include_bim", "include_BIM"); given {
+		q.includeBIM = value == "true"
+		f.check(q.includeBIM || value == "false", fault.HistoryIncludeBIM)
+	}
+	return q, f
+}
+
+// matches reports whether the query means the bag.
+func (q *historyQuery) matches(b *bag.Bag) bool {
+	return (q.pnr == "" || strings.EqualFold(q.pnr, b.PNR)) &&
+		(q.surname == "" || bag.FoldName(q.surname) == bag.FoldName(b.Surname)) &&
+		b.Names(q.day)
+}
+
+// narrow keeps the bags that the query means. Cancelled ones count only where there are no others.
+func (q *historyQuery) narrow(bags []*bag.Bag) []*bag.Bag {
+	var living, cancelled []*bag.Bag
+	for _, b := range bags {
+		switch {
+		case !q.matches(b):
+		case b.Cancelled:
+			cancelled = append(cancelled, b)
+		default:
+			living = append(living, b)
+		}
+	}
+	if len(living) > 0 {
+		return living
+	}
+	return cancelled
+}
+
+// history answers bag history (interface 4.2).
+func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
+	query, f := parseHistory(c.Values, c.Query)
+	if f = c.Faults(f); len(f) > 0 {
+		return c.Refuse(f...)
+	}
+	if !c.Key.MayUse(apikey.History) {
+		return c.NotAuthorised()
+	}
+	bags, err := q.Trails.OfPlate(ctx, query.plate)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	bags = query.narrow(inScope(bags, c.Key))
+	switch len(bags) {
+	case 0:
+		return nothing(c, fault.HistoryNoBag)
+	case 1:
+		return c.OK(q.appendHistory(c.Buffer, bags[0], query.includeBIM, c.Key))
+	}
+	return c.Refuse(fault.HistorySeveralBags)
+}
+
+// appendHistory appends the answer that shows one bag.
+func (q Queries) appendHistory(dst []byte, b *bag.Bag, includeBIM bool, key *apikey.Key) []byte {
+	dst = append(dst, `{"success":true,"bag":`...)
+	dst = bagjson.AppendBag(dst, b)
+	dst = append(dst, `,"events":[`...)
+	joined := reflighted(b, key)
+	for i := range b.Events {
+		e := &b.Events[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, key)}
+		if e.Code == reflightedCode {
+			shown.Reflighted = joined
+		}
+		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
+	}
+	dst = append(dst, ']')
+	dst = q.appendInquiries(dst, b)
+	return append(dst, '}')
+}
+
+// appendInquiries appends pax_inquiry_info: the living legs of which there is reference data.
+func (q Queries) appendInquiries(dst []byte, b *bag.Bag) []byte {
+	found := false
+	for i := range b.Legs {
+		leg := &b.Legs[i]
+		if !leg.Living {
+			continue
+		}
+		reference, known := q.Flights.Lookup(leg.Flight, leg.From, leg.To)
+		if !known {
+			continue
+		}
+		if !found {
+			dst = append(dst, `,"pax_inquiry_info":[`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		found = true
+		dst = bagjson.AppendInquiry(dst, reference, q.Airports)
+	}
+	if found {
+		dst = append(dst, ']')
+	}
+	return dst
+}
+
+// reflightedCode is the event code that carries reflighted_info.
+const reflightedCode = "REFLIGHTED"

@@ -1,0 +1,238 @@
+package queryapi_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/flightref"
+)
+
+func TestHistoryChecksItsParameters(t *testing.T) {
+	trails := &answers{}
+	s := site(trails)
+	for _, tc := range []struct {
+		path string
+		want []fault.ID
+	}{
+		{"tag//flightdate/2026-03-14", []fault.ID{fault.HistoryTagMissing}},
+		{"tag/072410000/flightdate/2026-03-14", []fault.ID{fault.HistoryTagFormat}},
+		{"tag/07241000011/flightdate/2026-03-14", []fault.ID{fault.HistoryTagFormat}},
+		{"tag/072410000A/flightdate/2026-03-14", []fault.ID{fault.HistoryTagFormat}},
+		{"tag/%D9%A0724100001/flightdate/2026-03-14", []fault.ID{fault.HistoryTagFormat}},
+		{"tag/0724100001/flightdate/", []fault.ID{fault.HistoryDateMissing}},
+		{"tag/0724100001/flightdate/2026-03-32", []fault.ID{fault.HistoryDateFormat}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=ABC-12", []fault.ID{fault.HistoryPNRCharacters}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=%C3%84BCDE", []fault.ID{fault.HistoryPNRCharacters}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=%zzA", []fault.ID{fault.HistoryPNRCharacters, fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=ABCD", []fault.ID{fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=ABCDEFG", []fault.ID{fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=", []fault.ID{fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=A*", []fault.ID{fault.HistoryPNRCharacters, fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pnr=AB&pnr=ABC123", []fault.ID{fault.HistoryPNRLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=MUELLER2", []fault.ID{fault.HistorySurnameLetters}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=VAN+DYK", []fault.ID{fault.HistorySurnameLetters}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=", []fault.ID{fault.HistorySurnameLetters}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=%FF", []fault.ID{fault.HistorySurnameLetters}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=" + strings.Repeat("A", 61), []fault.ID{fault.HistorySurnameLength}},
+		{"tag/0724100001/flightdate/2026-03-14?pax_surname=" + strings.Repeat("1", 61), []fault.ID{fault.HistorySurnameLetters, fault.HistorySurnameLength}},
+		{"tag/0724100001/flightdate/2026-03-14?include_bim=yes", []fault.ID{fault.HistoryIncludeBIM}},
+		{"tag/0724100001/flightdate/2026-03-14?include_BIM=TRUE", []fault.ID{fault.HistoryIncludeBIM}},
+		{"tag/0724100001/flightdate/2026-03-14?include_bim=", []fault.ID{fault.HistoryIncludeBIM}},
+		{"tag/0724100001/flightdate/2026-03-14?include_BIM=1&include_bim=true", []fault.ID{fault.HistoryIncludeBIM}},
+		{"", []fault.ID{fault.HistoryTagMissing, fault.HistoryDateMissing}},
+		{"tag/1/flightdate/2?callback=%28&include_bim=x&pax_surname=1&pnr=1", []fault.ID{
+			fault.HistoryTagFormat, fault.HistoryDateFormat, fault.HistoryPNRLength, fault.HistorySurnameLetters, fault.HistoryIncludeBIM, fault.Callback}},
+	} {
+		trails.asked = ""
+		if got := get(s, "demo", "/baggage/history/v1.0/"+tc.path); got != refusal(tc.want...) || trails.asked != "" {
+			t.Errorf("%s: %s, want %s", tc.path, got, refusal(tc.want...))
+		}
+	}
+}
+
+func TestHistoryShowsTheBagAndItsEvents(t *testing.T) {
+	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b.Pieces, b.Weight, b.WeightUnit = 2, 31, "K"
+	later := *b.Events[0].Message
+	later.Kind, later.Happened, later.Raw = bag.BPM, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), "BPM"
+	b.Events = append(b.Events, bag.Event{Code: "SORTED", Description: "Bag Sorted", Message: &later})
+	s := site(&answers{plate: []*bag.Bag{b}})
+	const (
+		head   = `200 {"success":true,"bag":{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","no_of_checked_bags":2,"total_weight_of_checkedin_bags":31,"weight_indicator":"K"},"events":[`
+		first  = `{"airport":"ZRH","event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-14T09:00:00+01:00","utc_date_time":"2026-03-14T08:00:00Z","flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"100","airline":"LX"}}`
+		second = `{"airport":"ZRH","event_code":"SORTED","event_desc":"Bag Sorted","local_date_time":"2026-03-29T03:00:00+02:00","utc_date_time":"2026-03-29T01:00:00Z","flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"100","airline":"LX"}}`
+		raw    = `,"raw_bim_msg":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\nENDBSM\r\n"`
+	)
+	place := func() string {
+		got := get(s, "demo", historyPath)
+		from, to := strings.Index(got, `,"longitude"`), strings.Index(got, `},{"airport"`)
+		return got[from:to]
+	}()
+	if want := head + first + place + `},` + second + place + `}]}`; get(s, "demo", historyPath) != want {
+		t.Errorf("%s\nwant %s", get(s, "demo", historyPath), want)
+	}
+	if !strings.HasPrefix(place, `,"longitude":"8.5`) || !strings.Contains(place, `,"latitude":"47.4`) {
+		t.Errorf("place %s", place)
+	}
+	want := head + first + raw + place + `},` + second + `,"raw_bim_msg":"BPM"` + place + `}]}`
+	for _, query := range []string{"?include_bim=true", "?include_BIM=true", "?include_bim=true&include_bim=false", "?x=1&include_bim=true&pnr=abc123&pax_surname=mueller"} {
+		if got := get(s, "demo", historyPath+query); got != want {
+			t.Errorf("%s: %s\nwant %s", query, got, want)
+		}
+	}
+	if got := get(s, "demo", historyPath+"?include_bim=false"); strings.Contains(got, "raw_bim_msg") {
+		t.Errorf("raw message though not asked for: %s", got)
+	}
+}
+
+func TestHistoryMatchesDatePNRAndSurname(t *testing.T) {
+	b := made(t, "0724100001", "ABC123", "Van-Der Berg", "LX", "100", "ZRH", "JFK")
+	nameless := made(t, "0724100001", "", "", "LX", "100", "ZRH", "JFK")
+	for query, want := range map[string]bool{
+		"": true, "?pnr=ABC123": true, "?pnr=aBc123": true, "?pnr=ABC124": false, "?pax_surname=VANDERBERG": true,
+		"?pax_surname=vanderberg&pnr=abc123": true, "?pax_surname=VANDERBERG&pnr=abc124": false, "?pax_surname=VANDER": false,
+	} {
+		got := get(site(&answers{plate: []*bag.Bag{b}}), "demo", historyPath+query)
+		if want != strings.HasPrefix(got, `200 {"success":true`) || !want && got != refusal(fault.HistoryNoBag) {
+			t.Errorf("%q: %s", query, got)
+		}
+		if got := get(site(&answers{plate: []*bag.Bag{nameless}}), "demo", historyPath+query); (query == "") != strings.HasPrefix(got, `200 {"success":true`) {
+			t.Errorf("%q for a bag without names: %s", query, got)
+		}
+	}
+	if got := get(site(&answers{plate: []*bag.Bag{b}}), "demo", "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-15"); got != refusal(fault.HistoryNoBag) {
+		t.Errorf("other date: %s", got)
+	}
+}
+
+func TestHistoryOfSeveralBagsIsNarrowedByPNRAndSurname(t *testing.T) {
+	one := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	two := made(t, "0724100001", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
+	gone := made(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
+	gone.Cancelled, gone.Legs[0].Living = true, false
+	for _, tc := range []struct {
+		name, query string
+		bags        []*bag.Bag
+		want        string // answer, or surname of the bag that is shown
+	}{
+		{"two", "", []*bag.Bag{one, two}, refusal(fault.HistorySeveralBags)},
+		{"two, by PNR", "?pnr=DEF456", []*bag.Bag{one, two}, "MEIER"},
+		{"two, by surname", "?pax_surname=mueller", []*bag.Bag{one, two}, "MUELLER"},
+		{"cancelled beside another", "", []*bag.Bag{one, gone}, "MUELLER"},
+		{"cancelled beside two others", "", []*bag.Bag{one, gone, two}, refusal(fault.HistorySeveralBags)},
+		{"cancelled, asked for by name", "?pnr=GHI789", []*bag.Bag{one, gone}, "HUBER"},
+		{"cancelled alone", "", []*bag.Bag{gone}, "HUBER"},
+		{"two cancelled", "", []*bag.Bag{gone, gone}, refusal(fault.HistorySeveralBags)},
+	} {
+		got := get(site(&answers{plate: tc.bags}), "demo", historyPath+tc.query)
+		if got != tc.want && !strings.Contains(got, `"passenger_last_name":"`+tc.want+`"`) {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestHistoryOutOfScopeIsNotThere(t *testing.T) {
+	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	british := made(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
+	cancelled := made(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
+	cancelled.Cancelled, cancelled.Legs[0].Living = true, false
+	for _, tc := range []struct {
+		key  string
+		bags []*bag.Bag
+		want string
+	}{
+		{"demo", []*bag.Bag{swiss, british}, refusal(fault.HistorySeveralBags)},
+		{"lx", []*bag.Bag{swiss, british}, "MUELLER"},
+		{"lx-at-jfk", []*bag.Bag{swiss, british}, "MUELLER"},
+		{"ba", []*bag.Bag{swiss, british}, "MEIER"},
+		{"lhr", []*bag.Bag{swiss, british}, "MEIER"},
+		{"no-airline", []*bag.Bag{swiss, british}, refusal(fault.HistoryNotAuthorised)},
+		{"ba", []*bag.Bag{swiss}, refusal(fault.HistoryNotAuthorised)},
+		{"ba", nil, refusal(fault.HistoryNotAuthorised)},
+		{"demo", nil, refusal(fault.HistoryNoBag)},
+		{"lx", []*bag.Bag{cancelled, british}, "HUBER"},
+	} {
+		got := get(site(&answers{plate: tc.bags}), tc.key, historyPath)
+		if got != tc.want && !strings.Contains(got, `"passenger_last_name":"`+tc.want+`"`) {
+			t.Errorf("%s: %s, want %s", tc.key, got, tc.want)
+		}
+	}
+}
+
+// rush is a rush bag of LX that re-flights a bag of BA.
+func rush(t *testing.T, named bag.Plate) *bag.Bag {
+	t.Helper()
+	original := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
+	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b.Rush, b.Original = true, named
+	b.Reflighted = &bag.Reflighted{Plate: original.Plate, Flight: original.Legs[0].Flight, Bag: original}
+	b.Events = append(b.Events, bag.Event{Code: "REFLIGHTED", Description: "Bag Re-flighted", Message: b.Events[0].Message})
+	return b
+}
+
+func TestReflightedInfoStandsOnTheReflightedEventAndShowsNothingOutOfScope(t *testing.T) {
+	const shown, plate = `"reflighted_info":{"bagtag":"0125100001","flights":{"airline":"BA","flight":"712","date":"2026-03-14"}}`, `"reflighted_info":{"bagtag":"0125100001"}`
+	for _, tc := range []struct {
+		name, key string
+		bag       *bag.Bag
+		want      string
+	}{
+		{"in scope", "demo", rush(t, ""), shown},
+		{"out of scope, joined by the passenger", "lx", rush(t, ""), ""},
+		{"out of scope, named by the rush bag itself", "lx", rush(t, "0125100001"), plate},
+	} {
+		got := get(site(&answers{plate: []*bag.Bag{tc.bag}}), tc.key, historyPath)
+		if strings.Count(got, "reflighted_info") != strings.Count(tc.want, "reflighted_info") || !strings.Contains(got, tc.want) {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+		if expected := strings.Index(got, "reflighted_info"); expected >= 0 && expected < strings.Index(got, "REFLIGHTED") {
+			t.Errorf("%s: reflighted_info stands on another event: %s", tc.name, got)
+		}
+	}
+}
+
+func TestRawMessageOfSeveralGroupsIsForKeysThatCoverEverything(t *testing.T) {
+	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	several := *b.Events[0].Message
+	several.Raw = "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MUELLER\n.F/BA713/14MAR/LHR\n.N/0125100001001\n.P/1SECRET\nENDBSM\n"
+	report := bag.Message{Kind: bag.Report, Airport: "ZRH", Raw: `{"station":"ZRH"}`, Happened: several.Happened}
+	b.Events = append(b.Events, bag.Event{Code: "EXPECTED", Message: &several}, bag.Event{Code: "MISHANDLED", Message: &report})
+	for key, want := range map[string]int{"demo": 2, "lx": 1} {
+		got := get(site(&answers{plate: []*bag.Bag{b}}), key, historyPath+"?include_bim=true")
+		if strings.Count(got, "raw_bim_msg") != want || strings.Contains(got, "SECRET") != (key == "demo") {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
+// timetable knows legs by flight number and origin.
+type timetable map[string]*flightref.Reference
+
+func (x timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, bool) {
+	r, known := x[f.Number+origin]
+	return r, known
+}
+
+func TestHistoryShowsPaxInquiryInfoOfLivingLegsWithReferenceData(t *testing.T) {
+	reference := func(number, from, to string) *flightref.Reference {
+		at := flightref.Times{Scheduled: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)}
+		return &flightref.Reference{Flight: bag.Flight{Airline: "LX", Number: number}, Origin: from, Destination: to, Departure: at, Arrival: at}
+	}
+	flights := timetable{"100ZRH": reference("100", "ZRH", "JFK"), "8JFK": reference("8", "JFK", "BOS"), "9ZRH": reference("9", "ZRH", "LHR")}
+	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	leg := func(number, from, to string, living bool) bag.Leg {
+		return bag.Leg{Flight: bag.Flight{Airline: "LX", Number: number}, From: from, To: to, Living: living}
+	}
+	b.Legs = append(b.Legs, leg("7", "GVA", "ZRH", true), leg("8", "JFK", "BOS", true), leg("9", "ZRH", "LHR", false))
+	got := get(siteWith(&answers{plate: []*bag.Bag{b}}, flights), "demo", historyPath)
+	const want = `}],"pax_inquiry_info":[{"airline":"LX","flight_no":"100","orig_airport":"ZRH","dept_datetime_local":"2026-03-14T13:00:00+01:00","dept_datetime_utc":"2026-03-14T12:00:00Z",` +
+		`"datetime_type":"SCHEDULED","paxinquiry_subscription":false,"arr_datetime_local":"2026-03-14T08:00:00-04:00","arr_datetime_utc":"2026-03-14T12:00:00Z"},` +
+		`{"airline":"LX","flight_no":"8","orig_airport":"JFK","dept_datetime_local":"2026-03-14T08:00:00-04:00","dept_datetime_utc":"2026-03-14T12:00:00Z",` +
+		`"datetime_type":"SCHEDULED","paxinquiry_subscription":false,"arr_datetime_local":"2026-03-14T08:00:00-04:00","arr_datetime_utc":"2026-03-14T12:00:00Z"}]}`
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant …%s", got, want)
+	}
+}

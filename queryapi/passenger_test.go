@@ -1,0 +1,74 @@
+package queryapi_test
+
+import (
+	"testing"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+)
+
+func TestBagsForPassengerChecksItsParameters(t *testing.T) {
+	s := site(&answers{})
+	for _, tc := range []struct {
+		path string
+		want []fault.ID
+	}{
+		{"pnr//dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/%20/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/ABC1/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/ABC1234/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/ABC-12/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/%C3%84BCDE/dep_flight_date/2026-03-14", []fault.ID{fault.PassengerPNR}},
+		{"pnr/ABC123/dep_flight_date/", []fault.ID{fault.PassengerDateMissing}},
+		{"pnr/ABC123", []fault.ID{fault.PassengerDateMissing}},
+		{"pnr/ABC123/dep_flight_date/14MAR", []fault.ID{fault.PassengerDateFormat}},
+		{"", []fault.ID{fault.PassengerPNR, fault.PassengerDateMissing}},
+		{"pnr/A/dep_flight_date/2026-13-01?callback=", []fault.ID{fault.PassengerPNR, fault.PassengerDateFormat, fault.Callback}},
+	} {
+		if got := get(s, "demo", "/baggage/bagsforpassenger/v1.0/"+tc.path); got != refusal(tc.want...) {
+			t.Errorf("%s: %s, want %s", tc.path, got, refusal(tc.want...))
+		}
+	}
+}
+
+func TestBagsForPassengerDoesNotWrapItsBags(t *testing.T) {
+	one := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	one.RushTag = made(t, "2724100001", "ABC123", "MUELLER", "LX", "16", "ZRH", "JFK")
+	two := made(t, "0724100002", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	trails := &answers{passenger: []*bag.Bag{one, two}}
+	const want = `200 {"success":true,"bags":[{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N","rushtag":"2724100001"},` +
+		`{"bagtag":"0724100002","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}]}`
+	if got := get(site(trails), "demo", passengerPath); got != want || trails.asked != "ABC123 2026-03-14" {
+		t.Errorf("asked %q: %s, want %s", trails.asked, got, want)
+	}
+	if got := get(site(&answers{}), "demo", "/baggage/bagsforpassenger/v1.0/pnr/abc12/dep_flight_date/2026-03-14"); got != refusal(fault.PassengerNoBags) {
+		t.Errorf("nothing found: %s", got)
+	}
+}
+
+func TestBagsForPassengerShowsWhatIsInScopeOnly(t *testing.T) {
+	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	swiss.RushTag = made(t, "2125100001", "ABC123", "MUELLER", "BA", "16", "ZRH", "LHR")
+	british := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
+	const (
+		tagged   = `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N","rushtag":"2125100001"}`
+		untagged = `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`
+		other    = `{"bagtag":"0125100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`
+	)
+	s := site(&answers{passenger: []*bag.Bag{swiss, british}})
+	for key, want := range map[string]string{
+		"demo":       `200 {"success":true,"bags":[` + tagged + `,` + other + `]}`,
+		"lx":         `200 {"success":true,"bags":[` + untagged + `]}`,
+		"lx-at-jfk":  `200 {"success":true,"bags":[` + untagged + `]}`,
+		"ba":         `200 {"success":true,"bags":[` + other + `]}`,
+		"no-airline": refusal(fault.PassengerNotAuthorised),
+	} {
+		if got := get(s, key, passengerPath); got != want {
+			t.Errorf("%s: %s, want %s", key, got, want)
+		}
+	}
+	if got := get(site(&answers{}), "lx", passengerPath); got != refusal(fault.PassengerNotAuthorised) {
+		t.Errorf("a limited key learns that there is no such bag: %s", got)
+	}
+}

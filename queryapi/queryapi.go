@@ -1,0 +1,84 @@
+// Package queryapi answers the queries of the interface: bags of a flight, history of a bag, bags of a passenger.
+//
+// It reads parameters, applies the scope of the caller's key (rules §4), and writes the answer; what a bag is and where it is
+// comes from package trail. It guarantees that nothing out of scope is shown, and that an answer is whole or 503.
+package queryapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/web"
+	"bagtrail/parser"
+)
+
+// Trails answers the three questions; *trail.Reader does. A call MUST return when ctx ends. Its answer is whole, or an error.
+// Bags come in the order of lists.
+type Trails interface {
+	// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives there.
+	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
+	// OfPlate returns the bags of a plate.
+	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
+	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that departs on the day.
+	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
+}
+
+// Airports is the airport library; *airport.Library is one.
+type Airports interface {
+	parser.Reference
+	bagjson.Places
+}
+
+// Flights is the flight reference; *flightref.Store is one.
+type Flights interface {
+	// Lookup returns what is known of a leg; an airport may be "" where it is not known.
+	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
+}
+
+// Queries answers the queries.
+type Queries struct {
+	Trails   Trails
+	Airports Airports
+	Flights  Flights
+}
+
+// limit is how long a query may take. It lies below the second within which a caller is told that the service is unavailable.
+const limit = 900 * time.Millisecond
+
+// Operations returns the three operations.
+func (q Queries) Operations() []web.Operation {
+	return []web.Operation{
+		{
+			Name: apikey.BagsForFlight, Method: http.MethodGet, JSONP: true, Limit: limit, Serve: q.flight,
+			Template: "/baggage/bagsforflight/v1.0/airport_code/{airport_code}/arr_dep_indicator/{arr_dep_indicator}" +
+				"/airline_code/{airline_code}/flight_no/{flight_no}/dep_flight_date/{dep_flight_date}",
+			Refusals: web.Refusals{
+				KeyMissing: fault.FlightKeyMissing, KeyUnknown: fault.FlightKeyUnknown,
+				NotAuthorised: fault.FlightNotAuthorised, Unavailable: fault.FlightUnavailable,
+			},
+		},
+		{
+			Name: apikey.History, Method: http.MethodGet, JSONP: true, Limit: limit, Serve: q.history,
+			Template: "/baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}",
+			Refusals: web.Refusals{
+				KeyMissing: fault.HistoryKeyMissing, KeyUnknown: fault.HistoryKeyUnknown, NoCustomer: fault.HistoryNoCustomer,
+				NotAuthorised: fault.HistoryNotAuthorised, Unavailable: fault.Unavailable,
+			},
+		},
+		{
+			Name: apikey.BagsForPassenger, Method: http.MethodGet, JSONP: true, Limit: limit, Serve: q.passenger,
+			Template: "/baggage/bagsforpassenger/v1.0/pnr/{pnr}/dep_flight_date/{dep_flight_date}",
+			Refusals: web.Refusals{
+				KeyMissing: fault.PassengerKeyMissing, KeyUnknown: fault.PassengerKeyUnknown,
+				NotAuthorised: fault.PassengerNotAuthorised, Unavailable: fault.Unavailable,
+			},
+		},
+	}
+}

@@ -1,0 +1,202 @@
+package queryapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/web"
+	"bagtrail/queryapi"
+)
+
+var all = apikey.Scope{All: true}
+
+func only(codes ...string) apikey.Scope { return apikey.Scope{Codes: codes} }
+
+// keys is a key store that never changes.
+type keys map[string]*apikey.Key
+
+func (k keys) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
+	key, ok := k[text]
+	return key, ok
+}
+
+var testKeys = keys{
+	"demo":         {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},
+	"no-customer":  {Name: "no-customer", Airlines: all, Airports: all, Operations: all},
+	"lx":           {Name: "lx", Customer: "LX", Airlines: only("LX"), Airports: all, Operations: all},
+	"lx-at-jfk":    {Name: "lx-at-jfk", Customer: "LX", Airlines: only("LX"), Airports: only("JFK"), Operations: all},
+	"ba":           {Name: "ba", Customer: "BA", Airlines: only("BA"), Airports: all, Operations: all},
+	"lhr":          {Name: "lhr", Customer: "LHR", Airlines: all, Airports: only("LHR"), Operations: all},
+	"no-airline":   {Name: "no-airline", Customer: "X", Airlines: only(), Airports: all, Operations: all},
+	"history-only": {Name: "history-only", Customer: "X", Airlines: all, Airports: all, Operations: only("history")},
+	"posts":        {Name: "posts", Customer: "X", Airlines: all, Airports: all, Operations: only("processbim", "delayedbags")},
+}
+
+// answers is a twin of the reader of trails.
+type answers struct {
+	flight    []trail.Listed
+	plate     []*bag.Bag
+	passenger []*bag.Bag
+	err       error
+	asked     string
+}
+
+func (a *answers) OfFlight(_ context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
+	a.asked = fmt.Sprint(airport, " ", arriving, " ", f.Airline, f.Number, " ", f.Day)
+	return a.flight, a.err
+}
+
+func (a *answers) OfPlate(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	a.asked = string(plate)
+	return a.plate, a.err
+}
+
+func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
+	a.asked = pnr + " " + day.String()
+	return a.passenger, a.err
+}
+
+func site(trails queryapi.Trails) *web.Site { return siteWith(trails, flightref.None()) }
+
+func siteWith(trails queryapi.Trails, flights queryapi.Flights) *web.Site {
+	queries := queryapi.Queries{Trails: trails, Airports: airport.New(), Flights: flights}
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+}
+
+// get asks with a key and returns status and body.
+func get(s *web.Site, key, target string) string {
+	r := httptest.NewRequest("GET", target, nil)
+	if key != "" {
+		r.Header.Set("api_key", key)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return fmt.Sprint(w.Code, " ", w.Body)
+}
+
+// refusal is the answer that carries the codes.
+func refusal(ids ...fault.ID) string {
+	var errors []string
+	for _, id := range ids {
+		errors = append(errors, fmt.Sprintf(`{"error_code":"%s","error_description":"%s"}`, id.Entry().Code, id.Entry().Text))
+	}
+	return fmt.Sprintf(`%d {"success":false,"errors":[%s]}`, ids[0].Entry().Status, strings.Join(errors, ","))
+}
+
+func date(t *testing.T, s string) bag.Day {
+	t.Helper()
+	day, err := bag.ParseDay(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return day
+}
+
+// bsm is a message that names one flight.
+func bsm(t *testing.T, airline, number, day, from, to string) *bag.Message {
+	t.Helper()
+	at := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
+	return &bag.Message{
+		Kind: bag.BSM, Source: 'L', Airport: from, Received: at, Happened: at, LocalDay: date(t, day), Pieces: -1, Weight: -1,
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: date(t, day)}, Airport: to},
+		Raw:      "BSM\r\n.V/1L" + from + "\r\n.F/" + airline + number + "/14MAR/" + to + "\r\n.N/0724100001001\r\nENDBSM\r\n",
+	}
+}
+
+// made is a bag with one living leg and the event of its message.
+func made(t *testing.T, plate bag.Plate, pnr, surname, airline, number, from, to string) *bag.Bag {
+	t.Helper()
+	m := bsm(t, airline, number, "2026-03-14", from, to)
+	return &bag.Bag{
+		Plate: plate, PNR: pnr, Surname: surname, GivenName: "ANNA", Pieces: -1, Weight: -1, FirstDay: date(t, "2026-03-14"),
+		Legs:   []bag.Leg{{Flight: m.Outbound.Flight, From: from, To: to, Living: true, Status: bag.NotLoaded}},
+		Events: []bag.Event{{Code: "EXPECTED", Description: "Bag Expected", Message: m}},
+	}
+}
+
+const (
+	flightPath    = "/baggage/bagsforflight/v1.0/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14"
+	historyPath   = "/baggage/history/v1.0/tag/0724100001/flightdate/2026-03-14"
+	passengerPath = "/baggage/bagsforpassenger/v1.0/pnr/ABC123/dep_flight_date/2026-03-14"
+)
+
+func TestKeyFaultsOfEachQuery(t *testing.T) {
+	s := site(&answers{})
+	for _, tc := range []struct {
+		path             string
+		missing, unknown fault.ID
+		noCustomer       string
+	}{
+		{flightPath, fault.FlightKeyMissing, fault.FlightKeyUnknown, refusal(fault.FlightNoBags)},
+		{historyPath, fault.HistoryKeyMissing, fault.HistoryKeyUnknown, refusal(fault.HistoryNoCustomer)},
+		{passengerPath, fault.PassengerKeyMissing, fault.PassengerKeyUnknown, refusal(fault.PassengerNoBags)},
+	} {
+		if got := get(s, "", tc.path); got != refusal(tc.missing) {
+			t.Errorf("%s without key: %s", tc.path, got)
+		}
+		if got := get(s, "nobody", tc.path); got != refusal(tc.unknown) {
+			t.Errorf("%s with unknown key: %s", tc.path, got)
+		}
+		if got := get(s, "no-customer", tc.path); got != tc.noCustomer {
+			t.Errorf("%s without customer: %s", tc.path, got)
+		}
+	}
+}
+
+func TestQueryThatTheKeyMayNotUseIsNotAuthorisedAfterItsParameters(t *testing.T) {
+	s := site(&answers{err: errors.New("must not be asked")})
+	for path, want := range map[string]string{
+		flightPath:    refusal(fault.FlightNotAuthorised),
+		historyPath:   refusal(fault.HistoryNotAuthorised),
+		passengerPath: refusal(fault.PassengerNotAuthorised),
+		"/baggage/history/v1.0/tag/1/flightdate/2026-03-14": refusal(fault.HistoryTagFormat),
+	} {
+		if got := get(s, "posts", path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestUnreadableIndexIsUnavailable(t *testing.T) {
+	s := site(&answers{err: context.DeadlineExceeded})
+	for path, want := range map[string]fault.ID{flightPath: fault.FlightUnavailable, historyPath: fault.Unavailable, passengerPath: fault.Unavailable} {
+		if got := get(s, "demo", path); got != refusal(want) {
+			t.Errorf("%s: %s", path, got)
+		}
+		if got := get(s, "demo", path+"?callback=f"); got != "503 /**/f("+strings.TrimPrefix(refusal(want), "503 ")+");" {
+			t.Errorf("%s as script: %s", path, got)
+		}
+	}
+}
+
+func TestQueryEndsWithinASecond(t *testing.T) {
+	s := site(&stuck{})
+	began := time.Now()
+	if got := get(s, "demo", historyPath); got != refusal(fault.Unavailable) {
+		t.Errorf("%s", got)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// stuck returns when its context ends, as the contract asks.
+type stuck struct{ answers }
+
+func (*stuck) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
