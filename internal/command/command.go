@@ -1,0 +1,161 @@
+// Package command is the bagtrail command: its subcommands, their options and exit codes, and the wiring of each.
+//
+// It holds no rules of its own. Results go to stdout, logs and progress to stderr. Whatever a command needs is made
+// here, handed on, and stopped in the reverse order when its context ends.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/config"
+	"bagtrail/internal/telemetry"
+)
+
+// The exit codes.
+const (
+	Done     = 0
+	Rejected = 1 // done, and something was rejected
+	Usage    = 2 // wrong usage or configuration
+	Failed   = 3 // a server or file could not be used
+)
+
+// exit is the error of a command that knows its exit code.
+type exit struct {
+	code int
+	err  error // nil where everything has been said already
+}
+
+func (e *exit) Error() string { return fmt.Sprint(e.err) }
+func (e *exit) Unwrap() error { return e.err }
+
+// failed makes an error that ends the command with exit code Failed.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exit{Failed, err}
+}
+
+// process is what a command has of the process that it runs in.
+type process struct {
+	env    []string
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// Run runs the command that args name (without the name of the program) and returns its exit code. env is as of
+// [os.Environ]. When ctx ends the command drains: it finishes what is under way, and returns.
+func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &process{env, stdin, stdout, stderr}
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	ran, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return Done
+	}
+	var known *exit
+	if !errors.As(err, &known) { // an error of cobra: unknown command, flag or argument
+		fmt.Fprintf(stderr, "bagtrail: %v\nSee %s --help.\n", err, ran.CommandPath())
+		return Usage
+	}
+	if known.err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(stderr, "bagtrail: %s\n", line)
+		}
+	}
+	return known.code
+}
+
+func (p *process) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bagtrail",
+		Short: "Follow checked bags through the baggage messages of airports and airlines",
+		Long: `bagtrail takes baggage messages (BSM, BPM) from Kafka and HTTP, and answers where bags are and have been.
+
+Every setting is a flag of every command, an environment variable BAGTRAIL_… and a member of the YAML file
+named by --config; bagtrail config shows them all.
+
+Exit codes: 0 done; 1 done, and something was rejected; 2 wrong usage or configuration; 3 a server or file
+could not be used.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(*cobra.Command, []string) error { return errors.New("which command?") },
+	}
+	config.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().SortFlags = false
+	root.SetUsageTemplate(usage(root.UsageTemplate()))
+	root.AddCommand(
+		p.serve(),
+		p.ingest(),
+		p.api(),
+		p.validate(),
+		p.replay(),
+		p.simulate(),
+		p.wtrSimulator(),
+		p.keys(),
+		p.config(),
+		p.version(),
+	)
+	return root
+}
+
+// usage leaves the settings out of the help of subcommands: they are the same everywhere, and many.
+func usage(template string) string {
+	const inherited = "{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
+	return strings.Replace(template, inherited, `  every setting, such as --config or --log-level: see "bagtrail help"`, 1)
+}
+
+// load makes the configuration of the command that is run; checks are the demands of this command.
+func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effective, error) {
+	eff, err := config.Load(cmd.Flags(), p.env, append([]config.Check{redisURL}, checks...)...)
+	if err != nil {
+		return nil, &exit{Usage, err}
+	}
+	return eff, nil
+}
+
+// redisURL checks what only the store knows: how a Redis may be named.
+func redisURL(c *config.Config) error {
+	if c.Redis.InProcess() {
+		return nil
+	}
+	if _, err := bagstore.ParseURL(c.Redis.URL); err != nil {
+		return &config.Fault{Variable: "BAGTRAIL_REDIS_URL", Problem: "cannot be used: " + err.Error()}
+	}
+	return nil
+}
+
+// logger makes the log of a command.
+func (p *process) logger(c *config.Config) (*zap.Logger, error) {
+	log, err := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
+	if err != nil {
+		return nil, &exit{Usage, err}
+	}
+	return log, nil
+}
+
+// unusable makes the error for a file that a setting names: Failed where it cannot be read, Usage where what it says is
+// wrong.
+func unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return &exit{Failed, err}
+	}
+	return &exit{Usage, err}
+}

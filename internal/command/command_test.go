@@ -1,0 +1,109 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/command"
+)
+
+// result is what a run of the command leaves behind.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs bagtrail with an input and variables.
+func run(t *testing.T, stdin string, env []string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := command.Run(t.Context(), args, env, strings.NewReader(stdin), &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
+	for _, tc := range []struct {
+		args   []string
+		env    []string
+		stderr string
+	}{
+		{nil, nil, "bagtrail: which command?\nSee bagtrail --help.\n"},
+		{[]string{"vers"}, nil, "bagtrail: unknown command \"vers\" for \"bagtrail\"\n"},
+		{[]string{"version", "x"}, nil, "bagtrail: unknown command \"x\" for \"bagtrail version\"\nSee bagtrail version --help.\n"},
+		{[]string{"validate", "--nope"}, nil, "bagtrail: unknown flag: --nope\nSee bagtrail validate --help.\n"},
+		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is no time such as 2026-11-21T13:10:00Z\n"},
+		{[]string{"keys"}, nil, "bagtrail: which of create, list, revoke?\nSee bagtrail keys --help.\n"},
+		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: which file holds the keys?\n"},
+		{[]string{"config", "--ops-addr=x", "--http-addr=0.0.0.0:1"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is no variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
+			"bagtrail: BAGTRAIL_OPS_ADDR \"x\" is not host:port (flag --ops-addr)\n" +
+			"bagtrail: BAGTRAIL_HTTP_ADDR \"0.0.0.0:1\" is not a loopback address: without BAGTRAIL_KEYS_FILE only the development key exists, and it opens everything (flag --http-addr)\n"},
+	} {
+		got := run(t, "", tc.env, tc.args...)
+		if got.code != command.Usage || got.stdout != "" || !strings.HasPrefix(got.stderr, tc.stderr) {
+			t.Errorf("%q: %+v, want 2 and %q", tc.args, got, tc.stderr)
+		}
+	}
+}
+
+func TestHelpIsAResult(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"validate", "-h"}} {
+		got := run(t, "", nil, args...)
+		if got.code != command.Done || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	if all := run(t, "", nil, "help").stdout; !strings.Contains(all, "BAGTRAIL_KAFKA_BROKERS") || !strings.Contains(all, "--redis-url-file") {
+		t.Errorf("the help of bagtrail names every setting; got\n%s", all)
+	}
+}
+
+func TestVersionShowsVersionCommitAndGo(t *testing.T) {
+	got := run(t, "", nil, "version")
+	if want := regexp.MustCompile(`^bagtrail \S+\ncommit .+\ngo1\.\S+ \w+/\w+\n$`); got.code != command.Done || !want.MatchString(got.stdout) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestConfigShowsValuesSourcesAndNoSecret(t *testing.T) {
+	got := run(t, "", []string{"BAGTRAIL_REDIS_URL=redis://u:hunter2@cache/0"}, "config", "--log-level", "debug")
+	if got.code != command.Done || got.stderr != "" || strings.Contains(got.stdout, "hunter2") {
+		t.Errorf("%+v", got)
+	}
+	for _, want := range []string{
+		`(?m)^redis_url: redis://u:\*{8}@cache/0 +# BAGTRAIL_REDIS_URL, environment BAGTRAIL_REDIS_URL$`,
+		`(?m)^log_level: debug +# BAGTRAIL_LOG_LEVEL, flag --log-level$`,
+		`(?m)^kafka_topic: bim.raw +# BAGTRAIL_KAFKA_TOPIC, default$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(got.stdout) {
+			t.Errorf("no %s in\n%s", want, got.stdout)
+		}
+	}
+}
+
+func TestAResultThatCannotBeWrittenEndsWith3(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"config"}, {"validate"}} {
+		var stderr bytes.Buffer
+		if code := command.Run(context.Background(), args, nil, strings.NewReader(bsm), brokenPipe{}, &stderr); code != command.Failed {
+			t.Errorf("%q: %d %s", args, code, stderr.String())
+		}
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

@@ -1,0 +1,23 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"bagtrail/internal/config"
+)
+
+func (p *process) config() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Show the effective configuration, secrets masked, and where each value came from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd, config.KeysOrLoopback)
+			if err != nil {
+				return err
+			}
+			_, err = eff.WriteTo(p.stdout)
+			return failed(err)
+		},
+	}
+}

@@ -1,0 +1,152 @@
+package command
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/config"
+)
+
+func (p *process) keys() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Create, list and revoke API keys in the key file",
+		Long:  "keys edits the file that --keys-file or BAGTRAIL_KEYS_FILE names. A service that runs takes changes over by itself.",
+		RunE:  func(*cobra.Command, []string) error { return errors.New("which of create, list, revoke?") },
+	}
+	cmd.AddCommand(p.createKey(), p.listKeys(), p.revokeKey())
+	return cmd
+}
+
+// keysFile returns the name of the key file.
+func (p *process) keysFile(cmd *cobra.Command) (string, error) {
+	eff, err := p.load(cmd, func(c *config.Config) error {
+		if c.Files.Keys == "" {
+			return &config.Fault{Variable: "BAGTRAIL_KEYS_FILE", Problem: "is missing: which file holds the keys?"}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return eff.Files.Keys, nil
+}
+
+func (p *process) createKey() *cobra.Command {
+	var (
+		key                            apikey.Key
+		airlines, airports, operations []string
+		expires                        string
+	)
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Add a key; it is printed this once, the file keeps its digest",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := p.keysFile(cmd)
+			if err != nil {
+				return err
+			}
+			key.Name = args[0]
+			key.Airlines, key.Airports, key.Operations = apikey.ScopeOf(airlines), apikey.ScopeOf(airports), apikey.ScopeOf(operations)
+			if expires != "" {
+				if key.Expires, err = moment(expires, time.Time{}); err != nil {
+					return &exit{Usage, fmt.Errorf("--expires: %w", err)}
+				}
+			}
+			text, err := apikey.Create(path, key, rand.Reader)
+			if err != nil {
+				return unusable(err)
+			}
+			_, err = fmt.Fprintln(p.stdout, text)
+			return failed(err)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&key.Customer, "customer", "", "customer `id` of the key; without one it cannot ask for histories")
+	flags.StringSliceVar(&airlines, "airlines", nil, `comma `+"`list`"+` of airlines; left out or "*" all, "" none`)
+	flags.StringSliceVar(&airports, "airports", nil, `comma `+"`list`"+` of airports; left out or "*" all, "" none`)
+	flags.StringSliceVar(&operations, "operations", nil, "comma `list` of processbim, bagsforflight, history, bagsforpassenger, delayedbags; left out or \"*\" all")
+	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339) from which the key is unknown; default never")
+	flags.Float64Var(&key.Rate, "rate", 0, "requests a second that the key may make; 0 sets no limit")
+	flags.IntVar(&key.Burst, "burst", 0, "requests that it may make at once; default those of one second")
+	return cmd
+}
+
+func (p *process) listKeys() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Show the keys of the file, without the keys themselves",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := p.keysFile(cmd)
+			if err != nil {
+				return err
+			}
+			keys, err := apikey.List(path)
+			if err != nil {
+				return unusable(err)
+			}
+			table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "NAME\tSTATE\tCUSTOMER\tAIRLINES\tAIRPORTS\tOPERATIONS\tRATE\tEXPIRES")
+			now := time.Now()
+			for _, k := range keys {
+				fmt.Fprintln(table, strings.Join([]string{
+					k.Name, k.State(now), orDash(k.Customer), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k),
+				}, "\t"))
+			}
+			return failed(table.Flush())
+		},
+	}
+}
+
+func (p *process) revokeKey() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke NAME",
+		Short: "Make a key unknown; its entry stays in the file",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := p.keysFile(cmd)
+			if err != nil {
+				return err
+			}
+			return unusable(apikey.Revoke(path, args[0]))
+		},
+	}
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func codes(s apikey.Scope) string {
+	if s.All {
+		return "*"
+	}
+	return orDash(strings.Join(s.Codes, ","))
+}
+
+func rate(k *apikey.Key) string {
+	if k.Rate == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%g/s", k.Rate)
+}
+
+func expiry(k *apikey.Key) string {
+	if k.Expires.IsZero() {
+		return "never"
+	}
+	return k.Expires.UTC().Format(time.RFC3339)
+}

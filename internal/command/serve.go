@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/config"
+)
+
+// doors says which doors a process opens; a tool opens none.
+type doors struct {
+	http  bool // the five operations
+	kafka bool // the consumer of the raw topic
+}
+
+func (p *process) serve() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run everything in one process, with an in-process part for every server that has no address",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd, config.KeysOrLoopback)
+			if err != nil {
+				return err
+			}
+			return p.run(cmd.Context(), eff.Config, doors{http: true, kafka: !eff.Kafka.Off})
+		},
+	}
+}
+
+func (p *process) ingest() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ingest",
+		Short: "Run the Kafka door alone; any number of these share one group and one Redis",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd, config.SharedRedis, config.SharedKafka, config.SomeKafka)
+			if err != nil {
+				return err
+			}
+			return p.run(cmd.Context(), eff.Config, doors{kafka: true})
+		},
+	}
+}
+
+func (p *process) api() *cobra.Command {
+	return &cobra.Command{
+		Use:   "api",
+		Short: "Run HTTP alone; any number of these share one Redis",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd, config.KeysOrLoopback, config.SharedRedis, config.SharedKafka)
+			if err != nil {
+				return err
+			}
+			return p.run(cmd.Context(), eff.Config, doors{http: true})
+		},
+	}
+}
+
+// run runs a service until ctx ends or a part of it fails, and stops it in good order.
+func (p *process) run(ctx context.Context, conf *config.Config, open doors) (err error) {
+	log, err := p.logger(conf)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Sync() }() // a terminal cannot be synced
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+
+	bagstore.ClientLog(func(line string) { log.Warn("redis client", zap.String("detail", line)) })
+	s := newService(conf, open, log, fail)
+	defer func() { err = errors.Join(err, failed(s.stop.run())) }()
+	if err := s.start(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	<-ctx.Done()
+	s.state.Set(errStopping)
+	log.Info("stopping")
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return failed(cause)
+	}
+	return nil
+}

@@ -1,0 +1,303 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/command"
+)
+
+// service is a bagtrail that runs inside the test.
+type service struct {
+	t         *testing.T
+	env       []string
+	http, ops string
+	stop      context.CancelFunc
+	ended     chan int
+	stderr    *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs `bagtrail serve`, or another command, with addresses and a data directory of its own.
+func start(t *testing.T, args []string, env ...string) *service {
+	t.Helper()
+	s := &service{t: t, http: freeAddress(t), ops: freeAddress(t)}
+	s.env = append([]string{
+		"BAGTRAIL_HTTP_ADDR=" + s.http, "BAGTRAIL_OPS_ADDR=" + s.ops,
+		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + freeAddress(t), "BAGTRAIL_DATA_DIR=" + t.TempDir(),
+	}, env...)
+	s.up(args)
+	t.Cleanup(func() {
+		s.down()
+		if t.Failed() {
+			t.Log(s.stderr.String())
+		}
+	})
+	return s
+}
+
+func (s *service) up(args []string) {
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	s.ended, s.stderr = make(chan int, 1), new(lockedBuffer)
+	go func() {
+		s.ended <- command.Run(ctx, args, s.env, strings.NewReader(""), io.Discard, s.stderr)
+	}()
+}
+
+// down stops the service and returns its exit code.
+func (s *service) down() int {
+	s.t.Helper()
+	s.stop()
+	return s.wait()
+}
+
+// wait waits for the service to end by itself.
+func (s *service) wait() int {
+	s.t.Helper()
+	select {
+	case code := <-s.ended:
+		s.ended <- code
+		return code
+	case <-time.After(30 * time.Second):
+		s.t.Fatal("the service does not end")
+		return -1
+	}
+}
+
+// readiness returns the status and the body of /readyz, or 0.
+func (s *service) readiness() (int, string) {
+	resp, err := http.Get("http://" + s.ops + "/readyz")
+	if err != nil {
+		return 0, ""
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return resp.StatusCode, string(body)
+}
+
+// until polls until condition holds.
+func (s *service) until(what string, condition func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(30 * time.Second); ; {
+		select {
+		case <-deadline:
+			s.t.Fatalf("%s: not within 30 s", what)
+		case code := <-s.ended:
+			s.ended <- code
+			s.t.Fatalf("%s: the service has ended with %d", what, code)
+		case <-tick.C:
+			if condition() {
+				return
+			}
+		}
+	}
+}
+
+func (s *service) untilReady() {
+	s.t.Helper()
+	s.until("ready", func() bool { status, _ := s.readiness(); return status == http.StatusOK })
+}
+
+// ask sends a request with a key and returns status and body.
+func (s *service) ask(method, path, body string) (int, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.http+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", apikey.DevelopmentKey)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp.StatusCode, string(answer)
+}
+
+// message returns a BSM for a flight of today.
+func message() (body, history string) {
+	today := time.Now().UTC()
+	text := fmt.Sprintf("BSM\r\n.V/1LZRH\r\n.F/LX14/%s/JFK/Y\r\n.N/0724123456001\r\nENDBSM\r\n", strings.ToUpper(today.Format("02Jan")))
+	return fmt.Sprintf(`{"bim_message":%q}`, text), "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
+}
+
+func TestServeAnswersTheSameAfterARestart(t *testing.T) {
+	s := start(t, []string{"serve"})
+	s.untilReady()
+	body, history := message()
+	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 || !strings.Contains(answer, "SVCPRB037") {
+		t.Fatalf("%d %s", status, answer)
+	}
+	status, before := s.ask("GET", history, "")
+	if status != 200 || !strings.Contains(before, `"event_code":"EXPECTED"`) {
+		t.Fatalf("%d %s", status, before)
+	}
+	if code := s.down(); code != command.Done {
+		t.Fatalf("exit code %d", code)
+	}
+	s.up([]string{"serve"})
+	s.untilReady()
+	if _, after := s.ask("GET", history, ""); after != before {
+		t.Errorf("before %s\nafter  %s", before, after)
+	}
+	for _, want := range []string{
+		`"part":"kafka"`, `"replaced_by":"BAGTRAIL_KAFKA_BROKERS"`, `"part":"redis"`, `"replaced_by":"BAGTRAIL_REDIS_URL"`,
+		`"part":"delayed-bag system"`, `"replaced_by":"BAGTRAIL_WTR_URL"`,
+	} {
+		if !strings.Contains(s.stderr.String(), want) {
+			t.Errorf("the log does not say %s", want)
+		}
+	}
+	for line := range strings.Lines(s.stderr.String()) {
+		if !json.Valid([]byte(line)) || strings.Contains(line, "0724123456") {
+			t.Errorf("a log line: %s", line)
+		}
+	}
+}
+
+func TestAServiceThatStopsLingersUntilBalancersNotice(t *testing.T) {
+	s := start(t, []string{"serve", "--kafka-brokers=off", "--http-linger=2s"})
+	s.untilReady()
+	s.stop()
+	s.until("readyz says no", func() bool { _, body := s.readiness(); return strings.Contains(body, `"lacks":"stopping"`) })
+	_, history := message()
+	resp, err := http.Get("http://" + s.http + history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if !resp.Close {
+		t.Error("the answer does not say that the connection ends")
+	}
+	if code := s.wait(); code != command.Done {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestServeWithKafkaOffKeepsTheIndexOnly(t *testing.T) {
+	s := start(t, []string{"serve", "--kafka-brokers=off"})
+	s.untilReady()
+	body, history := message()
+	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if _, answer := s.ask("GET", history, ""); !strings.Contains(answer, "EXPECTED") {
+		t.Error(answer)
+	}
+	if !strings.Contains(s.stderr.String(), "nothing to rebuild the index from") {
+		t.Errorf("the log does not say so: %s", s.stderr)
+	}
+	if code := s.down(); code != command.Done {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestWhatCannotBeUsedEndsWith3(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, env := range []string{
+		"BAGTRAIL_HTTP_ADDR=" + taken.Addr().String(),
+		"BAGTRAIL_OPS_ADDR=" + taken.Addr().String(),
+		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + taken.Addr().String(),
+		"BAGTRAIL_DATA_DIR=/dev/null/x",
+		"BAGTRAIL_KEYS_FILE=/no/such/file",
+		"BAGTRAIL_FLIGHTS_FILE=/no/such/file",
+		"BAGTRAIL_AIRPORTS_FILE=/no/such/file",
+	} {
+		s := start(t, []string{"serve"}, env)
+		if code := s.wait(); code != command.Failed || !strings.Contains(s.stderr.String(), "\nbagtrail: ") && !strings.HasPrefix(s.stderr.String(), "bagtrail: ") {
+			t.Errorf("%s: exit code %d, %s", env, code, s.stderr)
+		}
+	}
+}
+
+func TestFilesThatSayNonsenseEndWith2(t *testing.T) {
+	nonsense := write(t, t.TempDir(), "nonsense.yaml", "nonsense: true\n")
+	for _, variable := range []string{"BAGTRAIL_KEYS_FILE", "BAGTRAIL_FLIGHTS_FILE", "BAGTRAIL_AIRPORTS_FILE", "BAGTRAIL_CONFIG"} {
+		s := start(t, []string{"serve"}, variable+"="+nonsense)
+		if code := s.wait(); code != command.Usage || !strings.Contains(s.stderr.String(), "nonsense: ") {
+			t.Errorf("%s: exit code %d, %s", variable, code, s.stderr)
+		}
+	}
+}
+
+func TestWhileAServerIsAwayReadyzNamesItAndASignalEndsTheWait(t *testing.T) {
+	nobody := freeAddress(t)
+	s := start(t, []string{"serve", "--redis-url=redis://" + nobody, "--kafka-brokers=off"})
+	s.until("redis is named", func() bool {
+		status, body := s.readiness()
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `{"name":"redis","ready":false`) && strings.Contains(body, "waiting for redis")
+	})
+	if code := s.down(); code != command.Done {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestPartsThatShareServersDemandThem(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"ingest"}, []string{"BAGTRAIL_REDIS_URL is missing", "BAGTRAIL_KAFKA_BROKERS is missing"}},
+		{[]string{"ingest", "--redis-url=redis://a", "--kafka-brokers=off"}, []string{"BAGTRAIL_KAFKA_BROKERS is off"}},
+		{[]string{"api"}, []string{"BAGTRAIL_REDIS_URL is missing", "BAGTRAIL_KAFKA_BROKERS is missing"}},
+		{[]string{"serve", "--redis-url=http://u:hunter2@a"}, []string{"BAGTRAIL_REDIS_URL cannot be used"}},
+	} {
+		got := run(t, "", nil, tc.args...)
+		for _, want := range tc.want {
+			if got.code != command.Usage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "hunter2") {
+				t.Errorf("%q: %+v, want %q", tc.args, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/announce"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/config"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/watch"
+	"bagtrail/internal/wtr"
+)
+
+// service is a process that serves: its parts, and how they hang together. It is started step by step; each step
+// remembers how to undo it.
+type service struct {
+	conf  *config.Config
+	open  doors
+	log   *zap.Logger
+	clock func() time.Time
+	stop  stopper
+	fail  func(error) // ends the process, with this as its reason
+
+	registry *prometheus.Registry
+	messages *telemetry.Messages
+	ready    telemetry.Readiness
+	state    telemetry.State // of the start and the stop
+	behind   *crew           // what the doors need while they are open
+
+	library  *airport.Library
+	keys     *apikey.Store
+	flights  *flightref.Store
+	filer    *enricher.Enricher
+	store    *bagstore.Store
+	kafka    *kafkadoor.Door // nil where Kafka is off
+	trails   *trail.Reader
+	pipeline *ingestor.Pipeline
+	listener net.Listener // of the five operations, or nil
+	wtr      *wtr.Client
+}
+
+var (
+	errStopping = errors.New("stopping")
+	errStarting = errors.New("starting")
+)
+
+func newService(conf *config.Config, open doors, log *zap.Logger, fail func(error)) *service {
+	s := &service{conf: conf, open: open, log: log, clock: time.Now, stop: stopper{log: log}, fail: fail, flights: flightref.None()}
+	s.registry = telemetry.NewRegistry(thisBuild().version)
+	s.messages = telemetry.NewMessages(s.registry)
+	return s
+}
+
+// start starts the parts from the inside outward: what others need comes first, and the doors open last.
+func (s *service) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		s.startOps, s.readAirports, s.readFlights, s.readKeys, s.listen, s.openIndex, s.openKafka, s.openDownstream,
+		s.waitForServers, s.rebuild, s.openDoors,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	s.state.Set(nil)
+	s.log.Info("ready")
+	return nil
+}
+
+// startOps opens the ops server, so that everything after it can be watched.
+func (s *service) startOps(ctx context.Context) error {
+	s.ready.Add("service", s.state.Check)
+	s.state.Set(errStarting)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.conf.Ops.Addr)
+	if err != nil {
+		return failed(fmt.Errorf("ops server: %w", err))
+	}
+	last := newCrew(context.WithoutCancel(ctx), s.fail)
+	last.start("ops server", func(ctx context.Context) error {
+		return telemetry.NewOps(s.registry, &s.ready, s.log).Serve(ctx, listener)
+	})
+	s.stop.later("ops server", last.goHome)
+	s.log.Info("operators are served", zap.Stringer("address", listener.Addr()))
+
+	s.behind = newCrew(context.WithoutCancel(ctx), s.fail)
+	s.stop.later("background work", s.behind.goHome)
+	return nil
+}
+
+// readAirports makes what knows airports.
+func (s *service) readAirports(context.Context) (err error) {
+	if s.library, err = openAirports(s.conf); err != nil {
+		return unusable(err)
+	}
+	s.filer = enricher.New(s.library)
+	return nil
+}
+
+// readFlights reads the flight reference, and watches it.
+func (s *service) readFlights(context.Context) (err error) {
+	if path := s.conf.Files.Flights; path != "" {
+		if s.flights, err = flightref.Open(path, s.library.Place); err != nil {
+			return unusable(fmt.Errorf("flights file: %w", err))
+		}
+		s.watch("flights file", s.flights.Watch)
+	}
+	return nil
+}
+
+// readKeys reads the key file, and watches it.
+func (s *service) readKeys(context.Context) (err error) {
+	if !s.open.http {
+		return nil
+	}
+	if path := s.conf.Files.Keys; path != "" {
+		if s.keys, err = apikey.Open(path); err != nil {
+			return unusable(fmt.Errorf("key file: %w", err))
+		}
+		s.watch("key file", s.keys.Watch)
+		return nil
+	}
+	s.keys = apikey.Development()
+	s.log.Warn("without a key file there is one key, the development key of the README, and everybody knows it",
+		zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
+	return nil
+}
+
+// watch takes over changes of a file while the service runs.
+func (s *service) watch(name string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {
+	s.behind.start(name, func(ctx context.Context) error {
+		ticker := time.NewTicker(watch.Interval)
+		defer ticker.Stop()
+		run(ctx, ticker.C, func(err error) {
+			if err != nil {
+				s.log.Error("a changed file is not taken over", zap.String("file", name), zap.Error(err))
+				return
+			}
+			s.log.Info("a changed file is taken over", zap.String("file", name))
+		})
+		return nil
+	})
+}
+
+// listen takes the address of the five operations, so that a process without it fails before it has done anything.
+// Callers who come too early wait.
+func (s *service) listen(ctx context.Context) (err error) {
+	if !s.open.http {
+		return nil
+	}
+	if h := s.conf.HTTP; h.TLS() {
+		if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
+			return unusable(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
+		}
+	}
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.conf.HTTP.Addr); err != nil {
+		return failed(fmt.Errorf("HTTP: %w", err))
+	}
+	s.stop.later("HTTP address", func() error {
+		_ = s.listener.Close() // the server has closed it, where there was one
+		return nil
+	})
+	return nil
+}
+
+// openIndex opens the store, and what reads and writes it.
+func (s *service) openIndex(context.Context) (err error) {
+	s.store, err = bagstore.Open(bagstore.Config{URL: s.conf.Redis.URL, Retention: s.conf.Rules.Retention, Now: s.clock})
+	if err != nil {
+		return failed(err)
+	}
+	s.stop.later("index", s.store.Close)
+	s.ready.Add("redis", s.store.Ready)
+	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
+		Window:    s.conf.Rules.DuplicateWindow,
+		Retention: s.conf.Rules.Retention,
+		Place:     s.library.Place,
+		Departed:  s.flights.Departed,
+		Now:       s.clock,
+	})
+	s.pipeline = ingestor.New(s.library, s.filer, s.store.Writer())
+	if s.store.Embedded() {
+		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
+	}
+	return nil
+}
+
+// inProcess says that a part runs inside this process, and what replaces it.
+func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
+	s.log.Info("in-process part", append([]zap.Field{
+		zap.String("part", part), zap.String("what", what), zap.String("replaced_by", variable),
+	}, fields...)...)
+}
+
+// openKafka opens the way to Kafka, and the in-process broker where no other is named.
+func (s *service) openKafka(context.Context) (err error) {
+	conf := s.conf.Kafka
+	if conf.Off {
+		s.log.Warn("Kafka is off: messages come by HTTP only, and Redis is the only copy of them")
+		if s.store.Embedded() {
+			s.log.Warn("there is nothing to rebuild the index from: what it holds ends with the process")
+		}
+		return nil
+	}
+	brokers := conf.Brokers
+	if conf.InProcess() {
+		address, err := s.startBroker()
+		if err != nil {
+			return failed(err)
+		}
+		brokers = []string{address}
+	}
+	s.kafka, err = kafkadoor.Open(kafkaConfig(s.conf, brokers, s.log))
+	if err != nil {
+		return &exit{Usage, err}
+	}
+	s.stop.later("Kafka", func() error { s.kafka.Close(); return nil })
+	if s.open.kafka {
+		s.ready.Add("kafka", s.kafka.Ping)
+	} else {
+		s.ready.AddOptional("kafka", s.kafka.Ping) // queries go on without it
+	}
+	return nil
+}
+
+// startBroker starts the in-process broker and returns its address. A tool that finds the files of the broker in use goes
+// to the process that uses them, which is a bagtrail serve.
+func (s *service) startBroker() (string, error) {
+	address := s.conf.Kafka.EmbeddedAddr
+	broker, err := kafkadoor.StartEmbedded(filepath.Join(s.conf.DataDir, "kafka"), address, s.log)
+	if isTool := s.open == (doors{}); isTool && errors.Is(err, syscall.EWOULDBLOCK) {
+		return address, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	s.stop.later("in-process broker", broker.Close)
+	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
+		zap.String("address", broker.Addr()), zap.String("directory", s.conf.DataDir))
+	return broker.Addr(), nil
+}
+
+// afterlife is how much longer than a bag the topics keep a message: a bag is kept by its last event, the messages of
+// its journey are older.
+const afterlife = 30 * 24 * time.Hour
+
+// kafkaConfig says which Kafka, and how.
+func kafkaConfig(c *config.Config, brokers []string, log *zap.Logger) kafkadoor.Config {
+	conf := kafkadoor.Config{
+		Brokers:   brokers,
+		Group:     c.Kafka.Group,
+		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic, Events: c.Kafka.EventsTopic},
+		SASL:      kafkadoor.SASL{Mechanism: c.Kafka.Mechanism, Username: c.Kafka.Username, Password: c.Kafka.Password},
+		Retention: c.Rules.Retention + afterlife,
+		Logger:    log,
+	}
+	if c.Kafka.TLS {
+		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return conf
+}
+
+// openDownstream opens the way to the delayed-bag system, and simulates it where none is named.
+func (s *service) openDownstream(ctx context.Context) (err error) {
+	if !s.open.http {
+		return nil
+	}
+	address := s.conf.WTR.URL
+	if s.conf.WTR.InProcess() {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return failed(fmt.Errorf("delayed-bag simulator: %w", err))
+		}
+		address = "http://" + listener.Addr().String() + "/"
+		s.behind.start("delayed-bag simulator", func(ctx context.Context) error {
+			return serveSimulator(ctx, new(wtr.Simulator), listener)
+		})
+		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
+	}
+	if s.wtr, err = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock); err != nil {
+		return &exit{Usage, err}
+	}
+	return nil
+}
+
+// serveSimulator serves the simulated delayed-bag system until ctx ends.
+func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Listener) error {
+	server := &http.Server{Handler: simulator, ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return server.Close()
+	}
+}
+
+// announcements makes the events of messages for the events topic.
+func (s *service) announcements() kafkadoor.EventMaker {
+	announcer := announce.Announcer{
+		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
+		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, Place: s.library.Place},
+	}
+	return func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+		made, err := announcer.Events(ctx, filings)
+		if err != nil {
+			return nil, err
+		}
+		events := make([]kafkadoor.Event, len(made))
+		for i, e := range made {
+			events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document()}
+		}
+		return events, nil
+	}
+}

@@ -1,0 +1,140 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bagtrail/ingestor/httpdoor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/config"
+	"bagtrail/internal/messagefile"
+	"bagtrail/internal/simulate"
+)
+
+// simulation is one run of the simulate command.
+type simulation struct {
+	options     simulate.Options
+	to          string // kafka, http, or the name of a file
+	faults      string
+	start       string
+	rate        float64
+	truth       string
+	url, key    string
+	connections int
+}
+
+func (p *process) simulate() *cobra.Command {
+	var sim simulation
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "Send journeys of bags with realistic traffic and faults",
+		Long: `simulate makes the messages of bags on a timetable of flights, from check-in to arrival, with what goes wrong on the way,
+and sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same bytes.
+
+To Kafka, records are stamped with the times of the journey. Over HTTP the service stamps what it receives with its own clock.
+It ends with one line of JSON that says what was sent.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var checks []config.Check
+			if sim.to == "kafka" {
+				checks = append(checks, config.SomeKafka)
+			}
+			eff, err := p.load(cmd, checks...)
+			if err != nil {
+				return err
+			}
+			if sim.options.Start, err = moment(sim.start, time.Now().UTC().Truncate(time.Millisecond)); err != nil {
+				return &exit{Usage, fmt.Errorf("--start: %w", err)}
+			}
+			if sim.options.Faults, err = simulate.ParseFaults(sim.faults); err != nil {
+				return &exit{Usage, fmt.Errorf("--faults: %w", err)}
+			}
+			return p.runSimulation(cmd.Context(), eff.Config, &sim)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&sim.to, "to", "kafka", "kafka, http, or a `file` for a capture (- is the standard output)")
+	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` that decides on everything that happens")
+	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339); default now")
+	flags.IntVar(&sim.options.Bags, "bags", 1000, "how many bags are checked in")
+	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "`time` from one check-in to the next")
+	flags.StringVar(&sim.faults, "faults", "", `what goes wrong, in percent: "none", "all=5", "none,rush=5,late=1"; default that of an ordinary day`)
+	flags.Float64Var(&sim.rate, "rate", 0, "messages a second; 0 is as fast as they are taken")
+	flags.StringVar(&sim.truth, "truth", "", "`file` for the truth about every bag, a line of JSON each")
+	flags.StringVar(&sim.url, "url", "", "`URL` of the service to post to; default that of a service on this machine with the same settings")
+	flags.StringVar(&sim.key, "key", apikey.DevelopmentKey, "API `key` to post with")
+	flags.IntVar(&sim.connections, "connections", 8, "how many posts at once")
+	return cmd
+}
+
+// runSimulation opens what the messages go to, and sends them.
+func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *simulation) error {
+	switch sim.to {
+	case "kafka":
+		return p.tool(ctx, conf, func(ctx context.Context, s *service) error {
+			return p.send(ctx, sim, simulate.ToLog(s.kafka), p.stdout)
+		}, (*service).openKafka, (*service).waitForServers)
+	case "http":
+		return p.send(ctx, sim, simulate.Poster{
+			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
+			URL:    sim.target(conf), Key: sim.key, Connections: sim.connections, Patience: time.Minute,
+		}, p.stdout)
+	case messagefile.Stdin:
+		return p.capture(ctx, sim, p.stdout, p.stderr)
+	}
+	file, err := os.Create(sim.to)
+	if err != nil {
+		return failed(err)
+	}
+	return errors.Join(p.capture(ctx, sim, file, p.stdout), failed(file.Close()))
+}
+
+// capture writes the messages to w, and says to summary what it has written.
+func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Writer) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	return errors.Join(p.send(ctx, sim, simulate.ToCapture(out), summary), failed(out.Flush()))
+}
+
+// target is where messages are posted.
+func (sim *simulation) target(conf *config.Config) string {
+	base := sim.url
+	if base == "" {
+		base = "http://" + conf.HTTP.Addr
+		if conf.HTTP.TLS() {
+			base = "https://" + conf.HTTP.Addr
+		}
+	}
+	return base + httpdoor.Door{}.Operation().Template
+}
+
+// send sends the messages to a sink.
+func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink, summary io.Writer) error {
+	shown := newProgress(p.stderr)
+	with := simulate.Running{Sink: sink, Rate: sim.rate, Now: time.Now, Progress: func(s simulate.Summary) {
+		shown.show(time.Now(), "%d messages, %.0f %%", s.Messages, 100*s.Share)
+	}}
+	finish := func() error { return nil }
+	if sim.truth != "" {
+		file, err := os.Create(sim.truth)
+		if err != nil {
+			return failed(err)
+		}
+		out := bufio.NewWriter(file)
+		with.Truth = simulate.Lines(out)
+		finish = func() error { return errors.Join(out.Flush(), file.Close()) }
+	}
+	sent, err := simulate.Run(ctx, sim.options, with)
+	shown.clear()
+	err = errors.Join(err, finish(), json.NewEncoder(summary).Encode(sent))
+	return failed(err)
+}

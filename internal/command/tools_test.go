@@ -1,0 +1,178 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/command"
+)
+
+// tools returns the variables with which a tool works on the data of its own in-process servers.
+func tools(t *testing.T) []string {
+	t.Helper()
+	return []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + freeAddress(t), "BAGTRAIL_DATA_DIR=" + t.TempDir()}
+}
+
+func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
+	s := start(t, []string{"serve"})
+	s.untilReady()
+	body, history := message()
+	var request struct {
+		Message string `json:"bim_message"`
+	}
+	if err := json.Unmarshal([]byte(body), &request); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.txt", request.Message)
+	write(t, dir, "b.txt", bad)
+
+	// While serve runs, the tool goes to its broker, and serve takes over from there.
+	for range 2 {
+		got := run(t, "", s.env, "replay", "--received", "2026-11-21T10:00:00Z", dir)
+		if got.code != command.Rejected || !strings.Contains(got.stdout, "b.txt:1: BSM rejected") || !strings.HasSuffix(got.stdout, "messages: 2, accepted: 1, known before: 0, rejected: 1\n") {
+			t.Fatalf("%+v", got)
+		}
+	}
+	var answer string
+	s.until("the message is in the index", func() bool {
+		_, answer = s.ask("GET", history, "")
+		return strings.Contains(answer, "EXPECTED")
+	})
+	if strings.Count(answer, "EXPECTED") != 1 {
+		t.Errorf("a repetition made a second event: %s", answer)
+	}
+}
+
+func TestReplayWithoutAServiceLeavesItsMessagesInTheLog(t *testing.T) {
+	env := tools(t)
+	body, history := message()
+	var request struct {
+		Message string `json:"bim_message"`
+	}
+	if err := json.Unmarshal([]byte(body), &request); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, request.Message, env, "replay", "--split", "-")
+	if got.code != command.Done || got.stdout != "messages: 1, accepted: 1, known before: 0, rejected: 0\n" {
+		t.Fatalf("%+v", got)
+	}
+	s := start(t, []string{"serve"}, env...)
+	s.untilReady()
+	if _, answer := s.ask("GET", history, ""); !strings.Contains(answer, "EXPECTED") {
+		t.Error(answer)
+	}
+}
+
+func TestReplaySaysWhatIsWrong(t *testing.T) {
+	for _, tc := range []struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		{[]string{"replay"}, command.Usage, "BAGTRAIL_REDIS_URL is missing"},
+		{[]string{"replay", "--redis-url=redis://a", "--kafka-brokers=off"}, command.Usage, "BAGTRAIL_KAFKA_BROKERS is off"},
+		{[]string{"replay", "--from=yesterday", "--redis-url=redis://a"}, command.Usage, "--from: "},
+		{[]string{"replay", "--from=earliest", "x.txt"}, command.Usage, "not for files"},
+		{[]string{"replay", "--received=yesterday", "x.txt"}, command.Usage, "--received: "},
+		{[]string{"replay", "/no/such/file"}, command.Failed, "/no/such/file"},
+	} {
+		if got := run(t, "", tools(t), tc.args...); got.code != tc.code || !strings.Contains(got.stderr, tc.stderr) {
+			t.Errorf("%q: %+v, want %d and %q", tc.args, got, tc.code, tc.stderr)
+		}
+	}
+}
+
+func TestSimulateIsAFunctionOfItsOptions(t *testing.T) {
+	dir := t.TempDir()
+	simulate := func(name, seed string) (feed, truth, summary string) {
+		t.Helper()
+		got := run(t, "", nil, "simulate", "--to", filepath.Join(dir, name), "--truth", filepath.Join(dir, name+".truth"),
+			"--bags", "20", "--seed", seed, "--start", "2026-11-21T06:00:00Z")
+		if got.code != command.Done {
+			t.Fatalf("%+v", got)
+		}
+		return read(t, filepath.Join(dir, name)), read(t, filepath.Join(dir, name+".truth")), got.stdout
+	}
+	feed, truth, summary := simulate("a", "7")
+	again, _, _ := simulate("b", "7")
+	other, _, _ := simulate("c", "8")
+	if feed != again || feed == other || feed == "" {
+		t.Errorf("feeds of %d, %d, %d bytes", len(feed), len(again), len(other))
+	}
+	if strings.Count(truth, "\n") < 20 {
+		t.Errorf("the truth about %d bags", strings.Count(truth, "\n"))
+	}
+	var said struct{ Messages int }
+	if err := json.Unmarshal([]byte(summary), &said); err != nil || said.Messages < 100 {
+		t.Errorf("%v %s", err, summary)
+	}
+	// What it writes is a capture.
+	if got := run(t, feed, nil, "validate", "--split", "--json"); strings.Count(got.stdout, "\n") != said.Messages {
+		t.Errorf("%d messages of %d", strings.Count(got.stdout, "\n"), said.Messages)
+	}
+	if got := run(t, "", nil, "simulate", "--to=-", "--bags=20", "--seed=7", "--start=2026-11-21T06:00:00Z"); got.stdout != feed || got.stderr != summary {
+		t.Errorf("to the standard output: %d bytes, %s", len(got.stdout), got.stderr)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestSimulateSendsToARunningService(t *testing.T) {
+	s := start(t, []string{"serve"})
+	s.untilReady()
+	for _, to := range []string{"kafka", "http"} {
+		got := run(t, "", s.env, "simulate", "--to", to, "--bags=5", "--faults=none")
+		if got.code != command.Done || !strings.Contains(got.stdout, `"bags":5`) {
+			t.Errorf("to %s: %+v", to, got)
+		}
+	}
+}
+
+func TestSimulateSaysWhatIsWrong(t *testing.T) {
+	for _, args := range [][]string{
+		{"simulate", "--faults=some"},
+		{"simulate", "--start=now"},
+		{"simulate", "--kafka-brokers=off"},
+		{"simulate", "x"},
+	} {
+		if got := run(t, "", tools(t), args...); got.code != command.Usage || got.stderr == "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	for _, args := range [][]string{
+		{"simulate", "--to=/no/such/directory/file"},
+		{"simulate", "--to=-", "--truth=/no/such/directory/file"},
+	} {
+		if got := run(t, "", nil, args...); got.code != command.Failed || got.stderr == "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+func TestTheDelayedBagSimulatorRunsByItself(t *testing.T) {
+	address := freeAddress(t)
+	s := start(t, []string{"wtr-simulator", "--addr", address})
+	s.until("it answers", func() bool {
+		resp, err := http.Get("http://" + address + "/records")
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	if code := s.down(); code != command.Done {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,204 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/internal/announce"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/config"
+	"bagtrail/internal/jsontext"
+	"bagtrail/internal/messagefile"
+	"bagtrail/internal/trail/memory"
+)
+
+// validation is one run of the validate command.
+type validation struct {
+	library  *airport.Library
+	enricher *enricher.Enricher
+	pipeline *ingestor.Pipeline // judges; it has no index
+	received time.Time
+	events   bool // add the events that a message would make
+	json     bool
+
+	out      *bufio.Writer
+	buffer   []byte // of the JSON line, used again
+	messages int
+	rejected int
+}
+
+func (p *process) validate() *cobra.Command {
+	var (
+		v        validation
+		split    bool
+		received string
+	)
+	cmd := &cobra.Command{
+		Use:   "validate [FILE|DIR|-]...",
+		Short: "Parse messages and show what is wrong with them; touches nothing",
+		Long: `validate parses messages and shows what is wrong with them, with the line and a mark under the column.
+It touches no server. A FILE is one message as sent; of a DIR the files ending .txt or .bim are taken, in name
+order; "-", or no name, is the standard input.
+
+With --json it prints one object a line and message: file, message (its number in the file), kind ("BSM", "BPM", the
+identifier found, or ""), accepted, errors, warnings.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			eff, err := p.load(cmd)
+			if err != nil {
+				return err
+			}
+			if v.received, err = moment(received, time.Now()); err != nil {
+				return &exit{Usage, fmt.Errorf("--received: %w", err)}
+			}
+			if v.library, err = openAirports(eff.Config); err != nil {
+				return unusable(err)
+			}
+			v.enricher = enricher.New(v.library)
+			v.pipeline = ingestor.New(v.library, v.enricher, nil)
+			v.out = bufio.NewWriter(p.stdout)
+			if len(names) == 0 {
+				names = []string{messagefile.Stdin}
+			}
+			return v.run(cmd, messagefile.Reader{Stdin: p.stdin, Split: split}, names)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&split, "split", false, "a file is a capture of many messages, each ending at its end line")
+	flags.BoolVar(&v.json, "json", false, "print one JSON object a message")
+	flags.BoolVar(&v.events, "events", false, "add the events that each message would make")
+	flags.StringVar(&received, "received", "", "`time` of receipt (RFC 3339), from which dates take their year; default now")
+	return cmd
+}
+
+// run judges every message, and goes on past files that cannot be read.
+func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []string) error {
+	var faults []error
+	for m, err := range reader.Messages(names) {
+		if ctxErr := cmd.Context().Err(); ctxErr != nil {
+			faults = append(faults, fmt.Errorf("stopped early: %w", ctxErr))
+			break
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if err := v.judge(cmd.Context(), m); err != nil {
+			faults = append(faults, err)
+			break
+		}
+	}
+	if !v.json {
+		fmt.Fprintf(v.out, "messages: %d, rejected: %d\n", v.messages, v.rejected)
+	}
+	faults = append(faults, v.out.Flush())
+	if err := errors.Join(faults...); err != nil {
+		return failed(err)
+	}
+	if v.rejected > 0 {
+		return &exit{code: Rejected}
+	}
+	return nil
+}
+
+// judge shows what becomes of one message.
+func (v *validation) judge(ctx context.Context, m messagefile.Message) error {
+	outcome := v.pipeline.Judge(ingestor.Envelope{Raw: m.Text, Received: v.received})
+	v.messages++
+	if outcome.Verdict == ingestor.Rejected {
+		v.rejected++
+	}
+	var events []announce.Event
+	if v.events {
+		var err error
+		if events, err = v.eventsOf(ctx, outcome); err != nil {
+			return err
+		}
+	}
+	if v.json {
+		v.buffer = v.appendJSON(v.buffer[:0], m, outcome, events)
+		_, err := v.out.Write(v.buffer)
+		return err
+	}
+	writeVerdict(v.out, m, outcome)
+	for _, e := range events {
+		fmt.Fprintf(v.out, "  %s %s (%s)\n", e.Plate, e.Code, e.Description)
+	}
+	return nil
+}
+
+// appendJSON appends the object of one message and a line end.
+func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []announce.Event) []byte {
+	dst = append(dst, `{"file":`...)
+	dst = jsontext.AppendString(dst, m.File)
+	dst = fmt.Appendf(dst, `,"message":%d,"kind":`, m.Number)
+	dst = jsontext.AppendString(dst, outcome.Identifier)
+	dst = fmt.Appendf(dst, `,"accepted":%t,"errors":`, outcome.Verdict != ingestor.Rejected)
+	dst = ingestor.AppendDiagnostics(dst, outcome.Errors)
+	dst = append(dst, `,"warnings":`...)
+	dst = ingestor.AppendDiagnostics(dst, outcome.Warnings)
+	if v.events {
+		dst = append(dst, `,"events":[`...)
+		for i, e := range events {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, e.Data...)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, "}\n"...)
+}
+
+// eventsOf returns the events that a message makes where it is the first of its bags. A message that positions a container
+// has none: its events are those of the bags in there, which it does not name.
+func (v *validation) eventsOf(ctx context.Context, outcome ingestor.Outcome) ([]announce.Event, error) {
+	if outcome.Verdict == ingestor.Rejected {
+		return nil, nil
+	}
+	index, filings := memory.New(), []bag.Filing{outcome.Filing}
+	if _, err := index.File(ctx, filings); err != nil {
+		return nil, err
+	}
+	return announce.Announcer{
+		Index: index, Enricher: v.enricher, Places: v.library, Rules: bag.Rules{Place: v.library.Place},
+	}.Events(ctx, filings)
+}
+
+// moment reads a time as RFC 3339; the empty text is now.
+func moment(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return now, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-21T13:10:00Z", text)
+	}
+	return t, nil
+}
+
+// openAirports makes the airport library, with the operator's file where there is one.
+func openAirports(c *config.Config) (*airport.Library, error) {
+	if c.Files.Airports == "" {
+		return airport.New(), nil
+	}
+	f, err := os.Open(c.Files.Airports)
+	if err != nil {
+		return nil, fmt.Errorf("airports file: %w", err)
+	}
+	defer f.Close()
+	extra, err := airport.ReadExtra(f)
+	if err != nil {
+		return nil, fmt.Errorf("airports file %s: %w", c.Files.Airports, err)
+	}
+	return airport.New(extra), nil
+}

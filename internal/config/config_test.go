@@ -1,0 +1,305 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"bagtrail/internal/config"
+)
+
+// load loads what a command line and an environment say.
+func load(t *testing.T, args, env []string, checks ...config.Check) (*config.Effective, error) {
+	t.Helper()
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatalf("Parse(%q): %v", args, err)
+	}
+	return config.Load(fs, env, checks...)
+}
+
+func mustLoad(t *testing.T, args, env []string, checks ...config.Check) *config.Effective {
+	t.Helper()
+	eff, err := load(t, args, env, checks...)
+	if err != nil {
+		t.Fatalf("Load(%q, %q): %v", args, env, err)
+	}
+	return eff
+}
+
+// faults returns the lines of the error of load.
+func faults(t *testing.T, args, env []string, checks ...config.Check) []string {
+	t.Helper()
+	_, err := load(t, args, env, checks...)
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaultsAreThoseOfTheContract(t *testing.T) {
+	want := config.Config{
+		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", Drain: 20 * time.Second},
+		Ops:     config.Ops{Addr: "127.0.0.1:8081"},
+		DataDir: "./bagtrail-data",
+		Kafka: config.Kafka{
+			EmbeddedAddr: "127.0.0.1:9092",
+			Topic:        "bim.raw", RejectsTopic: "bim.rejected", EventsTopic: "bag.events", Group: "bagtrail",
+		},
+		WTR:   config.WTR{Timeout: 10 * time.Second},
+		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute},
+		Log:   config.Log{Level: "info", Format: "auto"},
+	}
+	got := mustLoad(t, nil, nil, config.KeysOrLoopback)
+	if !reflect.DeepEqual(*got.Config, want) {
+		t.Errorf("got  %+v\nwant %+v", *got.Config, want)
+	}
+	if !got.Kafka.InProcess() || !got.Redis.InProcess() || !got.WTR.InProcess() || got.HTTP.TLS() {
+		t.Error("the default is everything in process, without TLS")
+	}
+}
+
+func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
+	env := []string{
+		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
+		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
+		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=g",
+		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_FLIGHTS_FILE=flights",
+		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
+		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
+	}
+	want := config.Config{
+		HTTP:    config.HTTP{Addr: "0.0.0.0:80", TLSCert: "c.pem", TLSKey: "k.pem", Linger: 5 * time.Second, Drain: time.Minute},
+		Ops:     config.Ops{Addr: "[::1]:81"},
+		DataDir: "/d",
+		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
+		Kafka: config.Kafka{
+			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
+			EmbeddedAddr: "127.0.0.1:1", Topic: "t", RejectsTopic: "r", EventsTopic: "", Group: "g",
+		},
+		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
+		Files: config.Files{Keys: "keys", Airports: "airports", Flights: "flights"},
+		Rules: config.Rules{Retention: 24 * time.Hour},
+		Log:   config.Log{Level: "debug", Format: "console"},
+	}
+	if got := mustLoad(t, nil, env); !reflect.DeepEqual(*got.Config, want) {
+		t.Errorf("got  %+v\nwant %+v", *got.Config, want)
+	}
+	// The same settings as flags and as members of a file say the same.
+	var args []string
+	var file strings.Builder
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		member := strings.ToLower(strings.TrimPrefix(name, "BAGTRAIL_"))
+		args = append(args, "--"+strings.ReplaceAll(member, "_", "-")+"="+value)
+		file.WriteString(member + ": '" + value + "'\n")
+	}
+	if got := mustLoad(t, args, nil); !reflect.DeepEqual(*got.Config, want) {
+		t.Errorf("flags: got %+v", *got.Config)
+	}
+	if got := mustLoad(t, []string{"--config", write(t, "c.yaml", file.String())}, nil); !reflect.DeepEqual(*got.Config, want) {
+		t.Errorf("file: got %+v", *got.Config)
+	}
+}
+
+func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
+	file := write(t, "c.yaml", "http_addr: 127.0.0.1:1\nops_addr: 127.0.0.1:2\ndata_dir: three\nkafka_brokers: [a:1, b:2]\n")
+	eff := mustLoad(t,
+		[]string{"--http-addr", "127.0.0.1:7", "--kafka-tls"},
+		[]string{"BAGTRAIL_CONFIG=" + file, "BAGTRAIL_HTTP_ADDR=127.0.0.1:8", "BAGTRAIL_OPS_ADDR=127.0.0.1:9"})
+	if eff.HTTP.Addr != "127.0.0.1:7" || eff.Ops.Addr != "127.0.0.1:9" || eff.DataDir != "three" || !eff.Kafka.TLS || eff.Log.Level != "info" {
+		t.Errorf("got %+v", *eff.Config)
+	}
+	if !slices.Equal(eff.Kafka.Brokers, []string{"a:1", "b:2"}) {
+		t.Errorf("brokers of a YAML list: %q", eff.Kafka.Brokers)
+	}
+	var shown strings.Builder
+	if _, err := eff.WriteTo(&shown); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`http_addr: 127.0.0.1:7 +# BAGTRAIL_HTTP_ADDR, flag --http-addr`,
+		`ops_addr: 127.0.0.1:9 +# BAGTRAIL_OPS_ADDR, environment BAGTRAIL_OPS_ADDR`,
+		`data_dir: three +# BAGTRAIL_DATA_DIR, file ` + file,
+		`log_level: info +# BAGTRAIL_LOG_LEVEL, default`,
+	} {
+		want, source, _ := strings.Cut(line, " +")
+		if !slices.ContainsFunc(strings.Split(shown.String(), "\n"), func(l string) bool {
+			return strings.HasPrefix(l, want+" ") && strings.HasSuffix(l, source)
+		}) {
+			t.Errorf("no line %q in\n%s", line, shown.String())
+		}
+	}
+}
+
+func TestWhatIsShownIsReadBack(t *testing.T) {
+	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-events-topic=", "--kafka-group=it's: #1", "--duplicate-window=5m"}, nil)
+	var shown strings.Builder
+	if _, err := first.WriteTo(&shown); err != nil {
+		t.Fatal(err)
+	}
+	second := mustLoad(t, []string{"--config", write(t, "c.yaml", shown.String())}, nil)
+	if !reflect.DeepEqual(first.Config, second.Config) {
+		t.Errorf("read back %+v\nfrom\n%s", *second.Config, shown.String())
+	}
+}
+
+func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
+	password := write(t, "password", "s3cret\n")
+	url := write(t, "url", "redis://app:hunter2@cache:6379/0?password=hunter3")
+	eff := mustLoad(t,
+		[]string{"--redis-url-file", url, "--kafka-sasl-mechanism=PLAIN", "--kafka-sasl-username=u"},
+		[]string{"BAGTRAIL_KAFKA_SASL_PASSWORD_FILE=" + password, "BAGTRAIL_REDIS_URL=redis://loses", "BAGTRAIL_WTR_URL=https://token@wtr/"})
+	if eff.Kafka.Password != "s3cret" || eff.Redis.URL != "redis://app:hunter2@cache:6379/0?password=hunter3" {
+		t.Errorf("got password %q, URL %q", eff.Kafka.Password, eff.Redis.URL)
+	}
+	var shown strings.Builder
+	if _, err := eff.WriteTo(&shown); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"s3cret", "hunter2", "hunter3", "token"} {
+		if strings.Contains(shown.String(), secret) {
+			t.Errorf("%q is shown:\n%s", secret, shown.String())
+		}
+	}
+	if !strings.Contains(shown.String(), "redis://app:********@cache:6379/0?password=********") || !strings.Contains(shown.String(), ", file "+password) {
+		t.Errorf("shown:\n%s", shown.String())
+	}
+}
+
+func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
+	for secret, want := range map[string]string{
+		"":                              "",
+		"s3cret":                        "********",
+		"redis://cache:6379/1":          "redis://cache:6379/1",
+		"redis://:pw@cache":             "redis://:********@cache",
+		"redis://u:p?a/s@s@cache/0":     "redis://u:********@cache/0",
+		"redis+cluster://u:p@a:1,b:2":   "redis+cluster://u:********@a:1,b:2",
+		"https://wtr/x?a=1&api_key=abc": "https://wtr/x?a=1&api_key=********",
+	} {
+		if got := config.Mask(secret); got != want {
+			t.Errorf("Mask(%q) = %q, want %q", secret, got, want)
+		}
+	}
+}
+
+func TestEveryFaultIsReportedAtOnce(t *testing.T) {
+	file := write(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
+	got := faults(t,
+		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps"},
+		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
+		config.KeysOrLoopback)
+	want := []string{
+		`BAGTRAIL_KAFKA_BROKER is no variable of bagtrail; did you mean BAGTRAIL_KAFKA_BROKERS?`,
+		file + ` line 2: http_adr: unknown member; did you mean http_addr?`,
+		file + ` line 3: log_level: not a plain value`,
+		`BAGTRAIL_OPS_ADDR is empty (flag --ops-addr)`,
+		`BAGTRAIL_KAFKA_TLS "perhaps" is neither true nor false (flag --kafka-tls)`,
+		`BAGTRAIL_RETENTION "soon" is no duration such as 10s, 5m or 4320h (file ` + file + `)`,
+		`BAGTRAIL_HTTP_TLS_KEY is missing: TLS needs the certificate and its key`,
+		`BAGTRAIL_KAFKA_BROKERS "a" is not host:port (environment BAGTRAIL_KAFKA_BROKERS)`,
+		`BAGTRAIL_KAFKA_BROKERS "b:99999" has the port "99999", which is none of 0 to 65535 (environment BAGTRAIL_KAFKA_BROKERS)`,
+		`BAGTRAIL_KAFKA_TOPIC "a b" is no topic name: letters, digits, dot, underscore, hyphen, at most 249 (file ` + file + `)`,
+		`BAGTRAIL_WTR_URL is no http:// or https:// URL (flag --wtr-url)`,
+		`BAGTRAIL_HTTP_ADDR ":8080" is not a loopback address: without BAGTRAIL_KEYS_FILE only the development key exists, and it opens everything (environment BAGTRAIL_HTTP_ADDR)`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestFaultsNameTheirVariable(t *testing.T) {
+	for _, tc := range []struct {
+		args, env []string
+		checks    []config.Check
+		variables []string
+	}{
+		{args: []string{"--config=/no/such/file"}, variables: []string{"BAGTRAIL_CONFIG"}},
+		{args: []string{"--redis-url-file=/no/such/file"}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
+		{args: []string{"--redis-url-file=/dev/null", "--redis-url=redis://a"}, variables: []string{"BAGTRAIL_REDIS_URL"}},
+		{args: []string{"--kafka-brokers=:9092"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
+		{args: []string{"--http-tls-key=k"}, variables: []string{"BAGTRAIL_HTTP_TLS_CERT"}},
+		{args: []string{"--kafka-sasl-username=u"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM"}},
+		{args: []string{"--kafka-sasl-mechanism=GSSAPI"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM", "BAGTRAIL_KAFKA_SASL_USERNAME", "BAGTRAIL_KAFKA_SASL_PASSWORD"}},
+		{args: []string{"--kafka-topic=x", "--kafka-rejects-topic=x"}, variables: []string{"BAGTRAIL_KAFKA_REJECTS_TOPIC"}},
+		{args: []string{"--kafka-group= "}, variables: []string{"BAGTRAIL_KAFKA_GROUP"}},
+		{args: []string{"--duplicate-window=-1s"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
+		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
+		{args: []string{"--http-linger=-1s"}, variables: []string{"BAGTRAIL_HTTP_LINGER"}},
+		{args: []string{"--wtr-timeout=1m"}, variables: []string{"BAGTRAIL_WTR_TIMEOUT"}},
+		{args: []string{"--retention=0s"}, variables: []string{"BAGTRAIL_RETENTION"}},
+		{args: []string{"--log-level=loud", "--log-format=xml"}, variables: []string{"BAGTRAIL_LOG_LEVEL", "BAGTRAIL_LOG_FORMAT"}},
+		{args: []string{"--ops-addr=127.0.0.1:8080"}, variables: []string{"BAGTRAIL_OPS_ADDR"}},
+		{args: []string{"--embedded-kafka-addr=127.0.0.1:8080"}, variables: []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR"}},
+		{args: []string{"--embedded-kafka-addr=127.0.0.1:8080", "--kafka-brokers=off"}},
+		{args: []string{"--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}},
+		{args: []string{"--http-addr=0.0.0.0:1", "--keys-file=k"}, checks: []config.Check{config.KeysOrLoopback}},
+		{args: []string{"--http-addr=0.0.0.0:1"}},
+		{args: []string{"--http-addr=localhost:1"}, checks: []config.Check{config.KeysOrLoopback}},
+		{checks: []config.Check{config.SharedRedis, config.SharedKafka, config.SomeKafka}, variables: []string{"BAGTRAIL_REDIS_URL", "BAGTRAIL_KAFKA_BROKERS"}},
+		{args: []string{"--kafka-brokers=off"}, checks: []config.Check{config.SharedKafka, config.SomeKafka}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
+		{env: []string{"BAGTRAIL_HTTP_ADDR=", "BAGTRAIL_REDIS_URL="}},
+		{env: []string{"BAGTRAIL_API_SERVICE_HOST=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_ADDR=10.0.0.1", "BAGTRAIL_SERVICE_PORT_HTTP=80"}},
+	} {
+		_, err := load(t, tc.args, tc.env, tc.checks...)
+		var got []string
+		for _, line := range flatten(err) {
+			var f *config.Fault
+			if !errors.As(line, &f) {
+				t.Errorf("%q: %v is no Fault", tc.args, line)
+				continue
+			}
+			got = append(got, f.Variable)
+		}
+		if !slices.Equal(got, tc.variables) {
+			t.Errorf("%q %q: faults of %q, want of %q: %v", tc.args, tc.env, got, tc.variables, err)
+		}
+	}
+}
+
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return nil
+}
+
+func TestNoFaultRepeatsASecret(t *testing.T) {
+	for _, line := range faults(t, []string{"--wtr-url=ftp://u:hunter2@h"}, nil) {
+		if strings.Contains(line, "hunter2") {
+			t.Error(line)
+		}
+	}
+}
+
+func TestAFileThatIsNoMappingOfSettingsIsAFault(t *testing.T) {
+	for _, text := range []string{"- a\n", "a: b: c\n", "http_addr: a:1\nhttp_addr: b:1\n", "config: other.yaml\n", "http_addr:\n"} {
+		if got := faults(t, []string{"--config", write(t, "c.yaml", text)}, nil); len(got) == 0 {
+			t.Errorf("%q: no fault", text)
+		}
+	}
+	for _, text := range []string{"", "# nothing\n", "---\n"} {
+		if got := faults(t, []string{"--config", write(t, "c.yaml", text)}, nil); got != nil {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

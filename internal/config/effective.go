@@ -1,0 +1,110 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Effective is a configuration without faults, and where each value came from.
+type Effective struct {
+	*Config
+	rows []row
+}
+
+type row struct {
+	setting
+	value given
+}
+
+// source returns where the value of a variable came from; "" where it is the default.
+func (e *Effective) source(variable string) string {
+	for _, r := range e.rows {
+		if r.variable() == variable && r.value.source != "default" {
+			return r.value.source
+		}
+	}
+	return ""
+}
+
+// WriteTo writes every setting as a line of YAML that [Load] reads back, with the variable that sets it and the
+// source of the value behind it. Secrets are masked.
+func (e *Effective) WriteTo(w io.Writer) (int64, error) {
+	lines, width := make([]string, len(e.rows)), 0
+	for i, r := range e.rows {
+		text := r.value.text
+		if r.secret {
+			text = Mask(text)
+		}
+		lines[i] = key(r.name) + ": " + scalar(text)
+		width = max(width, min(len(lines[i]), 50))
+	}
+	var out bytes.Buffer
+	for i, r := range e.rows {
+		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], r.variable(), r.value.source)
+	}
+	return out.WriteTo(w)
+}
+
+var plainScalar = regexp.MustCompile(`^[A-Za-z0-9./][A-Za-z0-9_./:,@%?&=+*-]*$`)
+
+// scalar writes text as a YAML scalar.
+func scalar(text string) string {
+	if plainScalar.MatchString(text) && !strings.HasSuffix(text, ":") {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// mask stands for a secret.
+const mask = "********"
+
+// Mask hides a secret: of a URL what stands before the host (the name of a user with a password stays) and the query
+// members that hold one, of any other text all of it. The empty text stays empty.
+func Mask(secret string) string {
+	if secret == "" {
+		return ""
+	}
+	scheme, rest, isURL := strings.Cut(secret, "://")
+	if !isURL {
+		return mask
+	}
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		user, _, hasPassword := strings.Cut(rest[:at], ":")
+		if hasPassword {
+			user += ":"
+		} else {
+			user = ""
+		}
+		rest = user + mask + rest[at:]
+	}
+	if place, query, found := strings.Cut(rest, "?"); found {
+		rest = place + "?" + maskQuery(query)
+	}
+	return scheme + "://" + rest
+}
+
+var secretMember = regexp.MustCompile(`(?i)pass|secret|token|key|auth|sig`)
+
+func maskQuery(query string) string {
+	members := strings.Split(query, "&")
+	for i, member := range members {
+		name, _, _ := strings.Cut(member, "=")
+		if plain, err := url.QueryUnescape(name); err != nil || secretMember.MatchString(plain) {
+			members[i] = name + "=" + mask
+		}
+	}
+	return strings.Join(members, "&")
+}
+
+// quote returns text as a fault shows it, with a blank behind it; nothing of a secret.
+func (s setting) quote(text string) string {
+	if s.secret {
+		return ""
+	}
+	return strconv.Quote(text) + " "
+}

@@ -1,0 +1,61 @@
+package config
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"bagtrail/internal/strictyaml"
+)
+
+// fromFile reads the YAML file that a flag or the environment names, if any. Its members are the settings, spelt
+// with underscores; what is a comma list elsewhere may be a YAML list.
+func (l *loader) fromFile(flags, env layer, settings []setting) layer {
+	name, found := flags[configName]
+	if !found {
+		name, found = env[configName]
+	}
+	if !found {
+		return nil
+	}
+	data, err := os.ReadFile(name.text)
+	if err != nil {
+		l.fault(configName, name.source, "cannot be read: %v", err)
+		return nil
+	}
+	file := layer{}
+	known := names(settings, key)[1:] // a file cannot name another file
+	err = strictyaml.Read(data, func(document strictyaml.Value) {
+		document.Entries(func(member string, value strictyaml.Value) {
+			i := slices.IndexFunc(known, func(n spelling) bool { return n.spelt == member })
+			if i < 0 {
+				value.Fault("unknown member%s", didYouMean(member, known))
+				return
+			}
+			if text, ok := plain(value); ok {
+				file[known[i].name] = given{text, "file " + name.text}
+			}
+		})
+	})
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			l.faults = append(l.faults, &Fault{name.text, line, ""})
+		}
+	}
+	return file
+}
+
+// plain returns the text of a scalar, or the texts of a list with commas between. It reports false for what is neither,
+// which has become a fault.
+func plain(value strictyaml.Value) (string, bool) {
+	if !value.IsList() {
+		return value.Text()
+	}
+	var items []string
+	whole := true
+	value.List(func(item strictyaml.Value) {
+		text, ok := item.Text()
+		items, whole = append(items, text), whole && ok
+	})
+	return strings.Join(items, ","), whole
+}

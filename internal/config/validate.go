@@ -1,0 +1,241 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Validate checks every section and what holds between them. Each fault is a [*Fault]. What a Redis URL may say is
+// known where Redis is; see [Load] for how such checks come in.
+func (c *Config) Validate() error {
+	return errors.Join(
+		c.HTTP.Validate(),
+		c.Ops.Validate(),
+		c.Kafka.Validate(),
+		c.WTR.Validate(),
+		c.Rules.Validate(),
+		c.Log.Validate(),
+		c.distinctAddresses(),
+	)
+}
+
+// Validate checks the section.
+func (h HTTP) Validate() error {
+	errs := []error{address("http-addr", h.Addr)}
+	if h.TLSCert != "" && h.TLSKey == "" {
+		errs = append(errs, fault("http-tls-key", "is missing: TLS needs the certificate and its key"))
+	}
+	if h.TLSKey != "" && h.TLSCert == "" {
+		errs = append(errs, fault("http-tls-cert", "is missing: TLS needs the certificate and its key"))
+	}
+	if h.Linger < 0 {
+		errs = append(errs, fault("http-linger", "is negative"))
+	}
+	errs = append(errs, positive("http-drain", h.Drain))
+	return errors.Join(errs...)
+}
+
+// Validate checks the section.
+func (o Ops) Validate() error { return address("ops-addr", o.Addr) }
+
+var (
+	mechanisms = []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
+	topicName  = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
+)
+
+// Validate checks the section.
+func (k Kafka) Validate() error {
+	var errs []error
+	for _, b := range k.Brokers {
+		if err := hostPort(b); err != nil {
+			errs = append(errs, fault("kafka-brokers", "%q %v", b, err))
+		} else if strings.HasPrefix(b, ":") {
+			errs = append(errs, fault("kafka-brokers", "%q has no host", b))
+		}
+	}
+	errs = append(errs, k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics())
+	if strings.TrimSpace(k.Group) == "" {
+		errs = append(errs, fault("kafka-group", "is blank"))
+	}
+	return errors.Join(errs...)
+}
+
+func (k Kafka) validateSASL() error {
+	if k.Mechanism == "" {
+		if k.Username != "" || k.Password != "" {
+			return fault("kafka-sasl-mechanism", "is missing: a user name or password is given (%s)", strings.Join(mechanisms, ", "))
+		}
+		return nil
+	}
+	var errs []error
+	if !slices.Contains(mechanisms, k.Mechanism) {
+		errs = append(errs, fault("kafka-sasl-mechanism", "is none of %s", strings.Join(mechanisms, ", ")))
+	}
+	if k.Username == "" {
+		errs = append(errs, fault("kafka-sasl-username", "is missing: SASL needs it"))
+	}
+	if k.Password == "" {
+		errs = append(errs, fault("kafka-sasl-password", "is missing: SASL needs it"))
+	}
+	return errors.Join(errs...)
+}
+
+func (k Kafka) validateTopics() error {
+	var errs []error
+	used := map[string]string{}
+	for _, t := range []struct{ name, topic string }{
+		{"kafka-topic", k.Topic}, {"kafka-rejects-topic", k.RejectsTopic}, {"kafka-events-topic", k.EventsTopic},
+	} {
+		switch {
+		case t.topic == "" && t.name == "kafka-events-topic":
+		case !topicName.MatchString(t.topic) || t.topic == "." || t.topic == "..":
+			errs = append(errs, fault(t.name, "%q is no topic name: letters, digits, dot, underscore, hyphen, at most 249", t.topic))
+		case used[t.topic] != "":
+			errs = append(errs, fault(t.name, "is the same topic as %s", used[t.topic]))
+		default:
+			used[t.topic] = variable(t.name)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// longestWTR leaves room for the answer within the time that a request may take.
+const longestWTR = 25 * time.Second
+
+// Validate checks the section. No fault repeats the URL, since it may hold a password.
+func (w WTR) Validate() error {
+	err := positive("wtr-timeout", w.Timeout)
+	if w.Timeout > longestWTR {
+		err = fault("wtr-timeout", "is longer than %v: the caller's connection would be closed before the answer", longestWTR)
+	}
+	if w.InProcess() {
+		return err
+	}
+	u, parseErr := url.Parse(w.URL)
+	if parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.Join(err, fault("wtr-url", "is no http:// or https:// URL"))
+	}
+	return err
+}
+
+// Validate checks the section.
+func (r Rules) Validate() error {
+	errs := []error{positive("retention", r.Retention)}
+	if r.DuplicateWindow < 0 {
+		errs = append(errs, fault("duplicate-window", "is negative"))
+	}
+	if r.Retention > 0 && r.DuplicateWindow > r.Retention {
+		errs = append(errs, fault("duplicate-window", "is longer than %s", variable("retention")))
+	}
+	return errors.Join(errs...)
+}
+
+// Validate checks the section.
+func (l Log) Validate() error {
+	return errors.Join(
+		oneOf("log-level", l.Level, "debug", "info", "warn", "error"),
+		oneOf("log-format", l.Format, "auto", "json", "console"),
+	)
+}
+
+// distinctAddresses checks that no two doors of one process want the same address.
+func (c *Config) distinctAddresses() error {
+	doors := []struct{ name, addr string }{{"http-addr", c.HTTP.Addr}, {"ops-addr", c.Ops.Addr}}
+	if c.Kafka.InProcess() {
+		doors = append(doors, struct{ name, addr string }{"embedded-kafka-addr", c.Kafka.EmbeddedAddr})
+	}
+	var errs []error
+	for i, d := range doors {
+		for _, before := range doors[:i] {
+			if d.addr == before.addr && !strings.HasSuffix(d.addr, ":0") {
+				errs = append(errs, fault(d.name, "is the same address as %s", variable(before.name)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// A Check is a demand that only some commands make.
+type Check func(*Config) error
+
+// KeysOrLoopback demands a key file of an HTTP door that can be reached from elsewhere: without the file one
+// well-known development key opens everything.
+func KeysOrLoopback(c *Config) error {
+	if c.Files.Keys != "" || loopback(c.HTTP.Addr) {
+		return nil
+	}
+	return fault("http-addr", "%q is not a loopback address: without %s only the development key exists, and it opens everything",
+		c.HTTP.Addr, variable("keys-file"))
+}
+
+// SharedRedis demands a Redis that other processes can reach too.
+func SharedRedis(c *Config) error {
+	if c.Redis.InProcess() {
+		return fault("redis-url", "is missing: what this command writes or reads must be seen by other processes (for all in one process there is serve)")
+	}
+	return nil
+}
+
+// SharedKafka demands brokers that other processes can reach too, or none at all.
+func SharedKafka(c *Config) error {
+	if c.Kafka.InProcess() {
+		return fault("kafka-brokers", "is missing: this command needs the brokers that other processes use (for all in one process there is serve)")
+	}
+	return nil
+}
+
+// SomeKafka demands that Kafka is not off.
+func SomeKafka(c *Config) error {
+	if c.Kafka.Off {
+		return fault("kafka-brokers", "is off: this command reads from Kafka")
+	}
+	return nil
+}
+
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func address(name, addr string) error {
+	if err := hostPort(addr); err != nil {
+		return fault(name, "%q %v", addr, err)
+	}
+	return nil
+}
+
+func hostPort(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return errors.New("is not host:port")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("has the port %q, which is none of 0 to 65535", port)
+	}
+	return nil
+}
+
+func positive(name string, d time.Duration) error {
+	if d <= 0 {
+		return fault(name, "is not longer than nothing")
+	}
+	return nil
+}
+
+func oneOf(name, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return fault(name, "%q is none of %s", value, strings.Join(values, ", "))
+}

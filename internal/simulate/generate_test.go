@@ -1,0 +1,182 @@
+package simulate_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"bagtrail/internal/simulate"
+)
+
+var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// all generates everything and returns a digest of the bytes of messages and truth.
+func all(t testing.TB, opt simulate.Options) (digest string, messages, bags, bytes int) {
+	t.Helper()
+	hash := sha256.New()
+	feed, err := simulate.Generate(opt, func(b simulate.Bag) {
+		bags++
+		if err := json.NewEncoder(hash).Encode(b); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := range feed {
+		messages++
+		bytes += len(m.Text)
+		fmt.Fprintln(hash, m.Text, m.Received, m.Plate, m.Code)
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil)), messages, bags, bytes
+}
+
+func TestTheSameOptionsGiveTheSameBytes(t *testing.T) {
+	opt := simulate.Options{Seed: 1, Start: start, Bags: 3000, Faults: simulate.DefaultFaults()}
+	first, messages, bags, bytes := all(t, opt)
+	second, _, _, _ := all(t, opt)
+	if first != second {
+		t.Errorf("two runs differ: %s, %s", first, second)
+	}
+	opt.Seed++
+	if third, _, _, _ := all(t, opt); third == first {
+		t.Error("another seed gives the same bytes")
+	}
+	opt.Seed, opt.Start = 1, start.Add(time.Hour)
+	if third, _, _, _ := all(t, opt); third == first {
+		t.Error("another start gives the same bytes")
+	}
+	if perBag := float64(messages) / float64(bags); perBag < 13 || perBag > 17 {
+		t.Errorf("%.1f messages a bag, want some 15", perBag)
+	}
+	if mean := bytes / messages; mean < 200 || mean > 320 {
+		t.Errorf("%d bytes a message, want 200 to 320", mean)
+	}
+	t.Logf("%d messages of %d bags, %.1f a bag, %d bytes each", messages, bags, float64(messages)/float64(bags), bytes/messages)
+}
+
+// TestReceivedTimesRise: the feed is in the order of received times, but for messages out of order.
+func TestReceivedTimesRise(t *testing.T) {
+	faults := simulate.DefaultFaults()
+	faults.OutOfOrder = 0
+	feed, err := simulate.Generate(simulate.Options{Start: start, Bags: 2000, Faults: faults}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := time.Time{}
+	for m := range feed {
+		if m.Received.Before(last) {
+			t.Fatalf("received at %v after %v", m.Received, last)
+		}
+		last = m.Received
+	}
+}
+
+// TestEveryFaultHappens: each fault alone leaves its trace, and without faults there is none.
+func TestEveryFaultHappens(t *testing.T) {
+	trace := func(faults string) []string {
+		f, err := simulate.ParseFaults(faults)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		note := func(what string, when bool) {
+			if when && !slices.Contains(found, what) {
+				found = append(found, what)
+			}
+		}
+		feed, err := simulate.Generate(simulate.Options{Start: start, Bags: 300, Faults: f}, func(b simulate.Bag) {
+			note("rush", b.Rush)
+			note("unknown", b.Unknown)
+			note("cancelled", b.Cancelled)
+			note("rerouted", slices.Contains(b.Events, "REROUTED") && !slices.Contains(b.Events, "OFFLOADED"))
+			note("offloaded", slices.Contains(b.Events, "OFFLOADED") && b.RushTag == "")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range feed {
+			note("malformed", m.Code != "")
+		}
+		return found
+	}
+	if found := trace("none"); found != nil {
+		t.Errorf("without faults there are %v", found)
+	}
+	for _, fault := range []string{"malformed", "rerouted", "rush", "offloaded", "unknown", "cancelled"} {
+		if found := trace("none," + fault + "=20"); !slices.Equal(found, []string{fault}) {
+			t.Errorf("with %s there are %v", fault, found)
+		}
+	}
+}
+
+func TestFaultsAreReadFromLeftToRight(t *testing.T) {
+	for list, want := range map[string]string{
+		"":                      simulate.DefaultFaults().String(),
+		"none":                  simulate.Faults{}.String(),
+		"none, rush=5":          simulate.Faults{Rush: 5}.String(),
+		"rush=5,none":           simulate.Faults{}.String(),
+		"none,late=0.25,late=1": simulate.Faults{Late: 1}.String(),
+	} {
+		if got, err := simulate.ParseFaults(list); err != nil || got.String() != want {
+			t.Errorf("%q: %v, %v; want %s", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"rush", "rush=", "rush=x", "rush=-1", "rush=101", "thunder=1", "all=30", "rush=NaN"} {
+		if got, err := simulate.ParseFaults(list); err == nil {
+			t.Errorf("%q: %v, want an error", list, got)
+		}
+	}
+	given := simulate.DefaultFaults()
+	if again, err := simulate.ParseFaults(given.String()); err != nil || again != given {
+		t.Errorf("%v read again: %v, %v", given, again, err)
+	}
+}
+
+func TestOptionsAreJudgedTogether(t *testing.T) {
+	_, err := simulate.Generate(simulate.Options{Bags: -1, Interval: -1, Faults: simulate.Faults{Late: 101}}, nil)
+	if err == nil {
+		t.Fatal("want an error")
+	}
+	if lines := len(slices.Collect(splitLines(err.Error()))); lines != 4 {
+		t.Errorf("%d faults, want 4: %v", lines, err)
+	}
+}
+
+func splitLines(s string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for len(s) > 0 {
+			end := 0
+			for end < len(s) && s[end] != '\n' {
+				end++
+			}
+			if !yield(s[:end]) {
+				return
+			}
+			s = s[min(end+1, len(s)):]
+		}
+	}
+}
+
+// BenchmarkGenerate prints how fast messages are made, and how much memory is in use at the end.
+func BenchmarkGenerate(b *testing.B) {
+	feed, err := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 1 << 40, Faults: simulate.DefaultFaults()}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	n := 0
+	for range feed {
+		if n++; n > b.N {
+			break
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MiB")
+}

@@ -1,0 +1,105 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"bagtrail/internal/jsontext"
+)
+
+// Poster is a Sink that posts each message to the service. The messages of a bag are posted one after the other, others
+// side by side. The service stamps what it receives with its own clock: the truth about the order of events does not
+// hold for what is sent so.
+type Poster struct {
+	Client      *http.Client
+	URL         string // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/
+	Key         string // API key
+	Connections int
+	Patience    time.Duration // how long one message is tried again while the service cannot take it
+}
+
+// ErrAnswer is that the service answered otherwise than a message deserves.
+var ErrAnswer = errors.New("unexpected answer")
+
+// Send implements Sink.
+func (p Poster) Send(ctx context.Context, messages []Message) error {
+	lanes := make([][]Message, max(1, p.Connections))
+	for _, m := range messages {
+		hash := fnv.New32a()
+		io.WriteString(hash, m.Plate)
+		lane := hash.Sum32() % uint32(len(lanes))
+		lanes[lane] = append(lanes[lane], m)
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, len(lanes))
+	for i, lane := range lanes {
+		wg.Go(func() {
+			for _, m := range lane {
+				if errs[i] = p.insist(ctx, m); errs[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// insist posts a message until the service has decided on it.
+func (p Poster) insist(ctx context.Context, m Message) error {
+	limited, cancel := context.WithTimeout(ctx, max(p.Patience, firstPause))
+	defer cancel()
+	for wait := firstPause; ; wait = min(2*wait, longestPause) {
+		again, err := p.post(limited, m)
+		if err == nil || !again {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-limited.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}
+
+// post posts a message once. again says that to try again may help.
+func (p Poster) post(ctx context.Context, m Message) (again bool, err error) {
+	body := append(jsontext.AppendString([]byte(`{"bim_message":`), m.Text), '}')
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(body))
+	if err != nil {
+		return false, fmt.Errorf("post: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-API-Key", p.Key)
+	response, err := p.Client.Do(request)
+	if err != nil {
+		return ctx.Err() == nil, fmt.Errorf("post: %w", err)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return true, fmt.Errorf("post: %w", err)
+	}
+	want := http.StatusOK
+	if m.Code != "" {
+		want = http.StatusBadRequest
+	}
+	if response.StatusCode == want {
+		return false, nil
+	}
+	again = response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests
+	return again, fmt.Errorf("post: %w: %s, want %d", ErrAnswer, response.Status, want)
+}

@@ -1,0 +1,217 @@
+package simulate_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/capture"
+	"bagtrail/internal/simulate"
+)
+
+// list is a Sink that remembers.
+type list struct {
+	messages []simulate.Message
+	fail     error
+}
+
+func (l *list) Send(_ context.Context, messages []simulate.Message) error {
+	l.messages = append(l.messages, messages...)
+	return l.fail
+}
+
+func ordinary(bags int) simulate.Options {
+	return simulate.Options{Seed: 1, Start: start, Bags: bags, Faults: simulate.DefaultFaults()}
+}
+
+// TestTruthIsToldWhenAllIsSent: the truth about a bag comes when the last message about it was sent, and the summary
+// counts what was sent.
+func TestTruthIsToldWhenAllIsSent(t *testing.T) {
+	sent := &list{}
+	told := map[string]int{} // plate → messages sent when its truth was told
+	var progress []simulate.Summary
+	sum, err := simulate.Run(t.Context(), ordinary(2000), simulate.Running{
+		Sink: sent, Now: time.Now,
+		Truth:    func(b simulate.Bag) error { told[b.Plate] = len(sent.messages); return nil },
+		Progress: func(s simulate.Summary) { progress = append(progress, s) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rejected, positioned := 0, 0
+	for i, m := range sent.messages {
+		if m.Plate != "" && i >= told[m.Plate] {
+			t.Fatalf("message %d about %s is sent after its truth", i, m.Plate)
+		}
+		if m.Code != "" {
+			rejected++
+		}
+		if m.Plate == "" {
+			positioned++
+		}
+	}
+	if sum.Bags != len(told) || sum.Messages != len(sent.messages) || sum.Rejected != rejected || sum.Positioned != positioned {
+		t.Errorf("summary %+v of %d bags, %d messages, %d rejected, %d positioned", sum, len(told), len(sent.messages), rejected, positioned)
+	}
+	if last := progress[len(progress)-1]; last.Share != 1 || last.Messages != sum.Messages {
+		t.Errorf("the last progress is %+v", last)
+	}
+}
+
+func TestRunKeepsItsRate(t *testing.T) {
+	sent := &list{}
+	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Running{Sink: sent, Rate: 1000, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := time.Duration(sum.Messages-20) * time.Millisecond; sum.Elapsed < least {
+		t.Errorf("%d messages in %v, want %v and more", sum.Messages, sum.Elapsed, least)
+	}
+}
+
+func TestRunEndsWithItsContextOrItsSink(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := simulate.Run(ctx, ordinary(1000), simulate.Running{Sink: &list{}, Rate: 1, Now: time.Now}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	broken := errors.New("broken")
+	if _, err := simulate.Run(t.Context(), ordinary(1000), simulate.Running{Sink: &list{fail: broken}, Now: time.Now}); !errors.Is(err, broken) {
+		t.Errorf("the sink is broken: %v", err)
+	}
+	if _, err := simulate.Run(t.Context(), simulate.Options{Bags: -1, Start: start}, simulate.Running{Sink: &list{}, Now: time.Now}); err == nil {
+		t.Error("wrong options: want an error")
+	}
+}
+
+// TestACaptureHoldsEveryMessage: the messages, malformed ones too, can be told apart again.
+func TestACaptureHoldsEveryMessage(t *testing.T) {
+	var file bytes.Buffer
+	all := &list{}
+	opt := ordinary(500)
+	opt.Faults.Malformed = 20
+	for _, sink := range []simulate.Sink{simulate.ToCapture(&file), all} {
+		if _, err := simulate.Run(t.Context(), opt, simulate.Running{Sink: sink, Now: time.Now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := capture.NewReader(&file)
+	for i, want := range all.messages {
+		got, err := reader.Next()
+		if err != nil || got.Text != want.Text {
+			t.Fatalf("message %d is %q, %v, want %q", i, got.Text, err, want.Text)
+		}
+	}
+	if _, err := reader.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("behind the last message: %v", err)
+	}
+}
+
+// log is a log of record that remembers.
+type log struct {
+	sync.Mutex
+	records []ingestor.Record
+}
+
+func (l *log) Append(_ context.Context, records []ingestor.Record) error {
+	l.Lock()
+	defer l.Unlock()
+	l.records = append(l.records, records...)
+	return nil
+}
+
+func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
+	written, all := &log{}, &list{}
+	for _, sink := range []simulate.Sink{simulate.ToLog(written), all} {
+		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Running{Sink: sink, Now: time.Now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got, want []string
+	for _, r := range written.records {
+		got = append(got, fmt.Sprint(r.Received, r.Plate, r.Raw))
+	}
+	for _, m := range all.messages {
+		want = append(want, fmt.Sprint(m.Received, m.Plate, m.Text))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d records of %d messages, or others", len(got), len(want))
+	}
+}
+
+// TestThePosterInsists: what the service cannot take now is posted again, in the order of the feed for each bag.
+func TestThePosterInsists(t *testing.T) {
+	var mu sync.Mutex
+	var posted []string
+	seen := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Message string `json:"bim_message"`
+		}
+		err := json.NewDecoder(r.Body).Decode(&body)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil || r.Header.Get("X-API-Key") != "secret":
+			w.WriteHeader(http.StatusUnauthorized)
+		case len(posted)%50 == 7 && !seen[body.Message]:
+			seen[body.Message] = true
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case strings.Contains(body.Message, "QQQ"):
+			w.WriteHeader(http.StatusBadRequest)
+		default:
+			posted = append(posted, body.Message)
+		}
+	}))
+	defer server.Close()
+
+	all := []simulate.Message{{Text: "QQQ", Plate: "1", Code: "SVCPRB015"}}
+	for i := range 200 {
+		all = append(all, simulate.Message{Text: fmt.Sprintf("%d/%03d", i%5, i), Plate: fmt.Sprint(i % 5)})
+	}
+	poster := simulate.Poster{Client: server.Client(), URL: server.URL, Key: "secret", Connections: 8, Patience: 10 * time.Second}
+	if err := poster.Send(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	if len(posted) != 200 {
+		t.Errorf("%d messages are posted, want 200", len(posted))
+	}
+	if slices.SortStableFunc(posted, func(a, b string) int { return strings.Compare(a[:1], b[:1]) }); !slices.IsSorted(posted) {
+		t.Error("the messages of a bag have changed places")
+	}
+	poster.Key = "wrong"
+	if err := poster.Send(t.Context(), all[1:2]); !errors.Is(err, simulate.ErrAnswer) {
+		t.Errorf("with the wrong key: %v", err)
+	}
+}
+
+func TestTruthIsWrittenAsLinesOfJSON(t *testing.T) {
+	var file bytes.Buffer
+	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Running{Sink: &list{}, Truth: simulate.Lines(&file), Now: time.Now}); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(file.String()) {
+		var b simulate.Bag
+		if err := json.Unmarshal([]byte(line), &b); err != nil || len(b.Plate) != 10 || len(b.Events) == 0 {
+			t.Errorf("%q: %v", line, err)
+		}
+		lines++
+	}
+	if lines < 50 {
+		t.Errorf("%d lines, want 50 and more", lines)
+	}
+}

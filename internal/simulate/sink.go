@@ -1,0 +1,60 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+)
+
+// ToLog returns a Sink that appends to the log of record, as the Kafka door writes it: the plate as key, the received
+// time as that of the record. Malformed messages go there too, for the service to find.
+func ToLog(log ingestor.Log) Sink { return logSink{log} }
+
+type logSink struct{ log ingestor.Log }
+
+// Appends that are under way at once, and the fewest messages in one.
+const (
+	appendsAtOnce = 4
+	appendLeast   = 100
+)
+
+func (s logSink) Send(ctx context.Context, messages []Message) error {
+	size := max(appendLeast, (len(messages)+appendsAtOnce-1)/appendsAtOnce)
+	var wg sync.WaitGroup
+	errs := make([]error, appendsAtOnce)
+	for i := 0; len(messages) > 0; i++ {
+		part := messages[:min(size, len(messages))]
+		messages = messages[len(part):]
+		wg.Go(func() { errs[i] = s.append(ctx, part) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (s logSink) append(ctx context.Context, messages []Message) error {
+	records := make([]ingestor.Record, len(messages))
+	for i, m := range messages {
+		records[i] = ingestor.Record{Raw: m.Text, Received: m.Received, Plate: bag.Plate(m.Plate)}
+	}
+	return s.log.Append(ctx, records)
+}
+
+// ToCapture returns a Sink that writes one message behind the other, as a line printer does: each ends with its end
+// line. Received times are not in it.
+func ToCapture(w io.Writer) Sink { return capture{w} }
+
+type capture struct{ w io.Writer }
+
+func (c capture) Send(ctx context.Context, messages []Message) error {
+	for _, m := range messages {
+		if _, err := io.WriteString(c.w, m.Text); err != nil {
+			return fmt.Errorf("write capture: %w", err)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,56 @@
+// Package telemetry is what operators see of a process: its log, its metrics, and the ops server with /livez,
+// /readyz, /metrics and /debug/pprof. It knows nothing of bags. It keeps no globals: every registry and logger is
+// made here and handed on.
+package telemetry
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+// NewLogger makes a logger that writes to w. level is debug, info, warn or error; format is json, console, or auto:
+// console where w is a terminal, else json. Times are UTC, in RFC 3339 with milliseconds.
+func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
+	threshold, err := zapcore.ParseLevel(level)
+	if err != nil {
+		return nil, fmt.Errorf("log level: %w", err)
+	}
+	if format == "auto" {
+		format = "json"
+		if IsTerminal(w) {
+			format = "console"
+		}
+	}
+	encoding := zap.NewProductionEncoderConfig()
+	encoding.TimeKey = "time"
+	encoding.MessageKey = "message"
+	encoding.EncodeDuration = zapcore.StringDurationEncoder
+	encoding.EncodeTime = utc
+	var encoder zapcore.Encoder
+	switch format {
+	case "json":
+		encoder = zapcore.NewJSONEncoder(encoding)
+	case "console":
+		encoding.EncodeLevel = zapcore.CapitalLevelEncoder
+		encoder = zapcore.NewConsoleEncoder(encoding)
+	default:
+		return nil, fmt.Errorf("log format: %q is none of auto, json, console", format)
+	}
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)), nil
+}
+
+// IsTerminal reports whether a person may be looking at w.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+func utc(t time.Time, enc zapcore.PrimitiveArrayEncoder) {
+	enc.AppendString(t.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+}

@@ -1,0 +1,218 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"bagtrail/internal/telemetry"
+)
+
+func get(t *testing.T, h http.Handler, path string) (status int, body string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	return w.Code, w.Body.String()
+}
+
+func newOps(ready *telemetry.Readiness) *telemetry.Ops {
+	return telemetry.NewOps(telemetry.NewRegistry("1.2.3"), ready, zap.NewNop())
+}
+
+func TestReadyzNamesThePartThatIsMissing(t *testing.T) {
+	var (
+		ready telemetry.Readiness
+		index telemetry.State
+	)
+	ready.Add("kafka", func(context.Context) error { return nil })
+	ready.Add("index", index.Check)
+	ops := newOps(&ready).Handler()
+
+	for _, step := range []struct {
+		do     func()
+		status int
+		body   string
+	}{
+		{func() {}, 503, `{"ready":false,"parts":[{"name":"kafka","ready":true},{"name":"index","ready":false,"lacks":"starting"}]}`},
+		{func() { index.Set(errors.New("rebuilding, 12 of 100 messages")) }, 503, `{"ready":false,"parts":[{"name":"kafka","ready":true},{"name":"index","ready":false,"lacks":"rebuilding, 12 of 100 messages"}]}`},
+		{func() { index.Set(nil) }, 200, `{"ready":true,"parts":[{"name":"kafka","ready":true},{"name":"index","ready":true}]}`},
+		{func() { index.Set(errors.New("stopping")) }, 503, `{"ready":false,"parts":[{"name":"kafka","ready":true},{"name":"index","ready":false,"lacks":"stopping"}]}`},
+	} {
+		step.do()
+		if status, body := get(t, ops, "/readyz"); status != step.status || body != step.body+"\n" {
+			t.Errorf("got %d %s want %d %s", status, body, step.status, step.body)
+		}
+		if status, _ := get(t, ops, "/livez"); status != 200 {
+			t.Errorf("/livez: %d", status)
+		}
+	}
+}
+
+func TestAPartThatCanBeMissedIsShownAndTakesNoWorkAway(t *testing.T) {
+	var ready telemetry.Readiness
+	ready.Add("redis", func(context.Context) error { return nil })
+	ready.AddOptional("kafka", func(context.Context) error { return errors.New("no broker answers") })
+	want := `{"ready":true,"parts":[{"name":"redis","ready":true},{"name":"kafka","ready":false,"lacks":"no broker answers"}]}` + "\n"
+	if status, body := get(t, newOps(&ready).Handler(), "/readyz"); status != 200 || body != want {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestReadyzGivesEveryPartOneSecondAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ready telemetry.Readiness
+		for range 3 {
+			ready.Add("slow", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+		}
+		begin := time.Now()
+		if _, ok := ready.Look(t.Context()); ok {
+			t.Error("a part that does not answer counts as ready")
+		}
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestMetricsAndProfilesAreServed(t *testing.T) {
+	ops := newOps(&telemetry.Readiness{}).Handler()
+	if status, body := get(t, ops, "/metrics"); status != 200 || !strings.Contains(body, `bagtrail_build_info{version="1.2.3"} 1`) || !strings.Contains(body, "go_goroutines") {
+		t.Errorf("/metrics: %d %s", status, body)
+	}
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline"} {
+		if status, _ := get(t, ops, path); status != 200 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	if status, _ := get(t, ops, "/other"); status != 404 {
+		t.Errorf("/other: %d", status)
+	}
+}
+
+func TestEveryRegistryIsItsOwn(t *testing.T) {
+	for range 2 {
+		counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "x_total"})
+		if err := telemetry.NewRegistry("1").Register(counter); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestServeAnswersUntilItsContextEnds(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- newOps(&telemetry.Readiness{}).Serve(ctx, l) }()
+	resp, err := http.Get("http://" + l.Addr().String() + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 || string(body) != `{"ready":true,"parts":[]}`+"\n" {
+		t.Errorf("%d %q %v", resp.StatusCode, body, err)
+	}
+	_ = resp.Body.Close()
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServeReportsAListenerThatFails(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	if err := newOps(&telemetry.Readiness{}).Serve(t.Context(), l); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheLogIsOneJSONObjectALineWhenNoTerminalReadsIt(t *testing.T) {
+	var out bytes.Buffer
+	log, err := telemetry.NewLogger(&out, "info", "auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Debug("too fine")
+	log.Info("part", zap.String("part", "index"), zap.Duration("took", 1500*time.Millisecond))
+	var entry struct {
+		Level, Message, Part, Took string
+		Time                       time.Time
+	}
+	if err := json.Unmarshal(out.Bytes(), &entry); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	if entry.Level != "info" || entry.Message != "part" || entry.Part != "index" || entry.Took != "1.5s" || entry.Time.IsZero() {
+		t.Errorf("got %s", out.String())
+	}
+	out.Reset()
+	log, err = telemetry.NewLogger(&out, "warn", "console")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Info("too fine")
+	log.Warn("look here")
+	if !strings.Contains(out.String(), "WARN\tlook here") || strings.Contains(out.String(), "too fine") {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestAnUnknownLevelOrFormatIsAnError(t *testing.T) {
+	for _, tc := range [][2]string{{"loud", "json"}, {"info", "xml"}} {
+		if _, err := telemetry.NewLogger(io.Discard, tc[0], tc[1]); err == nil {
+			t.Errorf("%q: no error", tc)
+		}
+	}
+}
+
+func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
+	registry := telemetry.NewRegistry("1")
+	messages := telemetry.NewMessages(registry)
+	consumer := telemetry.NewConsumer(registry, messages)
+	requests := telemetry.NewRequests(registry)
+
+	consumer.Messages(3, 2, 1)
+	consumer.Redelivered(4)
+	consumer.Lost(7, 5)
+	consumer.Retry("index")
+	consumer.Lag(7, 6)
+	messages.Count("http", 1, 0, 0)
+	requests.Observe("history", "GET", 200, 3*time.Millisecond, 100)
+
+	_, body := get(t, telemetry.NewOps(registry, &telemetry.Readiness{}, zap.NewNop()).Handler(), "/metrics")
+	for _, line := range []string{
+		`bagtrail_messages_total{door="kafka",verdict="accepted"} 3`,
+		`bagtrail_messages_total{door="kafka",verdict="duplicate"} 2`,
+		`bagtrail_messages_total{door="kafka",verdict="rejected"} 1`,
+		`bagtrail_messages_total{door="http",verdict="accepted"} 1`,
+		`bagtrail_messages_total{door="http",verdict="rejected"} 0`,
+		`bagtrail_kafka_redelivered_records_total 4`,
+		`bagtrail_kafka_lost_records_total{partition="7"} 5`,
+		`bagtrail_kafka_retries_total{operation="index"} 1`,
+		`bagtrail_kafka_lag_records{partition="7"} 6`,
+		`bagtrail_http_request_duration_seconds_bucket{method="GET",route="history",status="200",le="0.005"} 1`,
+		`bagtrail_http_request_duration_seconds_count{method="GET",route="history",status="200"} 1`,
+		`bagtrail_http_response_bytes_total{route="history"} 100`,
+	} {
+		if !strings.Contains(body, line+"\n") {
+			t.Errorf("no %s in\n%s", line, body)
+		}
+	}
+}
