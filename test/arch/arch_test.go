@@ -1,0 +1,199 @@
+// Package arch_test holds the shape of the project to its picture: four rings with imports that point inward only, and
+// every technology named by the few packages that are there to know it. It reads `go list`, so it sees what is
+// compiled, not what is meant.
+package arch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "bagtrail"
+
+// ring is how far from the text of a message a package is. A package imports its own ring and those inside it.
+type ring int
+
+const (
+	text       ring = iota // parser, the words of the domain, and tools that know neither
+	meaning                // what a message says about bags
+	flow                   // what is done with a message
+	technology             // Kafka, HTTP, Redis, files
+	wiring                 // the command
+	tests
+)
+
+// rings gives each package its ring; the longest path that it lies under counts.
+var rings = []struct {
+	path string
+	ring ring
+}{
+	{"parser", text},
+	{"internal/bag", text},
+	{"internal/jsontext", text},
+	{"internal/strictyaml", text},
+	{"internal/watch", text},
+	{"enricher", meaning},
+	{"internal/trail", meaning},
+	{"internal/announce", meaning},
+	{"internal/apikey", meaning},
+	{"internal/bagjson", meaning},
+	{"internal/fault", meaning},
+	{"internal/flightref", meaning},
+	{"ingestor", flow},
+	{"ingestor/capture", text},
+	{"ingestor/httpdoor", technology},
+	{"ingestor/kafkadoor", technology},
+	{"queryapi", technology},
+	{"internal/apidoc", technology},
+	{"internal/bagstore", technology},
+	{"internal/config", technology},
+	{"internal/messagefile", technology},
+	{"internal/simulate", technology},
+	{"internal/simulate/journey", text},
+	{"internal/telemetry", technology},
+	{"internal/web", technology},
+	{"internal/wtr", technology},
+	{"internal/command", wiring},
+	{"test", tests},
+}
+
+type knower struct {
+	library string
+	paths   []string
+}
+
+// knowers says which packages may import a library. What is not listed, nobody may.
+var knowers = []knower{
+	{"github.com/segmentio/kafka-go", []string{"ingestor/kafkadoor", "internal/simulate", "test"}},
+	{"github.com/twmb/franz-go/pkg/kfake", []string{"ingestor/kafkadoor", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/bagstore", "test"}},
+	{"github.com/alicebob/miniredis/v2", []string{"internal/bagstore", "test"}},
+	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
+	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},
+	{"github.com/gin-gonic/gin", []string{"queryapi", "ingestor/httpdoor", "internal/web", "test/bench"}},
+	{"github.com/goccy/go-yaml", []string{"internal/strictyaml", "internal/apikey"}},
+	{"github.com/swaggest/swgui", []string{"internal/apidoc"}},
+	{"github.com/spf13/cobra", []string{"internal/command"}},
+	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
+	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
+	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore", "ingestor/kafkadoor"}},
+	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "ingestor/kafkadoor", "ingestor/httpdoor", "test"}},
+	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
+	{"github.com/moby/moby/api", []string{"test"}},
+}
+
+// pack is what `go list` says of a package.
+type pack struct {
+	ImportPath string
+	Imports    []string
+}
+
+func (p pack) path() string { return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/") }
+
+func list(t *testing.T) []pack {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v: %s", err, stderr.String())
+	}
+	var all []pack
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pack
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// under reports whether path is dir, or lies in it.
+func under(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// ringOf returns the ring of a package of this module.
+func ringOf(path string) (ring, bool) {
+	if path == "" {
+		return wiring, true // main
+	}
+	best, found := -1, false
+	for i, r := range rings {
+		if under(path, r.path) && (!found || len(r.path) > len(rings[best].path)) {
+			best, found = i, true
+		}
+	}
+	if !found {
+		return 0, false
+	}
+	return rings[best].ring, true
+}
+
+func TestImportsPointInward(t *testing.T) {
+	for _, p := range list(t) {
+		own, known := ringOf(p.path())
+		if !known {
+			t.Errorf("%s is in no ring: give it one", p.ImportPath)
+			continue
+		}
+		for _, imported := range p.Imports {
+			path, inside := strings.CutPrefix(imported, module+"/")
+			if !inside {
+				continue
+			}
+			if other, known := ringOf(path); known && other > own {
+				t.Errorf("%s imports %s, which is further out", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+func mayImport(path, library string) bool {
+	for _, k := range knowers {
+		if under(library, k.library) && slices.ContainsFunc(k.paths, func(dir string) bool { return under(path, dir) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestEveryTechnologyIsKnownToFew(t *testing.T) {
+	for _, p := range list(t) {
+		for _, imported := range p.Imports {
+			first, _, _ := strings.Cut(imported, "/")
+			if !strings.Contains(first, ".") {
+				continue // the standard library, or this module
+			}
+			if !mayImport(p.path(), imported) {
+				t.Errorf("%s imports %s: it is none of those who may", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+func TestTheCommandIsImportedByMainAndTestsOnly(t *testing.T) {
+	for _, p := range list(t) {
+		if slices.Contains(p.Imports, module+"/internal/command") && p.path() != "" && !under(p.path(), "test") {
+			t.Errorf("%s imports the command", p.ImportPath)
+		}
+	}
+}
+
+func TestTheParserStandsOnTheStandardLibraryAlone(t *testing.T) {
+	for _, p := range list(t) {
+		for _, imported := range p.Imports {
+			first, _, _ := strings.Cut(imported, "/")
+			if p.path() == "parser" && (first == module || strings.Contains(first, ".")) {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bagtrail/internal/apikey"
+)
+
+// get writes a GET request.
+func get(path string) []byte {
+	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nX-API-Key: " + apikey.DevelopmentKey + "\r\n\r\n")
+}
+
+// post writes a POST request with a JSON body.
+func post(path string, body []byte) []byte {
+	return append([]byte("POST "+path+" HTTP/1.1\r\nHost: bench\r\nX-API-Key: "+apikey.DevelopmentKey+
+		"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
+}
+
+// client is one connection that costs little: it writes bytes that were made before, and looks at status and length only.
+type client struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func dial(addr string) (*client, error) {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn, bufio.NewReaderSize(conn, 64<<10)}, nil
+}
+
+// do sends a request and reads the answer to its end. The body is given to look, where that is not nil.
+func (c *client) do(request []byte, look func([]byte)) (status int, err error) {
+	if _, err := c.conn.Write(request); err != nil {
+		return 0, err
+	}
+	first, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	if len(first) < 12 {
+		return 0, fmt.Errorf("answer begins %q", first)
+	}
+	status, err = strconv.Atoi(string(first[9:12]))
+	if err != nil {
+		return 0, err
+	}
+	length, chunked := 0, false
+	for {
+		header, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		if len(header) <= 2 {
+			break
+		}
+		if value, found := bytes.CutPrefix(header, []byte("Content-Length: ")); found {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
+				return 0, err
+			}
+		}
+		chunked = chunked || bytes.HasPrefix(header, []byte("Transfer-Encoding: chunked"))
+	}
+	if chunked {
+		return status, c.chunks(look)
+	}
+	return status, c.body(length, look)
+}
+
+func (c *client) body(length int, look func([]byte)) error {
+	if look != nil {
+		text := make([]byte, length)
+		if _, err := io.ReadFull(c.in, text); err != nil {
+			return err
+		}
+		look(text)
+		return nil
+	}
+	_, err := c.in.Discard(length)
+	return err
+}
+
+func (c *client) chunks(look func([]byte)) error {
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		length, err := strconv.ParseInt(strings.TrimSpace(string(line)), 16, 32)
+		if err != nil {
+			return err
+		}
+		if err := c.body(int(length), look); err != nil {
+			return err
+		}
+		if _, err := c.in.Discard(2); err != nil {
+			return err
+		}
+		if length == 0 {
+			return nil
+		}
+	}
+}
+
+// load sends requests over so many connections, each one when the one before it is answered, and returns how many were
+// answered a second. wrong counts answers that are not 200 or, for what the service is to refuse, 400.
+func load(ctx context.Context, addr string, connections, requests int, request func(i int) []byte) (rate float64, wrong int64, err error) {
+	clients := make([]*client, connections)
+	for i := range clients {
+		if clients[i], err = dial(addr); err != nil {
+			return 0, 0, err
+		}
+		defer clients[i].conn.Close()
+	}
+	var next, bad atomic.Int64
+	errs := make([]error, connections)
+	var wg sync.WaitGroup
+	began := time.Now()
+	for i, c := range clients {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				n := int(next.Add(1)) - 1
+				if n >= requests {
+					return
+				}
+				status, err := c.do(request(n), nil)
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				if status != 200 && status != 400 {
+					bad.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	for _, err := range errs {
+		if err != nil {
+			return 0, bad.Load(), err
+		}
+	}
+	return float64(requests) / took.Seconds(), bad.Load(), ctx.Err()
+}
+
+// percentile returns the p-th percentile of latencies, which it sorts.
+func percentile(latencies []time.Duration, p float64) time.Duration {
+	if len(latencies) == 0 {
+		return 0
+	}
+	slices.Sort(latencies)
+	return latencies[min(len(latencies)-1, int(float64(len(latencies))*p/100))]
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/simulate"
+)
+
+// growthLine is line 9: whether a message and an answer cost more when there are many bags, beyond what the same growth
+// costs the bare commands.
+func growthLine(ctx context.Context, b *bench) ([]row, error) {
+	r, err := b.needRedis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sizes := []int{10_000, 100_000}
+	switch {
+	case b.full:
+		sizes = append(sizes, 1_000_000)
+	case b.quick:
+		sizes = []int{5000, 20_000}
+	}
+	var ours, bare []grown
+	for _, size := range sizes {
+		for _, kind := range []struct {
+			name string
+			open func(context.Context, *redisServer) (*grower, error)
+			into *[]grown
+		}{{"ours", growOurs, &ours}, {"reference", growBare, &bare}} {
+			g, err := kind.open(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			figures, err := g.grow(ctx, size, b.processorTime)
+			g.close()
+			if err != nil {
+				return nil, err
+			}
+			b.say("line 9, %d bags, %s: %.2f µs a message, %.1f µs an answer", size, kind.name, figures.message, figures.answer)
+			*kind.into = append(*kind.into, figures)
+		}
+	}
+	var rows []row
+	for i := 1; i < len(sizes); i++ {
+		for _, what := range []struct {
+			name string
+			of   func(grown) float64
+		}{{"a message", func(g grown) float64 { return g.message }}, {"an answer", func(g grown) float64 { return g.answer }}} {
+			grows, bareGrows := what.of(ours[i])/what.of(ours[0]), what.of(bare[i])/what.of(bare[0])
+			rows = append(rows, row{"9", fmt.Sprintf("growth from %s to %s bags: %s", thousands(float64(sizes[0])), thousands(float64(sizes[i])), what.name),
+				fmt.Sprintf("%.2f × (%.1f → %.1f µs)", grows, what.of(ours[0]), what.of(ours[i])),
+				fmt.Sprintf("%.2f × (%.1f → %.1f µs)", bareGrows, what.of(bare[0]), what.of(bare[i])),
+				fmt.Sprintf("%.2f", grows/bareGrows), "≤ 1.15 ×", verdictOf(grows/bareGrows <= 1.15)})
+		}
+	}
+	return rows, r.empty(ctx)
+}
+
+// grown is what things cost at one size, in µs.
+type grown struct{ message, answer float64 }
+
+// grower is a way to store messages and to answer for a plate.
+type grower struct {
+	store  func(context.Context, []simulate.Message) error
+	answer func(context.Context, string) error
+	close  func()
+}
+
+func growOurs(ctx context.Context, r *redisServer) (*grower, error) {
+	store, err := openStore(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	airports := airport.New()
+	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
+	trails := newTrails(store.Reader())
+	return &grower{
+		store: func(ctx context.Context, messages []simulate.Message) error { return process(ctx, pipeline, messages) },
+		answer: func(ctx context.Context, plate string) error {
+			_, err := trails.OfPlate(ctx, bag.Plate(plate))
+			return err
+		},
+		close: func() { store.Close() },
+	}, nil
+}
+
+func growBare(ctx context.Context, r *redisServer) (*grower, error) {
+	if err := r.empty(ctx); err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(clientOptions(r.addr))
+	stored := 0
+	return &grower{
+		store: func(ctx context.Context, messages []simulate.Message) error {
+			pipe := client.Pipeline()
+			for _, m := range messages {
+				stored++
+				bareCommands(ctx, pipe, m.Text, fmt.Sprint(stored), m.Received)
+			}
+			_, err := pipe.Exec(ctx)
+			return err
+		},
+		answer: func(ctx context.Context, plate string) error { return client.HGetAll(ctx, "b:"+plate).Err() },
+		close:  func() { client.Close() },
+	}, nil
+}
+
+const (
+	growthBatch   = 500
+	growthSlice   = 20 // batches
+	growthSlices  = 5  // of which the median counts
+	growthAnswers = 1000
+)
+
+// grow stores messages until there are so many bags, and returns what the last messages cost, and answers then. Bags are
+// checked in every ten seconds, so that the mix of messages is the same from some three thousand bags on. What is measured
+// is processor time, ours and that of Redis.
+func (g *grower) grow(ctx context.Context, bags int, spent func() time.Duration) (grown, error) {
+	var plates []string
+	feed, err := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: 2*bags + 10_000, Faults: simulate.DefaultFaults(), Interval: 10 * time.Second},
+		func(b simulate.Bag) {
+			if len(b.Events) >= 9 && len(b.Events) <= 20 {
+				plates = append(plates, b.Plate)
+			}
+		})
+	if err != nil {
+		return grown{}, err
+	}
+	var costs []time.Duration // of the latest batches
+	batch := make([]simulate.Message, 0, growthBatch)
+	left := bags * 31 / 2
+	for m := range feed {
+		if batch = append(batch, m); len(batch) < growthBatch {
+			continue
+		}
+		began := spent()
+		if err := g.store(ctx, batch); err != nil {
+			return grown{}, err
+		}
+		costs = append(costs, spent()-began)
+		if len(costs) > growthSlice*growthSlices {
+			costs = costs[1:]
+		}
+		batch = batch[:0]
+		if left -= growthBatch; left <= 0 {
+			break
+		}
+	}
+	var message, answer series
+	for slice := range slices.Chunk(costs, growthSlice) {
+		sum := time.Duration(0)
+		for _, cost := range slice {
+			sum += cost
+		}
+		message = append(message, float64(sum.Nanoseconds())/1000/float64(len(slice)*growthBatch))
+	}
+	each := min(growthAnswers, len(plates)/growthSlices) // no bag is asked for twice: nothing is remembered
+	rand.New(rand.NewPCG(feedSeed, 0)).Shuffle(len(plates), func(i, j int) { plates[i], plates[j] = plates[j], plates[i] })
+	for n := range growthSlices {
+		began := spent()
+		for _, plate := range plates[n*each : (n+1)*each] {
+			if err := g.answer(ctx, plate); err != nil {
+				return grown{}, err
+			}
+		}
+		answer = append(answer, float64((spent()-began).Nanoseconds())/1000/float64(each))
+	}
+	return grown{message.median(), answer.median()}, nil
+}

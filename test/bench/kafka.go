@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/simulate"
+)
+
+const partitions = 4
+
+// kafkaLine is line 2: from the raw topic to the index, against the bare pipeline.
+func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
+	r, err := b.needRedis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := b.needKafka(ctx)
+	if err != nil {
+		return nil, err
+	}
+	messages, _, err := feed(b.size(20_000))
+	if err != nil {
+		return nil, err
+	}
+	topics, err := fill(ctx, k, messages)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.alternate(
+		func() (float64, error) { return consumeOurs(ctx, r, k, topics, len(messages)) },
+		func() (float64, error) { return consumeBare(ctx, r, k, topics.Raw, len(messages)) })
+	if err != nil {
+		return nil, err
+	}
+	return []row{{
+		"2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(len(messages)))),
+		thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
+	}}, nil
+}
+
+// fill writes the messages to a raw topic of its own.
+func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kafkadoor.Topics, error) {
+	topics := kafkadoor.Topics{Raw: k.name("raw"), Rejects: k.name("rejected")}
+	door, err := kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: topics, Partitions: partitions})
+	if err != nil {
+		return topics, err
+	}
+	defer door.Close()
+	if err := door.EnsureTopics(ctx); err != nil {
+		return topics, err
+	}
+	sink := simulate.ToLog(door)
+	for len(messages) > 0 {
+		n := min(4000, len(messages))
+		if err := sink.Send(ctx, messages[:n]); err != nil {
+			return topics, err
+		}
+		messages = messages[n:]
+	}
+	return topics, nil
+}
+
+// openStore opens the index in an empty Redis.
+func openStore(ctx context.Context, r *redisServer) (*bagstore.Store, error) {
+	if err := r.empty(ctx); err != nil {
+		return nil, err
+	}
+	return reopenStore(r)
+}
+
+// reopenStore opens the index on what Redis holds.
+func reopenStore(r *redisServer) (*bagstore.Store, error) {
+	// Retention is so long that no clock makes simulated journeys end.
+	return bagstore.Open(bagstore.Config{URL: r.url(), Retention: 20 * 365 * 24 * time.Hour, Now: time.Now})
+}
+
+// consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on, and returns messages a
+// second from the first fetch that brought something.
+func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int) (float64, error) {
+	store, err := openStore(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	door, err := kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: k.name("ours"), Topics: topics})
+	if err != nil {
+		return 0, err
+	}
+	defer door.Close()
+	airports := airport.New()
+	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	watch := newStopwatch(messages, cancel)
+	err = door.NewConsumer(timed{pipeline, watch}, nil, counting{watch: watch}).Run(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return watch.rate()
+}
+
+// stopwatch runs from the first batch to the last message.
+type stopwatch struct {
+	mu    sync.Mutex
+	want  int
+	count int
+	began time.Time
+	ended time.Time
+	done  func()
+}
+
+func newStopwatch(want int, done func()) *stopwatch { return &stopwatch{want: want, done: done} }
+
+func (s *stopwatch) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.IsZero() {
+		s.began = time.Now()
+	}
+}
+
+func (s *stopwatch) add(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count += n
+	if s.count >= s.want && s.ended.IsZero() {
+		s.ended = time.Now()
+		s.done()
+	}
+}
+
+func (s *stopwatch) rate() (float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended.IsZero() {
+		return 0, fmt.Errorf("%d of %d messages came", s.count, s.want)
+	}
+	return float64(s.count) / s.ended.Sub(s.began).Seconds(), nil
+}
+
+// timed starts the stopwatch.
+type timed struct {
+	*ingestor.Pipeline
+	watch *stopwatch
+}
+
+func (t timed) ProcessBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+	t.watch.start()
+	return t.Pipeline.ProcessBatch(ctx, envelopes)
+}
+
+// counting is told of messages when all about them is done but the commit.
+type counting struct {
+	kafkadoor.NoMetrics
+	watch *stopwatch
+}
+
+func (c counting) Messages(accepted, duplicate, rejected int) {
+	c.watch.add(accepted + duplicate + rejected)
+}

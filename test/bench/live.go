@@ -1,0 +1,334 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/simulate"
+)
+
+// What streams in, and what is asked, while lines 5 to 7 are measured.
+const (
+	streamRate  = 5000 // messages a second
+	queryRate   = 50   // queries a second, of mixed kinds
+	connections = 8
+	flightBags  = 300
+)
+
+// liveLine is lines 5, 6, 7 and 12: a bagtrail process under the load of a day.
+func liveLine(ctx context.Context, b *bench) ([]row, error) {
+	r, err := b.needRedis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := b.needKafka(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.empty(ctx); err != nil {
+		return nil, err
+	}
+	seconds := 10 + b.size(50)
+	messages, truth, err := feed(30_000 + seconds*streamRate/15)
+	if err != nil {
+		return nil, err
+	}
+	stored := len(messages) - seconds*streamRate
+	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected"), Events: k.name("live-events")}}
+	if l.door, err = kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: l.topics, Partitions: partitions}); err != nil {
+		return nil, err
+	}
+	defer l.door.Close()
+	if err := l.door.EnsureTopics(ctx); err != nil {
+		return nil, err
+	}
+	if l.service, err = b.launch(ctx, "serve", r, k, l.topics, k.name("live")); err != nil {
+		return nil, err
+	}
+	defer l.service.end()
+
+	b.say("line 5: %s messages go in as fast as they can", thousands(float64(stored)))
+	profiles := b.profileOf(l.service, "fill")
+	rate, err := l.fill(ctx, messages[:stored])
+	if err := errors.Join(err, profiles()); err != nil {
+		return nil, err
+	}
+	l.choose(messages[:stored], truth)
+	b.say("line 5: %d flights of %d–%d bags; %d messages a second for %d s", len(l.flights), l.smallest, l.largest, streamRate, seconds)
+	profiles = b.profileOf(l.service, "live")
+	err = l.run(ctx, messages[stored:])
+	if err := errors.Join(err, profiles()); err != nil {
+		return nil, err
+	}
+	trips, err := tripsRow(ctx, r, l.most, l.fewest)
+	if err != nil {
+		return nil, err
+	}
+	rows := l.rows(rate)
+	return slices.Insert(rows, 2, trips), nil
+}
+
+// live is what is asked, and what came of it.
+type live struct {
+	door    *kafkadoor.Door
+	topics  kafkadoor.Topics
+	service *bagtrail
+
+	flights, histories, passengers [][]byte // requests
+	smallest, largest              int      // bags of the flights
+	most, fewest                   simulate.Leg
+
+	mu       sync.Mutex
+	took     map[string][]time.Duration // by kind of query
+	refused  map[string]int
+	visible  []time.Duration
+	streamed float64 // messages a second that were sent
+}
+
+// fill sends messages as fast as they are taken, and waits until all of them are decided on.
+func (l *live) fill(ctx context.Context, messages []simulate.Message) (rate float64, err error) {
+	before, err := l.decided()
+	if err != nil {
+		before = 0 // nothing is counted yet
+	}
+	began := time.Now()
+	sink := simulate.ToLog(l.door)
+	for part := range slices.Chunk(messages, 4000) {
+		if err := sink.Send(ctx, part); err != nil {
+			return 0, err
+		}
+	}
+	for {
+		now, err := l.decided()
+		if err == nil && now-before >= float64(len(messages)) {
+			return float64(len(messages)) / time.Since(began).Seconds(), nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Since(began) > 5*time.Minute {
+			return 0, fmt.Errorf("%.0f of %d messages are decided on after 5 minutes", now-before, len(messages))
+		}
+	}
+}
+
+func (l *live) decided() (float64, error) { return l.service.metric("bagtrail_messages_total") }
+
+// choose picks what is asked for: flights of about 300 bags all of which are stored, and bags and passengers on the way.
+func (l *live) choose(messages []simulate.Message, truth []simulate.Bag) {
+	known := map[string]bool{}
+	for _, m := range messages {
+		known[m.Plate] = true
+	}
+	bags, legs := map[string]int{}, map[string]simulate.Leg{}
+	for _, t := range truth {
+		if !known[t.Plate] || len(t.Legs) == 0 {
+			continue
+		}
+		l.histories = append(l.histories, get(historyPath(t)))
+		if t.PNR != "" {
+			l.passengers = append(l.passengers, get("/baggage/bagsforpassenger/v1.0/pnr/"+t.PNR+"/dep_flight_date/"+t.Legs[0].Date))
+		}
+		for _, leg := range t.Legs {
+			bags[flightPath(leg)]++
+			legs[flightPath(leg)] = leg
+		}
+	}
+	paths := make([]string, 0, len(bags))
+	for path := range bags {
+		paths = append(paths, path)
+	}
+	l.most = legs[slices.MaxFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
+	l.fewest = legs[slices.MinFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
+	distance := func(path string) int { return max(bags[path]-flightBags, flightBags-bags[path]) }
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(a), distance(b)), strings.Compare(a, b))
+	})
+	l.smallest = flightBags
+	for _, path := range paths[:min(10, len(paths))] {
+		l.flights = append(l.flights, get(path))
+		l.smallest, l.largest = min(l.smallest, bags[path]), max(l.largest, bags[path])
+	}
+}
+
+func flightPath(leg simulate.Leg) string {
+	code := airlineLength(leg.Flight)
+	return "/baggage/bagsforflight/v1.0/airport_code/" + leg.From + "/arr_dep_indicator/D/airline_code/" + leg.Flight[:code] +
+		"/flight_no/" + leg.Flight[code:] + "/dep_flight_date/" + leg.Date
+}
+
+// run streams the messages at their rate, and asks while they stream.
+func (l *live) run(ctx context.Context, messages []simulate.Message) error {
+	l.took, l.refused = map[string][]time.Duration{}, map[string]int{}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var asking sync.WaitGroup
+	errs := make([]error, 2)
+	asking.Go(func() { errs[0] = l.ask(ctx) })
+	asking.Go(func() { errs[1] = l.probe(ctx) })
+	err := l.stream(ctx, messages)
+	cancel()
+	asking.Wait()
+	return errors.Join(append(errs, err)...)
+}
+
+func (l *live) stream(ctx context.Context, messages []simulate.Message) error {
+	sink := simulate.ToLog(l.door)
+	began := time.Now()
+	sent := 0
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for sent < len(messages) {
+		due := min(len(messages), int(time.Since(began).Seconds()*streamRate))
+		if due > sent {
+			if err := sink.Send(ctx, messages[sent:due]); err != nil {
+				return err
+			}
+			sent = due
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	l.streamed = float64(sent) / time.Since(began).Seconds()
+	return nil
+}
+
+// query is one request, with the moment at which it should be sent.
+type query struct {
+	kind    string
+	request []byte
+	due     time.Time
+}
+
+// ask sends queries at their rate over 8 connections. A query that has to wait for a connection waits at its own cost.
+func (l *live) ask(ctx context.Context) error {
+	waiting := make(chan query, 1000)
+	errs := make([]error, connections)
+	var wg sync.WaitGroup
+	for i := range connections {
+		wg.Go(func() { errs[i] = l.answer(waiting) })
+	}
+	ticker := time.NewTicker(time.Second / queryRate)
+	defer ticker.Stop()
+	for n := 0; ctx.Err() == nil; n++ {
+		select {
+		case <-ctx.Done():
+		case due := <-ticker.C:
+			switch n % 5 {
+			case 0:
+				waiting <- query{"flight", l.flights[0], due}
+			case 2:
+				waiting <- query{"flights", l.flights[n/5%len(l.flights)], due}
+			case 1, 3:
+				waiting <- query{"history", l.histories[n*7919%len(l.histories)], due}
+			default:
+				waiting <- query{"passenger", l.passengers[n*7919%len(l.passengers)], due}
+			}
+		}
+	}
+	close(waiting)
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (l *live) answer(waiting <-chan query) error {
+	c, err := dial(l.service.http)
+	if err != nil {
+		return err
+	}
+	defer c.conn.Close()
+	for q := range waiting {
+		status, err := c.do(q.request, nil)
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		if status != http.StatusOK {
+			l.refused[q.kind]++
+		}
+		l.took[q.kind] = append(l.took[q.kind], time.Since(q.due))
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// probe produces a message of its own ten times a second, and asks for it until it is there.
+func (l *live) probe(ctx context.Context) error {
+	c, err := dial(l.service.http)
+	if err != nil {
+		return err
+	}
+	defer c.conn.Close()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		plate := fmt.Sprintf("9999%06d", n)
+		text := "BSM\r\n.V/1LZRH\r\n.F/LX9998/01MAR/JFK/Y\r\n.N/" + plate + "001\r\n.P/1PROBE/ANNA\r\n.L/PROBE1\r\nENDBSM\r\n"
+		request := get("/baggage/history/v1.0/tag/" + plate + "/flightdate/2026-03-01")
+		produced := time.Now()
+		if err := l.door.Append(ctx, []ingestor.Record{{Raw: text, Received: feedStart, Plate: bag.Plate(plate)}}); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		for there := false; !there && ctx.Err() == nil; {
+			if _, err := c.do(request, func(body []byte) { there = strings.HasPrefix(string(body), `{"success":true`) }); err != nil {
+				return err
+			}
+			if there {
+				l.visible = append(l.visible, time.Since(produced))
+			} else {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}
+}
+
+// rows are the lines of the table.
+func (l *live) rows(rate float64) []row {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
+	within := func(took []time.Duration, p50, p99 time.Duration, refused int) verdict {
+		return verdictOf(refused == 0 && percentile(took, 50) <= p50 && percentile(took, 99) <= p99)
+	}
+	both := func(took []time.Duration, refused int) string {
+		text := fmt.Sprintf("p50 %s, p99 %s of %d", ms(percentile(took, 50)), ms(percentile(took, 99)), len(took))
+		if refused > 0 {
+			text += fmt.Sprintf(", %d refused", refused)
+		}
+		return text
+	}
+	flight, flights, passengers := l.took["flight"], l.took["flights"], l.took["passenger"]
+	peak := float64(l.service.peak.Load()) / (1 << 20)
+	return []row{
+		{"5", fmt.Sprintf("bags of one flight of some %d at %.0f messages/s", flightBags, l.streamed), both(flight, l.refused["flight"]), "–", "–",
+			"p50 ≤ 5 ms, p99 ≤ 20 ms", within(flight, 5*time.Millisecond, 20*time.Millisecond, l.refused["flight"])},
+		{"5", fmt.Sprintf("  of any of %d flights of %d–%d", len(l.flights), l.smallest, l.largest), both(flights, l.refused["flights"]), "–", "–",
+			"p50 ≤ 5 ms, p99 ≤ 20 ms", within(flights, 5*time.Millisecond, 20*time.Millisecond, l.refused["flights"])},
+		{"5", "  histories under the same load", both(l.took["history"], l.refused["history"]), "–", "–", "reported", reported},
+		{"6", "bags of a passenger, the same load", both(passengers, l.refused["passenger"]), "–", "–", "p99 ≤ 5 ms", within(passengers, time.Second, 5*time.Millisecond, l.refused["passenger"])},
+		{"7", "produced to visible in an answer, the same load", both(l.visible, 0), "–", "–", "p99 ≤ 100 ms", within(l.visible, time.Second, 100*time.Millisecond, 0)},
+		{"12", fmt.Sprintf("resident memory of serve, also at full rate (%s messages/s, events published)", thousands(rate)), fmt.Sprintf("%.0f MiB", peak), "–", "–",
+			"≤ 128 MiB", verdictOf(peak <= 128)},
+	}
+}

@@ -1,0 +1,107 @@
+// Command bench measures what bagtrail promises about its speed, each promise beside an honest minimal program that
+// does the same work and nothing more. It starts the servers that it needs, runs ours and the reference of each line
+// alternately, and prints one table: what, ours, reference, ratio, target, met.
+//
+// Figures depend on the machine and on what else it does; ratios much less. No figure makes it fail: it ends with an
+// error only where something could not be measured.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// line is one promise, or several that are measured together.
+type line struct {
+	number int
+	run    func(context.Context, *bench) ([]row, error)
+}
+
+// lines is the table, in its order.
+var lines = []line{
+	{1, parseLine},
+	{2, kafkaLine},
+	{3, postLine},
+	{4, historyLine},
+	{5, liveLine},
+	{8, memoryLine},
+	{9, growthLine},
+	{10, largeLine},
+	{11, rebuildLine},
+	{13, processesLine},
+}
+
+// settings are the flags.
+type settings struct {
+	quick   bool
+	full    bool
+	runs    int
+	only    []int
+	profile string // directory for CPU profiles of ours; "" none
+}
+
+func main() {
+	var s settings
+	flag.BoolVar(&s.quick, "quick", false, "a tenth of the work, for a first look")
+	flag.BoolVar(&s.full, "full", false, "line 9 up to 1,000,000 bags: 6 GiB of memory, and half an hour")
+	flag.IntVar(&s.runs, "runs", 3, "how often ours and the reference are run, alternately")
+	flag.StringVar(&s.profile, "profile", "", "write CPU profiles of ours into this `directory`, one a line")
+	only := flag.String("lines", "", "measure these lines only, a comma `list`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, s, *only)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings, only string) error {
+	for number := range strings.SplitSeq(only, ",") {
+		if number == "" {
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil {
+			return fmt.Errorf("line %q: want a number", number)
+		}
+		s.only = append(s.only, n)
+	}
+	b := &bench{settings: s}
+	defer b.close()
+	fmt.Println(machine())
+	var table []row
+	var faults []error
+	for _, l := range lines {
+		if len(s.only) > 0 && !slices.Contains(s.only, l.number) {
+			continue
+		}
+		b.number = l.number
+		began := time.Now()
+		rows, err := l.run(ctx, b)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("line %d: %w", l.number, err))
+		}
+		table = append(table, rows...)
+		b.say("line %d took %v", l.number, time.Since(began).Round(time.Second/10))
+	}
+	fmt.Println()
+	print(os.Stdout, table)
+	for _, server := range b.used {
+		fmt.Println(server)
+	}
+	return errors.Join(faults...)
+}

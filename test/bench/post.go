@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/jsontext"
+	"bagtrail/internal/simulate"
+)
+
+const posters = 64
+
+// postLine is line 3: POST processbim over 64 connections, without Kafka and with the log, against a bare Gin handler.
+func postLine(ctx context.Context, b *bench) ([]row, error) {
+	r, err := b.needRedis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	messages, _, err := feed(b.size(3500))
+	if err != nil {
+		return nil, err
+	}
+	requests := postRequests(messages)
+	rows := []row{}
+	embedded, err := b.embeddedKafka()
+	if err != nil {
+		return nil, err
+	}
+	k, err := b.needKafka(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range []struct {
+		number, what string
+		brokers      []string // of the log; nil: none
+		target       float64  // 0: none
+	}{
+		{"3", "POST, Kafka off, requests/s", nil, 0.8},
+		{"3", "POST, in-process log, requests/s", []string{embedded}, 0.4},
+		{"3", "POST, real Kafka, requests/s", k.brokers, 0},
+	} {
+		if kind.target == 0 && !k.real {
+			continue
+		}
+		p, err := b.alternate(
+			func() (float64, error) { return postOurs(ctx, b, r, k, kind.brokers, requests) },
+			func() (float64, error) { return postBare(ctx, r, requests) })
+		if err != nil {
+			return rows, err
+		}
+		row := row{kind.number, kind.what, thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "reported", reported}
+		if kind.target > 0 {
+			row.target, row.met = fmt.Sprintf("≥ %.1f ×", kind.target), verdictOf(p.ratios().median() >= kind.target)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func postRequests(messages []simulate.Message) [][]byte {
+	requests := make([][]byte, len(messages))
+	for i, m := range messages {
+		requests[i] = post("/baggage/processbim/v1.0/", append(jsontext.AppendString([]byte(`{"bim_message":`), m.Text), '}'))
+	}
+	return requests
+}
+
+func postOurs(ctx context.Context, b *bench, r *redisServer, k *kafkaServer, brokers []string, requests [][]byte) (float64, error) {
+	var log ingestor.Log
+	if brokers != nil {
+		topics := kafkadoor.Topics{Raw: k.name("posted"), Rejects: k.name("posted-rejected")}
+		door, err := kafkadoor.Open(kafkadoor.Config{Brokers: brokers, Group: "unused", Topics: topics})
+		if err != nil {
+			return 0, err
+		}
+		defer door.Close()
+		if err := door.EnsureTopics(ctx); err != nil {
+			return 0, err
+		}
+		log = door
+	}
+	store, err := openStore(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	defer store.Close()
+	s, err := serve(ctx, store, log)
+	if err != nil {
+		return 0, err
+	}
+	defer s.stop()
+	return postAll(ctx, s.addr, requests)
+}
+
+func postAll(ctx context.Context, addr string, requests [][]byte) (float64, error) {
+	rate, wrong, err := load(ctx, addr, posters, len(requests), func(i int) []byte { return requests[i] })
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("%d of %d requests were answered otherwise than 200 and 400", wrong, len(requests))
+	}
+	return rate, err
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"bagtrail/ingestor/kafkadoor"
+)
+
+// A held process runs for a tenth of every period. Without rights to set limits that is done by stopping it, as a
+// scheduler with a quota would.
+const (
+	heldPeriod = 50 * time.Millisecond
+	heldShare  = 10
+)
+
+// processesLine is line 13: two ingest processes, each held to a tenth of a core, against one.
+func processesLine(ctx context.Context, b *bench) ([]row, error) {
+	r, err := b.needRedis(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := b.needKafka(ctx)
+	if err != nil {
+		return nil, err
+	}
+	messages, _, err := feed(b.size(30_000))
+	if err != nil {
+		return nil, err
+	}
+	topics, err := fill(ctx, k, messages)
+	if err != nil {
+		return nil, err
+	}
+	topics.Events = k.name("held-events")
+	window := 2*time.Second + time.Duration(b.size(8))*time.Second
+	p, err := b.alternate(
+		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, 2, window) },
+		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, 1, window) })
+	if err != nil {
+		return nil, err
+	}
+	return []row{{
+		"13", "two ingest processes on a tenth of a core each, against one, messages/s", thousands(p.ours.median()), thousands(p.reference.median()),
+		p.ratio(), "≥ 1.8 ×", verdictOf(p.ratios().median() >= 1.8),
+	}}, r.empty(ctx)
+}
+
+// heldIngest lets so many processes, each held to its share, ingest a raw topic that is full, and returns how many messages
+// they decided on a second together.
+func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, processes int, window time.Duration) (float64, error) {
+	if err := r.empty(ctx); err != nil {
+		return 0, err
+	}
+	group := k.name("held")
+	all := make([]*bagtrail, processes)
+	for i := range all {
+		var err error
+		if all[i], err = b.launch(ctx, "ingest", r, k, topics, group); err != nil {
+			return 0, err
+		}
+		defer all[i].end()
+		defer all[i].hold(ctx)()
+	}
+	begin, err := awaitAll(ctx, all)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(window):
+	}
+	end, err := decided(all)
+	return (end - begin) / time.Since(began).Seconds(), err
+}
+
+// hold stops the process for most of every period, until it is let go.
+func (p *bagtrail) hold(ctx context.Context) (letGo func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		defer p.cmd.Process.Signal(syscall.SIGCONT)
+		for ctx.Err() == nil {
+			p.cmd.Process.Signal(syscall.SIGCONT)
+			pauseFor(ctx, heldPeriod/heldShare)
+			p.cmd.Process.Signal(syscall.SIGSTOP)
+			pauseFor(ctx, heldPeriod-heldPeriod/heldShare)
+		}
+	})
+	return func() { cancel(); holding.Wait() }
+}
+
+func pauseFor(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// awaitAll waits until every process takes part, and returns how many messages all have decided on by then.
+func awaitAll(ctx context.Context, all []*bagtrail) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	defer cancel()
+	for {
+		idle := 0
+		for _, p := range all {
+			if n, err := p.metric("bagtrail_messages_total"); err != nil || n == 0 {
+				idle++
+			}
+		}
+		if idle == 0 {
+			return decided(all)
+		}
+		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+			return 0, fmt.Errorf("%d of %d processes take no part: %w", idle, len(all), ctx.Err())
+		}
+	}
+}
+
+func decided(all []*bagtrail) (sum float64, err error) {
+	for _, p := range all {
+		n, err := p.metric("bagtrail_messages_total")
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}

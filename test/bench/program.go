@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/test/servers/program"
+)
+
+// bagtrail is the program itself, running as a process of its own.
+type bagtrail struct {
+	cmd  *exec.Cmd
+	http string // address of the operations
+	ops  string
+	peak atomic.Int64 // most bytes resident so far
+	gone chan struct{}
+}
+
+// binary builds the program once, or takes the one that BAGTRAIL_TEST_BINARY names.
+func (b *bench) binary(ctx context.Context) (string, error) {
+	if b.built == "" {
+		b.built = os.Getenv("BAGTRAIL_TEST_BINARY")
+	}
+	if b.built != "" {
+		return b.built, nil
+	}
+	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	if err != nil {
+		return "", err
+	}
+	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "bagtrail")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "bagtrail").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build bagtrail: %w: %s", err, out)
+	}
+	b.built = path
+	return path, nil
+}
+
+// launch starts a command of bagtrail on the shared servers, and waits until it is ready.
+func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string) (*bagtrail, error) {
+	path, err := b.binary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := program.FreePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	p := &bagtrail{http: fmt.Sprintf("127.0.0.1:%d", ports[0]), ops: fmt.Sprintf("127.0.0.1:%d", ports[1]), gone: make(chan struct{})}
+	p.cmd = exec.Command(path, command)
+	p.cmd.Env = append(os.Environ(),
+		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",
+		"BAGTRAIL_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP="+group,
+		"BAGTRAIL_KAFKA_TOPIC="+topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC="+topics.Rejects, "BAGTRAIL_KAFKA_EVENTS_TOPIC="+topics.Events)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var complaints strings.Builder
+	p.cmd.Stderr = &complaints
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		p.cmd.Wait() // how it ended does not matter: it is asked to
+		close(p.gone)
+	}()
+	go p.watch()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	err = program.Await(ctx, func(context.Context) error { return p.ready() })
+	if err != nil {
+		p.end()
+		return nil, fmt.Errorf("bagtrail %s: %w\n%s", command, err, complaints.String())
+	}
+	return p, nil
+}
+
+func (p *bagtrail) ready() error {
+	select {
+	case <-p.gone:
+		return errors.New("it has ended")
+	default:
+	}
+	response, err := http.Get("http://" + p.ops + "/readyz")
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("readyz says %s", response.Status)
+	}
+	return nil
+}
+
+// watch notes how much memory is resident, until the process ends.
+func (p *bagtrail) watch() {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.gone:
+			return
+		case <-ticker.C:
+			p.peak.Store(max(p.peak.Load(), resident(p.cmd.Process.Pid)))
+		}
+	}
+}
+
+// resident is how many bytes of a process are in memory.
+func resident(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, "VmRSS:"); found {
+			kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// metric sums all series of a metric of the process.
+func (p *bagtrail) metric(name string) (sum float64, err error) {
+	conn, err := net.Dial("tcp", p.ops)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /metrics HTTP/1.0\r\n\r\n"); err != nil {
+		return 0, err
+	}
+	found := false
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		rest, is := strings.CutPrefix(lines.Text(), name)
+		if !is || rest == "" || (rest[0] != '{' && rest[0] != ' ') {
+			continue
+		}
+		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum, found = sum+value, true
+	}
+	if !found {
+		return 0, fmt.Errorf("there is no metric %s", name)
+	}
+	return sum, lines.Err()
+}
+
+// end stops the process and waits for it.
+func (p *bagtrail) end() {
+	p.cmd.Process.Signal(syscall.SIGCONT)
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.gone:
+	case <-time.After(15 * time.Second):
+		p.cmd.Process.Kill()
+		<-p.gone
+	}
+}
+
+// profileOf begins to take profiles of a process, where profiles are wanted; what it returns waits for them.
+func (b *bench) profileOf(p *bagtrail, name string) (wait func() error) {
+	if b.profile == "" {
+		return func() error { return nil }
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := p.profile("profile?seconds=5", filepath.Join(b.profile, name+".cpu.pprof"))
+		done <- errors.Join(err, p.profile("allocs", filepath.Join(b.profile, name+".allocs.pprof")), p.profile("heap", filepath.Join(b.profile, name+".heap.pprof")))
+	}()
+	return func() error { return <-done }
+}
+
+// profile writes one profile of the process to a file.
+func (p *bagtrail) profile(which, file string) error {
+	response, err := http.Get("http://" + p.ops + "/debug/pprof/" + which)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o600)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/httpdoor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/web"
+	"bagtrail/queryapi"
+)
+
+// service is the HTTP side of bagtrail over a store, wired as `bagtrail serve` does, access log and metrics included.
+type service struct {
+	addr     string
+	store    *bagstore.Store
+	airports *airport.Library
+	enricher *enricher.Enricher
+	trails   *trail.Reader
+	stop     func()
+}
+
+// serve starts it on a port of its own. log may be nil.
+func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*service, error) {
+	s := &service{store: store, airports: airport.New()}
+	s.enricher = enricher.New(s.airports)
+	s.trails = trail.New(store.Reader(), s.enricher, trail.Settings{Window: 10 * time.Minute, Place: s.airports.Place, Now: time.Now})
+	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	logger, err := telemetry.NewLogger(nowhere, "info", "json")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	batcher := bagstore.NewBatcher(store.Writer(), 2)
+	running.Go(func() { batcher.Run(ctx) })
+	pipeline := ingestor.New(s.airports, s.enricher, batcher)
+	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
+	queries := queryapi.Queries{Trails: s.trails, Airports: s.airports, Flights: flightref.None()}
+	site := web.New(web.Settings{
+		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,
+	}, append(queries.Operations(), door.Operation()), nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s.addr = listener.Addr().String()
+	running.Go(func() { _ = web.Server{Handler: site, Log: logger, Drain: time.Second}.Run(ctx, listener) })
+	s.stop = func() {
+		cancel()
+		running.Wait()
+		nowhere.Close()
+	}
+	return s, nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/simulate"
+	"bagtrail/internal/trail"
+)
+
+// counted is an index that counts its calls, each of which is one round trip.
+type counted struct {
+	trail.Index
+	calls atomic.Int64
+}
+
+func (c *counted) Flight(ctx context.Context, f bag.Flight) ([]bag.Plate, trail.Held, error) {
+	c.calls.Add(1)
+	return c.Index.Flight(ctx, f)
+}
+
+func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
+	c.calls.Add(1)
+	return c.Index.Passenger(ctx, pnr)
+}
+
+func (c *counted) Trails(ctx context.Context, plates []bag.Plate, known func(int, uint64) bool) ([]trail.Held, error) {
+	c.calls.Add(1)
+	return c.Index.Trails(ctx, plates, known)
+}
+
+func (c *counted) Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error) {
+	c.calls.Add(1)
+	return c.Index.Rush(ctx, plates)
+}
+
+func (c *counted) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Held, error) {
+	c.calls.Add(1)
+	return c.Index.Stowage(ctx, flights)
+}
+
+// newTrails returns a reader over an index.
+func newTrails(index trail.Index) *trail.Reader {
+	airports := airport.New()
+	return trail.New(index, enricher.New(airports), trail.Settings{Window: 10 * time.Minute, Place: airports.Place, Now: time.Now})
+}
+
+// tripsRow is the part of line 5 that no load changes: how many round trips the largest and the smallest flight take.
+func tripsRow(ctx context.Context, r *redisServer, largest, smallest simulate.Leg) (row, error) {
+	store, err := reopenStore(r)
+	if err != nil {
+		return row{}, err
+	}
+	defer store.Close()
+	index := &counted{Index: store.Reader()}
+	var trips, bags [2]int
+	for i, leg := range []simulate.Leg{largest, smallest} {
+		index.calls.Store(0)
+		listed, err := newTrails(index).OfFlight(ctx, leg.From, false, flightOf(leg))
+		if err != nil {
+			return row{}, err
+		}
+		trips[i], bags[i] = int(index.calls.Load()), len(listed)
+	}
+	return row{"5", fmt.Sprintf("  round trips for flights of %d and of %d bags", bags[0], bags[1]), fmt.Sprintf("%d and %d", trips[0], trips[1]),
+		"–", "–", "≤ 3", verdictOf(max(trips[0], trips[1]) <= 3)}, nil
+}
+
+// flightOf is the flight of a leg as the domain names it.
+func flightOf(leg simulate.Leg) bag.Flight {
+	code := airlineLength(leg.Flight)
+	day, err := bag.ParseDay(leg.Date)
+	if err != nil {
+		panic(err) // the simulator writes no other
+	}
+	return bag.Flight{Airline: leg.Flight[:code], Number: leg.Flight[code:], Day: day}
+}
+
+func airlineLength(flight string) int {
+	if flight[2] < '0' || flight[2] > '9' {
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,359 @@
+package blackbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/test/service"
+)
+
+const (
+	rawTopic     = "bim.raw"
+	rejectsTopic = "bim.rejected"
+	eventsTopic  = "bag.events"
+)
+
+// consume reads a topic from its beginning until it has seen count records that the test wants, and returns those in order
+// of partition and offset. It returns what it has when patience is over.
+func consume(t testing.TB, s *service.Service, topic string, count int, wanted func(kafka.Message) bool) []kafka.Message {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		var found []kafka.Message
+		for _, m := range dump(t, s, topic) {
+			if wanted(m) {
+				found = append(found, m)
+			}
+		}
+		if len(found) >= count || time.Now().After(deadline) {
+			if len(found) != count {
+				t.Errorf("%d records on %s, want %d", len(found), topic, count)
+			}
+			return found
+		}
+	}
+}
+
+// dump reads all that a topic holds now.
+func dump(t testing.TB, s *service.Service, topic string) []kafka.Message {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	partitions, err := kafka.DefaultDialer.LookupPartitions(ctx, "tcp", s.Kafka, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []kafka.Message
+	for _, p := range partitions {
+		conn, err := kafka.DialLeader(ctx, "tcp", s.Kafka, topic, p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last, err := conn.ReadOffsets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		for next := first; next < last; {
+			if _, err := conn.Seek(next, kafka.SeekAbsolute); err != nil {
+				t.Fatal(err)
+			}
+			batch := conn.ReadBatch(1, 10<<20)
+			for {
+				m, err := batch.ReadMessage()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Partition = p.ID
+				all, next = append(all, m), m.Offset+1
+			}
+			if err := batch.Close(); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+		}
+		_ = conn.Close()
+	}
+	return all
+}
+
+func header(m kafka.Message, name string) string {
+	for _, h := range m.Headers {
+		if h.Key == name {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
+
+func keyed(keys ...string) func(kafka.Message) bool {
+	return func(m kafka.Message) bool { return slices.Contains(keys, string(m.Key)) }
+}
+
+// A record becomes events, or a record on bim.rejected: the value and the key as they came, and headers that say where it came
+// from and what is wrong (service §3). Nothing is skipped.
+func TestRecordsBecomeEventsOrRejects(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	asJSON := []kafka.Header{{Key: "content-type", Value: []byte("application/json")}}
+	charset := []kafka.Header{{Key: "content-type", Value: []byte("application/json; charset=utf-8")}}
+	good := func(plate string) string { return bsm(plate) }
+	binary := "\x00\x01\xff\xfe\x80BSM\x00binary\xff"
+	cases := []struct {
+		key     string
+		value   []byte
+		headers []kafka.Header
+		codes   string // "" where the message is accepted
+	}{
+		{"kafka-plain", []byte(good("0724700001")), nil, ""},
+		{"kafka-json", []byte(bim(good("0724700002"))), asJSON, ""},
+		{"kafka-json-charset", []byte(bim(good("0724700003"))), charset, ""},
+		{"kafka-text-type", []byte(good("0724700004")), []kafka.Header{{Key: "content-type", Value: []byte("text/plain")}}, ""},
+		{"kafka-binary-carried", []byte(strings.Replace(good("0724700005"), "ENDBSM", ".R/\xff\xfe\nENDBSM", 1)), nil, ""},
+
+		{"kafka-empty", []byte{}, nil, "SVCPRB003"},
+		{"kafka-nil", nil, nil, "SVCPRB003"},
+		{"kafka-blank", []byte(" \n"), nil, "SVCPRB003"},
+		{"kafka-binary", []byte(binary), nil, "SVCPRB004"},
+		{"kafka-oversized", []byte("BSM\n" + strings.Repeat("A", 64<<10)), nil, "SVCSRV003"},
+		{"kafka-several", []byte("BSM\n.V/2KZRH\n.F/LX14/31FEB/JFK\n.N/1\n.N/2\nENDBSM"), nil, "SVCPRB013,SVCPRB014,SVCPRB022,SVCPRB016"},
+		{"kafka-other", []byte("BUM\n.V/1LZRH\nENDBUM"), nil, "SVCPRB011"},
+		{"kafka-json-without-header", []byte(bim(good("0724700006"))), nil, "SVCPRB004"},
+		{"kafka-header-without-json", []byte(good("0724700006")), asJSON, "SVCPRB003"},
+		{"kafka-json-broken", []byte(bim(good("0724700006")) + "x"), asJSON, "SVCPRB003"},
+		{"kafka-json-repeated", []byte(`{"bim_message":"BSM","bim_message":"BSM"}`), asJSON, "SVCPRB003"},
+		{"kafka-json-number", []byte(`{"bim_message":1}`), asJSON, "SVCPRB003"},
+		{"kafka-json-oversized", []byte(bim("BSM\n" + strings.Repeat("A", 64<<10))), asJSON, "SVCSRV003"},
+	}
+	received := at(t, "2026-03-14T08:00:00.123Z")
+	var messages []kafka.Message
+	var names []string
+	for _, c := range cases {
+		messages = append(messages, kafka.Message{Key: []byte(c.key), Value: c.value, Headers: c.headers, Time: received})
+		if c.codes != "" {
+			names = append(names, c.key)
+		}
+	}
+	produce(t, s, rawTopic, messages...)
+
+	origins := map[string]string{}
+	for _, m := range consume(t, s, rawTopic, len(cases), func(m kafka.Message) bool { return strings.HasPrefix(string(m.Key), "kafka-") }) {
+		origins[string(m.Key)] = fmt.Sprintf("%s/%d/%d", rawTopic, m.Partition, m.Offset)
+	}
+	rejected := map[string]kafka.Message{}
+	for _, m := range consume(t, s, rejectsTopic, len(names), func(m kafka.Message) bool { return strings.HasPrefix(string(m.Key), "kafka-") }) {
+		rejected[string(m.Key)] = m
+	}
+	for _, c := range cases {
+		m, there := rejected[c.key]
+		if there != (c.codes != "") {
+			t.Errorf("%s: rejected %v", c.key, there)
+		}
+		if !there {
+			continue
+		}
+		if !bytes.Equal(m.Value, c.value) {
+			t.Errorf("%s: value %.80q, want %.80q", c.key, m.Value, c.value)
+		}
+		if header(m, "bagtrail-origin") != origins[c.key] || header(m, "bagtrail-codes") != c.codes {
+			t.Errorf("%s: origin %s, codes %s; want %s, %s", c.key, header(m, "bagtrail-origin"), header(m, "bagtrail-codes"), origins[c.key], c.codes)
+		}
+		var diagnostics []struct {
+			Code                                  string
+			Line, Column                          int
+			Element, Value, Expected, Description *string
+		}
+		if err := json.Unmarshal([]byte(header(m, "bagtrail-diagnostics")), &diagnostics); err != nil || len(diagnostics) == 0 {
+			t.Errorf("%s: diagnostics %s: %v", c.key, header(m, "bagtrail-diagnostics"), err)
+			continue
+		}
+		for _, d := range diagnostics {
+			if !strings.Contains(c.codes, d.Code) || d.Line < 1 || d.Column < 1 || d.Element == nil || d.Value == nil || d.Expected == nil || d.Description == nil || *d.Description == "" {
+				t.Errorf("%s: diagnostic %+v", c.key, d)
+			}
+		}
+	}
+	for _, plate := range []string{"0724700001", "0724700002", "0724700003", "0724700004", "0724700005"} {
+		h := historyOf(t, s, plate, "2026-03-14", "EXPECTED")
+		if len(h.Events) == 1 && h.Events[0].UTC != "2026-03-14T08:00:00Z" {
+			t.Errorf("%s happened %s: the received time is the record's timestamp", plate, h.Events[0].UTC)
+		}
+	}
+	if got := s.Get(service.HistoryPath("0724700006", "2026-03-14")); !strings.Contains(got.Body, "SVCGBH002") {
+		t.Errorf("a rejected message left a trace: %s", got.Body)
+	}
+}
+
+// The diagnostics on a reject are the array of service §1, whole.
+func TestRejectsCarryTheDiagnostics(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	produce(t, s, rawTopic, kafka.Message{Key: []byte("diagnosed"), Value: []byte("BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724710001001\nENDBSM"), Time: at(t, "2026-03-14T08:00:00Z")})
+	for _, m := range consume(t, s, rejectsTopic, 1, keyed("diagnosed")) {
+		const want = `[{"code":"SVCPRB022","line":3,"column":9,"element":".F","value":"31FEB","expected":"a calendar date DDMMM",` +
+			`"description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM."}]`
+		if got := header(m, "bagtrail-diagnostics"); got != want {
+			t.Errorf("diagnostics\n got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// An accepted POST is on bim.raw with the time of the POST, a rejected one on bim.rejected with origin http/<id> (service §3).
+func TestPostsAreOnTheTopics(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	before := time.Now().Add(-time.Millisecond)
+	message := bsmOn("0724720001", today())
+	expect(t, "POST", s.Process(message), 200, processed)
+	for _, m := range consume(t, s, rawTopic, 1, func(m kafka.Message) bool { return string(m.Value) == message }) {
+		received, err := time.Parse(time.RFC3339, header(m, "bagtrail-received"))
+		if err != nil || received.Before(before) || received.After(time.Now()) || !received.Equal(m.Time) {
+			t.Errorf("bagtrail-received %q, record of %v", header(m, "bagtrail-received"), m.Time)
+		}
+		if string(m.Key) != "0724720001" {
+			t.Errorf("key %q, want the plate", m.Key)
+		}
+	}
+
+	faulty := "BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724720002001\nENDBSM"
+	got := s.Process(faulty)
+	named := s.Process(faulty+"\n ", "X-Request-Id", "my-id")
+	if got.Status != 400 || named.Status != 400 {
+		t.Fatalf("%d, %d", got.Status, named.Status)
+	}
+	for _, m := range consume(t, s, rejectsTopic, 1, func(m kafka.Message) bool { return string(m.Value) == faulty }) {
+		if header(m, "bagtrail-origin") != "http/"+got.Header.Get("X-Request-Id") || header(m, "bagtrail-codes") != "SVCPRB022" || len(m.Key) != 0 {
+			t.Errorf("reject %q %v, want origin http/%s", m.Key, m.Headers, got.Header.Get("X-Request-Id"))
+		}
+	}
+	for _, m := range consume(t, s, rejectsTopic, 1, func(m kafka.Message) bool { return string(m.Value) == faulty+"\n " }) {
+		if !strings.HasPrefix(header(m, "bagtrail-origin"), "http/my-id") {
+			t.Errorf("origin %s, want http/my-id…", header(m, "bagtrail-origin"))
+		}
+	}
+	for _, m := range dump(t, s, rawTopic) {
+		if strings.HasPrefix(string(m.Value), faulty) {
+			t.Error("a rejected POST is on the raw topic")
+		}
+	}
+}
+
+// A delayed-bag report is on bim.raw with the header bagtrail-kind (service §3).
+func TestReportsAreOnTheRawTopic(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	body, _ := delayedRequest("LX", "0724730001")
+	if got := s.Do("POST", "/baggage/delayedbags/v1.0/", strings.NewReader(body), "Content-Type", "application/json"); got.Status != 200 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	for _, m := range consume(t, s, rawTopic, 1, keyed("0724730001")) {
+		if header(m, "bagtrail-kind") != "delayed-bag-report" || header(m, "bagtrail-received") == "" {
+			t.Errorf("headers %v", m.Headers)
+		}
+		if strings.Contains(string(m.Value), "MUELLER") {
+			t.Errorf("the log holds more of a report than reference, station and plates: %s", m.Value)
+		}
+	}
+}
+
+// bag.events: one CloudEvents 1.0 JSON object an event, key = plate, id a function of the event alone (service §3).
+func TestEventsAreCloudEvents(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	source := record{"2026-03-14T08:00:00.250Z", "BSM\n.V/1LZRH\n.F/LX8700/14MAR/JFK\n.N/0724740001002\n.P/EVENTS/ANNA\n.L/EVENT1\nENDBSM"}
+	loaded := record{"2026-03-14T09:00:00Z", "BPM\n.V/1LZRH\n.J/R//L1/14MAR/0950L\n.F/LX8700/14MAR/JFK\n.U/AKE8700LX/41P\n.N/0724740001001\nENDBPM"}
+	feed(t, s, source)
+	historyOf(t, s, "0724740001", "2026-03-14", "EXPECTED")
+	feed(t, s, loaded)
+	found := consume(t, s, eventsTopic, 3, keyed("0724740001", "0724740002"))
+	type cloudEvent struct {
+		SpecVersion     string
+		ID              string
+		Source          string
+		Type            string
+		Subject         string
+		Time            time.Time
+		DataContentType string
+		Data            struct {
+			Bagtag string
+			Event  json.RawMessage
+		}
+	}
+	ids := map[string]string{}
+	for _, m := range found {
+		var e cloudEvent
+		if err := json.Unmarshal(m.Value, &e); err != nil {
+			t.Fatalf("%v: %s", err, m.Value)
+		}
+		if e.SpecVersion != "1.0" || e.ID == "" || e.Source == "" || e.Type == "" || e.Time.IsZero() || e.DataContentType != "application/json" || e.Data.Bagtag != string(m.Key) || e.Subject != string(m.Key) {
+			t.Errorf("event %s", m.Value)
+		}
+		if !strings.HasPrefix(header(m, "content-type"), "application/cloudevents+json") {
+			t.Errorf("content-type %q", header(m, "content-type"))
+		}
+		ids[e.Type+" "+e.Subject] = e.ID
+		want := `{"airport":"ZRH","event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-14T09:00:00+01:00","utc_date_time":"2026-03-14T08:00:00Z",
+			"flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"8700","airline":"LX"}},"pnr":"EVENT1",` + where["ZRH"] + `}`
+		if strings.HasSuffix(e.Type, "LOADED_ON_AIRCRAFT") {
+			want = `{"airport":"ZRH","event_code":"LOADED_ON_AIRCRAFT","event_desc":"Bag Loaded on Aircraft","local_date_time":"2026-03-14T09:50:00+01:00","utc_date_time":"2026-03-14T08:50:00Z",
+			"aircraft_compartment":"41P","flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"8700","airline":"LX"}},
+			"flight_loading_info":{"dest_airport":"JFK","date":"2026-03-14","flight":"8700","airline":"LX"},"stowage_device":"AKE8700LX",` + where["ZRH"] + `}`
+		}
+		if string(e.Data.Event) != compact(t, want) {
+			t.Errorf("event\n got %s\nwant %s", e.Data.Event, compact(t, want))
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("ids %v", ids)
+	}
+	feed(t, s, source) // once more: the same ids, or nothing
+	feed(t, s, record{"2026-03-14T09:30:00Z", strings.Replace(loaded.text, "/41P", "/42P", 1)})
+	for _, m := range consume(t, s, eventsTopic, 1, func(m kafka.Message) bool { return keyed("0724740001")(m) && bytes.Contains(m.Value, []byte("42P")) }) {
+		_ = m // what came before it in its partition has been published
+	}
+	again := map[string]bool{}
+	for _, m := range dump(t, s, eventsTopic) {
+		if keyed("0724740001", "0724740002")(m) {
+			var e cloudEvent
+			if err := json.Unmarshal(m.Value, &e); err != nil {
+				t.Fatal(err)
+			}
+			again[e.ID] = true
+		}
+	}
+	if len(again) != 4 {
+		t.Errorf("%d ids after a repetition, want 4", len(again))
+	}
+
+	// those of a POST are published too
+	expect(t, "POST", s.Process(bsmOn("0724740009", today())), 200, processed)
+	consume(t, s, eventsTopic, 1, keyed("0724740009"))
+}
+
+// A record that is delivered twice changes no answer, and a copy under another time within the window makes no event.
+func TestRecordsMayBeDeliveredTwice(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	r := record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/LX8710/14MAR/JFK\n.N/0724750001001\nENDBSM"}
+	read := record{"2026-03-14T08:30:00Z", "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0920L\n.F/LX8710/14MAR/JFK\n.N/0724750001001\nENDBPM"}
+	readLater := read
+	readLater.received = "2026-03-15T08:00:00Z" // equal text and equal read instant, whenever received
+	copied, late := r, r
+	copied.received, late.received = "2026-03-14T08:10:00Z", "2026-03-14T08:10:01Z"
+	feed(t, s, r, r, read, copied, read, readLater, r)
+	historyOf(t, s, "0724750001", "2026-03-14", "EXPECTED SORTED")
+	feed(t, s, late)
+	historyOf(t, s, "0724750001", "2026-03-14", "EXPECTED EXPECTED SORTED")
+}

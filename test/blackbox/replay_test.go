@@ -1,0 +1,138 @@
+package blackbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/test/service"
+)
+
+// captures makes a folder with two messages that are accepted and one that is not, and returns what is asked about them.
+func captures(t testing.TB, plate string) (dir, target string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"1.txt":   "BSM\r\n.V/1LZRH\r\n.F/LX9000/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/REPLAY/ANNA\r\n.L/REPL01\r\nENDBSM\r\n",
+		"2.bim":   "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0915L\n.F/LX9000/14MAR/JFK\n.N/" + plate + "001\nENDBPM\n",
+		"3.txt":   "BSM\n.V/1LZRH\n.N/" + plate + "001\nENDBSM\n",
+		"4.other": "BSM\n.V/1LZRH\n.F/LX9000/14MAR/JFK\n.N/" + plate + "001\nENDBSM\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, service.HistoryPath(plate, "2026-03-14")
+}
+
+// replay FILE takes messages in as a door does; a repetition with the same --received changes nothing (service §1).
+func TestReplayOfFiles(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, forever)
+	dir, target := captures(t, "0724910001")
+	for range 2 {
+		stdout, stderr, code := run(t, "", []string{"replay", "--received", "2026-03-14T08:00:00Z", dir}, forever, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka)
+		if code != 1 || !strings.Contains(stdout, "messages: 3, accepted: 2") || !strings.Contains(stdout, "rejected: 1") || !strings.Contains(stdout, "SVCPRB041") {
+			t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+		}
+		settle(t, s, target, `{"success":true,"bag":{"bagtag":"0724910001","passenger_first_name":"ANNA","passenger_last_name":"REPLAY"},"events":[
+			{"airport":"ZRH","event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-14T09:00:00+01:00","utc_date_time":"2026-03-14T08:00:00Z",
+			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},"pnr":"REPL01",`+where["ZRH"]+`},
+			{"airport":"ZRH","event_code":"SORTED","event_desc":"Bag Sorted","local_date_time":"2026-03-14T09:15:00+01:00","utc_date_time":"2026-03-14T08:15:00Z",
+			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},`+where["ZRH"]+`}]}`)
+	}
+	if _, _, code := run(t, "", []string{"replay", filepath.Join(dir, "5.txt")}, forever, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka); code != 3 {
+		t.Errorf("a file that is missing: exit code %d", code)
+	}
+}
+
+// replay FILE into the data directory of a service that does not run is there when it starts.
+func TestReplayOfFilesIntoADataDirectory(t *testing.T) {
+	t.Parallel()
+	s := service.New(t, []string{"serve"}, forever)
+	dir, target := captures(t, "0724910002")
+	capture := ""
+	for _, name := range []string{"1.txt", "2.bim"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		capture += string(text)
+	}
+	stdout, stderr, code := run(t, capture, []string{"replay", "--split", "--received", "2026-03-14T08:00:00Z", "-"}, forever,
+		"BAGTRAIL_DATA_DIR="+s.Dir, "BAGTRAIL_EMBEDDED_KAFKA_ADDR="+s.Kafka)
+	if code != 0 || !strings.Contains(stdout, "messages: 2, accepted: 2") {
+		t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+	s.Up()
+	if got := s.Get(target); strings.Count(got.Body, `"event_code"`) != 2 {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// replay without files rebuilds an empty Redis from the raw topic to byte-identical answers (service §1), and `api` on that
+// Redis gives them.
+func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t)
+	answers := journey(t, s)
+	redis := "redis://" + startRedis(t).Addr()
+	stdout, stderr, code := run(t, "", []string{"replay"}, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka, "BAGTRAIL_REDIS_URL="+redis)
+	if code != 1 || !strings.Contains(stdout, "messages: 507, rejected: 1") {
+		t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+	api := service.StartCommand(t, []string{"api"}, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka, "BAGTRAIL_REDIS_URL="+redis)
+	sameAnswers(t, api, "after replay", answers)
+	if _, _, code := run(t, "", []string{"replay", "--from", "2026-03-14T08:00:00Z"}, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka, "BAGTRAIL_REDIS_URL="+redis); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	sameAnswers(t, api, "after another replay", answers)
+
+	// a POST to `api` is in its answers at once, and in those of whoever reads the raw topic
+	day := today().Format(time.DateOnly)
+	expect(t, "POST", api.Process(bsmOn("0724910003", today())), 200, processed)
+	if got := api.Get(service.HistoryPath("0724910003", day)); !strings.Contains(got.Body, "EXPECTED") {
+		t.Errorf("api after its POST: %s", got.Body)
+	}
+	historyOf(t, s, "0724910003", day, "EXPECTED")
+	// what comes by Kafka reaches `api` by way of `ingest`
+	service.StartCommand(t, []string{"ingest"}, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka, "BAGTRAIL_REDIS_URL="+redis, "BAGTRAIL_KAFKA_GROUP=another")
+	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), bsmOn("0724910005", today())})
+	historyOf(t, api, "0724910005", day, "EXPECTED")
+}
+
+// replay --rejects feeds the rejects topic again after a correction, and says which are accepted now (service §1).
+func TestReplayOfRejectsAfterACorrection(t *testing.T) {
+	t.Parallel()
+	list := file(t, "airports.yaml", "airports: []\n")
+	settings := []string{forever, "BAGTRAIL_AIRPORTS_FILE=" + list, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
+	s := service.Start(t, settings...)
+	message := "BSM\n.V/1LQZC\n.F/LX9010/" + ddmmm(today()) + "/JFK\n.N/0724910004001\nENDBSM"
+	if got := s.Process(message); got.Status != 400 || !strings.Contains(got.Body, "SVCPRB015") {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	s.Process("XYZ\n.V/1LQZC\nENDXYZ")
+	before := time.Now()
+	if code := s.Stop(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	retry := func(want string) {
+		t.Helper()
+		if stdout, stderr, code := run(t, "", []string{"replay", "--rejects"}, settings...); code != 1 || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+		}
+	}
+	retry("messages: 2, accepted: 0, known before: 0, rejected: 2")
+	if err := os.WriteFile(list, []byte("airports: [{code: QZC, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	retry("messages: 2, accepted: 1, known before: 0, rejected: 1")
+	retry("messages: 2, accepted: 1, known before: 1, rejected: 1")
+	s.Up()
+	h := historyOf(t, s, "0724910004", today().Format(time.DateOnly), "EXPECTED")
+	if len(h.Events) == 1 && at(t, h.Events[0].UTC).After(before) {
+		t.Errorf("happened %s, but the message was received before %s", h.Events[0].UTC, before)
+	}
+}

@@ -1,0 +1,79 @@
+package blackbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
+)
+
+// serversVariable names real servers for the service that tests share: redis or cluster, and kafka-4 or kafka-3.9, with a
+// comma between. They are its own, and end with it. Without it, everything is inside the service.
+const serversVariable = "BAGTRAIL_TEST_BLACKBOX_SERVERS"
+
+// servers starts them, and returns the settings of a service on them and the address of Kafka, "" where it is inside.
+func servers(t service.T) (settings []string, broker string) {
+	t.Helper()
+	for name := range strings.SplitSeq(os.Getenv(serversVariable), ",") {
+		switch name {
+		case "":
+		case "redis":
+			redis, err := program.NewRedis(program.Home{Dir: t.TempDir()})
+			runServer(t, redis, err)
+			settings = append(settings, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr)
+		case "cluster":
+			cluster, err := program.NewCluster(program.Home{Dir: t.TempDir()})
+			runServer(t, cluster, err)
+			settings = append(settings, "BAGTRAIL_REDIS_URL="+cluster.URL())
+		case "kafka-4":
+			broker = kafkaOf(t, program.Kafka4)
+		case "kafka-3.9":
+			broker = kafkaOf(t, program.Kafka39)
+		default:
+			t.Fatalf("%s: what is %q?", serversVariable, name)
+		}
+	}
+	if broker != "" {
+		settings = append(settings, "BAGTRAIL_KAFKA_BROKERS="+broker)
+	}
+	return settings, broker
+}
+
+func kafkaOf(t service.T, version string) string {
+	t.Helper()
+	broker, err := program.NewKafka(context.Background(), program.Home{Dir: t.TempDir()}, version,
+		"log.message.timestamp.after.max.ms=9223372036854775807") // tests receive messages in years to come
+	runServer(t, broker, err)
+	return broker.Addr
+}
+
+// runServer runs a server until the tests are over.
+func runServer(t service.T, server interface {
+	Start(context.Context) error
+	Close() error
+}, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if err == nil {
+		t.Cleanup(func() { _ = server.Close() })
+		err = server.Start(ctx)
+	}
+	if err != nil {
+		t.Fatal(fmt.Errorf("a real server for the tests: %w", err))
+	}
+}
+
+// inside returns a service that has everything inside: the one that tests share, unless that runs on real servers.
+func inside(t testing.TB) *service.Service {
+	t.Helper()
+	if os.Getenv(serversVariable) == "" {
+		return common(t)
+	}
+	return service.Start(t)
+}

@@ -1,0 +1,259 @@
+package blackbox_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/test/service"
+)
+
+// Retention: after it nothing about a bag remains in any answer, nor comes back with a restart (rules §5).
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, "BAGTRAIL_RETENTION=3s", "BAGTRAIL_DUPLICATE_WINDOW=1s")
+	day := today().Format(time.DateOnly)
+	expect(t, "POST", s.Process("BSM\n.V/1LZRH\n.F/LX9100/"+ddmmm(today())+"/JFK\n.N/0724920001001\n.L/RETAIN\nENDBSM"), 200, processed)
+	flight, passenger, history := service.FlightPath("ZRH", "D", "LX", "9100", day), service.PassengerPath("RETAIN", day), service.HistoryPath("0724920001", day)
+	for _, target := range []string{flight, passenger, history} {
+		if got := s.Get(target); !strings.Contains(got.Body, `"bagtag":"0724920001"`) {
+			t.Errorf("%s within the retention: %s", target, got.Body)
+		}
+	}
+	gone := func() {
+		t.Helper()
+		settleOn(t, s, history, failure("SVCGBH002", "No matching bag found"))
+		settleOn(t, s, flight, failure("SVCGBF001", "No bags found for flight"))
+		settleOn(t, s, passenger, failure("SVCGBH002", "No matching bags found"))
+	}
+	gone()
+	if code := s.Stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	s.Up()
+	gone()
+}
+
+// Nothing remains of a message that is older than the retention when it comes in; a younger one stays.
+func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, "BAGTRAIL_RETENTION=180s", "BAGTRAIL_DUPLICATE_WINDOW=10s")
+	now := time.Now().UTC()
+	ago := func(d time.Duration, plate string) record {
+		return record{now.Add(-d).Format(time.RFC3339), bsmOn(plate, now)}
+	}
+	feed(t, s, ago(190*time.Second, "0724920002"), ago(30*time.Second, "0724920003"))
+	historyOf(t, s, "0724920003", now.Format(time.DateOnly), "EXPECTED")
+	settleOn(t, s, service.HistoryPath("0724920002", now.Format(time.DateOnly)), failure("SVCGBH002", "No matching bag found"))
+	historyOf(t, s, "0724920003", now.Format(time.DateOnly), "EXPECTED")
+}
+
+// The window of duplicates, the topics and the group are settings; an empty events topic turns events off (service §2).
+func TestWindowAndTopicsAreSettings(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, forever, "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_KAFKA_TOPIC=my.raw", "BAGTRAIL_KAFKA_REJECTS_TOPIC=my.rejects",
+		"BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=mine")
+	text := []byte("BSM\n.V/1LZRH\n.F/LX9110/14MAR/JFK\n.N/0724920004001\nENDBSM")
+	produce(t, s, "my.raw", kafka.Message{Value: text, Time: at(t, "2026-03-14T08:00:00Z")}, kafka.Message{Value: text, Time: at(t, "2026-03-14T08:00:01Z")},
+		kafka.Message{Key: []byte("mine"), Value: []byte("nothing")})
+	historyOf(t, s, "0724920004", "2026-03-14", "EXPECTED EXPECTED")
+	consume(t, s, "my.rejects", 1, keyed("mine"))
+	conn, err := kafka.Dial("tcp", s.Kafka)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	partitions, err := conn.ReadPartitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range partitions {
+		if p.Topic != "my.raw" && p.Topic != "my.rejects" && !strings.HasPrefix(p.Topic, "__") {
+			t.Errorf("topic %s", p.Topic)
+		}
+	}
+}
+
+// A certificate and its key turn TLS 1.2 and later on (service §2).
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	certificate, key, pool := selfSigned(t)
+	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+certificate, "BAGTRAIL_HTTP_TLS_KEY="+key)
+	address := strings.TrimPrefix(s.URL, "http://")
+	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}}}
+		res, err := client.Get("https://" + address + "/baggage/history/v1.0/" + historyTarget)
+		if (err == nil) != want {
+			t.Errorf("TLS %x: %v", version, err)
+		}
+		if err != nil {
+			continue
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != 400 || string(body) != failure("SVCGBH003", keyMissing) {
+			t.Errorf("%d %s", res.StatusCode, body)
+		}
+	}
+}
+
+func selfSigned(t testing.TB) (certificate, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificatePEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	pool = x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificatePEM)
+	return file(t, "cert.pem", string(certificatePEM)), file(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))), pool
+}
+
+// config shows where each value came from, and no secret (service §1, §2).
+func TestConfigMasksSecrets(t *testing.T) {
+	t.Parallel()
+	secret := file(t, "password", "hidden-in-a-file\n")
+	stdout, stderr, code := run(t, "", []string{"config", "--log-level", "warn"},
+		"BAGTRAIL_REDIS_URL=redis://user:hidden-in-a-url@127.0.0.1:6379/0", "BAGTRAIL_KAFKA_SASL_MECHANISM=PLAIN", "BAGTRAIL_KAFKA_SASL_USERNAME=me",
+		"BAGTRAIL_KAFKA_SASL_PASSWORD_FILE="+secret, "BAGTRAIL_KAFKA_BROKERS=127.0.0.1:1")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if strings.Contains(stdout, "hidden-in-a-") {
+		t.Errorf("a secret is shown:\n%s", stdout)
+	}
+	for _, words := range []string{"warn", "log-level", "BAGTRAIL_KAFKA_SASL_USERNAME", "bim.raw", "default"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("%q is not shown:\n%s", words, stdout)
+		}
+	}
+}
+
+// A signal ends a start that waits for servers, in good order.
+func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
+	t.Parallel()
+	s := service.New(t, []string{"serve"}, "BAGTRAIL_REDIS_URL=redis://"+nobody(t))
+	s.Launch()
+	if !s.Until(patience, func() bool { status, _ := s.TryGet(s.Ops + "/livez"); return status == 200 }) {
+		t.Fatal("no ops server while the start waits")
+	}
+	if status, body := s.TryGet(s.Ops + "/readyz"); status != 503 {
+		t.Errorf("/readyz while the start waits: %d %s", status, body)
+	}
+	began := time.Now()
+	s.Signal(syscall.SIGTERM)
+	if code := s.Wait(patience); code != 0 || time.Since(began) > 5*time.Second {
+		t.Errorf("exit code %d after %v", code, time.Since(began))
+	}
+}
+
+// When Redis comes back all goes on by itself: what was answered with 503 can be sent again, and what came by Kafka in between
+// is there.
+func TestRedisComesBack(t *testing.T) {
+	t.Parallel()
+	redis := startRedis(t)
+	s := service.Start(t, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())
+	day := today().Format(time.DateOnly)
+	expect(t, "before", s.Process(bsmOn("0724920010", today())), 200, processed)
+	redis.Close()
+	expect(t, "POST meanwhile", s.Process(bsmOn("0724920011", today())), 503, failure("SVCSRV001", unavailable))
+	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), bsmOn("0724920012", today())})
+	expect(t, "GET meanwhile", s.Get(service.HistoryPath("0724920010", day)), 503, failure("SVCSRV001", unavailable))
+	if status, _ := s.TryGet(s.Ops + "/readyz"); status != 503 {
+		t.Errorf("/readyz meanwhile: %d", status)
+	}
+	if err := redis.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	for _, plate := range []string{"0724920010", "0724920012"} {
+		if !s.Until(patience, func() bool { return strings.Count(s.Get(service.HistoryPath(plate, day)).Body, "EXPECTED") == 1 }) {
+			t.Errorf("%s is not there: %s", plate, s.Get(service.HistoryPath(plate, day)).Body)
+		}
+	}
+	expect(t, "POST again", s.Process(bsmOn("0724920011", today())), 200, processed)
+	historyOf(t, s, "0724920011", day, "EXPECTED")
+	s.WaitReady(patience)
+}
+
+// Many callers who send one message at one time make one event, and each gets the same success.
+func TestOneMessageFromManyCallersAtOnce(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	message := bsmOn("0724920020", today())
+	var wg sync.WaitGroup
+	answers := make([]string, 50)
+	for i := range answers {
+		wg.Go(func() {
+			got, err := s.TryDo(http.MethodPost, service.ProcessPath, strings.NewReader(bim(message)), "Content-Type", "application/json")
+			answers[i] = fmt.Sprint(got.Status, got.Body, err)
+		})
+	}
+	wg.Wait()
+	for _, a := range answers {
+		if a != "200"+processed+"<nil>" {
+			t.Errorf("answer %s", a)
+		}
+	}
+	historyOf(t, s, "0724920020", today().Format(time.DateOnly), "EXPECTED")
+}
+
+// One log line a part says what it is and which variable replaces it; every line is one JSON object (service §2).
+func TestLogNamesTheInProcessParts(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t)
+	parts := map[string]string{}
+	for line := range strings.Lines(s.Log()) {
+		var entry struct {
+			Message    string
+			Part       string
+			ReplacedBy string `json:"replaced_by"`
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		if entry.Message == "in-process part" {
+			parts[entry.Part] = entry.ReplacedBy
+		}
+	}
+	want := map[string]string{"redis": "BAGTRAIL_REDIS_URL", "kafka": "BAGTRAIL_KAFKA_BROKERS", "delayed-bag system": "BAGTRAIL_WTR_URL"}
+	if !maps.Equal(parts, want) {
+		t.Errorf("parts %v, want %v", parts, want)
+	}
+	if !strings.Contains(s.Log(), "development key") {
+		t.Error("nothing is said about the development key")
+	}
+	for line := range strings.Lines(withoutRedis(t).Log()) { // while a server is away too
+		if strings.HasSuffix(line, "\n") && !json.Valid([]byte(line)) {
+			t.Errorf("no JSON: %s", line)
+		}
+	}
+}

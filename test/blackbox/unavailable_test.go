@@ -1,0 +1,177 @@
+package blackbox_test
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"bagtrail/test/service"
+)
+
+// lazy is a service that is started for the first test that asks for it.
+type lazy struct {
+	once    sync.Once
+	service *service.Service
+	start   func() *service.Service
+}
+
+func (l *lazy) get(t testing.TB) *service.Service {
+	t.Helper()
+	l.once.Do(func() { l.service = l.start() })
+	if l.service == nil {
+		t.Fatal("the service did not start")
+	}
+	return l.service.For(t)
+}
+
+// withoutRedis returns a service whose Redis has gone.
+func withoutRedis(t testing.TB) *service.Service { return redisless.get(t) }
+
+var redisless = lazy{start: func() *service.Service {
+	redis := startRedis(&suite)
+	s := service.Start(&suite, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr(), "BAGTRAIL_KEYS_FILE="+keyFile(&suite, keys...))
+	redis.Close()
+	return s
+}}
+
+// startRedis starts a Redis inside the test process.
+func startRedis(t service.T) *miniredis.Miniredis {
+	t.Helper()
+	redis := miniredis.NewMiniRedis()
+	if err := redis.Start(); err != nil {
+		t.Fatal(err)
+	}
+	redis.Server().SetPreHook(func(c *server.Peer, cmd string, _ ...string) bool {
+		if cmd != "INFO" {
+			return false
+		}
+		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\n") // without a version nobody would start
+		return true
+	})
+	t.Cleanup(redis.Close)
+	return redis
+}
+
+// withoutKafka returns a service without brokers that anybody could reach.
+func withoutKafka(t testing.TB) *service.Service { return kafkaless.get(t) }
+
+var kafkaless = lazy{start: func() *service.Service {
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		suite.Fatal(err)
+	}
+	s := service.Start(&suite, "BAGTRAIL_KAFKA_BROKERS="+broker.ListenAddrs()[0])
+	broker.Close()
+	return s
+}}
+
+// startKafka starts a broker inside the test process and returns its address.
+func startKafka(t service.T) string {
+	t.Helper()
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(broker.Close)
+	return broker.ListenAddrs()[0]
+}
+
+// nobody returns an address on which nobody listens.
+func nobody(t service.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func TestRedisAwayIs503WithinASecond(t *testing.T) {
+	t.Parallel()
+	s := withoutRedis(t)
+	for _, target := range []string{
+		"/baggage/bagsforflight/v1.0/" + flightTarget, "/baggage/history/v1.0/" + historyTarget, "/baggage/bagsforpassenger/v1.0/" + passengerTarget,
+	} {
+		began := time.Now()
+		got := s.Get(target)
+		if took := time.Since(began); got.Status != 503 || got.Header.Get("Retry-After") != "1" || took > 2*time.Second {
+			t.Errorf("GET %s: %d after %v, Retry-After %q", target, got.Status, took, got.Header.Get("Retry-After"))
+		}
+	}
+	began := time.Now()
+	got := s.Process(bsm("0724100021"))
+	expect(t, "POST", got, 503, failure("SVCSRV001", unavailable))
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("POST: after %v", took)
+	}
+	status, body := s.TryGet(s.Ops + "/readyz")
+	if status != 503 || !strings.Contains(strings.ToLower(body), "redis") && !strings.Contains(body, "index") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if status, _ := s.TryGet(s.Ops + "/livez"); status != 200 {
+		t.Errorf("/livez: %d", status)
+	}
+}
+
+func TestRedisAwayStillChecksKeyParametersAndMessage(t *testing.T) {
+	t.Parallel()
+	s := withoutRedis(t)
+	expect(t, "no key", s.Get("/baggage/history/v1.0/"+historyTarget, "api_key", ""), 400, failure("SVCGBH003", keyMissing))
+	expect(t, "no tag", s.Get("/baggage/history/v1.0/tag//flightdate/2026-03-14"), 400, failure("SVCGBH005", "Bag tag id"+isMissing))
+	expect(t, "unknown path", s.Get("/x"), 404, failure("SVCSRV005", "Resource not found"))
+	if got := s.Process("BSM\nENDBSM"); got.Status != 400 {
+		t.Errorf("faulty message: %d %s", got.Status, got.Body)
+	}
+}
+
+func TestKafkaAwayRefusesPostsAndQueriesGoOn(t *testing.T) {
+	t.Parallel()
+	s := withoutKafka(t)
+	began := time.Now()
+	expect(t, "POST", s.Process(bsm("0724100022")), 503, failure("SVCSRV001", unavailable))
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("POST: after %v", took)
+	}
+	expect(t, "faulty POST", s.Process("XYZ\n.V/1LZRH\nENDXYZ"), 503, failure("SVCSRV001", unavailable))
+	expect(t, "history", s.Get(service.HistoryPath("0724100022", "2026-03-14")), 200, failure("SVCGBH002", "No matching bag found"))
+	expect(t, "flight", s.Get(service.FlightPath("ZRH", "D", "LX", "100", "2026-03-14")), 200, failure("SVCGBF001", "No bags found for flight"))
+	status, body := s.TryGet(s.Ops + "/readyz")
+	if status != 503 || !strings.Contains(strings.ToLower(body), "kafka") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+}
+
+func TestKafkaOffAppliesPostsToTheIndexAlone(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, "BAGTRAIL_KAFKA_BROKERS=off")
+	expect(t, "POST", s.Process(bsmOn("0724100023", today())), 200, processed)
+	if got := s.Get(service.HistoryPath("0724100023", today().Format(time.DateOnly))); got.Status != 200 || !strings.Contains(got.Body, `"event_code":"EXPECTED"`) {
+		t.Errorf("history: %d %s", got.Status, got.Body)
+	}
+	if !strings.Contains(s.Log(), "nothing to rebuild") {
+		t.Errorf("the log does not say that there is nothing to rebuild from:\n%s", s.Log())
+	}
+}
+
+// A server that does not answer when the service starts is exit code 3, within half a minute (service §1).
+func TestServersThatNeverAnswerEndTheStart(t *testing.T) {
+	t.Parallel()
+	for name, setting := range map[string]string{
+		"Redis": "BAGTRAIL_REDIS_URL=redis://" + nobody(t), "Kafka": "BAGTRAIL_KAFKA_BROKERS=" + nobody(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := service.New(t, []string{"serve"}, setting)
+			s.Launch()
+			if code := s.Wait(patience); code != 3 {
+				t.Errorf("exit code %d, want 3", code)
+			}
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package chaos_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/test/servers"
+	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
+)
+
+const (
+	frozen = 10 * time.Second // how long a server stands still
+	within = time.Second      // what a caller waits at most for a 503
+)
+
+// TestRedisStandsStill: Redis is stopped (SIGSTOP) under load. Callers hear 503 within a second, the group is not shuffled,
+// and all goes on by itself.
+func TestRedisStandsStill(t *testing.T) {
+	needsReal(t)
+	index := redis(t)
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	f := w.freeze(index)
+	f.expect(t, "POST", http.StatusServiceUnavailable)
+	f.expect(t, "GET", http.StatusServiceUnavailable)
+	f.names(t, "redis")
+	if f.joins != 0 {
+		t.Errorf("the group was shuffled %d times", f.joins)
+	}
+}
+
+// TestKafkaStandsStill: Kafka is stopped. POSTs are answered 503 within a second, queries go on.
+func TestKafkaStandsStill(t *testing.T) {
+	needsReal(t)
+	broker := servers.PrivateKafka(t, servers.Kafka4)
+	w := newWorld(t, broker.Addr, "redis://"+redis(t).Addr)
+	f := w.freeze(broker)
+	f.expect(t, "POST", http.StatusServiceUnavailable)
+	f.expect(t, "GET", http.StatusOK)
+	f.names(t, "kafka")
+}
+
+// freeze is what was seen while a server stood still.
+type freeze struct {
+	mu    sync.Mutex
+	seen  map[string][]answer // by kind of request
+	ready []string            // texts of /readyz
+	joins int                 // how often the group was joined again
+}
+
+type answer struct {
+	status int
+	took   time.Duration
+}
+
+// freeze stops a server under load, asks meanwhile, lets it go on, and waits until everything is well again.
+func (w *world) freeze(server *program.Process) *freeze {
+	w.t.Helper()
+	n := size()
+	s := w.start("serve", "BAGTRAIL_LOG_LEVEL=info") // which tells when the group is joined
+	watch := w.watchGroup()
+	w.startStream(n.rate).flow()
+	w.startPosts(n.postRate, s)
+	w.goesOn(watch)
+	rest(w.t.Context(), 2*time.Second)
+
+	f := &freeze{seen: map[string][]answer{}, joins: -joins(s)}
+	if err := server.Stop(); err != nil {
+		w.t.Fatal(err)
+	}
+	f.ask(w, s)
+	if err := server.Cont(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.recovers(s)
+	w.goesOn(watch)
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp(time.Minute)
+	f.joins += joins(s)
+	w.t.Logf("%s stood still for %v: the group was joined again %d times; %d messages came by Kafka", server.Name, frozen, f.joins, w.stream.sent.Load())
+	w.check(watch)
+	w.verify(s)
+	return f
+}
+
+func joins(s *service.Service) int { return strings.Count(s.Log(), "joined the consumer group") }
+
+// ask sends requests of each kind one after the other for as long as the server stands still.
+func (f *freeze) ask(w *world, s *service.Service) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), frozen)
+	defer cancel()
+	var wg sync.WaitGroup
+	plate, n := w.posts.any(), 0
+	for kind, request := range map[string]func() (method, url string, body []byte){
+		"GET": func() (string, string, []byte) {
+			return http.MethodGet, s.URL + service.HistoryPath(plate, time.Now().UTC().Format(time.DateOnly)), nil
+		},
+		"POST": func() (string, string, []byte) {
+			n++
+			return http.MethodPost, s.URL + service.ProcessPath, own(n)
+		},
+		"readyz": func() (string, string, []byte) { return http.MethodGet, s.Ops + "/readyz", nil },
+		"livez":  func() (string, string, []byte) { return http.MethodGet, s.Ops + "/livez", nil },
+	} {
+		wg.Go(func() {
+			c := newCaller()
+			defer c.client.CloseIdleConnections()
+			for ctx.Err() == nil {
+				method, url, body := request()
+				began := time.Now()
+				status, text, err := c.ask(method, url, body)
+				took := time.Since(began)
+				if err != nil {
+					w.t.Errorf("%s: %v", kind, err)
+				}
+				f.mu.Lock()
+				f.seen[kind] = append(f.seen[kind], answer{status, took})
+				if kind == "readyz" {
+					f.ready = append(f.ready, text)
+				}
+				f.mu.Unlock()
+				rest(ctx, 100*time.Millisecond)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// any is the plate of a message that was taken.
+func (p *posts) any() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.acked) == 0 {
+		return "0724999999"
+	}
+	return p.acked[len(p.acked)-1].plate
+}
+
+// own is a message that is in no feed.
+func own(n int) []byte {
+	text := "BSM\r\n.V/1LZRH\r\n.F/LX8999/14MAR/JFK\r\n.N/" + strconv.Itoa(1724000000+n) + "001\r\nENDBSM\r\n"
+	body, _ := json.Marshal(map[string]string{"bim_message": text}) // a string can be written
+	return body
+}
+
+// expect checks that every request of a kind had that answer, in time. What the machine itself takes, when it has other
+// things to do, is allowed for: as long as the slowest answer that asks nobody.
+func (f *freeze) expect(t *testing.T, kind string, status int) {
+	t.Helper()
+	var slowest, machine time.Duration
+	other := map[int]int{}
+	for _, a := range f.seen["livez"] {
+		machine = max(machine, a.took)
+	}
+	for _, a := range f.seen[kind] {
+		slowest = max(slowest, a.took)
+		if a.status != status {
+			other[a.status]++
+		}
+	}
+	took := func(a, b answer) int { return cmp.Compare(a.took, b.took) }
+	median := slices.SortedFunc(slices.Values(f.seen[kind]), took)[len(f.seen[kind])/2].took
+	t.Logf("%s meanwhile: %d requests, median %v, slowest %v (of /livez %v), other answers than %d: %v", kind, len(f.seen[kind]),
+		median.Round(time.Millisecond), slowest.Round(time.Millisecond), machine.Round(time.Millisecond), status, other)
+	if len(other) > 0 {
+		t.Errorf("%s: answers other than %d: %v", kind, status, other)
+	}
+	if slowest > within+machine {
+		t.Errorf("%s: an answer took %v", kind, slowest)
+	}
+}
+
+// names checks that /readyz said which part is missing, once it had noticed.
+func (f *freeze) names(t *testing.T, part string) {
+	t.Helper()
+	last := f.ready[len(f.ready)-1]
+	if status := f.seen["readyz"][len(f.ready)-1].status; status != http.StatusServiceUnavailable || !strings.Contains(last, `"`+part+`","ready":false`) {
+		t.Errorf("/readyz at the end: %d %s", status, last)
+	}
+	t.Logf("/readyz meanwhile: %s", strings.TrimSpace(last))
+}
+
+// recovers waits until the service is ready and takes a POST.
+func (w *world) recovers(s *service.Service) {
+	w.t.Helper()
+	began, c, n := time.Now(), newCaller(), 0
+	defer c.client.CloseIdleConnections()
+	if !until(w.t.Context(), time.Minute, 20*time.Millisecond, func(context.Context) bool {
+		n++
+		status, _, _ := c.ask(http.MethodPost, s.URL+service.ProcessPath, own(1_000_000+n))
+		isReady, _ := ready(s)
+		return status == http.StatusOK && isReady == http.StatusOK
+	}) {
+		w.t.Fatal("no POST is taken a minute after the server goes on")
+	}
+	w.t.Logf("takes POSTs again, and is ready, %v after the server goes on", time.Since(began).Round(10*time.Millisecond))
+}

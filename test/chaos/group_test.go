@@ -1,0 +1,82 @@
+package chaos_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/test/servers"
+	"bagtrail/test/service"
+)
+
+// TestProcessesJoinAndLeave: two to four ingest processes share sixteen partitions; every two seconds one comes or goes.
+func TestProcessesJoinAndLeave(t *testing.T) {
+	needsReal(t)
+	n := size()
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	w.createTopic(16)
+	api := w.start("api")
+	crew := &crew{w: w}
+	crew.join()
+	crew.join()
+	watch := w.watchGroup()
+	w.startStream(n.rate).flow()
+	w.startPosts(n.postRate, api)
+	w.goesOn(watch)
+	random := rand.New(rand.NewPCG(*seed, 3))
+	changes := 0
+	for began := time.Now(); time.Since(began) < n.shuffle; changes++ {
+		if len(crew.at) < 3 || len(crew.at) < 4 && random.IntN(2) == 0 {
+			crew.join()
+		} else {
+			crew.leave(random.IntN(len(crew.at)))
+		}
+		rest(t.Context(), 2*time.Second)
+	}
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp(time.Minute)
+	crew.wg.Wait()
+	for len(crew.at) > 0 {
+		crew.leave(0)
+	}
+	crew.wg.Wait()
+	t.Logf("%d times a process joined or left in %v: %d messages by Kafka; at least %.0f records were decided on, %.0f of them by a process that had handled them before",
+		changes, n.shuffle, w.stream.sent.Load(), crew.decided, crew.again)
+	w.check(watch)
+	w.verify(api)
+}
+
+// crew is the ingest processes at work.
+type crew struct {
+	w       *world
+	at      []*service.Service
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	decided float64
+	again   float64
+}
+
+// join starts a process; it joins when it can.
+func (c *crew) join() {
+	s := c.w.process("ingest")
+	s.Launch()
+	c.at = append(c.at, s)
+}
+
+// leave has a process end in good order, meanwhile the others go on.
+func (c *crew) leave(i int) {
+	s := c.at[i]
+	c.at = append(c.at[:i], c.at[i+1:]...)
+	decided, again := metric(s, "bagtrail_messages_total"), metric(s, "bagtrail_kafka_redelivered_records_total")
+	c.wg.Go(func() {
+		if code := s.Stop(); code != 0 {
+			c.w.t.Errorf("an ingest process ended with exit code %d", code)
+		}
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.decided += decided
+	c.again += again
+}

@@ -1,0 +1,104 @@
+package chaos_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"bagtrail/test/servers"
+	"bagtrail/test/servers/program"
+)
+
+// TestServiceKilled: the service dies as by kill -9, again and again, while messages stream in.
+func TestServiceKilled(t *testing.T) {
+	needsReal(t)
+	n := size()
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	s := w.start("serve")
+	watch := w.watchGroup()
+	each := n.messages / n.kills
+	stream := w.startStream(max(each/4, 20)) // longer than a restart takes: it streams in whatever moment the service dies
+	w.startPosts(n.postRate, s)
+	random := rand.New(rand.NewPCG(*seed, 1))
+	began := time.Now()
+	for range n.kills {
+		stream.allow(each)
+		w.aMoment(random, watch)
+		s.Kill()
+		s.Up()
+	}
+	stream.finish(w)
+	w.posts.stop()
+	w.caughtUp(2 * time.Minute)
+	t.Logf("kill -9 of the service: %d times in %v while %d messages came by Kafka (seed %d)",
+		n.kills, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
+	w.check(watch)
+	w.verify(s)
+}
+
+// aMoment waits for a moment at which to kill: three times of four while the group commits, else at any time of the start.
+func (w *world) aMoment(random *rand.Rand, watch *watch) {
+	if random.IntN(4) > 0 {
+		was := watch.sum()
+		until(w.t.Context(), 15*time.Second, 20*time.Millisecond, func(context.Context) bool { return watch.sum() > was })
+	}
+	rest(w.t.Context(), time.Duration(random.Int64N(int64(2*time.Second))))
+}
+
+// TestBrokerKilled: the one broker dies and comes back.
+func TestBrokerKilled(t *testing.T) {
+	needsReal(t)
+	kafka := servers.PrivateKafka(t, servers.Kafka4)
+	w := newWorld(t, kafka.Addr, "redis://"+redis(t).Addr)
+	w.serverKilled(kafka)
+}
+
+// TestRedisKilled: a Redis with an append-only file, written to disk every second, dies and comes back.
+func TestRedisKilled(t *testing.T) {
+	needsReal(t)
+	index := redis(t)
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	w.serverKilled(index)
+}
+
+// serverKilled kills a server again and again under load, and lets it come back.
+func (w *world) serverKilled(server *program.Process) {
+	w.t.Helper()
+	n := size()
+	s := w.start("serve")
+	watch := w.watchGroup()
+	stream := w.startStream(n.rate)
+	w.startPosts(n.postRate, s)
+	stream.flow()
+	random := rand.New(rand.NewPCG(*seed, 2))
+	began := time.Now()
+	for range n.deaths {
+		w.aMoment(random, watch)
+		if err := server.Kill(); err != nil {
+			w.t.Fatal(err)
+		}
+		rest(w.t.Context(), time.Duration(random.Int64N(int64(2*time.Second))))
+		if err := server.Start(servers.Context(w.t)); err != nil {
+			w.t.Fatal(err)
+		}
+		w.goesOn(watch)
+	}
+	stream.stop()
+	w.posts.stop()
+	w.caughtUp(2 * time.Minute)
+	w.t.Logf("kill -9 of %s: %d times in %v while %d messages came by Kafka (seed %d)",
+		server.Name, n.deaths, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
+	w.check(watch)
+	w.verify(s)
+}
+
+// goesOn waits until the group commits again.
+func (w *world) goesOn(watch *watch) {
+	w.t.Helper()
+	was, began := watch.sum(), time.Now()
+	if !until(w.t.Context(), time.Minute, 20*time.Millisecond, func(context.Context) bool { return watch.sum() > was }) {
+		w.t.Fatal("nothing is committed a minute after the server is back")
+	}
+	w.t.Logf("commits again %v after the server is back", time.Since(began).Round(10*time.Millisecond))
+}

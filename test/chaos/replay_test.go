@@ -1,0 +1,150 @@
+package chaos_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bagtrail/test/servers"
+	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
+)
+
+// TestEverythingIsRebuiltFromTheLog: Redis is emptied, and bagtrail replay fills it again; the replay is interrupted in the
+// middle (SIGINT), and goes on from the positions that it printed.
+func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
+	needsReal(t)
+	n := size()
+	index := redis(t)
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	s := w.start("serve")
+	stream := w.startStream(n.replayed) // in a second, if it could
+	stream.allow(n.replayed)
+	w.startPosts(n.postRate, s)
+	stream.finish(w)
+	w.posts.stop()
+	w.caughtUp(5 * time.Minute)
+
+	flush(t, index.Addr)
+	began := time.Now()
+	interruptions := w.replayInterrupted(rand.New(rand.NewPCG(*seed, 4)))
+	t.Logf("emptied Redis, and replayed %d messages in %v, with %d interruptions", stream.sent.Load(), time.Since(began).Round(10*time.Millisecond), interruptions)
+	w.verify(s)
+}
+
+// TestMasterKilled: a master of the cluster dies and its replica takes over, which may lose what was acknowledged last: the
+// log is replayed from before.
+func TestMasterKilled(t *testing.T) {
+	needsReal(t)
+	n := size()
+	cluster := servers.PrivateCluster(t, durable...)
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
+	s := w.start("serve")
+	watch := w.watchGroup()
+	w.startStream(n.rate).flow()
+	w.startPosts(n.postRate, s)
+	random := rand.New(rand.NewPCG(*seed, 5))
+	for range max(1, n.deaths/2) {
+		w.aMoment(random, watch)
+		before := time.Now().Add(-10 * time.Second)
+		w.killMaster(cluster, watch)
+		w.replay("--from", before.UTC().Format(time.RFC3339)) // of POSTs
+	}
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp(2 * time.Minute)
+	// The records of the stream carry the times of its journeys: nothing but the beginning is surely before the death.
+	began := time.Now()
+	w.replay()
+	t.Logf("cluster: %d messages by Kafka, replayed in %v", w.stream.sent.Load(), time.Since(began).Round(10*time.Millisecond))
+	w.check(watch)
+	w.verify(s)
+}
+
+// killMaster kills a master under load, waits for its replica to take over, and brings the lost one back.
+func (w *world) killMaster(cluster *program.Cluster, watch *watch) {
+	w.t.Helper()
+	ctx := servers.Context(w.t)
+	master, err := cluster.Master(ctx)
+	if err == nil {
+		err = master.Kill()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	died := time.Now()
+	if err := cluster.AwaitFailover(ctx, master); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Logf("a master was killed; its replica took over %v later", time.Since(died).Round(10*time.Millisecond))
+	w.goesOn(watch)
+	if since := time.Since(died); since > 20*time.Second {
+		w.t.Errorf("commits again %v after the master died", since)
+	}
+	if err := master.Start(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cluster.AwaitWhole(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// replay runs bagtrail replay to its end.
+func (w *world) replay(args ...string) {
+	w.t.Helper()
+	out, errs, code := service.Run(servers.Context(w.t), w.t, "", append([]string{"replay"}, args...), w.settings()...)
+	if code != 0 && code != 1 { // 1: the log holds malformed messages
+		w.t.Fatalf("replay %v: exit code %d\n%s%s", args, code, out, errs)
+	}
+}
+
+// positions are in what an interrupted replay says.
+var positions = regexp.MustCompile(`--from ([0-9:,]+)`)
+
+// replayInterrupted runs bagtrail replay, stops it at random moments by SIGINT, and has it go on from where it was; in the
+// end it lets it finish. It returns how often a replay was stopped in the middle.
+func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
+	w.t.Helper()
+	from := "earliest"
+	for range 20 {
+		s := service.New(w.t, []string{"replay", "--from", from}, w.settings()...)
+		s.Launch()
+		if rest(w.t.Context(), 300*time.Millisecond+time.Duration(random.Int64N(int64(400*time.Millisecond)))); interruptions < 3 {
+			s.Signal(syscall.SIGINT)
+		}
+		code := s.Wait(10 * time.Minute)
+		found := positions.FindStringSubmatch(s.Log())
+		switch {
+		case code <= 1 && found == nil:
+			return interruptions
+		case found == nil && code == 3:
+			continue // stopped before it had begun
+		case found == nil:
+			w.t.Fatalf("replay --from %s: exit code %d, and no positions:\n%s", from, code, s.Log())
+		}
+		interruptions++
+		w.t.Logf("interrupted: %s", strings.TrimSpace(s.Log()))
+		from = found[1]
+	}
+	w.t.Fatal("replay does not come to its end")
+	return 0
+}
+
+// flush empties a Redis.
+func flush(t *testing.T, addr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	c, err := program.DialRedis(ctx, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.Do("FLUSHALL"); err != nil {
+		t.Fatal(err)
+	}
+}

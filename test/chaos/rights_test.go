@@ -1,0 +1,167 @@
+package chaos_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/test/servers"
+	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
+)
+
+// TestLeastPrivilege runs the processes with the rights that docs/operations.md names, line by line, and no others.
+func TestLeastPrivilege(t *testing.T) {
+	needsReal(t)
+	lines := operations(t)
+	index := servers.SecuredRedis(t, append(durable, linesWith(t, lines, "user bagtrail ")...)...)
+	broker := servers.SecuredKafka(t, servers.Kafka4, "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+	w := newWorld(t, broker.Addr, "rediss://"+program.User+":"+program.Password+"@"+index.TLS+"?ca="+url.QueryEscape(index.CA))
+	w.name = "bim.raw"
+	w.grant(linesWith(t, lines, "kafka-acls.sh "))
+	for _, topic := range []string{"bim.raw", "bim.rejected", "bag.events"} {
+		w.name = topic
+		w.createTopic(3)
+	}
+	w.name = "bim.raw"
+
+	as := []string{
+		"BAGTRAIL_KAFKA_BROKERS=" + broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
+		"BAGTRAIL_KAFKA_SASL_USERNAME=" + program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD=" + program.Password,
+		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_GROUP=bagtrail",
+		"BAGTRAIL_RETENTION=15m", "BAGTRAIL_LOG_LEVEL=info", // the sweeper is at work every five seconds
+	}
+	ingest, api := w.start("ingest", as...), w.start("api", as...)
+	stream := w.startStream(500)
+	stream.allow(500)
+	stream.finish(w)
+	w.startPosts(50, api)
+	swept := ingest.Until(time.Minute, func() bool { return strings.Contains(ingest.Log(), `"index swept"`) })
+	w.posts.stop()
+	if status, text := history(api, w.posts.any()); status != http.StatusOK || !strings.HasPrefix(text, `{"success":true`) {
+		t.Errorf("history: %d %s", status, text)
+	}
+	for _, args := range [][]string{{"replay"}, {"replay", "--rejects"}} {
+		if out, errs, code := service.Run(servers.Context(t), t, "", args, append(w.settings(), as...)...); code > 1 {
+			t.Errorf("%v: exit code %d\n%s%s", args, code, out, errs)
+		}
+	}
+	rejected, announced := 0, 0
+	w.read("bim.rejected", func(kafka.Message) { rejected++ })
+	w.read("bag.events", func(kafka.Message) { announced++ })
+	denied := w.denied(index.Addr)
+	t.Logf("with the rights of docs/operations.md: %d POSTs answered 200, %d rejects, %d events announced, swept: %t; Redis denied %d commands %v",
+		len(w.posts.acked), rejected, announced, swept, len(denied), denied)
+	if len(w.posts.acked) == 0 || rejected == 0 || announced == 0 || !swept || len(denied) > 0 {
+		t.Error("that is not all that there is to do")
+	}
+	for _, s := range []*service.Service{ingest, api} {
+		if log := s.Log(); strings.Contains(log, "uthoriz") || strings.Contains(log, "NOPERM") {
+			t.Errorf("the log tells of rights that are missing:\n%s", log)
+		}
+	}
+}
+
+func operations(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(string(text), "\n")
+}
+
+func linesWith(t *testing.T, lines []string, prefix string) (found []string) {
+	t.Helper()
+	for _, line := range lines {
+		if strings.HasPrefix(line, prefix) {
+			found = append(found, line)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("no line %q in docs/operations.md", prefix)
+	}
+	return found
+}
+
+// grant does what lines of kafka-acls.sh do.
+func (w *world) grant(lines []string) {
+	w.t.Helper()
+	operations := map[string]kafka.ACLOperationType{
+		"Read": kafka.ACLOperationTypeRead, "Write": kafka.ACLOperationTypeWrite, "DescribeConfigs": kafka.ACLOperationTypeDescribeConfigs,
+	}
+	var entries []kafka.ACLEntry
+	for _, line := range lines {
+		var allowed []kafka.ACLOperationType
+		entry := kafka.ACLEntry{ResourcePatternType: kafka.PatternTypeLiteral, Host: "*", PermissionType: kafka.ACLPermissionTypeAllow}
+		words := strings.Fields(line)
+		for i := 2; i+1 < len(words); i += 2 {
+			switch value := words[i+1]; words[i] {
+			case "--allow-principal":
+				entry.Principal = value
+			case "--operation":
+				allowed = append(allowed, operations[value])
+			case "--topic":
+				entry.ResourceType, entry.ResourceName = kafka.ResourceTypeTopic, value
+			case "--group":
+				entry.ResourceType, entry.ResourceName = kafka.ResourceTypeGroup, value
+			default:
+				w.t.Fatalf("%s: what is %s?", line, words[i])
+			}
+		}
+		for _, operation := range allowed {
+			entry.Operation = operation
+			entries = append(entries, entry)
+		}
+	}
+	res, err := w.client.CreateACLs(servers.Context(w.t), &kafka.CreateACLsRequest{ACLs: entries})
+	if err == nil {
+		err = errors.Join(res.Errors...)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// denied are the commands that the user of a Redis was not allowed.
+func (w *world) denied(addr string) (commands []string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	c, err := program.DialRedis(ctx, addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	reply, err := c.Do("ACL", "LOG")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, entry := range reply.([]any) {
+		fields := entry.([]any)
+		for i := 0; i+1 < len(fields); i += 2 {
+			if name, _ := fields[i].(string); name == "object" {
+				object, _ := fields[i+1].(string)
+				commands = append(commands, object)
+			}
+		}
+	}
+	return commands
+}
+
+// history asks for a bag whose flight left yesterday or leaves today.
+func history(s *service.Service, plate string) (status int, text string) {
+	for _, day := range []time.Time{time.Now().UTC(), time.Now().UTC().AddDate(0, 0, -1)} {
+		if status, text = s.TryGet(s.URL + service.HistoryPath(plate, day.Format(time.DateOnly))); strings.HasPrefix(text, `{"success":true`) {
+			break
+		}
+	}
+	return status, text
+}

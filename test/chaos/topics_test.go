@@ -1,0 +1,209 @@
+package chaos_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// ends are the offsets behind the last record of each partition.
+func (w *world) ends(ctx context.Context, topic string) ([]int64, error) {
+	meta, err := w.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
+	if err != nil {
+		return nil, err
+	}
+	if len(meta.Topics) != 1 || meta.Topics[0].Error != nil || len(meta.Topics[0].Partitions) == 0 {
+		return nil, fmt.Errorf("topic %s: %+v", topic, meta.Topics)
+	}
+	ask := make([]kafka.OffsetRequest, len(meta.Topics[0].Partitions))
+	for p := range ask {
+		ask[p] = kafka.LastOffsetOf(p)
+	}
+	res, err := w.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{topic: ask}})
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]int64, len(ask))
+	for _, p := range res.Topics[topic] {
+		if p.Error != nil {
+			return nil, p.Error
+		}
+		ends[p.Partition] = p.LastOffset
+	}
+	return ends, nil
+}
+
+// endsNow is ends of a topic that may be so new that not all of the broker knows it.
+func (w *world) endsNow(topic string) (ends []int64) {
+	w.t.Helper()
+	var err error
+	if !until(w.t.Context(), 20*time.Second, beat, func(ctx context.Context) bool { ends, err = w.ends(ctx, topic); return err == nil }) {
+		w.t.Fatal(err)
+	}
+	return ends
+}
+
+// committed are the offsets that the group has committed on the raw topic, -1 where none.
+func (w *world) committed(ctx context.Context, partitions int) ([]int64, error) {
+	ask := make([]int, partitions)
+	for p := range ask {
+		ask[p] = p
+	}
+	res, err := w.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: w.name, Topics: map[string][]int{w.name: ask}})
+	if err == nil {
+		err = res.Error
+	}
+	if err != nil {
+		return nil, err
+	}
+	offsets := make([]int64, partitions)
+	for _, p := range res.Topics[w.name] {
+		if p.Error != nil {
+			return nil, p.Error
+		}
+		offsets[p.Partition] = p.CommittedOffset
+	}
+	return offsets, nil
+}
+
+// read calls each with every record of a topic as it stands, partition by partition. It uses nothing of the program.
+func (w *world) read(topic string, each func(kafka.Message)) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Minute)
+	defer cancel()
+	for p, end := range w.endsNow(topic) {
+		if err := readPartition(ctx, w.broker, topic, p, end, each); err != nil {
+			w.t.Fatalf("read %s/%d: %v", topic, p, err)
+		}
+	}
+}
+
+func readPartition(ctx context.Context, broker, topic string, partition int, end int64, each func(kafka.Message)) error {
+	conn, err := kafka.DialLeader(ctx, "tcp", broker, topic, partition)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	offset, err := conn.ReadFirstOffset()
+	if err != nil {
+		return err
+	}
+	for offset < end {
+		if _, err := conn.Seek(offset, kafka.SeekAbsolute); err != nil {
+			return err
+		}
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			return err
+		}
+		batch := conn.ReadBatch(1, 8<<20)
+		for offset < end {
+			m, err := batch.ReadMessage()
+			if err != nil {
+				break // the end of this fetch; a broken one shows when it is closed
+			}
+			m.Topic, m.Partition = topic, partition
+			offset = m.Offset + 1
+			each(m)
+		}
+		if err := batch.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watch follows what the group commits.
+type watch struct {
+	mu     sync.Mutex
+	last   []int64       // by partition: the highest offset seen
+	moved  []time.Time   // when it was first seen
+	gap    time.Duration // the longest between two commits of a partition
+	looks  int
+	back   []string // offsets that went back
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// watchGroup looks at the committed offsets all the time, until it is stopped.
+func (w *world) watchGroup() *watch {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	watch := &watch{cancel: cancel, done: make(chan struct{})}
+	ends := w.endsNow(w.name)
+	watch.last, watch.moved = make([]int64, len(ends)), make([]time.Time, len(ends))
+	go func() {
+		defer close(watch.done)
+		for {
+			asking, over := context.WithTimeout(ctx, time.Second)
+			if now, err := w.committed(asking, len(ends)); err == nil {
+				watch.see(now)
+			}
+			over()
+			if !rest(ctx, beat) {
+				return
+			}
+		}
+	}()
+	w.t.Cleanup(watch.stop)
+	return watch
+}
+
+func (watch *watch) see(now []int64) {
+	watch.mu.Lock()
+	defer watch.mu.Unlock()
+	watch.looks++
+	for p, offset := range now {
+		offset = max(0, offset) // nothing is committed yet
+		switch {
+		case offset < watch.last[p]:
+			watch.back = append(watch.back, fmt.Sprintf("partition %d: %d, was %d", p, offset, watch.last[p]))
+		case offset > watch.last[p]:
+			if moved := time.Now(); !watch.moved[p].IsZero() {
+				watch.gap = max(watch.gap, moved.Sub(watch.moved[p]))
+			}
+			watch.last[p], watch.moved[p] = offset, time.Now()
+		}
+	}
+}
+
+// sum is how many records have been committed.
+func (watch *watch) sum() (sum int64) {
+	watch.mu.Lock()
+	defer watch.mu.Unlock()
+	for _, offset := range watch.last {
+		sum += offset
+	}
+	return sum
+}
+
+// longest is the longest that a partition has stood still since longest was last called, between two commits.
+func (watch *watch) longest() time.Duration {
+	watch.mu.Lock()
+	defer watch.mu.Unlock()
+	gap := watch.gap
+	for _, moved := range watch.moved {
+		if !moved.IsZero() {
+			gap = max(gap, time.Since(moved))
+		}
+	}
+	watch.gap = 0
+	return gap
+}
+
+func (watch *watch) stop() {
+	watch.cancel()
+	<-watch.done
+}
+
+// check ends the watch, and fails the test where an offset went back.
+func (w *world) check(watch *watch) {
+	w.t.Helper()
+	watch.stop()
+	for _, b := range watch.back {
+		w.t.Errorf("a committed offset went back: %s", b)
+	}
+	w.t.Logf("committed offsets: %d looks at %d partitions, %d steps back", watch.looks, len(watch.last), len(watch.back))
+}

@@ -1,0 +1,308 @@
+package chaos_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/web"
+	"bagtrail/parser"
+	"bagtrail/queryapi"
+	"bagtrail/test/servers"
+	"bagtrail/test/service"
+)
+
+// undisturbed is an index in which every message of the raw topic was filed once, by one process, on a Redis of its own.
+type undisturbed struct {
+	airports  *airport.Library
+	site      *web.Site
+	records   int
+	rejected  map[string]bool // origins
+	accepted  int
+	texts     map[string]bool            // of what was posted, as the log has it
+	questions map[string]bool            // targets of all queries that the messages can answer
+	days      map[string]map[string]bool // by plate: of its flights
+}
+
+// undisturbed files what the raw topic holds.
+func (w *world) undisturbed() *undisturbed {
+	w.t.Helper()
+	store, err := bagstore.Open(bagstore.Config{URL: "redis://" + servers.PrivateRedis(w.t, durable...).Addr, Retention: kept, Now: time.Now})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = store.Close() })
+	airports := airport.New()
+	enrich := enricher.New(airports)
+	pipe := ingestor.New(airports, enrich, store.Writer())
+	u := &undisturbed{
+		airports: airports,
+		rejected: map[string]bool{}, texts: map[string]bool{}, questions: map[string]bool{}, days: map[string]map[string]bool{},
+	}
+	const together = 500
+	var batch []ingestor.Envelope
+	file := func() {
+		outcomes, err := pipe.ProcessBatch(w.t.Context(), batch)
+		if err != nil {
+			w.t.Fatalf("file, undisturbed: %v", err)
+		}
+		for i := range outcomes {
+			u.note(batch[i], &outcomes[i])
+		}
+		batch = batch[:0]
+	}
+	w.read(w.name, func(m kafka.Message) {
+		if batch = append(batch, u.envelope(m)); len(batch) == together {
+			file()
+		}
+	})
+	file()
+	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Place: airports.Place, Now: time.Now})
+	queries := queryapi.Queries{Trails: reader, Airports: airports, Flights: flightref.None()}
+	u.site = web.New(web.Settings{Keys: apikey.Development(), Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+	return u
+}
+
+// envelope reads a record of the raw topic as the contract has it.
+func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
+	u.records++
+	e := ingestor.Envelope{
+		Raw: string(m.Value), Key: string(m.Key), Received: m.Time,
+		Origin: fmt.Sprintf("%s/%d/%d", m.Topic, m.Partition, m.Offset),
+	}
+	for _, h := range m.Headers {
+		if h.Key != "bagtrail-received" {
+			continue
+		}
+		if posted, err := time.Parse(time.RFC3339, string(h.Value)); err == nil {
+			e.Received = posted
+			u.texts[e.Raw] = true
+		}
+	}
+	return e
+}
+
+// note keeps what the message can be asked for.
+func (u *undisturbed) note(e ingestor.Envelope, o *ingestor.Outcome) {
+	if o.Verdict == ingestor.Rejected {
+		u.rejected[e.Origin] = true
+		return
+	}
+	u.accepted++
+	var m parser.Message
+	m.Parse(e.Raw, u.airports)
+	for _, entry := range o.Filing.Entries {
+		plate := string(entry.Plate)
+		for _, f := range entry.Flights {
+			day := f.Day.String()
+			if u.days[plate] == nil {
+				u.days[plate] = map[string]bool{}
+			}
+			u.days[plate][day] = true
+			u.questions[service.HistoryPath(plate, day)+"?include_bim=true"] = true
+			for _, pnr := range entry.PNRs {
+				u.questions[service.PassengerPath(pnr, day)] = true
+			}
+			u.askFlight(&m, f, day)
+		}
+	}
+}
+
+// askFlight asks for a flight where the message was sent, and where it was going.
+func (u *undisturbed) askFlight(m *parser.Message, f bag.Flight, day string) {
+	for _, at := range [...]string{m.Version.Airport, m.Groups[0].Outbound.Airport} {
+		if at == "" {
+			continue
+		}
+		for _, end := range [...]string{"D", "A"} {
+			u.questions[service.FlightPath(at, end, f.Airline, f.Number, day)] = true
+		}
+	}
+}
+
+func (u *undisturbed) answer(target string) (int, string) {
+	req := httptest.NewRequest(http.MethodGet, target, nil)
+	req.Header.Set("api_key", apikey.DevelopmentKey)
+	answer := httptest.NewRecorder()
+	u.site.ServeHTTP(answer, req)
+	return answer.Code, answer.Body.String()
+}
+
+// verify asks a service for everything, and compares: the end of every test.
+func (w *world) verify(s *service.Service) {
+	w.t.Helper()
+	began := time.Now()
+	u := w.undisturbed()
+	if w.stream != nil && int64(u.records) < w.stream.sent.Load() {
+		w.t.Errorf("%d records on the raw topic, %d messages were sent", u.records, w.stream.sent.Load())
+	}
+	shown := w.compare(u, s)
+	w.verifyPosts(u, shown)
+	w.verifyRejects(u)
+	w.verifyEvents(u)
+	w.t.Logf("verified in %v", time.Since(began).Round(time.Second))
+}
+
+// compare asks both for everything, and returns the messages that the histories of the service showed.
+func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bool) {
+	w.t.Helper()
+	var (
+		mu              sync.Mutex
+		wg              sync.WaitGroup
+		differ, withBag atomic.Int64
+	)
+	shown = make(map[string]bool)
+	targets := make(chan string)
+	for range 4 {
+		wg.Go(func() {
+			c := newCaller()
+			defer c.client.CloseIdleConnections()
+			for target := range targets {
+				status, want := u.answer(target)
+				got, text, err := c.ask(http.MethodGet, s.URL+target, nil)
+				for try := 0; try < 3 && (err != nil || got == http.StatusServiceUnavailable); try++ {
+					got, text, err = c.ask(http.MethodGet, s.URL+target, nil)
+				}
+				if strings.HasPrefix(want, `{"success":true`) {
+					withBag.Add(1)
+				}
+				if err != nil || got != status || text != want {
+					if differ.Add(1) <= 3 {
+						w.t.Errorf("GET %s\n   disturbed %d %s %v\n undisturbed %d %s", target, got, text, err, status, want)
+					}
+				}
+				if strings.Contains(target, "include_bim") {
+					mu.Lock()
+					noteShown(shown, text)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, target := range slices.Sorted(maps.Keys(u.questions)) {
+		targets <- target
+	}
+	close(targets)
+	wg.Wait()
+	w.t.Logf("answers: %d questions (%d about bags that are there) for %d messages, %d answered otherwise than undisturbed",
+		len(u.questions), withBag.Load(), u.records, differ.Load())
+	if differ.Load() > 3 {
+		w.t.Errorf("%d answers differ", differ.Load())
+	}
+	return shown
+}
+
+// noteShown keeps the messages in a history.
+func noteShown(shown map[string]bool, history string) {
+	const member = `"raw_bim_msg":`
+	for {
+		_, after, found := strings.Cut(history, member)
+		if !found {
+			return
+		}
+		var raw string
+		if json.NewDecoder(strings.NewReader(after)).Decode(&raw) == nil {
+			shown[raw] = true
+		}
+		history = after
+	}
+}
+
+// verifyPosts looks for every message whose POST was answered 200.
+func (w *world) verifyPosts(u *undisturbed, shown map[string]bool) {
+	w.t.Helper()
+	if w.posts == nil {
+		return
+	}
+	missing, unlogged := 0, 0
+	for _, a := range w.posts.acked {
+		if !u.texts[a.text] {
+			unlogged++
+		}
+		if !shown[a.text] {
+			if missing++; missing <= 3 {
+				w.t.Errorf("answered 200, and not in the history of %s: %q", a.plate, a.text)
+			}
+		}
+	}
+	w.t.Logf("POSTs: %d answered 200, of them missing in the answers %d, on the raw topic %d; %d times 503, %d times no connection, %d times no answer, slowest answer %v",
+		len(w.posts.acked), missing, unlogged, w.posts.refused.Load(), w.posts.unheard.Load(), w.posts.cut.Load(), w.posts.slowest.Round(time.Millisecond))
+	allAcked += len(w.posts.acked)
+	allMissing += missing
+	if missing+unlogged > 0 {
+		w.t.Errorf("%d messages are lost", missing+unlogged)
+	}
+	for _, wrong := range w.posts.wrong[:min(3, len(w.posts.wrong))] {
+		w.t.Errorf("%d POSTs were answered otherwise: %s", len(w.posts.wrong), wrong)
+	}
+}
+
+// verifyRejects compares the rejects topic: one reject for each message that is to be rejected, by its origin.
+func (w *world) verifyRejects(u *undisturbed) {
+	w.t.Helper()
+	found := make(map[string]int)
+	records := 0
+	w.read(w.rejects(), func(m kafka.Message) {
+		records++
+		for _, h := range m.Headers {
+			if h.Key == "bagtrail-origin" {
+				found[string(h.Value)]++
+			}
+		}
+	})
+	for origin := range u.rejected {
+		if found[origin] == 0 {
+			w.t.Errorf("%s is to be rejected, and is not on the rejects topic", origin)
+		}
+	}
+	for origin := range found {
+		if !u.rejected[origin] {
+			w.t.Errorf("%s is on the rejects topic, and was not to be rejected", origin)
+		}
+	}
+	w.t.Logf("messages: %d records, %d accepted, %d rejected; the rejects topic has %d origins in %d records",
+		u.records, u.accepted, len(u.rejected), len(found), records)
+}
+
+// verifyEvents reads the events topic: an event that comes again has its id, and says the same of itself.
+func (w *world) verifyEvents(u *undisturbed) {
+	w.t.Helper()
+	records, without := 0, 0
+	ids, plates := make(map[string]bool), make(map[string]bool)
+	w.read(w.events(), func(m kafka.Message) {
+		records++
+		var event struct{ ID, Subject string }
+		if json.NewDecoder(bytes.NewReader(m.Value)).Decode(&event) != nil || event.ID == "" {
+			w.t.Errorf("no CloudEvent: %s", m.Value)
+		}
+		ids[event.ID], plates[event.Subject] = true, true
+	})
+	for plate := range u.days {
+		if !plates[plate] {
+			without++
+		}
+	}
+	w.t.Logf("events topic: %d events in %d records; %d of %d plates without one", len(ids), records, without, len(u.days))
+	if without > 0 {
+		w.t.Errorf("%d plates have no event on the events topic", without)
+	}
+}

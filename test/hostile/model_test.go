@@ -1,0 +1,187 @@
+package hostile_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bagtrail/test/service"
+)
+
+// This file says a second time who may see what (rules §4, key scope), and what there is to see.
+
+// scope is a key as its file has it. A list that is nil is left out.
+type scope struct {
+	name       string
+	airlines   []string
+	airports   []string
+	operations []string
+	customer   bool
+}
+
+// covers: a list left out or * is everything, an empty one nothing.
+func covers(list []string, code string) bool {
+	return list == nil || slices.Contains(list, "*") || slices.Contains(list, code)
+}
+
+func everything(list []string) bool { return list == nil || slices.Contains(list, "*") }
+
+// limited: out of scope is not there, so such a key must not learn whether there is a bag.
+func (k scope) limited() bool { return !everything(k.airlines) || !everything(k.airports) }
+
+// leg: in scope when its airline and one of its airports are.
+func (k scope) leg(f flight) bool {
+	return covers(k.airlines, f.airline) && (covers(k.airports, f.from) || covers(k.airports, f.to))
+}
+
+// bag: in scope when one of its legs, living or not, is; without legs when the airport of one of its events is, and the
+// airlines are *.
+func (k scope) bag(b *luggage) bool {
+	if legs := slices.Concat(b.living, b.gone); len(legs) > 0 {
+		return slices.ContainsFunc(legs, k.leg)
+	}
+	return everything(k.airlines) && slices.ContainsFunc(b.airports, func(airport string) bool { return covers(k.airports, airport) })
+}
+
+// entry is the key in a key file.
+func (k scope) entry() string {
+	var members strings.Builder
+	if k.customer {
+		members.WriteString(", customer: SOMEBODY")
+	}
+	for name, list := range map[string][]string{"airlines": k.airlines, "airports": k.airports, "operations": k.operations} {
+		if list != nil {
+			fmt.Fprintf(&members, ", %s: ['%s']", name, strings.Join(list, "','"))
+		}
+	}
+	return entry(k.name, "key-of-"+k.name, strings.ReplaceAll(members.String(), "['']", "[]"))
+}
+
+// scopes are keys of every kind: each list of airlines with each of airports, and each operation alone.
+func scopes() []scope {
+	var all []scope
+	for i, airlines := range [][]string{nil, {"*"}, {}, {"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}} {
+		for j, airports := range [][]string{nil, {"*"}, {}, {"ZRH"}, {"LHR"}, {"JFK"}, {"FRA", "KEF"}, {"ZRH", "JFK"}} {
+			all = append(all, scope{fmt.Sprintf("a%dp%d", i, j), airlines, airports, nil, true})
+		}
+	}
+	for i, operations := range [][]string{{}, {"*"}, {"processbim"}, {"bagsforflight"}, {"history"}, {"bagsforpassenger"}, {"delayedbags"}} {
+		all = append(all, scope{fmt.Sprintf("o%d", i), nil, nil, operations, true},
+			scope{fmt.Sprintf("l%d", i), []string{"LX"}, nil, operations, true})
+	}
+	return append(all, scope{name: "nobody"}, scope{name: "lx-nobody", airlines: []string{"LX"}})
+}
+
+// flight is a leg of a bag. All are of one day.
+type flight struct {
+	airline, number, from, to string
+	status                    string // "" is Not Loaded, "-" none
+}
+
+// luggage is one bag of one passenger, as the messages below make it.
+type luggage struct {
+	plate, pnr, surname string
+	rush                bool
+	living, gone        []flight
+	airports            []string // of its events, where it has no legs
+	today               bool     // it is of today, not of tomorrow
+	original            *luggage // which it re-flights
+	named               bool     // its messages name the plate of the original
+	rushTag             *luggage // under which it was re-flighted last
+	shared              bool     // its message is about other bags as well
+}
+
+func (b *luggage) day() string {
+	if b.today {
+		return day(0).iso()
+	}
+	return day(1).iso()
+}
+
+// world is every bag that there is.
+func world() []*luggage {
+	leg := func(airline, number, from, to string) flight { return flight{airline, number, from, to, ""} }
+	delayed := func(f flight) flight { f.status = "Delayed"; return f }
+	inbound := func(f flight) flight { f.status = "-"; return f }
+	all := []*luggage{
+		{plate: "0724000001", pnr: "SCOP01", surname: "ALPHA", living: []flight{leg("LX", "1100", "ZRH", "LHR"), leg("BA", "1200", "LHR", "JFK")}},
+		{plate: "0724000002", pnr: "SCOP02", surname: "BRAVO", living: []flight{leg("LX", "2100", "ZRH", "JFK")}},
+		{plate: "0724000003", pnr: "SCOP03", surname: "COCOA", living: []flight{leg("BA", "3100", "LHR", "FRA")}},
+		{plate: "0724000004", pnr: "SCOP04", surname: "DELTA", living: []flight{inbound(leg("LX", "4100", "ZRH", "JFK")), leg("AA", "4200", "JFK", "LHR")}},
+		{plate: "0724000005", airports: []string{"KEF"}, today: true},
+		{plate: "0724000006", pnr: "SCOP06", surname: "FOXY", gone: []flight{leg("LX", "6100", "ZRH", "JFK")}},
+		{plate: "0724000007", pnr: "SCP07A", surname: "GOLF", living: []flight{leg("LX", "7100", "ZRH", "LHR")}},
+		{plate: "0724000007", pnr: "SCP07B", surname: "HOTEL", living: []flight{leg("BA", "7200", "LHR", "FRA")}},
+		{plate: "0724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{leg("LX", "8100", "ZRH", "FRA")}},
+		{plate: "2724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{delayed(leg("BA", "8200", "LHR", "JFK"))}, rush: true, named: true},
+		{plate: "0724000009", pnr: "SCOP09", surname: "JULIA", living: []flight{leg("LX", "9100", "ZRH", "FRA")}},
+		{plate: "0016000009", pnr: "SCOP09", surname: "JULIA", living: []flight{delayed(leg("AA", "9200", "JFK", "LHR"))}, rush: true},
+		{plate: "0724000010", pnr: "SCOP10", surname: "KILO", living: []flight{leg("LX", "1010", "ZRH", "JFK")}, shared: true},
+		{plate: "0724000011", pnr: "SCOP11", surname: "LIMA", living: []flight{leg("BA", "1011", "ZRH", "LHR")}, shared: true},
+		{plate: "0724000012", pnr: "SCOP12", surname: "MIKE", living: []flight{leg("AA", "1212", "ZRH", "JFK")}, gone: []flight{leg("LX", "1211", "ZRH", "JFK")}},
+		{plate: "0724000013", living: []flight{{"LX", "1310", "ZRH", "FRA", "Loaded in Container"}}},
+		{plate: "0724000014", pnr: "SCOP14", surname: "OSCAR", living: []flight{leg("LX", "1410", "ZRH", "FRA")}},
+		{plate: "0724000015", pnr: "SCOP14", surname: "OSCAR", living: []flight{leg("BA", "1510", "LHR", "FRA")}},
+		{plate: "0724000016", pnr: "SCOP16", surname: "PAPA", living: []flight{leg("AA", "1610", "", "JFK")}},
+		{plate: "0724000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{leg("LX", "1710", "ZRH", "FRA")}},
+		{plate: "2724000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{delayed(leg("BA", "1720", "LHR", "FRA"))}, rush: true, named: true},
+		{plate: "2001000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{delayed(leg("AA", "1730", "JFK", "FRA"))}, rush: true, named: true},
+	}
+	join := func(rush, original string) {
+		r, o := ofPlate(all, rush)[0], ofPlate(all, original)[0]
+		r.original, o.rushTag = o, r
+	}
+	join("2724000008", "0724000008")
+	join("0016000009", "0724000009")
+	join("2724000017", "0724000017")
+	join("2001000017", "2724000017")
+	ofPlate(all, "0724000017")[0].rushTag = ofPlate(all, "2001000017")[0] // the last of the chain
+	return all
+}
+
+// sendWorld sends the messages that make the world.
+func sendWorld(t *testing.T, s *service.Service) {
+	d, today := day(1).bim(), day(0)
+	bsm := func(version, plate, name, pnr string, more ...string) {
+		send(t, s, slices.Concat([]string{"BSM", ".V/1" + version}, more, []string{".N/" + plate + "001", ".P/" + name, ".L/" + pnr, "ENDBSM"})...)
+	}
+	bsm("LZRH", "0724000001", "ALPHA", "SCOP01", ".F/LX1100/"+d+"/LHR", ".O/BA1200/"+d+"/JFK")
+	bsm("LZRH", "0724000002", "BRAVO", "SCOP02", ".F/LX2100/"+d+"/JFK")
+	bsm("LLHR", "0724000003", "COCOA", "SCOP03", ".F/BA3100/"+d+"/FRA")
+	bsm("TJFK", "0724000004", "DELTA", "SCOP04", ".I/LX4100/"+d+"/ZRH", ".F/AA4200/"+d+"/LHR")
+	send(t, s, "BPM", ".V/1LKEF", ".J/S/AG1/SC1/"+today.bim()+"/0000Z", ".N/0724000005001", "ENDBPM")
+	bsm("LZRH", "0724000006", "FOXY", "SCOP06", ".F/LX6100/"+d+"/JFK")
+	send(t, s, "BSM", "DEL", ".V/1LZRH", ".F/LX6100/"+d+"/JFK", ".N/0724000006001", ".P/FOXY", ".L/SCOP06", "ENDBSM")
+	bsm("LZRH", "0724000007", "GOLF", "SCP07A", ".F/LX7100/"+d+"/LHR")
+	bsm("LLHR", "0724000007", "HOTEL", "SCP07B", ".F/BA7200/"+d+"/FRA")
+	bsm("LZRH", "0724000008", "INDIA", "SCOP08", ".F/LX8100/"+d+"/FRA")
+	bsm("LLHR", "2724000008", "INDIA", "SCOP08", ".F/BA8200/"+d+"/JFK", ".M/0724000008")
+	bsm("LZRH", "0724000009", "JULIA", "SCOP09", ".F/LX9100/"+d+"/FRA")
+	bsm("LJFK", "0016000009", "JULIA", "SCOP09", ".F/AA9200/"+d+"/LHR", ".E/RUSH")
+	send(t, s, "BSM", ".V/1LZRH", ".F/LX1010/"+d+"/JFK", ".N/0724000010001", ".P/KILO", ".L/SCOP10",
+		".F/BA1011/"+d+"/LHR", ".N/0724000011001", ".P/LIMA", ".L/SCOP11", "ENDBSM")
+	bsm("LZRH", "0724000012", "MIKE", "SCOP12", ".F/LX1211/"+d+"/JFK")
+	send(t, s, "BSM", "CHG", ".V/1LZRH", ".F/AA1212/"+d+"/JFK", ".N/0724000012001", ".P/MIKE", ".L/SCOP12", "ENDBSM")
+	send(t, s, "BPM", ".V/1LZRH", ".J/R", ".F/LX1310/"+d+"/FRA", ".U/AKE12345LX", ".N/0724000013001", "ENDBPM")
+	bsm("LZRH", "0724000014", "OSCAR", "SCOP14", ".F/LX1410/"+d+"/FRA")
+	bsm("LLHR", "0724000015", "OSCAR", "SCOP14", ".F/BA1510/"+d+"/FRA")
+	bsm("XJFK", "0724000016", "PAPA", "SCOP16", ".F/AA1610/"+d+"/JFK")
+	bsm("LZRH", "0724000017", "ROMEO", "SCOP17", ".F/LX1710/"+d+"/FRA")
+	bsm("LLHR", "2724000017", "ROMEO", "SCOP17", ".F/BA1720/"+d+"/FRA", ".M/0724000017")
+	bsm("LJFK", "2001000017", "ROMEO", "SCOP17", ".F/AA1730/"+d+"/FRA", ".M/2724000017")
+}
+
+func ofPlate(all []*luggage, plate string) []*luggage {
+	return sifted(all, func(b *luggage) bool { return b.plate == plate })
+}
+
+func sifted(all []*luggage, wanted func(*luggage) bool) []*luggage {
+	var found []*luggage
+	for _, b := range all {
+		if wanted(b) {
+			found = append(found, b)
+		}
+	}
+	return found
+}

@@ -1,0 +1,366 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"bagtrail/test/service"
+)
+
+// cell is one question of one key, and the whole answer that it must have.
+type cell struct {
+	key    scope
+	method string
+	target string
+	body   string
+	status int
+	want   string
+	tells  bool              // the key may have what it asks for; else it is refused
+	same   func(string) bool // compares the body, instead of want
+	after  string            // a plate that exists afterwards if and only if tells
+}
+
+// matrix makes the cells.
+type matrix struct {
+	world     []*luggage
+	histories map[*luggage]string // what a key with every right is told
+	cells     []cell
+}
+
+func notAuthorised(code, what string) string {
+	return failure(code, "Customer Application not authorized to "+what)
+}
+
+// In the matrix of keys, operations, airlines, airports and bags nobody is told what the key does not cover, and nobody is
+// refused what it does (rules §4, key scope). Refused messages leave no trace.
+func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
+	keys := scopes()
+	var file strings.Builder
+	file.WriteString("keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL"))
+	for _, k := range keys {
+		file.WriteString(k.entry())
+	}
+	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file.String()))
+	sendWorld(t, s)
+	send(t, s, "BSM", ".V/1LZRH", ".F/LX1810/"+day(-1).bim()+"/FRA", ".N/0724000018001", ".P/SIERRA", ".L/SCOP18", "ENDBSM")
+
+	m := &matrix{world: world(), histories: map[*luggage]string{}}
+	for _, b := range m.world {
+		got := s.Get(historyTarget(b.plate, b.day(), b.pnr))
+		if got.Status != http.StatusOK || !strings.HasPrefix(got.Body, `{"success":true,"bag":{"bagtag":"`+b.plate+`"`) {
+			t.Fatalf("bag %s is not as the model has it: %d %s", b.plate, got.Status, got.Body)
+		}
+		m.histories[b] = got.Body
+	}
+	for _, k := range keys {
+		m.flights(k)
+		m.history(k)
+		m.passengers(k)
+		m.messages(k)
+		m.reports(k)
+	}
+	leaks, refusals, others := m.ask(t, s)
+	counted := map[bool]int{}
+	for _, c := range m.cells {
+		counted[c.tells]++
+	}
+	t.Logf("%d cells of %d keys, %d to be answered and %d to be refused: %d leaks, %d wrong refusals, %d other differences",
+		len(m.cells), len(keys), counted[true], counted[false], leaks, refusals, others)
+	if len(m.cells) < 5000 {
+		t.Errorf("only %d cells", len(m.cells))
+	}
+}
+
+// ask asks every cell, from several connections at once, every seventh GET a second time as a script.
+func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others int) {
+	work := make(chan cell)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	differs := func(c cell, got service.Answer, what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch success := strings.HasPrefix(got.Body, `{"success":true`); {
+		case success: // what must be refused, or something else than what may be told
+			leaks++
+		case c.tells:
+			refusals++
+		default:
+			others++
+		}
+		if leaks+refusals+others <= 20 {
+			t.Errorf("%s: key %+v: %s %s %s\n got %d %s\nwant %d %s", what, c.key, c.method, c.target, c.body, got.Status, got.Body, c.status, c.want)
+		}
+	}
+	for range 8 {
+		group.Go(func() {
+			for c := range work {
+				if got, ok := c.ask(s); !ok {
+					differs(c, got, "answer")
+				}
+				if c.after != "" {
+					got := s.Get(service.HistoryPath(c.after, day(20).iso()))
+					if (got.Body != noBag) != c.tells {
+						differs(c, got, "trace of the message")
+					}
+				}
+			}
+		})
+	}
+	for i, c := range m.cells {
+		work <- c
+		if c.method == http.MethodGet && i%7 == 0 && c.same == nil {
+			separator := "?"
+			if strings.Contains(c.target, "?") {
+				separator = "&"
+			}
+			c.want, c.target = "/**/a.b("+c.want+");", c.target+separator+"callback=a.b"
+			work <- c
+		}
+	}
+	close(work)
+	group.Wait()
+	return leaks, refusals, others
+}
+
+func (c cell) ask(s *service.Service) (service.Answer, bool) {
+	got, err := s.TryDo(c.method, c.target, strings.NewReader(c.body), "api_key", "key-of-"+c.key.name, "Content-Type", jsonType)
+	if err != nil {
+		got.Body = err.Error()
+	}
+	if c.same != nil && got.Status == http.StatusOK && c.tells {
+		return got, c.same(got.Body)
+	}
+	return got, got.Status == c.status && got.Body == c.want
+}
+
+func (m *matrix) add(c cell) {
+	if c.method == "" {
+		c.method = http.MethodGet
+	}
+	m.cells = append(m.cells, c)
+}
+
+// flights asks for the bags of every flight at both its ends. Airline and airport of the request must be in scope, whatever the
+// data.
+func (m *matrix) flights(k scope) {
+	asked := []flight{{airline: "LX", number: "9999", from: "ZRH", to: "JFK"}, {airline: "AA", number: "1100", from: "LHR", to: "FRA"}}
+	for _, b := range m.world {
+		asked = slices.Concat(asked, b.living, b.gone)
+	}
+	for _, f := range asked {
+		for _, end := range []struct{ airport, indicator string }{{f.from, "D"}, {f.to, "A"}} {
+			if end.airport == "" {
+				continue
+			}
+			c := cell{key: k, target: service.FlightPath(end.airport, end.indicator, f.airline, f.number, day(1).iso())}
+			c.status, c.want = http.StatusBadRequest, notAuthorised("SVCGBF004", "get bags for this flight")
+			if covers(k.operations, "bagsforflight") && covers(k.airlines, f.airline) && covers(k.airports, end.airport) {
+				c.status, c.want = http.StatusOK, m.flightList(f)
+				c.tells = strings.HasPrefix(c.want, `{"success":true`)
+			}
+			m.add(c)
+		}
+	}
+}
+
+func (m *matrix) flightList(f flight) string {
+	var bags []string
+	for _, b := range m.world {
+		for _, leg := range b.living {
+			if leg.airline != f.airline || leg.number != f.number {
+				continue
+			}
+			status := leg.status
+			if status == "" {
+				status = "Not Loaded"
+			}
+			bags = append(bags, object(`{"bag":{"bagtag":"`+b.plate+`","rush_bag_indicator":"`+b.indicator()+`"`,
+				"passenger_last_name", b.surname, "loading_status", strings.Trim(status, "-"), "pnr", b.pnr)+"}")
+		}
+	}
+	if len(bags) == 0 {
+		return failure("SVCGBF001", "No bags found for flight")
+	}
+	return `{"success":true,"bags":[` + strings.Join(bags, ",") + `]}`
+}
+
+func (b *luggage) indicator() string {
+	if b.rush {
+		return "Y"
+	}
+	return "N"
+}
+
+// object ends an object with the members that have a value.
+func object(begin string, members ...string) string {
+	for i := 0; i < len(members); i += 2 {
+		if members[i+1] != "" {
+			begin += `,"` + members[i] + `":"` + members[i+1] + `"`
+		}
+	}
+	return begin + "}"
+}
+
+func historyTarget(plate, day, pnr string) string {
+	target := service.HistoryPath(plate, day) + "?include_bim=true"
+	if pnr != "" {
+		target += "&pnr=" + pnr
+	}
+	return target
+}
+
+// history asks for every plate, with and without PNR. What is out of scope is not there.
+func (m *matrix) history(k scope) {
+	asked := map[[3]string]bool{{"0724999999", day(1).iso(), ""}: true}
+	for _, b := range m.world {
+		asked[[3]string{b.plate, b.day(), ""}] = true
+		asked[[3]string{b.plate, b.day(), b.pnr}] = true
+	}
+	for q := range asked {
+		c := cell{key: k, target: historyTarget(q[0], q[1], q[2]), status: http.StatusBadRequest}
+		found := sifted(m.world, func(b *luggage) bool { return b.plate == q[0] && (q[2] == "" || b.pnr == q[2]) && k.bag(b) })
+		switch {
+		case !k.customer:
+			c.want = failure("SVCGBH015", "No customer id is associated with the API key, the customer setup must be completed with the operator")
+		case !covers(k.operations, "history") || len(found) == 0 && k.limited():
+			c.want = notAuthorised("SVCGBH014", "get this bag history")
+		case len(found) == 0:
+			c.status, c.want = http.StatusOK, noBag
+		case len(found) > 1:
+			c.status, c.want = http.StatusOK, failure("SVCGBH001", "Multiple bags found, a single bag history cannot be returned")
+		default:
+			c.status, c.want, c.tells = http.StatusOK, m.histories[found[0]], true
+			c.same = func(got string) bool { return reflect.DeepEqual(decoded(got), m.shown(k, found[0])) }
+		}
+		m.add(c)
+	}
+}
+
+// shown is what a key sees of the history of a bag in its scope: all of it, but for what tells of a bag that is not: the text of
+// a message that is about several bags, and the bag that was re-flighted, of which there is the plate where the bag's own
+// messages name it.
+func (m *matrix) shown(k scope, b *luggage) any {
+	history := decoded(m.histories[b]).(map[string]any)
+	for _, e := range history["events"].([]any) {
+		event := e.(map[string]any)
+		if b.shared && k.limited() {
+			delete(event, "raw_bim_msg")
+		}
+		if b.original != nil && !k.bag(b.original) {
+			delete(event, "reflighted_info")
+			if b.named {
+				event["reflighted_info"] = map[string]any{"bagtag": b.original.plate}
+			}
+		}
+	}
+	return history
+}
+
+func decoded(text string) any {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return err.Error()
+	}
+	return v
+}
+
+// passengers asks for every PNR. A rush bag out of scope is not told either.
+func (m *matrix) passengers(k scope) {
+	asked := map[string]bool{"NOBODY": true}
+	for _, b := range m.world {
+		asked[b.pnr] = b.pnr != ""
+	}
+	for pnr, wanted := range asked {
+		if !wanted {
+			continue
+		}
+		c := cell{key: k, target: service.PassengerPath(pnr, day(1).iso()), status: http.StatusBadRequest}
+		found := sifted(m.world, func(b *luggage) bool { return b.pnr == pnr && len(b.living) > 0 && k.bag(b) })
+		switch {
+		case !covers(k.operations, "bagsforpassenger") || len(found) == 0 && k.limited():
+			c.want = notAuthorised("SVCGBP006", "get bags for this passenger")
+		case len(found) == 0:
+			c.status, c.want = http.StatusOK, failure("SVCGBH002", "No matching bags found")
+		default:
+			slices.SortFunc(found, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
+			var bags []string
+			for _, b := range found {
+				rushTag := ""
+				if b.rushTag != nil && k.bag(b.rushTag) {
+					rushTag = b.rushTag.plate
+				}
+				bags = append(bags, object(`{"bagtag":"`+b.plate+`"`, "passenger_last_name", b.surname, "rush_bag_indicator", b.indicator(), "rushtag", rushTag))
+			}
+			c.status, c.want, c.tells = http.StatusOK, `{"success":true,"bags":[`+strings.Join(bags, ",")+`]}`, true
+		}
+		m.add(c)
+	}
+}
+
+// messages sends messages of every kind: the .V airport must be in scope and in each group the .F airline; without .F the
+// airlines must be *.
+func (m *matrix) messages(k scope) {
+	d := day(20).bim()
+	for _, form := range []struct {
+		lines    string
+		airport  string
+		airlines []string // of the groups; "" without .F
+	}{
+		{"BSM .V/1LZRH .F/LX9001/" + d + "/JFK .N/# ENDBSM", "ZRH", []string{"LX"}},
+		{"BSM .V/1LLHR .F/BA9002/" + d + "/JFK .N/# ENDBSM", "LHR", []string{"BA"}},
+		{"BSM .V/1LJFK .F/AA9003/" + d + "/ZRH .O/LX9004/" + d + "/FRA .N/# ENDBSM", "JFK", []string{"AA"}},
+		{"BSM .V/1TFRA .I/BA9005/" + d + "/LHR .F/LX9006/" + d + "/ZRH .N/# ENDBSM", "FRA", []string{"LX"}},
+		{"BSM .V/1LZRH .F/LX9007/" + d + "/JFK .N/# .P/ONE .F/BA9008/" + d + "/LHR .N/0724777777001 .P/TWO ENDBSM", "ZRH", []string{"LX", "BA"}},
+		{"BSM .V/1LZRH .F/AA9009/" + d + "/JFK .N/0724777778001 .P/ONE .N/# .P/TWO ENDBSM", "ZRH", []string{"AA", "AA"}},
+		{"BPM .V/1LLHR .J/S .F/LX9010/" + d + "/ZRH .N/# ENDBPM", "LHR", []string{"LX"}},
+		{"BPM .V/1LKEF .J/S//A/" + d + "/1200Z .N/# ENDBPM", "KEF", []string{""}},
+		{"BPM .V/1LZRH .F/BA9011/" + d + "/LHR .B/OFF/# ENDBPM", "ZRH", []string{"BA"}},
+		{"BPM .V/1LZRH .F/LX9012/" + d + "/LHR .U/AKE99999LX ENDBPM", "ZRH", []string{"LX"}},
+	} {
+		c := cell{key: k, method: http.MethodPost, target: service.ProcessPath, status: http.StatusUnauthorized}
+		plate := fmt.Sprintf("3%09d", len(m.cells))
+		c.body = `{"bim_message":` + quoted(strings.ReplaceAll(strings.ReplaceAll(form.lines, " ", "\r\n"), "#", plate+"001")) + `}`
+		c.want = notAuthorised("SVCSRV004", "process BPM")
+		allowed := covers(k.operations, "processbim") && covers(k.airports, form.airport)
+		for _, airline := range form.airlines {
+			allowed = allowed && (airline == "" && everything(k.airlines) || airline != "" && covers(k.airlines, airline))
+		}
+		if allowed {
+			c.status, c.want, c.tells = http.StatusOK, processed, true
+		}
+		if form.airport != "KEF" && strings.Contains(form.lines, "#") { // else its day is another, or there is no bag
+			c.after = plate
+		}
+		m.add(c)
+	}
+}
+
+var reference = regexp.MustCompile(`"record_reference":"ZRHLX\d{5}"}$`)
+
+// reports creates delayed-bag reports: every vendor must be in scope. Of a bag that is not, only the request itself is told.
+func (m *matrix) reports(k scope) {
+	there := &luggage{plate: "0724000018", surname: "SIERRA", living: []flight{{airline: "LX", number: "1810", from: "ZRH", to: "FRA"}}}
+	for _, vendors := range [][]string{{"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}, {"LX", "LX"}, {"LX", "BA", "AA"}} {
+		c := cell{key: k, method: http.MethodPost, target: delayedPath, status: http.StatusUnauthorized}
+		c.body = `{"Request":` + quoted(delayedRequest("CALLER", vendors, []string{there.plate, "0724000019"})) + `}`
+		c.want = notAuthorised("SVCDBR005", "create delayed bag report for the airline")
+		if covers(k.operations, "delayedbags") && !slices.ContainsFunc(vendors, func(airline string) bool { return !covers(k.airlines, airline) }) {
+			surname := "CALLER"
+			if k.bag(there) {
+				surname = there.surname
+			}
+			want := `{"success":true,"bags":[{"bagtag":"` + there.plate + `","passenger_last_name":"` + surname +
+				`","rush_bag_indicator":"N"},{"bagtag":"0724000019","passenger_last_name":"CALLER","rush_bag_indicator":"N"}],`
+			c.status, c.want, c.tells = http.StatusOK, want, true
+			c.same = func(got string) bool { return strings.HasPrefix(got, want) && reference.MatchString(got) }
+		}
+		m.add(c)
+	}
+}

@@ -1,0 +1,124 @@
+// Package quickstart_test does what the quick start of the README says, word for word: its shell blocks, one after the
+// other in one shell, in a copy of the tree. It needs bash, curl, and the ports of the README free, so it runs only where
+// BAGTRAIL_TEST_QUICKSTART is set; `make quickstart` sets it.
+package quickstart_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const root = "../.."
+
+// section returns the part of the README under a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("the README has no section %q", heading)
+	}
+	part, _, _ := strings.Cut(rest, "\n## ")
+	return part
+}
+
+var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+// script returns the shell blocks of a text, joined.
+func script(text string) string {
+	var b strings.Builder
+	for _, m := range block.FindAllStringSubmatch(text, -1) {
+		b.WriteString(m[1])
+	}
+	return b.String()
+}
+
+// copyTree copies what belongs to the project, as it is now, into a new folder.
+func copyTree(t *testing.T) string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	names, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		from, to := filepath.Join(root, name), filepath.Join(dir, name)
+		info, err := os.Stat(from)
+		if err != nil || info.IsDir() {
+			continue // deleted, and not yet committed
+		}
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(to, data, info.Mode().Perm())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestTheQuickStartDoesWhatItSays(t *testing.T) {
+	if os.Getenv("BAGTRAIL_TEST_QUICKSTART") == "" {
+		t.Skip("make quickstart runs it")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script(section(t, "Quick start")))
+	cmd.Dir = copyTree(t)
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "BAGTRAIL_") {
+			cmd.Env = append(cmd.Env, entry)
+		}
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it started can be stopped with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	log, _ := os.ReadFile(filepath.Join(cmd.Dir, "bagtrail.log"))
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.String(), log)
+	}
+	for _, want := range []string{
+		`{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully"}`,
+		`"loading_status":"Loaded on Aircraft"`, `"event_code":"EXPECTED"`, `"event_code":"SORTED"`, `"event_code":"LOADED_ON_AIRCRAFT"`,
+		`"passenger_last_name":"MUELLER"`, "\nthe same three answers\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in what it prints", want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s", out.String(), log)
+	}
+}
+
+func TestTheReadmeBeginsWithRunAndTest(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := script(string(text)[:strings.Index(string(text), "\n## ")])
+	if !strings.HasPrefix(first, "make run ") || !strings.Contains(first, "\nmake test ") {
+		t.Errorf("it begins with %q", first)
+	}
+}

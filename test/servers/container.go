@@ -1,0 +1,153 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/log"
+
+	"bagtrail/test/servers/program"
+)
+
+// An image has a variable that names it, and a public one for when none is
+// named. Whichever it is has a shell, and redis-server, or java and
+// /opt/kafka/libs, where the public one has them.
+type image struct{ variable, public string }
+
+var (
+	redisImage  = image{"BAGTRAIL_TEST_REDIS_IMAGE", "redis:7.0"}
+	kafkaImages = map[Version]image{
+		Kafka4:  {"BAGTRAIL_TEST_KAFKA_IMAGE", "apache/kafka:" + program.Kafka4},
+		Kafka39: {"BAGTRAIL_TEST_KAFKA39_IMAGE", "apache/kafka:" + program.Kafka39},
+	}
+)
+
+// here finds the image's name. A named image that the engine has not is fetched
+// by testcontainers.
+func (i image) here(ctx context.Context) (string, error) {
+	const enough = 5 * time.Second // for an engine to answer
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	if name := os.Getenv(i.variable); name != "" {
+		return name, nil
+	}
+	provider, err := testcontainers.NewDockerProvider()
+	if err != nil {
+		return "", fmt.Errorf("%w: a Docker engine: %w", errAbsent, err)
+	}
+	defer func() { _ = provider.Close() }()
+	if _, err := provider.Client().ImageInspect(ctx, i.public); err != nil {
+		return "", fmt.Errorf("%w: image %s, and %s is not set: %w", errAbsent, i.public, i.variable, err)
+	}
+	return i.public, nil
+}
+
+// run starts a container with a shell script, and ends it with the test. The
+// ports are the same inside and outside, where they are bound to loopback.
+func (i image) run(ctx context.Context, t testing.TB, ports []int, env map[string]string, script string) error {
+	name, err := i.here(ctx)
+	if err != nil {
+		return err
+	}
+	exposed := make([]string, len(ports))
+	bound := network.PortMap{}
+	for j, port := range ports {
+		exposed[j] = fmt.Sprintf("%d/tcp", port)
+		bound[network.MustParsePort(exposed[j])] = []network.PortBinding{{
+			HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(port),
+		}}
+	}
+	c, err := testcontainers.Run(ctx, name,
+		testcontainers.WithEntrypoint("sh", "-c", script),
+		testcontainers.WithEnv(env),
+		testcontainers.WithExposedPorts(exposed...),
+		testcontainers.WithHostConfigModifier(func(h *container.HostConfig) { h.PortBindings = bound }),
+		testcontainers.CustomizeRequest(testcontainers.GenericContainerRequest{Logger: log.TestLogger(t)}),
+	)
+	testcontainers.CleanupContainer(t, c, testcontainers.StopTimeout(0))
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// inContainer makes a Redis take connections from outside its container.
+var inContainer = []string{"bind 0.0.0.0", "protected-mode no"}
+
+func containerRedis(t testing.TB) (Server, error) {
+	ctx := Context(t)
+	ports, err := program.FreePorts(1)
+	if err != nil {
+		return Server{}, err
+	}
+	env := map[string]string{"CONF": program.RedisConf(ports[0], "/tmp", inContainer)}
+	if err := redisImage.run(ctx, t, ports, env, `printf '%s' "$CONF" | exec redis-server -`); err != nil {
+		return Server{}, err
+	}
+	addr := loopback(ports[0])
+	err = program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
+	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, err
+}
+
+// containerCluster runs all nodes in one container: the address by which they
+// know each other must be the one by which clients outside know them.
+func containerCluster(t testing.TB) (Server, error) {
+	const nodes = 6
+	ctx := Context(t)
+	ports, err := program.FreePorts(2 * nodes)
+	if err != nil {
+		return Server{}, err
+	}
+	ports, buses := ports[:nodes], ports[nodes:]
+	env := map[string]string{}
+	var script strings.Builder
+	addrs := make([]string, nodes)
+	for i, port := range ports {
+		addrs[i] = loopback(port)
+		own := append(program.ClusterNode(buses[i]), "cluster-announce-ip 127.0.0.1", fmt.Sprintf("cluster-config-file nodes-%d.conf", i), fmt.Sprintf("appenddirname aof-%d", i))
+		env[fmt.Sprintf("CONF%d", i)] = program.RedisConf(port, "/tmp", append(own, inContainer...))
+		fmt.Fprintf(&script, `printf '%%s' "$CONF%d" | redis-server - & `, i)
+	}
+	if err := redisImage.run(ctx, t, ports, env, script.String()+"wait"); err != nil {
+		return Server{}, err
+	}
+	for _, addr := range addrs {
+		err := program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
+		if err != nil {
+			return Server{}, err
+		}
+	}
+	return clusterOf(addrs), program.Join(ctx, addrs, buses)
+}
+
+func containerKafka(t testing.TB, version Version) (Server, error) {
+	ctx := Context(t)
+	ports, err := program.FreePorts(1)
+	if err != nil {
+		return Server{}, err
+	}
+	addr := loopback(ports[0])
+	listen := fmt.Sprintf("0.0.0.0:%d", ports[0])
+	const controller = "127.0.0.1:9093" // in the container, of nobody else's concern
+	env := map[string]string{"CONF": program.KafkaProperties(listen, addr, controller, "/tmp/kafka-data", nil)}
+	const script = `set -e
+printf '%s' "$CONF" >/tmp/server.properties
+java -XX:TieredStopAtLevel=1 -cp '/opt/kafka/libs/*' kafka.tools.StorageTool format -t ` + program.KafkaClusterID + ` -c /tmp/server.properties
+exec java -Xmx1g -cp '/opt/kafka/libs/*' kafka.Kafka /tmp/server.properties`
+	if err := kafkaImages[version].run(ctx, t, ports, env, script); err != nil {
+		return Server{}, err
+	}
+	err = program.Await(ctx, func(ctx context.Context) error { return program.KafkaReady(ctx, addr) })
+	return Server{Addrs: []string{addr}, URL: addr}, err
+}
+
+func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

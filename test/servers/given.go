@@ -1,0 +1,159 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"bagtrail/test/servers/program"
+)
+
+func given(variable string) (string, error) {
+	value := os.Getenv(variable)
+	if value == "" {
+		return "", fmt.Errorf("%w: %s is not set", errAbsent, variable)
+	}
+	return value, nil
+}
+
+// givenRedis gives out the databases of the server one after the other; number
+// 0 holds the count.
+func givenRedis(t testing.TB) (Server, error) {
+	value, err := given("BAGTRAIL_TEST_REDIS")
+	if err != nil {
+		return Server{}, err
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "redis" || strings.Trim(u.Path, "/") != "" {
+		return Server{}, fmt.Errorf("BAGTRAIL_TEST_REDIS=%q: want redis://host:port", value)
+	}
+	ctx := Context(t)
+	database, err := leaseDatabase(ctx, u)
+	if err != nil {
+		return Server{}, fmt.Errorf("BAGTRAIL_TEST_REDIS=%q: %w", value, err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+		defer cancel()
+		if err := flush(ctx, u, database); err != nil {
+			t.Errorf("empty database %d of %s: %v", database, u.Host, err)
+		}
+	})
+	addr := u.Host
+	named := *u
+	named.Path = "/" + strconv.FormatInt(database, 10)
+	return Server{Addrs: []string{addr}, URL: named.String()}, nil
+}
+
+func leaseDatabase(ctx context.Context, u *url.URL) (int64, error) {
+	c, err := dial(ctx, u, u.Host)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close() }()
+	config, err := c.Do("CONFIG", "GET", "databases")
+	if err != nil {
+		return 0, err
+	}
+	total, err := strconv.ParseInt(fmt.Sprint(config.([]any)[1]), 10, 64)
+	if err != nil || total < 2 {
+		return 0, fmt.Errorf("has %v databases, want 2 or more", config)
+	}
+	count, err := c.Do("INCR", "bagtrail-test-databases-given-out")
+	if err != nil {
+		return 0, err
+	}
+	database := 1 + count.(int64)%(total-1)
+	return database, flush(ctx, u, database)
+}
+
+func flush(ctx context.Context, u *url.URL, database int64) error {
+	c, err := dial(ctx, u, u.Host)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.Do("SELECT", strconv.FormatInt(database, 10)); err != nil {
+		return err
+	}
+	_, err = c.Do("FLUSHDB")
+	return err
+}
+
+// dial connects to addr with the user and password of u.
+func dial(ctx context.Context, u *url.URL, addr string) (*program.Conn, error) {
+	c, err := program.DialRedis(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	if password, ok := u.User.Password(); ok {
+		name := u.User.Username()
+		if name == "" {
+			name = "default"
+		}
+		if _, err := c.Do("AUTH", name, password); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func givenCluster(t testing.TB) (Server, error) {
+	value, err := given("BAGTRAIL_TEST_REDIS_CLUSTER")
+	if err != nil {
+		return Server{}, err
+	}
+	const scheme = "redis+cluster://"
+	list, ok := strings.CutPrefix(value, scheme)
+	if !ok || list == "" || strings.ContainsAny(list, "@/") {
+		return Server{}, fmt.Errorf("BAGTRAIL_TEST_REDIS_CLUSTER=%q: want %shost:port,host:port,…", value, scheme)
+	}
+	ctx, addrs := Context(t), strings.Split(list, ",")
+	if err := claim(ctx, t); err != nil {
+		return Server{}, err
+	}
+	masters, err := program.Masters(ctx, addrs)
+	if err != nil {
+		return Server{}, err
+	}
+	for _, addr := range masters {
+		if err := flush(ctx, &url.URL{Host: addr}, 0); err != nil {
+			return Server{}, fmt.Errorf("empty %s: %w", addr, err)
+		}
+	}
+	return Server{Addrs: addrs, URL: value}, nil
+}
+
+// claim waits until no other test on this machine has a given cluster, and
+// keeps the claim until the test is over.
+func claim(ctx context.Context, t testing.TB) error {
+	name := fmt.Sprintf("bagtrail-test-cluster-%d.lock", os.Getuid())
+	file, err := os.OpenFile(filepath.Join(os.TempDir(), name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() { _ = file.Close() }) // and with it the lock
+	err = program.Await(ctx, func(context.Context) error {
+		return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	})
+	if err != nil {
+		return fmt.Errorf("the cluster is in use by another test: %w", err)
+	}
+	return nil
+}
+
+func givenKafka(_ testing.TB, version Version) (Server, error) {
+	variable := map[Version]string{Kafka4: "BAGTRAIL_TEST_KAFKA", Kafka39: "BAGTRAIL_TEST_KAFKA39"}[version]
+	value, err := given(variable)
+	if err != nil {
+		return Server{}, err
+	}
+	return Server{Addrs: strings.Split(value, ","), URL: value}, nil
+}

@@ -1,0 +1,128 @@
+package servers_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"bagtrail/test/servers"
+)
+
+// rungs are the ladder, and the variables without which the two upper ones need
+// not be there even when real servers are required.
+var rungs = []servers.Kind{servers.Given, servers.Container, servers.Local, servers.InProcess}
+
+// onEveryRung runs a test once a rung, which is the only one that it may stand
+// on; it is skipped where the machine has none such.
+func onEveryRung(t *testing.T, given, image string, test func(t *testing.T, kind servers.Kind)) {
+	for _, kind := range rungs {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Setenv("BAGTRAIL_TEST_RUNG", string(kind))
+			if kind == servers.InProcess || kind == servers.Given && os.Getenv(given) == "" || kind == servers.Container && os.Getenv(image) == "" {
+				t.Setenv("BAGTRAIL_TEST_REQUIRE_REAL", "")
+			}
+			test(t, kind)
+		})
+	}
+}
+
+func TestRedisAnswersOnEveryRung(t *testing.T) {
+	onEveryRung(t, "BAGTRAIL_TEST_REDIS", "BAGTRAIL_TEST_REDIS_IMAGE", func(t *testing.T, kind servers.Kind) {
+		s := servers.Redis(t)
+		wantKind(t, s, kind)
+		if got := redis(t, s.Addrs[0], "PING"); got != "PONG" {
+			t.Errorf("PING was answered %q", got)
+		}
+	})
+}
+
+func TestRedisClusterAnswersOnEveryRung(t *testing.T) {
+	onEveryRung(t, "BAGTRAIL_TEST_REDIS_CLUSTER", "BAGTRAIL_TEST_REDIS_IMAGE", func(t *testing.T, kind servers.Kind) {
+		s := servers.RedisCluster(t)
+		wantKind(t, s, kind)
+		for _, addr := range s.Addrs {
+			if got := redis(t, addr, "PING"); got != "PONG" {
+				t.Errorf("%s answered PING with %q", addr, got)
+			}
+		}
+		if s.Real() {
+			if info := redis(t, s.Addrs[0], "CLUSTER", "INFO"); !strings.Contains(info, "cluster_size:3") {
+				t.Errorf("want three masters:\n%s", info)
+			}
+		}
+	})
+}
+
+func TestKafkaKeepsARecordOnEveryRung(t *testing.T) {
+	for version, name := range map[servers.Version]string{servers.Kafka4: "BAGTRAIL_TEST_KAFKA", servers.Kafka39: "BAGTRAIL_TEST_KAFKA39"} {
+		t.Run(string(version), func(t *testing.T) {
+			onEveryRung(t, name, name+"_IMAGE", func(t *testing.T, kind servers.Kind) {
+				s := servers.Kafka(t, version)
+				wantKind(t, s, kind)
+				topic := servers.Unique(t, "topic")
+				produce(t, s.Addrs[0], topic, "BSM\r\nENDBSM")
+				if got := fetch(t, s.Addrs[0], topic); got != "BSM\r\nENDBSM" {
+					t.Errorf("fetched %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestTestsThatShareARedisDoNotShareADatabase(t *testing.T) {
+	t.Setenv("BAGTRAIL_TEST_REDIS", "redis://"+servers.PrivateRedis(t).Addr)
+	one, other := servers.Redis(t), servers.Redis(t)
+	if one.Kind != servers.Given || one.Addrs[0] != other.Addrs[0] || one.URL == other.URL {
+		t.Errorf("got %+v and %+v, want two databases of the one server", one, other)
+	}
+}
+
+func TestAGivenClusterIsEmptyAndOneTestsAtATime(t *testing.T) {
+	c := servers.PrivateCluster(t)
+	t.Setenv("BAGTRAIL_TEST_REDIS_CLUSTER", "redis+cluster://"+strings.Join(c.Addrs(), ","))
+	t.Run("a test leaves something", func(t *testing.T) {
+		s := servers.RedisCluster(t)
+		redis(t, s.Addrs[0], "SET", "{06S}", "left behind") // a slot of the first third
+	})
+	t.Run("the next finds nothing", func(t *testing.T) {
+		s := servers.RedisCluster(t)
+		if got := redis(t, s.Addrs[0], "DBSIZE"); got != "0" {
+			t.Errorf("%s keys", got)
+		}
+	})
+}
+
+// TestWithout is run by TestAMissingServerIsAFailureWhereRealOnesAreRequired.
+func TestWithout(t *testing.T) {
+	if os.Getenv("BAGTRAIL_TEST_RUNG") != "local" {
+		t.Skip("is part of another test")
+	}
+	t.Run("Redis", func(t *testing.T) { servers.Redis(t) })
+	t.Run("RedisCluster", func(t *testing.T) { servers.RedisCluster(t) })
+	t.Run("Kafka", func(t *testing.T) { servers.Kafka(t, servers.Kafka4) })
+	t.Run("PrivateRedis", func(t *testing.T) { servers.PrivateRedis(t) })
+	t.Run("PrivateKafka", func(t *testing.T) { servers.PrivateKafka(t, servers.Kafka39) })
+}
+
+func TestAMissingServerIsAFailureWhereRealOnesAreRequired(t *testing.T) {
+	for required, want := range map[string]string{"1": "--- FAIL: TestWithout/", "": "--- SKIP: TestWithout/"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWithout$", "-test.v")
+		cmd.Env = []string{"PATH=/nowhere", "BAGTRAIL_TEST_RUNG=local", "BAGTRAIL_TEST_REQUIRE_REAL=" + required}
+		out, err := cmd.CombinedOutput()
+		if failed := err != nil; failed != (required == "1") {
+			t.Errorf("required %q: the run ended with %v", required, err)
+		}
+		if got := bytes.Count(out, []byte(want)); got != 5 {
+			t.Errorf("required %q: %d of 5 tests say %q:\n%s", required, got, want, out)
+		}
+	}
+}
+
+func wantKind(t *testing.T, s servers.Server, kind servers.Kind) {
+	t.Helper()
+	if s.Kind != kind || s.Real() != (kind != servers.InProcess) {
+		t.Fatalf("got a server of kind %s (real: %t), want %s", s.Kind, s.Real(), kind)
+	}
+}

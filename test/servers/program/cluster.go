@@ -1,0 +1,271 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	masters = 3
+	slots   = 16384
+)
+
+// clusterSettings make a fail-over a matter of two or three seconds.
+var clusterSettings = []string{
+	"databases 1", // a cluster has no more
+	"cluster-enabled yes",
+	"cluster-node-timeout 1500",
+	"cluster-replica-validity-factor 0",
+	"cluster-allow-replica-migration no",
+	"repl-diskless-sync-delay 0",
+	"repl-ping-replica-period 1",
+}
+
+// ClusterNode are the settings of a node whose cluster bus listens on the port.
+func ClusterNode(bus int) []string {
+	return append([]string{fmt.Sprintf("cluster-port %d", bus)}, clusterSettings...)
+}
+
+// Cluster is a Redis Cluster of three masters with a replica each. Masters and
+// replicas change roles when one dies; Nodes keeps its order.
+type Cluster struct {
+	Nodes []*Process
+	buses []int // ports of the nodes' cluster buses
+}
+
+// NewCluster prepares a cluster; settings as for NewRedis, for every node.
+func NewCluster(home Home, settings ...string) (*Cluster, error) {
+	ports, err := FreePorts(4 * masters)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{buses: ports[2*masters:]}
+	for i, bus := range c.buses {
+		dir := filepath.Join(home.Dir, "node"+strconv.Itoa(i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		node, err := redis(Home{Dir: dir, Outlive: home.Outlive}, ports[i], append(ClusterNode(bus), settings...))
+		if err != nil {
+			return nil, err
+		}
+		c.Nodes = append(c.Nodes, node)
+	}
+	return c, nil
+}
+
+// Addrs are the addresses of all nodes.
+func (c *Cluster) Addrs() []string {
+	var addrs []string
+	for _, n := range c.Nodes {
+		addrs = append(addrs, n.Addr)
+	}
+	return addrs
+}
+
+// URL is the cluster as BAGTRAIL_REDIS_URL takes it.
+func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.Addrs(), ",") }
+
+// Start runs all nodes, joins them, and returns when the cluster is whole.
+func (c *Cluster) Start(ctx context.Context) error {
+	for _, n := range c.Nodes {
+		if err := n.Start(ctx); err != nil {
+			return err
+		}
+	}
+	return Join(ctx, c.Addrs(), c.buses)
+}
+
+// Close kills all nodes.
+func (c *Cluster) Close() error {
+	for _, n := range c.Nodes {
+		if err := n.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Join makes one cluster of six empty nodes and returns when it is whole: the
+// first three become masters with a third of the slots each, the others their
+// replicas. buses are the ports of the nodes' cluster buses.
+func Join(ctx context.Context, addrs []string, buses []int) error {
+	if err := introduce(ctx, addrs, buses); err != nil {
+		return fmt.Errorf("join cluster: %w", err)
+	}
+	for i, replica := range addrs[masters:] {
+		if err := follow(ctx, replica, addrs[i]); err != nil {
+			return fmt.Errorf("join cluster: %w", err)
+		}
+	}
+	return awaitWhole(ctx, addrs)
+}
+
+// introduce gives the masters their slots and lets the first node meet the others.
+func introduce(ctx context.Context, addrs []string, buses []int) error {
+	for i, addr := range addrs {
+		if i < masters {
+			first, last := slots*i/masters, slots*(i+1)/masters-1
+			if _, err := ask(ctx, addr, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(last)); err != nil {
+				return err
+			}
+		}
+		if _, err := ask(ctx, addr, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1)); err != nil {
+			return err
+		}
+		if i == 0 {
+			continue
+		}
+		host, port, _ := strings.Cut(addr, ":")
+		if _, err := ask(ctx, addrs[0], "CLUSTER", "MEET", host, port, strconv.Itoa(buses[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow makes a node the replica of a master, which is refused until the news
+// of the master has reached the node.
+func follow(ctx context.Context, replica, master string) error {
+	id, err := ask(ctx, master, "CLUSTER", "MYID")
+	if err != nil {
+		return err
+	}
+	return Await(ctx, func(ctx context.Context) error {
+		_, err := ask(ctx, replica, "CLUSTER", "REPLICATE", id.(string))
+		return err
+	})
+}
+
+// Master finds a master that has a replica in step with it: one that may be
+// killed or stopped.
+func (c *Cluster) Master(ctx context.Context) (*Process, error) {
+	for _, n := range c.Nodes {
+		if role, err := roleOf(ctx, n.Addr); err == nil && role.master && role.replicas > 0 {
+			return n, nil
+		}
+	}
+	return nil, errors.New("no master has a replica")
+}
+
+// AwaitFailover returns when the nodes without the lost one know of a master
+// for every slot that is not the lost one.
+func (c *Cluster) AwaitFailover(ctx context.Context, lost *Process) error {
+	return Await(ctx, func(ctx context.Context) error {
+		for _, n := range c.Nodes {
+			if n == lost {
+				continue
+			}
+			if err := healthy(ctx, n.Addr); err != nil {
+				return err
+			}
+			if err := without(ctx, n.Addr, lost.Addr); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// without asks one node: as far as it knows, the lost one serves no slot.
+func without(ctx context.Context, addr, lost string) error {
+	reply, err := ask(ctx, addr, "CLUSTER", "NODES")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(reply.(string)) {
+		// id address@bus flags master ping pong epoch link slots…
+		f := strings.Fields(line)
+		if strings.HasPrefix(f[1], lost+"@") && len(f) > 8 {
+			return fmt.Errorf("%s: %s still serves slots", addr, lost)
+		}
+	}
+	return nil
+}
+
+// AwaitWhole returns when all nodes run, agree that all slots are served, and
+// each master has its replica.
+func (c *Cluster) AwaitWhole(ctx context.Context) error { return awaitWhole(ctx, c.Addrs()) }
+
+func awaitWhole(ctx context.Context, addrs []string) error {
+	return Await(ctx, func(ctx context.Context) error {
+		count := 0
+		for _, addr := range addrs {
+			role, err := roleOf(ctx, addr)
+			switch {
+			case err != nil:
+				return err
+			case role.master && role.replicas != 1:
+				return fmt.Errorf("%s has %d replicas", addr, role.replicas)
+			case !role.master && !role.connected:
+				return fmt.Errorf("%s has not its master's data yet", addr)
+			case role.master:
+				count++
+			}
+			if err := healthy(ctx, addr); err != nil {
+				return err
+			}
+		}
+		if count != masters {
+			return fmt.Errorf("%d of %d masters", count, masters)
+		}
+		return nil
+	})
+}
+
+// Masters are the addresses among addrs that are masters now.
+func Masters(ctx context.Context, addrs []string) ([]string, error) {
+	var found []string
+	for _, addr := range addrs {
+		role, err := roleOf(ctx, addr)
+		if err != nil {
+			return nil, err
+		}
+		if role.master {
+			found = append(found, addr)
+		}
+	}
+	return found, nil
+}
+
+type role struct {
+	master    bool
+	replicas  int  // of a master: connected ones
+	connected bool // of a replica: in step with its master
+}
+
+func roleOf(ctx context.Context, addr string) (role, error) {
+	reply, err := ask(ctx, addr, "ROLE")
+	if err != nil {
+		return role{}, err
+	}
+	fields := reply.([]any)
+	if fields[0] == "master" {
+		return role{master: true, replicas: len(fields[2].([]any))}, nil
+	}
+	return role{connected: fields[0] == "slave" && fields[3] == "connected"}, nil
+}
+
+// healthy asks one node: it sees a serving master for every slot and knows
+// every node.
+func healthy(ctx context.Context, addr string) error {
+	reply, err := ask(ctx, addr, "CLUSTER", "INFO")
+	if err != nil {
+		return err
+	}
+	info := reply.(string)
+	for _, want := range []string{
+		"cluster_state:ok", "cluster_slots_ok:" + strconv.Itoa(slots),
+		"cluster_known_nodes:" + strconv.Itoa(2*masters), "cluster_size:" + strconv.Itoa(masters),
+	} {
+		if !strings.Contains(info, want+"\r\n") {
+			return fmt.Errorf("%s: not yet %s", addr, want)
+		}
+	}
+	return nil
+}

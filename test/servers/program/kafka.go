@@ -1,0 +1,157 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/createtopics"
+)
+
+// The versions of Apache Kafka that are tested against. .ci/servers fetches
+// their jars.
+const (
+	Kafka4  = "4.1.0"
+	Kafka39 = "3.9.1"
+)
+
+// KafkaLibs is the folder with the jars of one version: below the folder that
+// BAGTRAIL_TEST_KAFKA_JARS names, or below .cache/kafka of this module.
+func KafkaLibs(version string) (string, error) {
+	base := os.Getenv("BAGTRAIL_TEST_KAFKA_JARS")
+	if base == "" {
+		root, err := moduleRoot()
+		if err != nil {
+			return "", err
+		}
+		base = filepath.Join(root, ".cache", "kafka")
+	}
+	libs := filepath.Join(base, version)
+	jar := filepath.Join(libs, "kafka_2.13-"+version+".jar")
+	if _, err := os.Stat(jar); err != nil {
+		return "", fmt.Errorf("kafka %s: %w", version, err)
+	}
+	return libs, nil
+}
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod in this folder or above")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+// kafkaSettings are those of every Kafka: one node for everything, nothing that
+// makes tests wait, topics only where somebody created them.
+var kafkaSettings = []string{
+	"process.roles=broker,controller",
+	"node.id=1",
+	"controller.listener.names=CONTROLLER",
+	"auto.create.topics.enable=false",
+	"offsets.topic.replication.factor=1",
+	"offsets.topic.num.partitions=5",
+	"transaction.state.log.replication.factor=1",
+	"transaction.state.log.min.isr=1",
+	"group.initial.rebalance.delay.ms=0",
+	"broker.heartbeat.interval.ms=500", // a killed broker may come back
+	"broker.session.timeout.ms=3000",   // when its last session is over
+}
+
+// NewKafka prepares a Kafka of the version with one broker, and formats its
+// data folder. Settings are lines of server.properties, and win over the ones
+// that every Kafka has here.
+func NewKafka(ctx context.Context, home Home, version string, settings ...string) (*Process, error) {
+	ports, err := FreePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	return newKafka(ctx, home, version, loopback(ports[0]), loopback(ports[1]), nil, settings)
+}
+
+// newKafka formats with more arguments than every format takes.
+func newKafka(ctx context.Context, home Home, version, addr, controller string, format, settings []string) (*Process, error) {
+	libs, err := KafkaLibs(version)
+	if err != nil {
+		return nil, err
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, fmt.Errorf("kafka %s: %w", version, err)
+	}
+	conf := filepath.Join(home.Dir, "server.properties")
+	text := KafkaProperties(addr, addr, controller, filepath.Join(home.Dir, "data"), settings)
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	classes := filepath.Join(libs, "*")
+	args := append([]string{"-XX:TieredStopAtLevel=1", "-cp", classes,
+		"kafka.tools.StorageTool", "format", "-t", KafkaClusterID, "-c", conf}, format...)
+	if out, err := exec.CommandContext(ctx, java, args...).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("format kafka's storage: %w\n%s", err, out)
+	}
+	return &Process{
+		Name: "kafka " + version, Addr: addr, home: home,
+		argv: []string{java, "-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+			"-cp", classes, "kafka.Kafka", conf},
+		ready: func(ctx context.Context) error { return KafkaReady(ctx, addr) },
+	}, nil
+}
+
+// KafkaProperties is the text of a server.properties: the broker listens on one
+// address and tells clients another, its controller has one of its own.
+func KafkaProperties(listen, advertised, controller, data string, settings []string) string {
+	lines := append([]string{
+		"listeners=PLAINTEXT://" + listen + ",CONTROLLER://" + controller,
+		"advertised.listeners=PLAINTEXT://" + advertised,
+		"controller.quorum.voters=1@" + controller,
+		"log.dirs=" + data,
+	}, kafkaSettings...)
+	return strings.Join(append(lines, settings...), "\n") + "\n"
+}
+
+// KafkaClusterID is the name that every Kafka here is formatted with.
+const KafkaClusterID = "YmFndHJhaWwtdGVzdC1rZg"
+
+// KafkaReady fails until the broker could create a topic, which takes more than
+// answering: it must have taken up its own duties.
+func KafkaReady(ctx context.Context, addr string) error {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(deadline)
+	}
+	// Not by kafka.Client, which would wait for the topic to appear.
+	conn := protocol.NewConn(c, "bagtrail-test")
+	conn.SetVersions(map[protocol.ApiKey]int16{protocol.CreateTopics: 2})
+	reply, err := conn.RoundTrip(&createtopics.Request{
+		ValidateOnly: true,
+		TimeoutMs:    int32(time.Second / time.Millisecond),
+		Topics:       []createtopics.RequestTopic{{Name: "bagtrail-test-ready", NumPartitions: 1, ReplicationFactor: 1}},
+	})
+	if err != nil {
+		return err
+	}
+	if code := reply.(*createtopics.Response).Topics[0].ErrorCode; code != 0 {
+		return kafka.Error(code)
+	}
+	return nil
+}

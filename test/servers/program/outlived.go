@@ -1,0 +1,38 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// RunsFrom tells whether a process that was left to outlive its starter runs
+// still: whether pid is a program that was called with something of dir.
+func RunsFrom(pid int, dir string) bool {
+	if pid <= 1 || dir == "" {
+		return false
+	}
+	out, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && strings.Contains(string(out), dir)
+}
+
+// KillFrom kills such a process with its group, and waits until it is gone.
+func KillFrom(pid int, dir string) {
+	if !RunsFrom(pid, dir) {
+		return
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	const enough = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), enough)
+	defer cancel()
+	_ = Await(ctx, func(context.Context) error {
+		if RunsFrom(pid, dir) {
+			return errors.New("still there")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,212 @@
+// Package program runs real servers from the programs of this machine:
+// Debian's redis-server and Apache Kafka's jars, alone and as a cluster.
+//
+// It does not install anything and knows nothing of tests; package servers
+// gives tests what it starts. Every server listens on loopback only, on ports
+// that nothing else uses, keeps all it writes in one folder, and ends with the
+// process that started it, however that one ends, unless told otherwise.
+package program
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Home is where a server lives.
+type Home struct {
+	// Dir is an existing folder of the server's own: configuration, data, log.
+	Dir string
+	// Outlive leaves the server running when the process that started it ends.
+	Outlive bool
+}
+
+// Process is one server. Start, Kill, Stop and Cont may be called from any
+// goroutine, one at a time; a started server keeps its address and data through
+// any number of deaths.
+type Process struct {
+	Name string // "redis", "kafka": for messages
+	Addr string // host:port on loopback
+
+	home  Home
+	argv  []string
+	ready func(context.Context) error // nil: the server does what it is for
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	gone chan struct{} // closed when the process of cmd has ended
+}
+
+// Start runs the server and returns when it is ready to serve, or with the end
+// of its log in the error when it ends first or ctx does.
+func (p *Process) Start(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.alive() {
+		return fmt.Errorf("start %s: it runs already", p.Name)
+	}
+	if err := p.launch(); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	err := Await(ctx, func(ctx context.Context) error {
+		select {
+		case <-p.gone:
+			return errEnded
+		default:
+			return p.ready(ctx)
+		}
+	})
+	if err != nil {
+		_ = p.signal(syscall.SIGKILL)
+		return fmt.Errorf("start %s on %s: %w; its log ends:\n%s", p.Name, p.Addr, err, p.logEnd())
+	}
+	return nil
+}
+
+// launch runs the program in a process group of its own, so that a signal
+// reaches the children that Redis forks to rewrite its files.
+func (p *Process) launch() error {
+	log, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(p.argv[0], p.argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.home.Dir, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !p.home.Outlive, Setsid: p.home.Outlive}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var line *lifeline
+	if !p.home.Outlive {
+		if line, err = tie(cmd.Process.Pid, p.home.Dir); err != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			return errors.Join(err, cmd.Wait())
+		}
+	}
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		line.release()
+		close(gone)
+	}()
+	p.cmd, p.gone = cmd, gone
+	return nil
+}
+
+// Kill ends the server at once, as kill -9 does, and waits until it is gone.
+func (p *Process) Kill() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill: %w", err)
+	}
+	<-p.gone
+	return nil
+}
+
+// Stop freezes the server as it is (SIGSTOP): its connections stay open and
+// nothing answers.
+func (p *Process) Stop() error { return p.locked("stop", syscall.SIGSTOP) }
+
+// Cont lets a stopped server go on (SIGCONT).
+func (p *Process) Cont() error { return p.locked("continue", syscall.SIGCONT) }
+
+// Close kills the server if it runs.
+func (p *Process) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.alive() {
+		return nil
+	}
+	_ = p.signal(syscall.SIGKILL) // fails only when it has ended just now
+	<-p.gone
+	return nil
+}
+
+// Running tells whether the server has been started and has not ended; a
+// stopped one runs.
+func (p *Process) Running() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.alive()
+}
+
+// Pid is the process id of the running server, 0 when there is none.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.alive() {
+		return 0
+	}
+	return p.cmd.Process.Pid
+}
+
+func (p *Process) locked(what string, s syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.signal(s); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func (p *Process) signal(s syscall.Signal) error {
+	if !p.alive() {
+		return fmt.Errorf("%s on %s does not run", p.Name, p.Addr)
+	}
+	return syscall.Kill(-p.cmd.Process.Pid, s)
+}
+
+func (p *Process) alive() bool {
+	if p.cmd == nil {
+		return false
+	}
+	select {
+	case <-p.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *Process) logFile() string { return filepath.Join(p.home.Dir, "log") }
+
+func (p *Process) logEnd() []byte {
+	const enough = 4000
+	text, _ := os.ReadFile(p.logFile())
+	return bytes.TrimSpace(text[max(0, len(text)-enough):])
+}
+
+var errEnded = errors.New("the program ended")
+
+// Await calls ready, again and again, until it returns nil or ctx is done; the
+// last reason is then part of the error.
+func Await(ctx context.Context, ready func(context.Context) error) error {
+	const (
+		pause = 20 * time.Millisecond
+		once  = time.Second // for one call: a server that is starting may take a connection and stay silent
+	)
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		call, cancel := context.WithTimeout(ctx, once)
+		err := ready(call)
+		cancel()
+		if err == nil || errors.Is(err, errEnded) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package program
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the doors of a Secured server want to hear.
+const (
+	User     = "bagtrail"
+	Password = "bagtrail-secret"
+)
+
+// Secured is a server that has, beside its plain door at Addr, where everybody
+// is an administrator, others that ask who comes.
+type Secured struct {
+	*Process
+	SASL    string // Kafka: address of the door with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512
+	TLS     string // address of the door with TLS; Redis takes User and Password there
+	SASLTLS string // Kafka: address of the door with both
+	CA      string // PEM file with the certificate to trust, for 127.0.0.1 and localhost
+}
+
+// NewSecuredRedis prepares a Redis with a plain and a TLS door. The user may do
+// everything, unless the settings hold a line that says what he may do.
+func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
+	cert, key, err := certificate(home.Dir)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := FreePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	own := []string{
+		fmt.Sprintf("tls-port %d", ports[1]),
+		fmt.Sprintf("tls-cert-file %q", cert), fmt.Sprintf("tls-key-file %q", key),
+		fmt.Sprintf("tls-ca-cert-file %q", cert), "tls-auth-clients no",
+	}
+	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "user "+User+" ") }) {
+		own = append(own, fmt.Sprintf("user %s on >%s allkeys allchannels allcommands", User, Password))
+	}
+	p, err := redis(home, ports[0], append(own, settings...))
+	if err != nil {
+		return nil, err
+	}
+	return &Secured{Process: p, TLS: loopback(ports[1]), CA: cert}, nil
+}
+
+// NewSecuredKafka prepares a Kafka whose brokers' doors are plain, SASL, TLS
+// and SASL over TLS. With the settings "authorizer.class.name=…" the user has
+// no right but those that were granted through the plain door.
+func NewSecuredKafka(ctx context.Context, home Home, version string, settings ...string) (*Secured, error) {
+	cert, key, err := certificate(home.Dir)
+	if err != nil {
+		return nil, err
+	}
+	both := filepath.Join(home.Dir, "keystore.pem")
+	if err := join(both, key, cert); err != nil {
+		return nil, err
+	}
+	ports, err := FreePorts(5)
+	if err != nil {
+		return nil, err
+	}
+	var at [5]string
+	for i, port := range ports {
+		at[i] = loopback(port)
+	}
+	plain, controller, sasl, tls, saslTLS := at[0], at[1], at[2], at[3], at[4]
+	doors := "PLAINTEXT://" + plain + ",SASL://" + sasl + ",TLS://" + tls + ",BOTH://" + saslTLS
+	own := []string{
+		"listeners=" + doors + ",CONTROLLER://" + controller,
+		"advertised.listeners=" + doors,
+		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL,BOTH:SASL_SSL",
+		"inter.broker.listener.name=PLAINTEXT",
+		"super.users=User:ANONYMOUS", // whoever comes through the plain door
+		"sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+		"ssl.keystore.type=PEM",
+		"ssl.keystore.location=" + both,
+	}
+	const modules = "org.apache.kafka.common.security."
+	for _, door := range []string{"sasl", "both"} {
+		jaas := func(mechanism, module string) string {
+			return "listener.name." + door + "." + mechanism + ".sasl.jaas.config=" + modules + module
+		}
+		own = append(own,
+			jaas("plain", "plain.PlainLoginModule required user_"+User+`="`+Password+`";`),
+			jaas("scram-sha-256", "scram.ScramLoginModule required;"),
+			jaas("scram-sha-512", "scram.ScramLoginModule required;"))
+	}
+	var format []string
+	for _, mechanism := range []string{"SCRAM-SHA-256", "SCRAM-SHA-512"} {
+		format = append(format, "--add-scram", mechanism+"=[name="+User+",password="+Password+"]")
+	}
+	p, err := newKafka(ctx, home, version, plain, controller, format, append(own, settings...))
+	if err != nil {
+		return nil, err
+	}
+	return &Secured{Process: p, SASL: sasl, TLS: tls, SASLTLS: saslTLS, CA: cert}, nil
+}
+
+// certificate writes a key and a certificate of its own into dir.
+func certificate(dir string) (certFile, keyFile string, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return "", "", err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "bagtrail test server"},
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(24 * time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:     []string{"localhost"},
+		IsCA:         true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return "", "", err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", "", err
+	}
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	if err := writePEM(certFile, "CERTIFICATE", cert); err != nil {
+		return "", "", err
+	}
+	return certFile, keyFile, writePEM(keyFile, "PRIVATE KEY", private)
+}
+
+func writePEM(file, kind string, der []byte) error {
+	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+}
+
+func join(file string, parts ...string) error {
+	var all strings.Builder
+	for _, part := range parts {
+		text, err := os.ReadFile(part)
+		if err != nil {
+			return err
+		}
+		all.Write(text)
+	}
+	return os.WriteFile(file, []byte(all.String()), 0o600)
+}

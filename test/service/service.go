@@ -1,0 +1,377 @@
+// Package service runs the bagtrail program for tests, as a process of its own, and talks to it as its
+// users do. It is for tests only, and imports nothing of the program.
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// DevelopmentKey is the key of a service without a key file.
+const DevelopmentKey = "bagtrail-development"
+
+// T is what a service needs of its test; *testing.T and *testing.B are, and *Suite is for a whole run of tests.
+type T interface {
+	Helper()
+	Cleanup(func())
+	Failed() bool
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+	TempDir() string
+}
+
+var build struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// Binary builds the program once a test process and returns its path. BAGTRAIL_TEST_BINARY names one
+// that is built already.
+func Binary(t T) string {
+	t.Helper()
+	build.once.Do(func() {
+		if build.path = os.Getenv("BAGTRAIL_TEST_BINARY"); build.path != "" {
+			return
+		}
+		_, file, _, _ := runtime.Caller(0)
+		root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+		dir, err := os.MkdirTemp("", "bagtrail-binary-")
+		if err != nil {
+			build.err = err
+			return
+		}
+		build.path = filepath.Join(dir, "bagtrail")
+		cmd := exec.Command("go", "build", "-o", build.path, ".")
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			build.err = fmt.Errorf("build the program: %w\n%s", err, out)
+		}
+	})
+	if build.err != nil {
+		t.Fatal(build.err)
+	}
+	return build.path
+}
+
+// Service is a running bagtrail.
+type Service struct {
+	t     T
+	args  []string
+	env   []string
+	cmd   *exec.Cmd
+	ended chan error
+	log   *buffer
+
+	URL   string // of the five operations
+	Ops   string // of livez, readyz, metrics
+	Kafka string // address of the in-process broker
+	Dir   string // data directory
+}
+
+// Start runs `bagtrail serve` with settings of its own (addresses, data directory), then those of env
+// ("BAGTRAIL_X=y"), and waits until it is ready. The test's end kills it.
+func Start(t T, env ...string) *Service { return StartCommand(t, []string{"serve"}, env...) }
+
+// StartCommand runs another command of the program.
+func StartCommand(t T, args []string, env ...string) *Service {
+	t.Helper()
+	s := New(t, args, env...)
+	s.Up()
+	return s
+}
+
+// New prepares a service without starting it.
+func New(t T, args []string, env ...string) *Service {
+	t.Helper()
+	addrs := freeAddresses(t, 3)
+	s := &Service{
+		t: t, args: args, log: &buffer{},
+		URL: "http://" + addrs[0], Ops: "http://" + addrs[1], Kafka: addrs[2], Dir: t.TempDir(),
+	}
+	s.env = append(withoutSettings(os.Environ()),
+		"BAGTRAIL_HTTP_ADDR="+addrs[0], "BAGTRAIL_OPS_ADDR="+addrs[1],
+		"BAGTRAIL_EMBEDDED_KAFKA_ADDR="+addrs[2], "BAGTRAIL_DATA_DIR="+s.Dir)
+	s.env = append(s.env, env...)
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			t.Logf("log of bagtrail %s:\n%s", strings.Join(args, " "), s.Log())
+		}
+	})
+	return s
+}
+
+func withoutSettings(env []string) []string {
+	var kept []string
+	for _, e := range env {
+		if !strings.HasPrefix(e, "BAGTRAIL_") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+func freeAddresses(t T, n int) []string {
+	t.Helper()
+	var addrs []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs
+}
+
+// For returns the same running service for another test: what goes wrong from then on is that test's.
+func (s *Service) For(t T) *Service {
+	other := *s
+	other.t = t
+	return &other
+}
+
+// Up starts the process and waits until it is ready.
+func (s *Service) Up() {
+	s.t.Helper()
+	s.Launch()
+	s.WaitReady(60 * time.Second)
+}
+
+// Launch starts the process without waiting.
+func (s *Service) Launch() {
+	s.t.Helper()
+	s.cmd = exec.Command(Binary(s.t), s.args...)
+	s.cmd.Env = s.env
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.ended = make(chan error, 1)
+	go func(cmd *exec.Cmd, ended chan<- error) { ended <- cmd.Wait() }(s.cmd, s.ended)
+}
+
+// WaitReady waits until /readyz says yes.
+func (s *Service) WaitReady(patience time.Duration) {
+	s.t.Helper()
+	ok := s.Until(patience, func() bool {
+		status, _ := s.TryGet(s.Ops + "/readyz")
+		return status == http.StatusOK
+	})
+	if !ok {
+		s.t.Fatalf("bagtrail %s is not ready after %v", strings.Join(s.args, " "), patience)
+	}
+}
+
+// Until asks again and again until the condition holds; false when patience is over or the process ended.
+func (s *Service) Until(patience time.Duration, condition func() bool) bool {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case err := <-s.ended:
+			s.ended <- err
+			return condition()
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+// Signal sends a signal to the process.
+func (s *Service) Signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Fatal(err)
+	}
+}
+
+// Stop asks the process to end and returns its exit code.
+func (s *Service) Stop() int {
+	s.t.Helper()
+	s.Signal(syscall.SIGTERM)
+	return s.Wait(30 * time.Second)
+}
+
+// Wait waits for the process to end and returns its exit code, -1 where a signal ended it.
+func (s *Service) Wait(patience time.Duration) int {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+		return s.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		s.t.Fatalf("bagtrail %s still runs after %v", strings.Join(s.args, " "), patience)
+	}
+	return -1
+}
+
+// Kill ends the process at once, as kill -9 does.
+func (s *Service) Kill() {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	err := <-s.ended
+	s.ended <- err
+}
+
+// PID returns the id of the running process.
+func (s *Service) PID() int { return s.cmd.Process.Pid }
+
+// Log returns what the process wrote so far, over all its starts.
+func (s *Service) Log() string { return s.log.String() }
+
+// Answer is what the service answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do sends a request with the development key; header holds pairs of names and values, which replace it.
+// A target without host is one of the operations.
+func (s *Service) Do(method, target string, body io.Reader, header ...string) Answer {
+	s.t.Helper()
+	answer, err := s.TryDo(method, target, body, header...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer
+}
+
+// TryDo is Do for requests that may fail.
+func (s *Service) TryDo(method, target string, body io.Reader, header ...string) (Answer, error) {
+	if strings.HasPrefix(target, "/") {
+		target = s.URL + target
+	}
+	req, err := http.NewRequest(method, target, body)
+	if err != nil {
+		return Answer{}, err
+	}
+	req.Header["api_key"] = []string{DevelopmentKey}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i+1] == "" {
+			delete(req.Header, header[i])
+			continue
+		}
+		req.Header[header[i]] = []string{header[i+1]}
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	read, err := io.ReadAll(res.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{res.StatusCode, res.Header, string(read)}, nil
+}
+
+var client = &http.Client{
+	Timeout:       30 * time.Second,
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, DialContext: (&net.Dialer{}).DialContext},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Get sends a GET of an operation.
+func (s *Service) Get(target string, header ...string) Answer {
+	s.t.Helper()
+	return s.Do(http.MethodGet, target, nil, header...)
+}
+
+// TryGet returns status and body, and 0 where there is no answer.
+func (s *Service) TryGet(target string) (int, string) {
+	answer, err := s.TryDo(http.MethodGet, target, nil)
+	if err != nil {
+		return 0, ""
+	}
+	return answer.Status, answer.Body
+}
+
+// Process posts a message as JSON.
+func (s *Service) Process(message string, header ...string) Answer {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]string{"bim_message": message})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Do(http.MethodPost, ProcessPath, bytes.NewReader(body), append([]string{"Content-Type", "application/json"}, header...)...)
+}
+
+// ProcessPath is the path of process BIM.
+const ProcessPath = "/baggage/processbim/v1.0/"
+
+// HistoryPath returns the target of a bag history.
+func HistoryPath(plate, day string) string {
+	return "/baggage/history/v1.0/tag/" + plate + "/flightdate/" + day
+}
+
+// FlightPath returns the target of the bags of a flight; indicator is D or A.
+func FlightPath(airport, indicator, airline, number, day string) string {
+	return "/baggage/bagsforflight/v1.0/airport_code/" + airport + "/arr_dep_indicator/" + indicator +
+		"/airline_code/" + airline + "/flight_no/" + number + "/dep_flight_date/" + day
+}
+
+// PassengerPath returns the target of the bags of a passenger.
+func PassengerPath(pnr, day string) string {
+	return "/baggage/bagsforpassenger/v1.0/pnr/" + url.PathEscape(pnr) + "/dep_flight_date/" + day
+}
+
+// Run runs a command of the program to its end.
+func Run(ctx context.Context, t T, stdin string, args []string, env ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, Binary(t), args...)
+	cmd.Env = append(withoutSettings(os.Environ()), env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// buffer is a bytes.Buffer for a writer and readers at once.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
