@@ -1,0 +1,65 @@
+# What one does with bagtrail. Everything but `chaos` and `servers` needs Go alone; `make help` lists it.
+
+GOLANGCI_LINT_VERSION = v2.15.0
+
+# Packages whose tests drive whole programs or other servers; `make check` leaves them out.
+UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
+
+.DEFAULT_GOAL := help
+.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos servers ci clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: ## run everything in one process, with nothing installed
+	go run . serve
+
+build: ## build ./bagtrail, with its version in it
+	go build -buildvcs=auto -o bagtrail .
+
+image: ## build the container image bagtrail (needs Docker)
+	mkdir -p .cache/image
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o .cache/image/bagtrail .
+	cp /etc/ssl/certs/ca-certificates.crt .cache/image/
+	docker build -t bagtrail -f deploy/Dockerfile .cache/image
+
+test: ## run all tests that need nothing installed
+	go test ./...
+
+check: lint ## formatting, vet, linters, unit tests, direction of imports
+	go test $(UNIT) ./test/arch
+
+lint: ## formatting, vet and linters alone
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	.ci/golangci-lint $(GOLANGCI_LINT_VERSION) run --allow-parallel-runners ./...
+
+race: ## run all tests under the race detector that run the code in their own process
+	go test -race -p 1 -timeout 20m $$(go list ./... | grep -Ev '^bagtrail/test/(blackbox|chaos|hostile|quickstart)$$')
+
+bench: ## measure the promises of docs/performance.md beside their references
+	go run ./test/bench $(BENCH)
+
+benchmarks: ## run the Go benchmarks of all packages
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## fuzz every fuzz test, FUZZTIME each (default 20s)
+	.ci/fuzz $(or $(FUZZTIME),20s)
+
+airports: ## make the airport library anew from its sources
+	go generate ./enricher/airport
+
+quickstart: ## run the quick start of the README, word for word
+	BAGTRAIL_TEST_QUICKSTART=1 go test -count=1 -v ./test/quickstart
+
+chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
+	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
+
+servers: ## show how to start real Kafka and Redis servers for the tests
+	@sed -n 's/^# \{0,1\}//p' .ci/servers | sed -n '2,/^$$/p'
+
+ci: ## all that the build machine runs
+	.ci/run
+
+clean: ## remove what was built, and the data of the in-process servers
+	rm -rf bagtrail bagtrail-data
