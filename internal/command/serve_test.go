@@ -15,6 +15,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/command"
+	"bagtrail/test/loopback"
 )
 
 // service is a bagtrail that runs inside the test.
@@ -44,23 +45,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // start runs `bagtrail serve`, or another command, with addresses and a data directory of its own.
 func start(t *testing.T, args []string, env ...string) *service {
 	t.Helper()
-	s := &service{t: t, http: freeAddress(t), ops: freeAddress(t)}
+	s := &service{t: t, http: loopback.Address(t), ops: loopback.Address(t)}
 	s.env = append([]string{
 		"BAGTRAIL_HTTP_ADDR=" + s.http, "BAGTRAIL_OPS_ADDR=" + s.ops,
-		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + freeAddress(t), "BAGTRAIL_DATA_DIR=" + t.TempDir(),
+		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t), "BAGTRAIL_DATA_DIR=" + t.TempDir(),
 	}, env...)
 	s.up(args)
 	t.Cleanup(func() {
@@ -272,7 +263,7 @@ func TestFilesThatSayNonsenseEndWith2(t *testing.T) {
 }
 
 func TestWhileAServerIsAwayReadyzNamesItAndASignalEndsTheWait(t *testing.T) {
-	nobody := freeAddress(t)
+	nobody := loopback.Address(t)
 	s := start(t, []string{"serve", "--redis-url=redis://" + nobody, "--kafka-brokers=off"})
 	s.until("redis is named", func() bool {
 		status, body := s.readiness()

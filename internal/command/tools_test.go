@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"bagtrail/internal/command"
+	"bagtrail/test/loopback"
 )
 
 // tools returns the variables with which a tool works on the data of its own in-process servers.
 func tools(t *testing.T) []string {
 	t.Helper()
-	return []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + freeAddress(t), "BAGTRAIL_DATA_DIR=" + t.TempDir()}
+	return []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t), "BAGTRAIL_DATA_DIR=" + t.TempDir()}
 }
 
 func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
@@ -162,7 +163,7 @@ func TestSimulateSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestTheDelayedBagSimulatorRunsByItself(t *testing.T) {
-	address := freeAddress(t)
+	address := loopback.Address(t)
 	s := start(t, []string{"wtr-simulator", "--addr", address})
 	s.until("it answers", func() bool {
 		resp, err := http.Get("http://" + address + "/records")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/test/loopback"
 	"bagtrail/test/servers/program"
 )
 
@@ -57,11 +58,11 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 	if err != nil {
 		return nil, err
 	}
-	ports, err := program.FreePorts(2)
+	addresses, err := loopback.Addresses(2)
 	if err != nil {
 		return nil, err
 	}
-	p := &bagtrail{http: fmt.Sprintf("127.0.0.1:%d", ports[0]), ops: fmt.Sprintf("127.0.0.1:%d", ports[1]), gone: make(chan struct{})}
+	p := &bagtrail{http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
 	p.cmd = exec.Command(path, command)
 	p.cmd.Env = append(os.Environ(),
 		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",

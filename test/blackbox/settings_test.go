@@ -22,6 +22,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"bagtrail/test/loopback"
 	"bagtrail/test/service"
 )
 
@@ -161,7 +162,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 // A signal ends a start that waits for servers, in good order.
 func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 	t.Parallel()
-	s := service.New(t, []string{"serve"}, "BAGTRAIL_REDIS_URL=redis://"+nobody(t))
+	s := service.New(t, []string{"serve"}, "BAGTRAIL_REDIS_URL=redis://"+loopback.Address(t))
 	s.Launch()
 	if !s.Until(patience, func() bool { status, _ := s.TryGet(s.Ops + "/livez"); return status == 200 }) {
 		t.Fatal("no ops server while the start waits")

@@ -1,7 +1,6 @@
 package blackbox_test
 
 import (
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"bagtrail/test/loopback"
 	"bagtrail/test/service"
 )
 
@@ -44,7 +44,7 @@ var redisless = lazy{start: func() *service.Service {
 func startRedis(t service.T) *miniredis.Miniredis {
 	t.Helper()
 	redis := miniredis.NewMiniRedis()
-	if err := redis.Start(); err != nil {
+	if err := redis.StartAddr(loopback.Address(t)); err != nil {
 		t.Fatal(err)
 	}
 	redis.Server().SetPreHook(func(c *server.Peer, cmd string, _ ...string) bool {
@@ -80,16 +80,6 @@ func startKafka(t service.T) string {
 	}
 	t.Cleanup(broker.Close)
 	return broker.ListenAddrs()[0]
-}
-
-// nobody returns an address on which nobody listens.
-func nobody(t service.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 func TestRedisAwayIs503WithinASecond(t *testing.T) {
@@ -163,7 +153,7 @@ func TestKafkaOffAppliesPostsToTheIndexAlone(t *testing.T) {
 func TestServersThatNeverAnswerEndTheStart(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{
-		"Redis": "BAGTRAIL_REDIS_URL=redis://" + nobody(t), "Kafka": "BAGTRAIL_KAFKA_BROKERS=" + nobody(t),
+		"Redis": "BAGTRAIL_REDIS_URL=redis://" + loopback.Address(t), "Kafka": "BAGTRAIL_KAFKA_BROKERS=" + loopback.Address(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

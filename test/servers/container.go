@@ -15,6 +15,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/log"
 
+	"bagtrail/test/loopback"
 	"bagtrail/test/servers/program"
 )
 
@@ -85,7 +86,7 @@ var inContainer = []string{"bind 0.0.0.0", "protected-mode no"}
 
 func containerRedis(t testing.TB) (Server, error) {
 	ctx := Context(t)
-	ports, err := program.FreePorts(1)
+	ports, err := loopback.Ports(1)
 	if err != nil {
 		return Server{}, err
 	}
@@ -93,7 +94,7 @@ func containerRedis(t testing.TB) (Server, error) {
 	if err := redisImage.run(ctx, t, ports, env, `printf '%s' "$CONF" | exec redis-server -`); err != nil {
 		return Server{}, err
 	}
-	addr := loopback(ports[0])
+	addr := loopback.Join(ports[0])
 	err = program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
 	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, err
 }
@@ -103,7 +104,7 @@ func containerRedis(t testing.TB) (Server, error) {
 func containerCluster(t testing.TB) (Server, error) {
 	const nodes = 6
 	ctx := Context(t)
-	ports, err := program.FreePorts(2 * nodes)
+	ports, err := loopback.Ports(2 * nodes)
 	if err != nil {
 		return Server{}, err
 	}
@@ -112,7 +113,7 @@ func containerCluster(t testing.TB) (Server, error) {
 	var script strings.Builder
 	addrs := make([]string, nodes)
 	for i, port := range ports {
-		addrs[i] = loopback(port)
+		addrs[i] = loopback.Join(port)
 		own := append(program.ClusterNode(buses[i]), "cluster-announce-ip 127.0.0.1", fmt.Sprintf("cluster-config-file nodes-%d.conf", i), fmt.Sprintf("appenddirname aof-%d", i))
 		env[fmt.Sprintf("CONF%d", i)] = program.RedisConf(port, "/tmp", append(own, inContainer...))
 		fmt.Fprintf(&script, `printf '%%s' "$CONF%d" | redis-server - & `, i)
@@ -131,11 +132,11 @@ func containerCluster(t testing.TB) (Server, error) {
 
 func containerKafka(t testing.TB, version Version) (Server, error) {
 	ctx := Context(t)
-	ports, err := program.FreePorts(1)
+	ports, err := loopback.Ports(1)
 	if err != nil {
 		return Server{}, err
 	}
-	addr := loopback(ports[0])
+	addr := loopback.Join(ports[0])
 	listen := fmt.Sprintf("0.0.0.0:%d", ports[0])
 	const controller = "127.0.0.1:9093" // in the container, of nobody else's concern
 	env := map[string]string{"CONF": program.KafkaProperties(listen, addr, controller, "/tmp/kafka-data", nil)}
@@ -149,5 +150,3 @@ exec java -Xmx1g -cp '/opt/kafka/libs/*' kafka.Kafka /tmp/server.properties`
 	err = program.Await(ctx, func(ctx context.Context) error { return program.KafkaReady(ctx, addr) })
 	return Server{Addrs: []string{addr}, URL: addr}, err
 }
-
-func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

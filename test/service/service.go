@@ -16,10 +16,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"bagtrail/test/loopback"
 )
 
 // DevelopmentKey is the key of a service without a key file.
@@ -100,7 +103,10 @@ func StartCommand(t T, args []string, env ...string) *Service {
 // New prepares a service without starting it.
 func New(t T, args []string, env ...string) *Service {
 	t.Helper()
-	addrs := freeAddresses(t, 3)
+	addrs, err := loopback.Addresses(3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &Service{
 		t: t, args: args, log: &buffer{},
 		URL: "http://" + addrs[0], Ops: "http://" + addrs[1], Kafka: addrs[2], Dir: t.TempDir(),
@@ -112,7 +118,7 @@ func New(t T, args []string, env ...string) *Service {
 	t.Cleanup(func() {
 		s.Kill()
 		if t.Failed() {
-			t.Logf("log of bagtrail %s:\n%s", strings.Join(args, " "), s.Log())
+			t.Logf("log of bagtrail %s:\n%s", strings.Join(args, " "), s.brief())
 		}
 	})
 	return s
@@ -126,20 +132,6 @@ func withoutSettings(env []string) []string {
 		}
 	}
 	return kept
-}
-
-func freeAddresses(t T, n int) []string {
-	t.Helper()
-	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs
 }
 
 // For returns the same running service for another test: what goes wrong from then on is that test's.
@@ -244,6 +236,18 @@ func (s *Service) PID() int { return s.cmd.Process.Pid }
 
 // Log returns what the process wrote so far, over all its starts.
 func (s *Service) Log() string { return s.log.String() }
+
+// brief is what of the log explains a failure: no requests that went well, and of the rest the end.
+func (s *Service) brief() string {
+	const most = 100
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(s.Log()), "\n"), func(line string) bool {
+		return strings.Contains(line, `"level":"info"`) && strings.Contains(line, `"message":"request"`)
+	})
+	if left := len(lines) - most; left > 0 {
+		lines = append([]string{fmt.Sprintf("… %d lines before", left)}, lines[left:]...)
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Answer is what the service answered.
 type Answer struct {

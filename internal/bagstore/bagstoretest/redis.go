@@ -4,7 +4,6 @@ package bagstoretest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"bagtrail/test/loopback"
 )
 
 // Server is a redis-server process of a test.
@@ -33,7 +34,7 @@ func StartServer(t testing.TB, args ...string) *Server {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("no redis-server on this machine")
 	}
-	s := &Server{Addr: freeAddr(t), folder: t.TempDir()}
+	s := &Server{Addr: loopback.Address(t), folder: t.TempDir()}
 	host, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +54,7 @@ func StartSentinel(t testing.TB, file string) *Server {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Skip("no redis-server on this machine")
 	}
-	s := &Server{Addr: freeAddr(t), folder: t.TempDir()}
+	s := &Server{Addr: loopback.Address(t), folder: t.TempDir()}
 	s.args = []string{file, "--sentinel", "--bind", "127.0.0.1", "--port", s.Port(), "--dir", s.folder, "--loglevel", "warning"}
 	s.Start(t)
 	t.Cleanup(func() { s.Kill(t) })
@@ -161,24 +162,4 @@ func Eventually(t testing.TB, limit time.Duration, otherwise string, condition f
 		case <-look.C:
 		}
 	}
-}
-
-// freeAddr returns an address of loopback on which nobody listens. A cluster bus needs the port 10000 above it too.
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if port < 55000 {
-			return fmt.Sprintf("127.0.0.1:%d", port)
-		}
-	}
-	t.Fatal("no free port")
-	return ""
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"bagtrail/test/loopback"
 )
 
 const (
@@ -40,7 +42,7 @@ type Cluster struct {
 
 // NewCluster prepares a cluster; settings as for NewRedis, for every node.
 func NewCluster(home Home, settings ...string) (*Cluster, error) {
-	ports, err := FreePorts(4 * masters)
+	ports, err := loopback.Ports(4 * masters)
 	if err != nil {
 		return nil, err
 	}

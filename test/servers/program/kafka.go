@@ -14,6 +14,8 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/createtopics"
+
+	"bagtrail/test/loopback"
 )
 
 // The versions of Apache Kafka that are tested against. .ci/servers fetches
@@ -76,11 +78,11 @@ var kafkaSettings = []string{
 // data folder. Settings are lines of server.properties, and win over the ones
 // that every Kafka has here.
 func NewKafka(ctx context.Context, home Home, version string, settings ...string) (*Process, error) {
-	ports, err := FreePorts(2)
+	addresses, err := loopback.Addresses(2)
 	if err != nil {
 		return nil, err
 	}
-	return newKafka(ctx, home, version, loopback(ports[0]), loopback(ports[1]), nil, settings)
+	return newKafka(ctx, home, version, addresses[0], addresses[1], nil, settings)
 }
 
 // newKafka formats with more arguments than every format takes.

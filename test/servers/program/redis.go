@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"bagtrail/test/loopback"
 )
 
 // RedisServer is the name under which the program is looked for on PATH.
@@ -27,7 +29,7 @@ var redisSettings = []string{
 // NewRedis prepares a Redis. Settings are lines of redis.conf, and win over the
 // ones that every Redis has here.
 func NewRedis(home Home, settings ...string) (*Process, error) {
-	ports, err := FreePorts(1)
+	ports, err := loopback.Ports(1)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func redis(home Home, port int, settings []string) (*Process, error) {
 	if err := os.WriteFile(conf, []byte(RedisConf(port, home.Dir, settings)), 0o600); err != nil {
 		return nil, err
 	}
-	addr := loopback(port)
+	addr := loopback.Join(port)
 	return &Process{
 		Name: "redis", Addr: addr, home: home,
 		argv:  []string{path, conf},

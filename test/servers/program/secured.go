@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bagtrail/test/loopback"
 )
 
 // What the doors of a Secured server want to hear.
@@ -41,7 +43,7 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := FreePorts(2)
+	ports, err := loopback.Ports(2)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Secured{Process: p, TLS: loopback(ports[1]), CA: cert}, nil
+	return &Secured{Process: p, TLS: loopback.Join(ports[1]), CA: cert}, nil
 }
 
 // NewSecuredKafka prepares a Kafka whose brokers' doors are plain, SASL, TLS
@@ -72,13 +74,13 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 	if err := join(both, key, cert); err != nil {
 		return nil, err
 	}
-	ports, err := FreePorts(5)
+	ports, err := loopback.Ports(5)
 	if err != nil {
 		return nil, err
 	}
 	var at [5]string
 	for i, port := range ports {
-		at[i] = loopback(port)
+		at[i] = loopback.Join(port)
 	}
 	plain, controller, sasl, tls, saslTLS := at[0], at[1], at[2], at[3], at[4]
 	doors := "PLAINTEXT://" + plain + ",SASL://" + sasl + ",TLS://" + tls + ",BOTH://" + saslTLS

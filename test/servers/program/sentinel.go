@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"bagtrail/test/loopback"
 )
 
 // SentinelMaster is the name under which sentinels know the master.
@@ -23,7 +25,7 @@ type Sentinels struct {
 // NewSentinels prepares both; settings as for NewRedis, for the two Redis.
 func NewSentinels(home Home, settings ...string) (*Sentinels, error) {
 	const redises, watchers = 2, 3
-	ports, err := FreePorts(redises + watchers)
+	ports, err := loopback.Ports(redises + watchers)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func sentinel(home Home, port, master int) (*Process, error) {
 	if err := os.WriteFile(conf, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	addr := loopback(port)
+	addr := loopback.Join(port)
 	return &Process{
 		Name: "sentinel", Addr: addr, home: home,
 		argv:  []string{path, conf, "--sentinel"},
