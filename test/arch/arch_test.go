@@ -52,6 +52,7 @@ var rings = []struct {
 	{"queryapi", technology},
 	{"internal/apidoc", technology},
 	{"internal/bagstore", technology},
+	{"internal/bagstore/bagstoretest", tests},
 	{"internal/config", technology},
 	{"internal/messagefile", technology},
 	{"internal/simulate", technology},

@@ -235,7 +235,7 @@ func forOperation(name string, rows []row) []row {
 // unseen are registered codes that no caller can draw, with the reason.
 var unseen = map[string]string{
 	"SVCPRB010": "an alias of SVCPRB008, never emitted (rules §1)",
-	"SVCSRV008": "it takes a defect of the service; package internal/web shows it with an operation that panics",
+	"SVCSRV008": "it takes a defect of the service, and TestDefectIs500AndOthersGoOn builds one in",
 }
 
 func (r row) ask(s *service.Service) (service.Answer, error) {

@@ -62,10 +62,7 @@ func startRedis(t service.T) *miniredis.Miniredis {
 func withoutKafka(t testing.TB) *service.Service { return kafkaless.get(t) }
 
 var kafkaless = lazy{start: func() *service.Service {
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		suite.Fatal(err)
-	}
+	broker := newKafka(&suite)
 	s := service.Start(&suite, "BAGTRAIL_KAFKA_BROKERS="+broker.ListenAddrs()[0])
 	broker.Close()
 	return s
@@ -74,12 +71,22 @@ var kafkaless = lazy{start: func() *service.Service {
 // startKafka starts a broker inside the test process and returns its address.
 func startKafka(t service.T) string {
 	t.Helper()
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1))
+	broker := newKafka(t)
+	t.Cleanup(broker.Close)
+	return broker.ListenAddrs()[0]
+}
+
+func newKafka(t service.T) *kfake.Cluster {
+	t.Helper()
+	ports, err := loopback.Ports(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(broker.Close)
-	return broker.ListenAddrs()[0]
+	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(ports...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return broker
 }
 
 func TestRedisAwayIs503WithinASecond(t *testing.T) {

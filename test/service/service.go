@@ -53,24 +53,70 @@ func Binary(t T) string {
 		if build.path = os.Getenv("BAGTRAIL_TEST_BINARY"); build.path != "" {
 			return
 		}
-		_, file, _, _ := runtime.Caller(0)
-		root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 		dir, err := os.MkdirTemp("", "bagtrail-binary-")
 		if err != nil {
 			build.err = err
 			return
 		}
-		build.path = filepath.Join(dir, "bagtrail")
-		cmd := exec.Command("go", "build", "-o", build.path, ".")
-		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			build.err = fmt.Errorf("build the program: %w\n%s", err, out)
-		}
+		build.path, build.err = compile(dir)
 	})
 	if build.err != nil {
 		t.Fatal(build.err)
 	}
 	return build.path
+}
+
+// root returns the folder of the module.
+func root() string {
+	_, file, _, ok := runtime.Caller(0)
+	if !ok {
+		panic("this program does not know its sources")
+	}
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// compile builds the program into a directory, with further flags of go build.
+func compile(dir string, flags ...string) (path string, err error) {
+	path = filepath.Join(dir, "bagtrail")
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{"."})...)
+	cmd.Dir = root()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// StartDefective is Start for a program with a defect: in one of its source files, named from the root of the module,
+// a text that occurs once is replaced. The sources stay as they are.
+func StartDefective(t T, source, text, replacement string, env ...string) *Service {
+	t.Helper()
+	source = filepath.Join(root(), source)
+	sound, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(sound), text); n != 1 {
+		t.Fatalf("%s holds the text %d times: %s", source, n, text)
+	}
+	dir := t.TempDir()
+	defective, overlay := filepath.Join(dir, "defective.go"), filepath.Join(dir, "overlay.json")
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {source: defective}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{
+		defective: strings.Replace(string(sound), text, replacement, 1), overlay: string(replaced),
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := New(t, []string{"serve"}, env...)
+	if s.binary, err = compile(dir, "-overlay", overlay); err != nil {
+		t.Fatal(err)
+	}
+	s.Up()
+	return s
 }
 
 // Service is a running bagtrail.
@@ -81,6 +127,8 @@ type Service struct {
 	cmd   *exec.Cmd
 	ended chan error
 	log   *buffer
+
+	binary string // the program, where it is not the one of Binary
 
 	URL   string // of the five operations
 	Ops   string // of livez, readyz, metrics
@@ -151,7 +199,10 @@ func (s *Service) Up() {
 // Launch starts the process without waiting.
 func (s *Service) Launch() {
 	s.t.Helper()
-	s.cmd = exec.Command(Binary(s.t), s.args...)
+	if s.binary == "" {
+		s.binary = Binary(s.t)
+	}
+	s.cmd = exec.Command(s.binary, s.args...)
 	s.cmd.Env = s.env
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
