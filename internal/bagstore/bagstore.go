@@ -47,7 +47,7 @@ func Open(c Config) (*Store, error) {
 		retention: newRetention(c.Retention),
 		now:       c.Now,
 		codec:     codec.New(),
-		settled:   newSettled(),
+		settled:   newSettled(mostMarks),
 	}
 	if c.URL == "" {
 		e, err := startEmbedded(c.Now, time.Duration(s.retention.granule)*time.Second)

@@ -15,8 +15,8 @@ import "bagtrail/internal/bag"
 //	r:0220123456               zset   rush plates that re-fly this one          with its last member
 //	c:LX100A:2026-11-21        hash   identity → message, each that positions   when its newest message is past
 //	                                  a container on the flight                 retention, or a bag of the flight is
-//	sweep                      string nothing: while it is there, no process    when the next sweep is due
-//	                                  begins a sweep
+//	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
+//	                                  it is there, no process begins a sweep
 //
 // The score of a member is the second at which the entry ends: received time and retention of the newest message that
 // made it. A member past it counts as gone. Identities and messages are written by package codec.

@@ -9,18 +9,40 @@ import (
 )
 
 // settled remembers index entries and expiries that this process has seen Redis take, so that the messages of a bag
-// do not send the same ones over and over. It has a fixed size and forgets what it has no room for; what it has
-// forgotten is sent again, which changes nothing. It is safe for concurrent use.
+// do not send the same ones over and over. It grows with what it is told, up to a size, and forgets what it has no room
+// for; what it has forgotten is sent again, which changes nothing. It is safe for concurrent use.
 //
 // It is told of every new connection, behind which there may be a server that has lost something. It is not told of
 // FLUSHALL: who empties Redis under a running process must replay the log, as for any loss.
 type settled struct {
 	seed  maphash.Seed
+	most  int // slots
 	epoch atomic.Uint64
-	slots [1 << 21]atomic.Uint64 // the mark of the last entry that fell there
+	table atomic.Pointer[marks]
 }
 
-func newSettled() *settled { return &settled{seed: maphash.MakeSeed()} }
+// marks are the marks of the last entries that fell into each slot. There are a power of two.
+type marks struct {
+	slots []atomic.Uint64
+	free  atomic.Int64 // slots that may still be taken before a larger table takes its place
+}
+
+const (
+	fewestMarks = 1 << 14
+	mostMarks   = 1 << 21 // 16 MiB, the entries of about an hour of the world's bags
+)
+
+func newMarks(size int) *marks {
+	m := &marks{slots: make([]atomic.Uint64, size)}
+	m.free.Store(int64(size) / 2)
+	return m
+}
+
+func newSettled(most int) *settled {
+	s := &settled{seed: maphash.MakeSeed(), most: most}
+	s.table.Store(newMarks(fewestMarks))
+	return s
+}
 
 // forget drops everything: Redis may have lost what it took.
 func (s *settled) forget() { s.epoch.Add(1) }
@@ -29,6 +51,7 @@ func (s *settled) forget() { s.epoch.Add(1) }
 // an epoch that has ended is worth nothing.
 type round struct {
 	settled *settled
+	table   *marks
 	epoch   uint64
 	asked   map[uint64]*atomic.Uint64 // marks, since the last keep, and where they will be kept
 	text    []byte
@@ -36,7 +59,7 @@ type round struct {
 }
 
 func (s *settled) begin() *round {
-	return &round{settled: s, epoch: s.epoch.Load(), asked: make(map[uint64]*atomic.Uint64)}
+	return &round{settled: s, table: s.table.Load(), epoch: s.epoch.Load(), asked: make(map[uint64]*atomic.Uint64)}
 }
 
 // valid reports whether nothing has been forgotten since the round began.
@@ -54,7 +77,7 @@ func (r *round) needs(kind byte, f bag.Flight, name string, member bag.Plate, un
 	}
 	r.text = t
 	entry := maphash.Bytes(r.settled.seed, t)
-	slot := &r.settled.slots[entry%uint64(len(r.settled.slots))]
+	slot := &r.table.slots[entry%uint64(len(r.table.slots))]
 	mark := (entry ^ uint64(until)*0x9e3779b97f4a7c15 ^ r.epoch*0xc2b2ae3d27d4eb4f) | 1<<63 // an empty slot is 0
 	if _, asked := r.asked[mark]; asked || !r.doubt && slot.Load() == mark {
 		return false
@@ -65,8 +88,16 @@ func (r *round) needs(kind byte, f bag.Flight, name string, member bag.Plate, un
 
 // keep records that Redis has taken everything asked for since the last keep.
 func (r *round) keep() {
+	taken := int64(0)
 	for mark, slot := range r.asked {
-		slot.Store(mark)
+		if slot.Swap(mark) == 0 {
+			taken++
+		}
 	}
 	clear(r.asked)
+	// A table that fills up makes place for an empty one of twice its size: marks do not tell their slots, and what they
+	// stand for is soon sent again.
+	if size := 2 * len(r.table.slots); r.table.free.Add(-taken) < 0 && size <= r.settled.most {
+		r.settled.table.CompareAndSwap(r.table, newMarks(size))
+	}
 }

@@ -2,6 +2,7 @@ package bagstore
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ type Swept struct {
 // and plates from sorted sets that go on; and what a living bag needs it keeps from expiring. A sweep may be repeated,
 // broken off, and run in several processes while others write.
 //
-// It must not run while a log is replayed: a bag might be judged by its first half.
+// It must not run while a log is replayed, since a bag might be judged by its first half: see Store.HoldSweeps.
 type Sweeper struct {
 	store *Store
 	story Story
@@ -44,13 +45,30 @@ type Sweeper struct {
 	done  func(Swept, error)
 }
 
+// What sweepKey says: somebody sweeps, or has done so since sweeps were last due; or nobody may.
+const (
+	sweeping = "sweeping"
+	held     = "held"
+)
+
+var errHeld = errors.New("sweeps are held")
+
+// HoldSweeps keeps every process from sweeping until the next sweep would be due, a 180th part of the retention from now,
+// and ends a sweep that runs.
+func (s *Store) HoldSweeps(ctx context.Context) error {
+	return unavailable("hold sweeps", s.writing.Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err())
+}
+
+// sweepInterval is the time between sweeps: what is too old may stay that much longer.
+func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
+
 // Sweeper returns a sweeper that looks at so many keys a second, of each master of a cluster; 0 is no limit. Each time it
 // has swept, done is told what, and the error that ended the sweep early.
 func (s *Store) Sweeper(story Story, keysPerSecond int, done func(Swept, error)) *Sweeper {
 	return &Sweeper{
 		store: s,
 		story: story,
-		every: time.Duration(s.retention.grace) * time.Second,
+		every: s.sweepInterval(),
 		rate:  keysPerSecond,
 		done:  done,
 	}
@@ -63,14 +81,14 @@ func (w *Sweeper) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		key := string(w.store.keys) + sweepKey
-		due, err := w.store.writing.SetNX(ctx, key, "", w.every).Result()
+		due, err := w.store.writing.SetNX(ctx, key, sweeping, w.every).Result()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			w.done(Swept{}, unavailable("sweep", err))
 		case due && !first:
-			w.done(w.Sweep(ctx))
+			w.done(w.sweep(ctx, w.mayGoOn))
 		}
 		select {
 		case <-ctx.Done():
@@ -80,12 +98,29 @@ func (w *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// Sweep goes through all keys once.
+// mayGoOn returns an error once sweeps are held.
+func (w *Sweeper) mayGoOn(ctx context.Context) error {
+	switch says, err := w.store.writing.Get(ctx, string(w.store.keys)+sweepKey).Result(); {
+	case errors.Is(err, redis.Nil): // the next is due already
+		return nil
+	case says == held:
+		return errHeld
+	default:
+		return err
+	}
+}
+
+// Sweep goes through all keys once, even where sweeps are held.
 func (w *Sweeper) Sweep(ctx context.Context) (Swept, error) {
+	return w.sweep(ctx, func(context.Context) error { return nil })
+}
+
+// sweep goes through all keys once, and asks before each page whether it may.
+func (w *Sweeper) sweep(ctx context.Context, may func(context.Context) error) (Swept, error) {
 	var mu sync.Mutex
 	var total Swept
 	err := w.store.eachMaster(ctx, w.store.writing, func(ctx context.Context, master redis.UniversalClient) error {
-		return w.scan(ctx, master, func(s Swept) {
+		return w.scan(ctx, master, may, func(s Swept) {
 			mu.Lock()
 			defer mu.Unlock()
 			total.Keys += s.Keys
@@ -102,7 +137,7 @@ func (w *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 const page = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master redis.UniversalClient, count func(Swept)) error {
+func (w *Sweeper) scan(ctx context.Context, master redis.UniversalClient, may func(context.Context) error, count func(Swept)) error {
 	pattern := glob.Replace(string(w.store.keys)) + "[bfprc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, page).Result()
@@ -110,6 +145,9 @@ func (w *Sweeper) scan(ctx context.Context, master redis.UniversalClient, count 
 			return err
 		}
 		for some := range slices.Chunk(keys, page) {
+			if err := may(ctx); err != nil {
+				return err
+			}
 			s, err := w.some(ctx, some)
 			if count(s); err != nil {
 				return err

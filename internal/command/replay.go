@@ -76,6 +76,9 @@ With --rejects it judges the messages of the rejects topic again, and takes in w
 
 // replayTopic files the raw topic anew.
 func (p *process) replayTopic(ctx context.Context, s *service, start kafkadoor.Start) error {
+	if err := s.store.HoldSweeps(ctx); err != nil {
+		return failed(err)
+	}
 	shown := newProgress(p.stderr)
 	done, err := s.kafka.Rebuild(ctx, s.pipeline, start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))

@@ -222,16 +222,23 @@ func questions(messages []journey.Message) []string {
 	return slices.Sorted(maps.Keys(asked))
 }
 
-// differing returns the first question that two services answer differently, and both answers.
-func differing(a, b *service, targets []string) (target, first, second string) {
-	for _, target := range targets {
-		_, first := a.do(http.MethodGet, target, nil)
-		_, second := b.do(http.MethodGet, target, nil)
-		if first != second {
-			return target, first, second
+// ask returns the answer to each question.
+func (s *service) ask(targets []string) []string {
+	answers := make([]string, len(targets))
+	for i, target := range targets {
+		_, answers[i] = s.do(http.MethodGet, target, nil)
+	}
+	return answers
+}
+
+// differing returns the first question that a service answers in another way than wanted, and its answer.
+func differing(s *service, targets, wanted []string) (i int, answer string, differs bool) {
+	for i, target := range targets {
+		if _, answer := s.do(http.MethodGet, target, nil); answer != wanted[i] {
+			return i, answer, true
 		}
 	}
-	return "", "", ""
+	return 0, "", false
 }
 
 // disorder returns the messages in another order, a third of them twice.
@@ -257,32 +264,42 @@ func TestConvergence(t *testing.T) {
 	t.Cleanup(func() { _ = broker.Close() })
 	brokers := []string{broker.Addr()}
 	awkward := journey.Awkward()
-	delivered, answers := 0, 0
-	for world := *seed; delivered < *journeys && !t.Failed(); world++ {
-		messages := journey.Make(world, journey.Crowded(awkward[int(world)%len(awkward)], journeysAWorld))
-		delivered += journeysAWorld
-		t.Run(fmt.Sprintf("seed=%d", world), func(t *testing.T) {
-			targets := questions(messages)
-			answers += len(targets)
-			ordered := newService(t, nil, "")
-			ordered.post(t, messages)
+	var delivered, answers atomic.Int64
+	t.Run("worlds", func(t *testing.T) {
+		for i := range uint64(max(1, *journeys/journeysAWorld)) {
+			world := *seed + i
+			t.Run(fmt.Sprintf("seed=%d", world), func(t *testing.T) {
+				t.Parallel()
+				messages := journey.Make(world, journey.Crowded(awkward[int(world)%len(awkward)], journeysAWorld))
+				answers.Add(int64(converges(t, world, messages, brokers)))
+				delivered.Add(journeysAWorld)
+			})
+		}
+	})
+	t.Logf("%d journeys, %d questions, each answered alike after three deliveries", delivered.Load(), answers.Load())
+}
 
-			permuted := newService(t, nil, "")
-			permuted.post(t, disorder(messages, world))
-			if target, want, got := differing(ordered, permuted, targets); target != "" {
-				small := minimal(t, messages, target, world)
-				t.Fatalf("seed %d: %s\n in order %s\nin disorder %s\nminimal case:\n%s", world, target, want, got, show(small))
-			}
+// converges delivers the messages of a world three times, and returns how many questions were answered alike.
+func converges(t *testing.T, world uint64, messages []journey.Message, brokers []string) int {
+	targets := questions(messages)
+	ordered := newService(t, nil, "")
+	ordered.post(t, messages)
+	wanted := ordered.ask(targets)
 
-			topic := fmt.Sprintf("bim.raw.%d", world)
-			streamed := newService(t, brokers, topic)
-			streamed.stream(t, brokers, topic, disorder(messages, world+1))
-			if target, want, got := differing(ordered, streamed, targets); target != "" {
-				t.Fatalf("seed %d: %s\n over HTTP %s\nover Kafka %s\nmessages:\n%s", world, target, want, got, show(messages))
-			}
-		})
+	permuted := newService(t, nil, "")
+	permuted.post(t, disorder(messages, world))
+	if i, got, differs := differing(permuted, targets, wanted); differs {
+		small := minimal(t, messages, targets[i], world)
+		t.Fatalf("seed %d: %s\n in order %s\nin disorder %s\nminimal case:\n%s", world, targets[i], wanted[i], got, show(small))
 	}
-	t.Logf("%d journeys, %d questions, each answered alike after three deliveries", delivered, answers)
+
+	topic := fmt.Sprintf("bim.raw.%d", world)
+	streamed := newService(t, brokers, topic)
+	streamed.stream(t, brokers, topic, disorder(messages, world+1))
+	if i, got, differs := differing(streamed, targets, wanted); differs {
+		t.Fatalf("seed %d: %s\n over HTTP %s\nover Kafka %s\nmessages:\n%s", world, targets[i], wanted[i], got, show(messages))
+	}
+	return len(targets)
 }
 
 // minimal takes messages away for as long as orders still make a difference to the answer.
@@ -291,8 +308,8 @@ func minimal(t *testing.T, messages []journey.Message, target string, seed uint6
 		a, b := newService(t, nil, ""), newService(t, nil, "")
 		a.post(t, some)
 		b.post(t, disorder(some, seed))
-		target, _, _ := differing(a, b, []string{target})
-		return target != ""
+		_, _, different := differing(b, []string{target}, a.ask([]string{target}))
+		return different
 	}
 	for i := 0; i < len(messages); {
 		if fewer := slices.Delete(slices.Clone(messages), i, i+1); differs(fewer) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,10 +119,14 @@ func (s *Server) Client(t testing.TB) *redis.Client {
 func StartCluster(t testing.TB) string {
 	t.Helper()
 	ctx := context.Background()
+	buses, err := loopback.Ports(3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var addrs []string
 	var first *redis.Client
-	for i := range 3 {
-		s := StartServer(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
+	for i, bus := range buses {
+		s := StartServer(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-port", strconv.Itoa(bus))
 		client := s.Client(t)
 		if err := client.ClusterAddSlotsRange(ctx, i*5462, min(i*5462+5461, 16383)).Err(); err != nil {
 			t.Fatal(err)
@@ -130,7 +135,7 @@ func StartCluster(t testing.TB) string {
 			first = client
 		}
 		host, port, _ := strings.Cut(s.Addr, ":")
-		if err := first.ClusterMeet(ctx, host, port).Err(); err != nil {
+		if err := first.Do(ctx, "CLUSTER", "MEET", host, port, bus).Err(); err != nil {
 			t.Fatal(err)
 		}
 		addrs = append(addrs, s.Addr)

@@ -45,6 +45,7 @@ func Run(t *testing.T, url string) {
 		"a sweep gives every key an expiry":               testHeal,
 		"sweeps and writers at once lose nothing":         testSweepAndWrite,
 		"one process sweeps at a time":                    testSweepRun,
+		"nobody sweeps while sweeps are held":             testSweepHeld,
 		"a damaged value is an error without content":     testDamaged,
 		"installations do not see each other":             testPrefix,
 		"a batcher files for each caller":                 testBatcher,

@@ -2,6 +2,7 @@ package bagstoretest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -213,6 +214,49 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 				t.Errorf("%v has lost %s", flight, plate)
 			}
 		}
+	}
+}
+
+func testSweepHeld(t *testing.T, b *bench) {
+	filings := make([]bag.Filing, 1000)
+	for i := range filings {
+		filings[i] = told("bag", 0, bag.Plate(fmt.Sprintf("022%07d", i)), lx("1"), "HELD")
+	}
+	s := b.open(180*time.Second, now) // a sweep is due every second, and at this rate takes many
+	b.file(s, filings...)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 100)
+	var running sync.WaitGroup
+	running.Go(func() {
+		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.Swept, err error) { ended <- err }).Run(ctx)
+	})
+	hold := func() {
+		if err := s.HoldSweeps(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	Eventually(t, 30*time.Second, "no sweep was cut short", func() bool {
+		<-time.After(2 * time.Second) // one has begun by now, as a rule
+		hold()
+		select {
+		case err = <-ended:
+			return true
+		case <-time.After(3 * time.Second):
+			return false
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "sweeps are held") {
+		t.Errorf("the sweep that ran ended with %v", err)
+	}
+	for range 8 { // longer than it takes until a sweep is due
+		hold()
+		<-time.After(400 * time.Millisecond)
+	}
+	stop()
+	running.Wait()
+	if len(ended) > 0 {
+		t.Errorf("a sweep ran while sweeps were held: %v", <-ended)
 	}
 }
 
