@@ -49,9 +49,11 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("rolling restart: %d messages by Kafka; queries: %d answered 200, %d times 503, %d times a process refused the connection, %d were cut, %d other answers; POSTs: %d times a process refused the connection, %d were cut",
 		w.stream.sent.Load(), queries.good.Load(), queries.refused.Load(), queries.unheard.Load(), queries.cut.Load(), queries.wrong.Load(),
 		w.posts.unheard.Load(), w.posts.cut.Load())
-	// The machine is shared: one pause may be its own. None may be as long as a session that has to time out.
+	// Where many things share a machine one pause may be its own; but none may be as long as a session that has to time
+	// out. At full size it has nothing else to do.
 	slices.Sort(pauses)
-	if median, longest := pauses[len(pauses)/2], pauses[len(pauses)-1]; median > within+usual || longest > session {
+	median, longest := pauses[len(pauses)/2], pauses[len(pauses)-1]
+	if median > within+usual || longest > session || *full && longest > within {
 		t.Errorf("partitions stood still for %v, as a rule for %v", longest, median)
 	}
 	if failed := queries.wrong.Load() + queries.cut.Load() + w.posts.cut.Load(); failed > 0 {
