@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"bagtrail/internal/watch"
@@ -16,8 +15,7 @@ const DevelopmentKey = "bagtrail-development"
 
 // Store holds the keys in force. It is safe for concurrent use.
 type Store struct {
-	file *watch.File // nil: the keys never change
-	set  atomic.Pointer[set]
+	keys *watch.Kept[set]
 }
 
 // set is the keys of one version of the file. It never changes.
@@ -25,33 +23,33 @@ type set map[[sha256.Size]byte]*Key
 
 // Open reads the key file. The error joins every fault of it.
 func Open(path string) (*Store, error) {
-	file, text, err := watch.Open(path)
+	keys, err := watch.Keep(path, func(text []byte, before *set) (*set, error) {
+		keys, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		return newSet(keys, before), nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("open key file: %w", err)
+		return nil, fmt.Errorf("key file: %w", err)
 	}
-	s := &Store{file: file}
-	if err := s.take(text); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return s, nil
+	return &Store{keys}, nil
 }
 
 // Development returns a store that holds DevelopmentKey alone, with every right.
 func Development() *Store {
 	everything := Scope{All: true}
-	s := &Store{}
-	s.put([]*Key{{
+	return &Store{watch.Fixed(newSet([]*Key{{
 		Name: "development", Customer: "DEVELOPMENT", Airlines: everything, Airports: everything, Operations: everything,
 		digest: sha256.Sum256([]byte(DevelopmentKey)),
-	}})
-	return s
+	}}, nil))}
 }
 
 // Lookup returns the key with that text. One that is missing, unknown, expired or revoked is not found, and each costs
 // the same time.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	digest := sha256.Sum256([]byte(text))
-	key := (*s.set.Load())[digest]
+	key := (*s.keys.Value())[digest]
 	var stored [sha256.Size]byte // the digest of no text
 	if key != nil {
 		stored = key.digest
@@ -65,7 +63,7 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 // Active returns the number of keys that can be used.
 func (s *Store) Active(now time.Time) int {
 	n := 0
-	for _, key := range *s.set.Load() {
+	for _, key := range *s.keys.Value() {
 		if key.State(now) == "active" {
 			n++
 		}
@@ -73,38 +71,23 @@ func (s *Store) Active(now time.Time) int {
 	return n
 }
 
-// Watch takes over changes of the key file until ctx ends, looking at every tick (see watch.Interval). A file with any
-// fault leaves the keys as they are. Each change is told to report once: nil, or what is wrong with the file.
+// Watch takes over changes of the key file until ctx ends, as watch.Kept does. A file with any fault leaves the keys as
+// they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
-	if s.file == nil {
-		<-ctx.Done()
-		return
-	}
-	s.file.Run(ctx, ticks, s.take, report)
+	s.keys.Watch(ctx, ticks, report)
 }
 
-func (s *Store) take(text []byte) error {
-	keys, err := Parse(text)
-	if err != nil {
-		return err
-	}
-	s.put(keys)
-	return nil
-}
-
-// put brings keys into force. A key that was there before keeps its bucket, whatever else has changed about it.
-func (s *Store) put(keys []*Key) {
+// newSet brings keys into force. A key that was there before keeps its bucket, whatever else has changed about it.
+func newSet(keys []*Key, before *set) *set {
 	next := make(set, len(keys))
-	var before set
-	if old := s.set.Load(); old != nil {
-		before = *old
-	}
 	for _, key := range keys {
 		key.bucket = &bucket{}
-		if old := before[key.digest]; old != nil {
-			key.bucket = old.bucket
+		if before != nil {
+			if old := (*before)[key.digest]; old != nil {
+				key.bucket = old.bucket
+			}
 		}
 		next[key.digest] = key
 	}
-	s.set.Store(&next)
+	return &next
 }

@@ -3,7 +3,6 @@ package flightref
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -12,33 +11,24 @@ import (
 
 // Store holds the references in force. It is safe for concurrent use.
 type Store struct {
-	file  *watch.File // nil: there are none, and never will be
-	place func(airport string) string
-	set   atomic.Pointer[set]
+	references *watch.Kept[set]
+	place      func(airport string) string
 }
 
 // set is the references of one version of the file, by flight and in the order of the file. It never changes.
 type set map[bag.Flight][]*Reference
 
 // None returns a store that knows no flight.
-func None() *Store {
-	s := &Store{}
-	s.set.Store(&set{})
-	return s
-}
+func None() *Store { return &Store{references: watch.Fixed(&set{})} }
 
 // Open reads the flight reference file. place gives the metropolitan code of an airport, or the airport itself: a
 // message may name LON where the file has LHR. The error joins every fault of the file.
 func Open(path string, place func(airport string) string) (*Store, error) {
-	file, text, err := watch.Open(path)
+	references, err := watch.Keep(path, newSet)
 	if err != nil {
-		return nil, fmt.Errorf("open flight reference file: %w", err)
+		return nil, fmt.Errorf("flight reference file: %w", err)
 	}
-	s := &Store{file: file, place: place}
-	if err := s.take(text); err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return s, nil
+	return &Store{references, place}, nil
 }
 
 // Lookup returns what is known of a flight between two airports. Leading zeros of the number do not count. An airport
@@ -78,32 +68,27 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	return false
 }
 
-// Watch takes over changes of the file until ctx ends, looking at every tick (see watch.Interval). A file with any fault
-// leaves the references as they are. Each change is told to report once: nil, or what is wrong with the file.
+// Watch takes over changes of the file until ctx ends, as watch.Kept does. A file with any fault leaves the references as
+// they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
-	if s.file == nil {
-		<-ctx.Done()
-		return
-	}
-	s.file.Run(ctx, ticks, s.take, report)
+	s.references.Watch(ctx, ticks, report)
 }
 
-func (s *Store) take(text []byte) error {
+func newSet(text []byte, _ *set) (*set, error) {
 	references, err := Parse(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	next := make(set, len(references))
 	for _, r := range references {
 		next[r.Flight] = append(next[r.Flight], r)
 	}
-	s.set.Store(&next)
-	return nil
+	return &next, nil
 }
 
 func (s *Store) flight(f bag.Flight) []*Reference {
 	f.Number = number(f.Number)
-	return (*s.set.Load())[f]
+	return (*s.references.Value())[f]
 }
 
 // fits reports whether the airport that was asked for is that of a reference.
