@@ -46,6 +46,7 @@ func (s Server) Run(ctx context.Context, listener net.Listener) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          complaints,
+		ConnState:         new(crowd).count,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}

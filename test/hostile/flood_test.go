@@ -56,8 +56,7 @@ func TestSlowConnectionsHarmNobody(t *testing.T) {
 		len(undisturbed), percentile(undisturbed, .5), percentile(undisturbed, .99), len(during), 2*each,
 		percentile(during, .5), percentile(during, .99), before>>10, peak>>10)
 	t.Logf("closed after: headers %v, bodies %v", slow.slowest("header"), slow.slowest("body"))
-	// On a machine that is busy with other things, requests are no faster without slow connections.
-	if p99 := percentile(during, .99); p99 > 50*time.Millisecond && p99 > 2*percentile(undisturbed, .99) {
+	if p99 := percentile(during, .99); p99 > 50*time.Millisecond {
 		t.Errorf("p99 of ordinary requests: %v, without slow connections %v", p99, percentile(undisturbed, .99))
 	}
 	if grown := peak - before; grown >= 64<<20 {
@@ -172,9 +171,9 @@ func (w *slowness) slowest(kind string) time.Duration {
 	return w.took[kind].Round(time.Millisecond)
 }
 
-var resident = regexp.MustCompile(`RssAnon:\s+(\d+) kB`)
+var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-// memory returns the resident memory that the service has taken, in bytes; pages of the program's own file come and go.
+// memory returns the resident memory of the service, in bytes.
 func memory(t *testing.T, s *service.Service) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
