@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -48,47 +49,36 @@ type Announcer struct {
 // platesAtOnce bounds one read of the index.
 const platesAtOnce = 200
 
-// Events returns the events of messages that the index has taken, in the order of the messages and their plates. It
-// fails where the index cannot be read.
+// Events returns the events of messages that the index has taken: first those that name their bags, in the order of the
+// messages and their plates; then those that position containers, for each flight plate by plate. So the events of one
+// plate are in the order of the messages of either kind. It fails where the index cannot be read.
 func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, error) {
-	r := round{Announcer: a, folded: map[bag.Plate][]bag.Bag{}, positioned: map[bag.Flight]positioned{}}
-	mentions := r.mentions(filings)
-	if err := r.read(ctx, mentions); err != nil {
+	mentions := a.mentions(filings)
+	folded, err := a.unclear(ctx, mentions)
+	if err != nil {
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
 	var events []Event
 	for _, m := range mentions {
-		bags := r.folded[m.plate]
+		bags := folded[m.plate]
 		if m.clear {
 			bags = a.Rules.Fold(m.plate, m.messages, nil)
 		}
 		events = a.announce(events, m.filing, m.plate, bags, !m.clear)
 	}
-	for i := range filings {
-		for _, flight := range filings[i].Stowage {
-			p, err := r.position(ctx, flight)
-			if err != nil {
-				return nil, fmt.Errorf("read what to announce: %w", err)
+	seen := make(map[bag.Flight]struct{})
+	for _, f := range filings {
+		for _, flight := range f.Stowage {
+			if _, done := seen[flight]; done {
+				continue
 			}
-			for _, plate := range p.plates {
-				events = a.announce(events, &filings[i], plate, p.bags[plate], true)
+			seen[flight] = struct{}{}
+			if events, err = a.positioned(ctx, events, flight, filings); err != nil {
+				return nil, fmt.Errorf("read what to announce: %w", err)
 			}
 		}
 	}
 	return events, nil
-}
-
-// round is what one call has read, each thing once.
-type round struct {
-	Announcer
-	folded     map[bag.Plate][]bag.Bag
-	positioned map[bag.Flight]positioned
-}
-
-// positioned is the bags that are filed under a flight, with the containers on it.
-type positioned struct {
-	plates []bag.Plate
-	bags   map[bag.Plate][]bag.Bag
 }
 
 // mention is one plate in one message.
@@ -100,65 +90,95 @@ type mention struct {
 }
 
 // mentions returns every plate in every message.
-func (r *round) mentions(filings []bag.Filing) []mention {
+func (a Announcer) mentions(filings []bag.Filing) []mention {
 	var all []mention
 	for i := range filings {
 		f := &filings[i]
 		stored := []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}
 		for _, entry := range f.Entries {
-			messages := r.Enricher.Messages(entry.Plate, stored)
-			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, unclear)})
+			messages := a.Enricher.Messages(entry.Plate, stored)
+			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, isUnclear)})
 		}
 	}
 	return all
 }
 
-// unclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
+// isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
 // time of the one before. A BPM with a read time, which is most of the traffic, says all by itself.
-func unclear(m *bag.Message) bool { return m.Kind != bag.BPM || m.Read.IsZero() }
+func isUnclear(m *bag.Message) bool { return m.Kind != bag.BPM || m.Read.IsZero() }
 
-// read folds the bags of the plates that are mentioned in unclear messages.
-func (r *round) read(ctx context.Context, mentions []mention) error {
+// unclear folds the bags of the plates that are mentioned in unclear messages.
+func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Plate][]bag.Bag, error) {
+	folded := make(map[bag.Plate][]bag.Bag)
 	var plates []bag.Plate
 	for _, m := range mentions {
-		if _, have := r.folded[m.plate]; !m.clear && !have {
-			r.folded[m.plate] = nil
+		if _, have := folded[m.plate]; !m.clear && !have {
+			folded[m.plate] = nil
 			plates = append(plates, m.plate)
 		}
 	}
-	return r.fold(ctx, r.folded, plates, nil)
-}
-
-// fold folds the bags of plates into bags, with container positionings.
-func (r *round) fold(ctx context.Context, bags map[bag.Plate][]bag.Bag, plates []bag.Plate, stowage []*bag.Message) error {
 	for some := range slices.Chunk(plates, platesAtOnce) {
-		trails, err := r.Index.Trails(ctx, some, nil)
+		trails, err := a.Index.Trails(ctx, some, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i, plate := range some {
-			bags[plate] = r.Rules.Fold(plate, r.Enricher.Messages(plate, trails[i].Messages), stowage)
+			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(plate, trails[i].Messages), nil)
 		}
 	}
-	return nil
+	return folded, nil
 }
 
-// position reads the bags of a flight on which containers are positioned.
-func (r *round) position(ctx context.Context, flight bag.Flight) (positioned, error) {
-	p, have := r.positioned[flight]
-	if have {
-		return p, nil
-	}
-	plates, stowage, err := r.Index.Flight(ctx, flight)
+// positioned adds the events that the messages make by positioning containers on a flight. A flight has hundreds of bags
+// of which a container holds a few, so those that never were in one of these containers are not folded.
+func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Flight, filings []bag.Filing) ([]Event, error) {
+	plates, stowage, err := a.Index.Flight(ctx, flight)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	p = positioned{plates, make(map[bag.Plate][]bag.Bag, len(plates))}
-	if err := r.fold(ctx, p.bags, plates, r.Enricher.Stowage(flight, stowage.Messages)); err != nil {
-		return p, err
+	var on []*bag.Filing
+	var containers []string
+	for i := range filings {
+		f := &filings[i]
+		if !slices.Contains(f.Stowage, flight) {
+			continue
+		}
+		on = append(on, f)
+		for _, m := range a.Enricher.Stowage(flight, []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}) {
+			if !slices.Contains(containers, m.Device) {
+				containers = append(containers, m.Device)
+			}
+		}
 	}
-	r.positioned[flight] = p
-	return p, nil
+	positionings := a.Enricher.Stowage(flight, stowage.Messages)
+	for some := range slices.Chunk(plates, platesAtOnce) {
+		trails, err := a.Index.Trails(ctx, some, nil)
+		if err != nil {
+			return nil, err
+		}
+		for i, plate := range some {
+			messages := trails[i].Messages
+			if !slices.ContainsFunc(messages, func(m bag.Stored) bool { return mayName(m.Raw, containers) }) {
+				continue
+			}
+			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, messages), positionings)
+			for _, f := range on {
+				events = a.announce(events, f, plate, bags, true)
+			}
+		}
+	}
+	return events, nil
+}
+
+// mayName reports whether a text may name one of the containers. What is stripped from a text before it is read (rules §1)
+// could stand in the middle of a name.
+func mayName(raw string, containers []string) bool {
+	for _, container := range containers {
+		if strings.Contains(raw, container) {
+			return true
+		}
+	}
+	return strings.ContainsAny(raw, "\x00\x01\x02\x03")
 }
 
 // announce adds the events that a message makes of the bags of a plate: one a group, though the message may belong to
@@ -191,7 +211,7 @@ const reflighted = "REFLIGHTED"
 // else is known.
 func identity(plate bag.Plate, m *bag.Message) string {
 	moment := m.Received
-	if !unclear(m) {
+	if !isUnclear(m) {
 		moment = m.Read
 	}
 	text := make([]byte, 0, 64+len(m.Text))

@@ -13,6 +13,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/simulate/journey"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/parser"
@@ -153,6 +154,80 @@ func TestAContainerIsAnnouncedForTheBagsInIt(t *testing.T) {
 	if got := summary(t, d.events(d.file(20, uld))); !slices.Equal(got, []string{"0724123456 LOADED_ON_AIRCRAFT"}) {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestAContainerIsFoundUnderWhatIsStripped(t *testing.T) {
+	d := newDesk(t)
+	d.file(0, bsm)
+	d.file(10, strings.Replace(in, "AKE12345LX", "AKE1\x002345LX", 1))
+	if got := summary(t, d.events(d.file(20, uld))); !slices.Equal(got, []string{"0724123456 LOADED_ON_AIRCRAFT"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Whoever folds every bag of a flight finds no more bags in a container.
+func TestNoBagInAContainerIsOverlooked(t *testing.T) {
+	awkward := journey.Awkward()
+	positionings, found := 0, 0
+	for world := range uint64(6) {
+		d := newDesk(t)
+		var filings []bag.Filing
+		for _, m := range journey.Make(world, journey.Crowded(awkward[int(world)%len(awkward)], 25)) {
+			var parsed parser.Message
+			if parsed.Parse(m.Text, d.library); m.Report || !parsed.Accepted() {
+				continue
+			}
+			filings = append(filings, d.filer.Filing(&parsed, m.Text, m.Received))
+		}
+		if _, err := d.index.File(t.Context(), filings); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range filings {
+			if len(f.Stowage) == 0 {
+				continue
+			}
+			positionings++
+			var want, got []string
+			for _, flight := range f.Stowage {
+				want = append(want, d.positioned(f, flight)...)
+			}
+			for _, e := range d.events(f) {
+				got = append(got, string(e.Plate)+" "+e.Code+" "+e.Happened.String())
+			}
+			found += len(want)
+			if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+				t.Errorf("seed %d: %q\n got %q\nwant %q", world, f.Raw, got, want)
+			}
+		}
+	}
+	if t.Logf("%d positionings, %d events", positionings, found); found < 50 {
+		t.Error("the worlds hold too few bags in containers to say anything")
+	}
+}
+
+// positioned is plate, code and time of each event that a positioning makes on a flight.
+func (d *desk) positioned(f bag.Filing, flight bag.Flight) []string {
+	plates, stowage, err := d.index.Flight(d.t.Context(), flight)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	trails, err := d.index.Trails(d.t.Context(), plates, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var all []string
+	for i, plate := range plates {
+		var groups []int
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, stowage.Messages)) {
+			for _, e := range b.Events {
+				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
+					groups = append(groups, m.Group)
+					all = append(all, string(plate)+" "+e.Code+" "+m.Happened.String())
+				}
+			}
+		}
+	}
+	return all
 }
 
 func TestManyPlatesAreReadInParts(t *testing.T) {

@@ -41,7 +41,7 @@ type sizes struct {
 func size() sizes {
 	s := sizes{messages: 50_000, kills: 10, deaths: 2, postRate: 40, rate: 1000, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
 	if *full {
-		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 150, rate: 3000, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
+		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 220, rate: 3000, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
 	}
 	for _, given := range []struct{ to, from *int }{
 		{&s.messages, messages}, {&s.kills, kills}, {&s.deaths, deaths}, {&s.postRate, postRate},
