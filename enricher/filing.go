@@ -30,7 +30,7 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 	flights := make([]bag.Flight, 0, 2+len(g.Onward))
 	add := func(f parser.Flight) {
-		if s := segment(f, ref); !s.IsZero() && !slices.Contains(flights, s.Flight) {
+		if s := segment(f, ref); !s.IsZero() {
 			flights = append(flights, s.Flight)
 		}
 	}
@@ -39,7 +39,7 @@ func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 	for _, o := range g.Onward {
 		add(o)
 	}
-	return flights
+	return distinct(flights)
 }
 
 // entries returns an entry for each plate of a group, in plate order.
@@ -85,9 +85,30 @@ func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 
 // union returns the elements of a and those of b that a has not, without writing into either.
 func union[T comparable](a, b []T) []T {
-	out := a[:len(a):len(a)]
-	for _, x := range b {
-		if !slices.Contains(out, x) {
+	if len(a)+len(b) <= few && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
+		return a
+	}
+	return distinct(slices.Concat(a, b))
+}
+
+// few is how many elements are compared with each other rather than looked up.
+const few = 16
+
+// distinct returns the elements of a list, each once and in its order, in the same memory.
+func distinct[T comparable](list []T) []T {
+	out := list[:0]
+	if len(list) <= few {
+		for _, x := range list {
+			if !slices.Contains(out, x) {
+				out = append(out, x)
+			}
+		}
+		return out
+	}
+	seen := make(map[T]struct{}, len(list))
+	for _, x := range list {
+		if _, have := seen[x]; !have {
+			seen[x] = struct{}{}
 			out = append(out, x)
 		}
 	}
@@ -102,11 +123,11 @@ func stowageFlights(m *parser.Message, ref bag.Day) []bag.Flight {
 		if g.Loading.Device == "" {
 			continue
 		}
-		if s := segment(g.Outbound, ref); !s.IsZero() && !slices.Contains(flights, s.Flight) {
+		if s := segment(g.Outbound, ref); !s.IsZero() {
 			flights = append(flights, s.Flight)
 		}
 	}
-	return flights
+	return distinct(flights)
 }
 
 // original returns the plate of the bag that a rush bag re-flights: the plate in .M where that is

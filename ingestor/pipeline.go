@@ -113,6 +113,10 @@ func (p *Pipeline) judge(env Envelope, authorise func(*parser.Message) error) (O
 		outcome.Verdict = Rejected
 		return outcome, nil
 	}
+	if wrong := tooFar(m, text); wrong != nil {
+		outcome.Verdict, outcome.Errors = Rejected, []Diagnostic{*wrong}
+		return outcome, nil
+	}
 	if authorise != nil {
 		if err := authorise(m); err != nil {
 			return Outcome{}, err

@@ -3,6 +3,7 @@ package ingestor_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,35 @@ func TestWarningDoesNotReject(t *testing.T) {
 	}
 }
 
+// bags is a message with so many elements .N, each of so many bags, and what else.
+func bags(elements, each int, rest string) string {
+	var text strings.Builder
+	text.WriteString("BSM\r\n.V/1LZRH\r\n.F/LX14/12MAR/JFK\r\n")
+	for i := range elements {
+		fmt.Fprintf(&text, ".N/0724%06d%03d\r\n", 1000*i%1_000_000+i/1000, each)
+	}
+	return text.String() + rest + "ENDBSM\r\n"
+}
+
+// onward is so many onward flights.
+func onward(flights int) string {
+	var text strings.Builder
+	for i := range flights {
+		fmt.Fprintf(&text, ".O/LX%04d/12MAR/JFK\r\n", 1+i)
+	}
+	return text.String()
+}
+
+// onwardGroups is a message in which so many groups have all of so many onward flights.
+func onwardGroups(flights, groups int) string {
+	text := "BSM\r\n.V/1LZRH\r\n.F/LX14/12MAR/JFK\r\n" + onward(flights)
+	var all strings.Builder
+	for i := range groups {
+		fmt.Fprintf(&all, ".N/0724%06d001\r\n.L/PNR%03d\r\n", i, i)
+	}
+	return text + all.String() + "ENDBSM\r\n"
+}
+
 func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 	document := func(s string) ingestor.Envelope {
 		env := envelope(s)
@@ -78,6 +108,13 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"binary", envelope("\x00\xff\x1f\x8b\x08"), "SVCPRB004"},
 		{"64 KiB", envelope(exact), ""},
 		{"over 64 KiB", envelope(exact + " "), "SVCSRV003"},
+		{"ten full runs", envelope(bags(10, 999, "")), ""},
+		{"a bag more", envelope(bags(10, 999, ".N/0724999999001\r\n")), "SVCSRV003"},
+		{"as many single bags as fit", envelope(bags(3600, 1, "")), ""},
+		{"more than 256 MiB of text", envelope(bags(9, 999, ".R/"+strings.Repeat("X", 40_000)+"\r\n")), "SVCSRV003"},
+		{"as many onward flights as fit", envelope(bags(1, 1, onward(3000))), ""},
+		{"a full run on all of them", envelope(bags(1, 999, onward(3000))), "SVCSRV003"},
+		{"many groups on all of them", envelope(onwardGroups(1500, 40)), "SVCSRV003"},
 		{"document", document(`{"bim_message":` + string(text) + `}`), ""},
 		{"document with other members", document(`{"a":[1,{"bim_message":2}],"bim_message":` + string(text) + `,"b":null}`), ""},
 		{"document with an escaped name", document(`{"\u0062im_message":` + string(text) + `}`), ""},

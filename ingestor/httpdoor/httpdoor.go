@@ -66,6 +66,9 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	case err != nil:
 		return c.Unavailable(err)
 	}
+	if len(outcome.Errors) > 0 && outcome.Errors[0].Code == fault.TooLarge.Entry().Code {
+		return c.Refuse(fault.TooLarge)
+	}
 	details, _ := c.Query.First("details")
 	return answer(c, outcome, details == "true")
 }

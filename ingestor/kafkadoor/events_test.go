@@ -131,3 +131,17 @@ func TestEventsAreOffWhereTheTopicIsEmpty(t *testing.T) {
 	})
 	w.waitCommitted(3)
 }
+
+func TestEventsOfALargeBatchAreMadeInPortions(t *testing.T) {
+	w := newEventWorld(t)
+	w.produce(0, records(0, 1300)...)
+	var most atomic.Int64
+	w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+		most.Store(max(most.Load(), int64(len(filings)))) // of one partition, so of one goroutine
+		return events(ctx, filings)
+	})
+	w.waitCommitted(1300)
+	if published := len(w.all(w.conf.Topics.Events)); published != 1300 || most.Load() > 500 {
+		t.Errorf("%d events are published, at most %d at once", published, most.Load())
+	}
+}

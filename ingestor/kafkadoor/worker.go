@@ -180,18 +180,38 @@ func (w *worker) publish(generation, work context.Context, outcomes []ingestor.O
 			filings = append(filings, o.Filing)
 		}
 	}
-	if len(filings) == 0 {
-		return nil
-	}
-	return w.insist(generation, work, "events", func(ctx context.Context) error {
-		limited, cancel := context.WithTimeout(ctx, publishLimit)
-		defer cancel()
-		events, err := w.events(limited, filings)
+	for len(filings) > 0 {
+		n := portion(filings)
+		err := w.insist(generation, work, "events", func(ctx context.Context) error {
+			events, err := w.events(ctx, filings[:n])
+			if err != nil {
+				return fmt.Errorf("make events: %w", err)
+			}
+			limited, cancel := context.WithTimeout(ctx, publishLimit)
+			defer cancel()
+			return w.door.publish(limited, events)
+		})
 		if err != nil {
-			return fmt.Errorf("make events: %w", err)
+			return err
 		}
-		return w.door.publish(limited, events)
-	})
+		filings = filings[n:]
+	}
+	return nil
+}
+
+// bagsAtOnce is how many bags the messages name, at least, whose events are made and written together; flights on which
+// containers are positioned count like bags. It bounds the memory of a batch, and what is done again after an error.
+const bagsAtOnce = 500
+
+// portion returns how many of the filings, at least one, are enough for once.
+func portion(filings []bag.Filing) int {
+	bags := 0
+	for i := range filings {
+		if bags += len(filings[i].Entries) + len(filings[i].Stowage); bags >= bagsAtOnce {
+			return i + 1
+		}
+	}
+	return len(filings)
 }
 
 // insist does something until it succeeds, or the generation has ended: then the batch is somebody else's.

@@ -48,7 +48,7 @@ const (
 	keyUnknown  = "Customer Service API Key does not exist"
 	unavailable = "System is unavailable, the request may be sent again"
 	badCallback = "Callback is not a JavaScript identifier"
-	tooLarge    = "Message must not be longer than 64 KiB, nor the request body than 1 MiB"
+	tooLarge    = "Message must not be longer than 64 KiB or concern more than 9990 bags, nor the request body be longer than 1 MiB"
 	tooMany     = "Too many requests for this API key"
 	isMissing   = " is mandatory"
 	badDate     = " must be a date of the form YYYY-MM-DD"
@@ -162,6 +162,7 @@ var processCodes = forOperation("processbim", []row{
 	{code: "SVCSRV004", status: 401, text: "Customer Application not authorized to process BPM", key: "key-of-other-airline", body: bim(bsm("0724100011"))},
 	{code: "SVCSRV001", status: 503, text: unavailable, on: withoutRedis, body: bim(bsm("0724100011"))},
 	{code: "SVCSRV003", status: 413, text: tooLarge, body: bim(strings.Repeat("A", 64<<10+1))},
+	{code: "SVCSRV003", status: 413, text: tooLarge, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n" + strings.Repeat(".N/0724000001999\n", 11) + "ENDBSM")},
 	{code: "SVCSRV007", status: 429, text: tooMany, key: "key-of-slow-processbim", again: true, body: `{}`},
 })
 
