@@ -193,7 +193,7 @@ func (f *feeding) takeIn(ctx context.Context) error {
 		rejections []ingestor.Rejection
 	)
 	for _, m := range f.batch {
-		env := ingestor.Envelope{Raw: m.Text, Received: f.received, Origin: fmt.Sprintf("file/%s/%d", m.File, m.Number)}
+		env := ingestor.Envelope{Raw: m.Text, Received: f.received, Origin: fmt.Sprintf("file/%s/%d/%d", m.File, f.received.UnixMilli(), m.Number)}
 		f.received = f.received.Add(time.Millisecond)
 		outcome := f.pipeline.Judge(env)
 		if outcome.Verdict == ingestor.Rejected {

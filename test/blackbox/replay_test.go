@@ -136,3 +136,23 @@ func TestReplayOfRejectsAfterACorrection(t *testing.T) {
 		t.Errorf("happened %s, but the message was received before %s", h.Events[0].UTC, before)
 	}
 }
+
+// Faulty messages of files are rejections of their own; the same file at the same time is the same rejection (service §3).
+func TestRejectsOfFilesAreToldApart(t *testing.T) {
+	t.Parallel()
+	settings := []string{forever, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
+	replay := func(text string, args ...string) string {
+		t.Helper()
+		stdout, stderr, code := run(t, text, append([]string{"replay"}, args...), settings...)
+		if code != 1 {
+			t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+		}
+		return stdout
+	}
+	replay("XYZ one\nENDXYZ", "-", "--received", "2026-03-12T09:00:00Z")
+	replay("XYZ two\nENDXYZ", "-", "--received", "2026-03-13T09:00:00Z")
+	replay("XYZ two\nENDXYZ", "-", "--received", "2026-03-13T09:00:00Z")
+	if stdout := replay("", "--rejects"); !strings.Contains(stdout, "messages: 2, accepted: 0, known before: 0, rejected: 2") {
+		t.Errorf("%s", stdout)
+	}
+}
