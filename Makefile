@@ -1,4 +1,4 @@
-# What one does with bagtrail. Everything but `chaos` and `servers` needs Go alone; `make help` lists it.
+# What one does with bagtrail. Most needs Go alone; `image` needs Docker, `airports` pip and npm, `chaos` real servers; `make help` lists it.
 
 GOLANGCI_LINT_VERSION = v2.15.0
 

@@ -21,9 +21,6 @@ func (p Positions) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Clone returns a copy, for those who keep it.
-func (p Positions) Clone() Positions { return maps.Clone(p) }
-
 // Start is where to begin to read a topic. The zero Start is its beginning.
 type Start struct {
 	Time      time.Time // where not zero: at the first record from then on

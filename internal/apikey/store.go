@@ -60,17 +60,6 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// Active returns the number of keys that can be used.
-func (s *Store) Active(now time.Time) int {
-	n := 0
-	for _, key := range *s.keys.Value() {
-		if key.State(now) == "active" {
-			n++
-		}
-	}
-	return n
-}
-
 // Watch takes over changes of the key file until ctx ends, as watch.Kept does. A file with any fault leaves the keys as
 // they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {

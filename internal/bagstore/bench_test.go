@@ -79,29 +79,6 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
-// One message a call, 64 callers.
-func BenchmarkFileOne(b *testing.B) {
-	for name, url := range backends(b) {
-		all := stream(2000)
-		b.Run(name, func(b *testing.B) {
-			ctx, stop := context.WithCancel(context.Background())
-			batcher := bagstore.NewBatcher(open(b, bagstore.Config{URL: url}).Writer(), 2)
-			ran := make(chan struct{})
-			go func() { batcher.Run(ctx); close(ran) }()
-			b.SetParallelism(32)
-			b.RunParallel(func(p *testing.PB) {
-				for i := 0; p.Next(); i++ {
-					if _, err := batcher.File(ctx, all[i%len(all):][:1]); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-			stop()
-			<-ran
-		})
-	}
-}
-
 // The trail of one bag with 15 messages, and of all bags of a flight of 300.
 func BenchmarkTrails(b *testing.B) {
 	for name, url := range backends(b) {

@@ -97,7 +97,8 @@ func (r *round) keep() {
 	clear(r.asked)
 	// A table that fills up makes place for an empty one of twice its size: marks do not tell their slots, and what they
 	// stand for is soon sent again.
-	if size := 2 * len(r.table.slots); r.table.free.Add(-taken) < 0 && size <= r.settled.most {
+	size := 2 * len(r.table.slots)
+	if r.table.free.Add(-taken) < 0 && size <= r.settled.most && r.settled.table.Load() == r.table {
 		r.settled.table.CompareAndSwap(r.table, newMarks(size))
 	}
 }

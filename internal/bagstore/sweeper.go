@@ -53,10 +53,28 @@ const (
 
 var errHeld = errors.New("sweeps are held")
 
-// HoldSweeps keeps every process from sweeping until the next sweep would be due, a 180th part of the retention from now,
-// and ends a sweep that runs.
+// HoldSweeps keeps every process from sweeping until ctx ends, and ends a sweep that runs. Sweeps go on when the next one
+// is due, a 180th part of the retention after that.
 func (s *Store) HoldSweeps(ctx context.Context) error {
-	return unavailable("hold sweeps", s.writing.Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err())
+	hold := func() error {
+		return s.writing.Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err()
+	}
+	if err := hold(); err != nil {
+		return unavailable("hold sweeps", err)
+	}
+	go func() {
+		ticker := time.NewTicker(s.sweepInterval() / 4)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				_ = hold() // where Redis is away the next one holds, and nobody sweeps
+			}
+		}
+	}()
+	return nil
 }
 
 // sweepInterval is the time between sweeps: what is too old may stay that much longer.

@@ -28,7 +28,7 @@ func (s *service) openDoors(ctx context.Context) error {
 		s.consume(crew)
 	}
 	if s.open.kafka || s.kafka == nil { // whoever writes the index keeps it tidy
-		s.sweep()
+		s.sweep(crew)
 	}
 	if s.open.http {
 		site, err := s.site()
@@ -91,7 +91,7 @@ func (s *service) consume(crew *crew) {
 const keysASecond = 2000
 
 // sweep lets nothing stay in the index that retention does not allow.
-func (s *service) sweep() {
+func (s *service) sweep(crew *crew) {
 	sweeper := s.store.Sweeper(story{s.trails, s.pipeline.Judge}, keysASecond, func(swept bagstore.Swept, err error) {
 		if err != nil {
 			s.log.Warn("the sweep of the index is cut short", zap.Error(err))
@@ -99,7 +99,7 @@ func (s *service) sweep() {
 		}
 		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))
 	})
-	s.behind.start("sweeper", func(ctx context.Context) error { sweeper.Run(ctx); return nil })
+	crew.start("sweeper", func(ctx context.Context) error { sweeper.Run(ctx); return nil })
 }
 
 // story tells the sweeper what messages mean.

@@ -76,7 +76,9 @@ With --rejects it judges the messages of the rejects topic again, and takes in w
 
 // replayTopic files the raw topic anew.
 func (p *process) replayTopic(ctx context.Context, s *service, start kafkadoor.Start) error {
-	if err := s.store.HoldSweeps(ctx); err != nil {
+	holding, release := context.WithCancel(ctx)
+	defer release()
+	if err := s.store.HoldSweeps(holding); err != nil {
 		return failed(err)
 	}
 	shown := newProgress(p.stderr)

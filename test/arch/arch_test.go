@@ -77,7 +77,7 @@ var knowers = []knower{
 	{"github.com/alicebob/miniredis/v2", []string{"internal/bagstore", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},
-	{"github.com/gin-gonic/gin", []string{"queryapi", "ingestor/httpdoor", "internal/web", "test/bench"}},
+	{"github.com/gin-gonic/gin", []string{"internal/web", "test/bench"}},
 	{"github.com/goccy/go-yaml", []string{"internal/strictyaml", "internal/apikey"}},
 	{"github.com/swaggest/swgui", []string{"internal/apidoc"}},
 	{"github.com/spf13/cobra", []string{"internal/command"}},

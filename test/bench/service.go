@@ -20,7 +20,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// service is the HTTP side of bagtrail over a store, wired as `bagtrail serve` does, access log and metrics included.
+// service is the HTTP side of bagtrail over a store, wired as `bagtrail serve` does, access log and metrics included,
+// but for rejected messages, which are not kept, and for the patience, so that a machine that is busy answers late.
 type service struct {
 	addr     string
 	store    *bagstore.Store
@@ -45,9 +46,7 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	batcher := bagstore.NewBatcher(store.Writer(), 2)
-	running.Go(func() { batcher.Run(ctx) })
-	pipeline := ingestor.New(s.airports, s.enricher, batcher)
+	pipeline := ingestor.New(s.airports, s.enricher, store.Writer())
 	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
 	queries := queryapi.Queries{Trails: s.trails, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{

@@ -63,7 +63,7 @@ func TestRollingRestart(t *testing.T) {
 	w.verify(apis[0])
 }
 
-// session is how long a process that left without a word keeps its partitions.
+// session is less than what a process that left without a word keeps its partitions.
 const session = 5 * time.Second
 
 // restartIngest restarts a process and returns how long a partition stood still when it left, and when it came.

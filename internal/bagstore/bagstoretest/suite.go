@@ -48,7 +48,6 @@ func Run(t *testing.T, url string) {
 		"nobody sweeps while sweeps are held":             testSweepHeld,
 		"a damaged value is an error without content":     testDamaged,
 		"installations do not see each other":             testPrefix,
-		"a batcher files for each caller":                 testBatcher,
 		"a caller whose time is over is told":             testContext,
 		"it is ready":                                     testReady,
 	} {
@@ -668,49 +667,15 @@ func testDamaged(t *testing.T, b *bench) {
 	}
 }
 
-func testBatcher(t *testing.T, b *bench) {
-	s := b.open(retention, now)
-	batcher := bagstore.NewBatcher(s.Writer(), 2)
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { batcher.Run(ctx) })
-	var callers sync.WaitGroup
-	filings := make([]bag.Filing, 300)
-	for i := range filings {
-		filings[i] = bag.Filing{Raw: fmt.Sprintf("BSM %d", i), Received: now(), Entries: []bag.Entry{{Plate: bag.Plate(fmt.Sprintf("02201234%02d", i%10)), Flights: []bag.Flight{lx("1")}}}}
-		if i == 150 { // so many plates that it goes its own way
-			for j := range 500 {
-				filings[i].Entries = append(filings[i].Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220777%03d", j))})
-			}
-		}
-		callers.Go(func() {
-			for round := range 2 {
-				fresh, err := batcher.File(context.Background(), filings[i:i+1])
-				if err != nil || len(fresh) != 1 || fresh[0] != (round == 0) {
-					t.Errorf("filing %d, round %d: %v, %v", i, round, fresh, err)
-				}
-			}
-		})
-	}
-	callers.Wait()
-	stop()
-	running.Wait()
-	b.check(s, filings)
-	if _, err := batcher.File(context.Background(), filings[:1]); !errors.Is(err, bagstore.ErrUnavailable) {
-		t.Errorf("after its end: %v", err)
-	}
-}
-
 func testContext(t *testing.T, b *bench) {
 	s := b.open(retention, now)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	f := []bag.Filing{{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}}
 	_, err := s.Writer().File(over, f)
-	_, errBatcher := bagstore.NewBatcher(s.Writer(), 1).File(over, f)
 	_, errRead := s.Reader().Passenger(over, "ABC123")
 	_, errSweep := s.Sweeper(story{}, 0, nil).Sweep(over)
-	for i, err := range []error{err, errBatcher, errRead, errSweep, s.Ready(over)} {
+	for i, err := range []error{err, errRead, errSweep, s.Ready(over)} {
 		if !errors.Is(err, bagstore.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v", i, err)
 		}

@@ -230,15 +230,14 @@ func testSweepHeld(t *testing.T, b *bench) {
 	running.Go(func() {
 		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.Swept, err error) { ended <- err }).Run(ctx)
 	})
-	hold := func() {
-		if err := s.HoldSweeps(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	holding, release := context.WithCancel(context.Background())
+	defer release()
 	var err error
 	Eventually(t, 30*time.Second, "no sweep was cut short", func() bool {
 		<-time.After(2 * time.Second) // one has begun by now, as a rule
-		hold()
+		if err := s.HoldSweeps(holding); err != nil {
+			t.Fatal(err)
+		}
 		select {
 		case err = <-ended:
 			return true
@@ -249,10 +248,7 @@ func testSweepHeld(t *testing.T, b *bench) {
 	if err == nil || !strings.Contains(err.Error(), "sweeps are held") {
 		t.Errorf("the sweep that ran ended with %v", err)
 	}
-	for range 8 { // longer than it takes until a sweep is due
-		hold()
-		<-time.After(400 * time.Millisecond)
-	}
+	<-time.After(3 * time.Second) // longer than it takes until a sweep is due
 	stop()
 	running.Wait()
 	if len(ended) > 0 {
