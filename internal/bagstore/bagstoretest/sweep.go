@@ -230,11 +230,14 @@ func testSweepHeld(t *testing.T, b *bench) {
 	running.Go(func() {
 		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.Swept, err error) { ended <- err }).Run(ctx)
 	})
-	holding, release := context.WithCancel(context.Background())
-	defer release()
+	release := context.CancelFunc(func() {})
+	defer func() { release() }()
 	var err error
-	Eventually(t, 30*time.Second, "no sweep was cut short", func() bool {
-		<-time.After(2 * time.Second) // one has begun by now, as a rule
+	Eventually(t, time.Minute, "no sweep was cut short", func() bool {
+		release() // of a hold that came before a sweep
+		<-time.After(3 * time.Second)
+		var holding context.Context
+		holding, release = context.WithCancel(context.Background())
 		if err := s.HoldSweeps(holding); err != nil {
 			t.Fatal(err)
 		}
