@@ -131,17 +131,28 @@ func useAll(t *testing.T, url string) {
 	if _, err := store.Reader().Rush(ctx, []bag.Plate{"0220123456"}); err != nil {
 		t.Error(err)
 	}
-	if err := store.HoldSweeps(ctx); err != nil {
+	holding, release := context.WithCancel(ctx)
+	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)
 	}
-	over, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	store.Sweeper(nil, 0, func(_ bagstore.Swept, err error) { // the first is due after a second
+	release()
+	sweeping, stop := context.WithCancel(ctx)
+	swept := make(chan error, 1)
+	go store.Sweeper(nil, 0, func(_ bagstore.Swept, err error) {
+		select {
+		case swept <- err:
+		default:
+		}
+	}).Run(sweeping)
+	select { // the first is due after a second
+	case err := <-swept:
 		if err != nil {
 			t.Error(err)
 		}
-		cancel()
-	}).Run(over)
+	case <-time.After(30 * time.Second):
+		t.Error("nothing was swept")
+	}
+	stop()
 	if _, err := store.Sweeper(nil, 0, nil).Sweep(ctx); err != nil {
 		t.Error(err)
 	}
