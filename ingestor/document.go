@@ -5,15 +5,5 @@ import "bagtrail/internal/jsontext"
 // DecodeDocument returns the message in a document {"bim_message": "…"}. It is false where the document is not one
 // JSON object to the letter, where bim_message is absent, repeated or no string. Other members are ignored.
 func DecodeDocument(document string) (message string, ok bool) {
-	found := 0
-	err := jsontext.Object([]byte(document), func(m jsontext.Member) {
-		if m.Is("bim_message") {
-			found++
-			message, ok = jsontext.Unquote(m.Value)
-		}
-	})
-	if err != nil || found != 1 || !ok {
-		return "", false
-	}
-	return message, true
+	return jsontext.StringMember([]byte(document), "bim_message")
 }

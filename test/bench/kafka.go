@@ -18,32 +18,37 @@ const partitions = 4
 
 // kafkaLine is line 2: from the raw topic to the index, against the bare pipeline.
 func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
-	r, err := b.needRedis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	k, err := b.needKafka(ctx)
-	if err != nil {
-		return nil, err
-	}
-	messages, _, err := feed(b.size(20_000))
-	if err != nil {
-		return nil, err
-	}
-	topics, err := fill(ctx, k, messages)
+	r, k, topics, messages, err := b.fullTopic(ctx, 20_000)
 	if err != nil {
 		return nil, err
 	}
 	p, err := b.alternate(
-		func() (float64, error) { return consumeOurs(ctx, r, k, topics, len(messages)) },
-		func() (float64, error) { return consumeBare(ctx, r, k, topics.Raw, len(messages)) })
+		func() (float64, error) { return consumeOurs(ctx, r, k, topics, messages) },
+		func() (float64, error) { return consumeBare(ctx, r, k, topics.Raw, messages) })
 	if err != nil {
 		return nil, err
 	}
 	return []row{{
-		"2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(len(messages)))),
+		"2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(messages))),
 		thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
 	}}, nil
+}
+
+// fullTopic returns the servers, and a raw topic of its own with a feed, in full size or what the run takes of it, and how
+// many messages that is.
+func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int, err error) {
+	if r, err = b.needRedis(ctx); err != nil {
+		return nil, nil, topics, 0, err
+	}
+	if k, err = b.needKafka(ctx); err != nil {
+		return nil, nil, topics, 0, err
+	}
+	all, _, err := feed(b.size(full))
+	if err != nil {
+		return nil, nil, topics, 0, err
+	}
+	topics, err = fill(ctx, k, all)
+	return r, k, topics, len(all), err
 }
 
 // fill writes the messages to a raw topic of its own.

@@ -19,19 +19,7 @@ const (
 
 // processesLine is line 13: two ingest processes, each held to a tenth of a core, against one.
 func processesLine(ctx context.Context, b *bench) ([]row, error) {
-	r, err := b.needRedis(ctx)
-	if err != nil {
-		return nil, err
-	}
-	k, err := b.needKafka(ctx)
-	if err != nil {
-		return nil, err
-	}
-	messages, _, err := feed(b.size(30_000))
-	if err != nil {
-		return nil, err
-	}
-	topics, err := fill(ctx, k, messages)
+	r, k, topics, _, err := b.fullTopic(ctx, 30_000)
 	if err != nil {
 		return nil, err
 	}
