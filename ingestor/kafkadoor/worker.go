@@ -19,11 +19,13 @@ const publishLimit = 10 * time.Second
 // worker reads one partition for one generation. Nobody else commits that partition.
 type worker struct {
 	*Consumer
-	generation *kafka.Generation
-	partition  int
-	offset     int64 // of the next record to handle; kafka.FirstOffset at the very first
-	outOfRange bool  // a broker said that there is no such offset
-	log        *zap.Logger
+	generation  *kafka.Generation
+	partition   int
+	offset      int64     // of the next record to handle; kafka.FirstOffset at the very first
+	uncommitted bool      // offset has moved since the last commit
+	committed   time.Time // when that was
+	outOfRange  bool      // a broker said that there is no such offset
+	log         *zap.Logger
 }
 
 // run returns when the generation has ended, or a commit has failed: a function that returns earlier would end the
@@ -32,6 +34,7 @@ func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
 	defer w.metrics.Lag(w.partition, 0)
+	defer w.leave()
 	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
 	for generation.Err() == nil {
 		before := w.offset
@@ -80,7 +83,12 @@ func (w *worker) consume(generation, work context.Context) error {
 			if err := w.handle(generation, work, b); err != nil {
 				return err
 			}
-			w.offset = b.next
+			w.offset, w.uncommitted = b.next, true
+		}
+		if idle := len(b.messages) == 0; idle || time.Since(w.committed) >= commitEvery {
+			if err := w.commit(); err != nil {
+				return err
+			}
 		}
 		w.metrics.Lag(w.partition, max(0, b.high-w.offset))
 	}
@@ -122,7 +130,7 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 	return r, nil
 }
 
-// handle brings a batch about: index, rejects, events, and only then the offset.
+// handle brings a batch about: index, rejects, events. Only then may the offset be committed.
 func (w *worker) handle(generation, work context.Context, b batch) error {
 	envelopes := make([]ingestor.Envelope, len(b.messages))
 	for i := range b.messages {
@@ -143,11 +151,33 @@ func (w *worker) handle(generation, work context.Context, b batch) error {
 		return err
 	}
 	w.count(b, outcomes)
-	commit := map[string]map[int]int64{w.door.conf.Topics.Raw: {w.partition: b.next}}
-	if err := w.generation.CommitOffsets(commit); err != nil {
-		return fmt.Errorf("%w of offset %d: %w", errCommit, b.next, err)
-	}
 	return nil
+}
+
+// commitEvery is how often a partition is committed while messages stream. A commit is a request that the broker writes to
+// a log of its own; what was handled since the last one is handled again, to no effect, by whoever comes after a crash.
+const commitEvery = 100 * time.Millisecond
+
+// commit commits what was handled, unless nothing was since the last time. After an error the generation is left, so it is not
+// tried again.
+func (w *worker) commit() error {
+	if !w.uncommitted {
+		return nil
+	}
+	w.uncommitted = false
+	if err := w.generation.CommitOffsets(map[string]map[int]int64{w.door.conf.Topics.Raw: {w.partition: w.offset}}); err != nil {
+		return fmt.Errorf("%w of offset %d: %w", errCommit, w.offset, err)
+	}
+	w.committed = time.Now()
+	return nil
+}
+
+// leave commits what is left when the partition goes to somebody else.
+func (w *worker) leave() {
+	if err := w.commit(); err != nil {
+		w.metrics.Retry("commit")
+		w.log.Warn("leaving the partition", zap.Error(err))
+	}
 }
 
 func (w *worker) reject(generation, work context.Context, b batch, envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) error {
