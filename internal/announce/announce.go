@@ -34,7 +34,7 @@ type Event struct {
 
 // Index is what an Announcer reads; trail.Index says what each method does.
 type Index interface {
-	Flight(ctx context.Context, f bag.Flight) (plates []bag.Plate, stowage trail.Held, err error)
+	Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error)
 	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]trail.Held, error)
 }
 
@@ -132,7 +132,7 @@ func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Pla
 // positioned adds the events that the messages make by positioning containers on a flight. A flight has hundreds of bags
 // of which a container holds a few, so those that never were in one of these containers are not folded.
 func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Flight, filings []bag.Filing) ([]Event, error) {
-	plates, stowage, err := a.Index.Flight(ctx, flight)
+	now, err := a.Index.Flight(ctx, flight, trail.Before{})
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,8 @@ func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Fl
 			}
 		}
 	}
-	positionings := a.Enricher.Stowage(flight, stowage.Messages)
-	for some := range slices.Chunk(plates, platesAtOnce) {
+	positionings := a.Enricher.Stowage(flight, now.Stowage.Messages)
+	for some := range slices.Chunk(now.Plates, platesAtOnce) {
 		trails, err := a.Index.Trails(ctx, some, nil)
 		if err != nil {
 			return nil, err

@@ -207,18 +207,18 @@ func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 
 // positioned is plate, code and time of each event that a positioning makes on a flight.
 func (d *desk) positioned(f bag.Filing, flight bag.Flight) []string {
-	plates, stowage, err := d.index.Flight(d.t.Context(), flight)
+	now, err := d.index.Flight(d.t.Context(), flight, trail.Before{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	trails, err := d.index.Trails(d.t.Context(), plates, nil)
+	trails, err := d.index.Trails(d.t.Context(), now.Plates, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	var all []string
-	for i, plate := range plates {
+	for i, plate := range now.Plates {
 		var groups []int
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, stowage.Messages)) {
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, now.Stowage.Messages)) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)
@@ -253,8 +253,8 @@ func TestAnIndexThatCannotBeReadIsAnError(t *testing.T) {
 
 type brokenIndex struct{ err error }
 
-func (b brokenIndex) Flight(context.Context, bag.Flight) ([]bag.Plate, trail.Held, error) {
-	return nil, trail.Held{}, b.err
+func (b brokenIndex) Flight(context.Context, bag.Flight, trail.Before) (trail.Overview, error) {
+	return trail.Overview{}, b.err
 }
 
 func (b brokenIndex) Trails(context.Context, []bag.Plate, func(int, uint64) bool) ([]trail.Held, error) {

@@ -68,7 +68,7 @@ func TestEveryMasterOfAClusterIsChecked(t *testing.T) {
 }
 
 // leastRights is what the service needs of Redis, no more; on a cluster it must also read where the slots are.
-const leastRights = "+ping +hello +select +hset +hdel +hvals +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set"
+const leastRights = "+ping +hello +select +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set"
 
 // A user with no more rights than the service needs can do everything; what he may not read is said.
 func TestLeastRights(t *testing.T) {

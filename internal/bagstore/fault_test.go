@@ -12,6 +12,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/trail"
 )
 
 // oneBag is filings about a bag, and what must be found of it afterwards.
@@ -32,7 +33,7 @@ func oneBag(n int) []bag.Filing {
 func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	t.Helper()
 	ctx, r, e := context.Background(), s.Reader(), filings[0].Entries[0]
-	onFlight, _, err := r.Flight(ctx, e.Flights[0])
+	onFlight, err := r.Flight(ctx, e.Flights[0], trail.Before{})
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	if err != nil {
 		return err
 	}
-	if f, p, m := len(onFlight), len(underPNR), len(trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
+	if f, p, m := len(onFlight.Plates), len(underPNR), len(trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
 		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
 	}
 	return nil

@@ -31,16 +31,31 @@ func (s *Store) Reader() *Reader {
 }
 
 // Flight implements trail.Index. Plates are in ascending order, messages in that of receipt.
-func (r *Reader) Flight(ctx context.Context, f bag.Flight) (plates []bag.Plate, stowage trail.Held, err error) {
-	q := r.query(2)
+func (r *Reader) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
+	q := r.query(2 + len(before.Plates) + len(before.Flights))
 	members := q.members(ctx, r.store.keys.flight(nil, f))
-	values := q.values(ctx, r.store.keys.stowage(nil, f))
-	if err := q.send(ctx, "flight"); err != nil {
-		return nil, trail.Held{}, err
+	stowage := q.hash(ctx, r.store.keys.stowage(nil, f))
+	var key []byte
+	for _, p := range before.Plates {
+		key = r.store.keys.plate(key[:0], p)
+		q.fields(ctx, key)
 	}
-	stowage.Version = r.version(values.Val())
-	stowage.Messages, err = r.messages(values, "")
-	return ascending(members), stowage, err
+	for _, f := range before.Flights {
+		key = r.store.keys.stowage(key[:0], f)
+		q.fields(ctx, key)
+	}
+	if err := q.send(ctx, "flight"); err != nil {
+		return trail.Overview{}, err
+	}
+	o := trail.Overview{Plates: ascending(members), Stowage: trail.Held{Version: r.version(stowage.Val(), 2)}}
+	versions := make([]uint64, 0, len(q.replies))
+	for _, reply := range q.replies[2:] {
+		versions = append(versions, r.version(reply.Val(), 1))
+	}
+	o.PlateVersions, o.FlightVersions = versions[:len(before.Plates)], versions[len(before.Plates):]
+	var err error
+	o.Stowage.Messages, err = r.messages(stowage, "")
+	return o, err
 }
 
 // Passenger implements trail.Index. Plates are in ascending order.
@@ -59,7 +74,7 @@ func (r *Reader) Trails(ctx context.Context, plates []bag.Plate, known func(i in
 	var key []byte
 	for _, p := range plates {
 		key = r.store.keys.plate(key[:0], p)
-		q.values(ctx, key)
+		q.hash(ctx, key)
 	}
 	if err := q.send(ctx, "trails"); err != nil {
 		return nil, err
@@ -91,7 +106,7 @@ func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Hel
 	var key []byte
 	for _, f := range flights {
 		key = r.store.keys.stowage(key[:0], f)
-		q.values(ctx, key)
+		q.hash(ctx, key)
 	}
 	if err := q.send(ctx, "stowage"); err != nil {
 		return nil, err
@@ -99,11 +114,11 @@ func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Hel
 	return r.each(q, func(int) string { return "" }, nil)
 }
 
-// each reads the values of all hashes of a query.
+// each reads all hashes of a query.
 func (r *Reader) each(q *query, plate func(i int) string, known func(i int, version uint64) bool) ([]trail.Held, error) {
 	all := make([]trail.Held, len(q.replies))
 	for i, reply := range q.replies {
-		all[i].Version = r.version(reply.Val())
+		all[i].Version = r.version(reply.Val(), 2)
 		if known != nil && known(i, all[i].Version) {
 			continue
 		}
@@ -141,10 +156,13 @@ func (q *query) members(ctx context.Context, key []byte) *redis.StringSliceCmd {
 	return q.add(ctx, "zrange", string(key), q.living, "+inf", "byscore")
 }
 
-// values asks for the values of a hash.
-func (q *query) values(ctx context.Context, key []byte) *redis.StringSliceCmd {
-	return q.add(ctx, "hvals", string(key))
+// hash asks for a hash: its fields, each with its value behind it.
+func (q *query) hash(ctx context.Context, key []byte) *redis.StringSliceCmd {
+	return q.add(ctx, "hgetall", string(key))
 }
+
+// fields asks for the fields of a hash, which tell its version in a tenth of the bytes.
+func (q *query) fields(ctx context.Context, key []byte) { q.add(ctx, "hkeys", string(key)) }
 
 func (q *query) add(ctx context.Context, args ...any) *redis.StringSliceCmd {
 	first := len(q.args)
@@ -189,17 +207,17 @@ func ascending(reply *redis.StringSliceCmd) []bag.Plate {
 
 // messages reads the values of a hash. Their texts share one piece of memory.
 func (r *Reader) messages(reply *redis.StringSliceCmd, plate string) ([]bag.Stored, error) {
-	values := reply.Val()
-	if len(values) == 0 {
+	words := reply.Val()
+	if len(words) == 0 {
 		return nil, nil
 	}
 	scratch, _ := r.scratch.Get().(*[]byte)
 	defer r.scratch.Put(scratch)
-	texts, ends := (*scratch)[:0], make([]int, len(values))
-	all := make([]bag.Stored, len(values))
-	for i, value := range values {
+	texts, ends := (*scratch)[:0], make([]int, len(words)/2)
+	all := make([]bag.Stored, len(ends))
+	for i := range all {
 		var err error
-		if texts, all[i], err = r.store.codec.Decode(texts, value, plate); err != nil {
+		if texts, all[i], err = r.store.codec.Decode(texts, words[2*i+1], plate); err != nil {
 			key, _ := reply.Args()[1].(string)
 			return nil, damaged(key, err)
 		}
@@ -214,11 +232,12 @@ func (r *Reader) messages(reply *redis.StringSliceCmd, plate string) ([]bag.Stor
 	return all, nil
 }
 
-// version returns a number that only these values have, in any order, within this process.
-func (r *Reader) version(values []string) uint64 {
+// version returns a number that only a hash with these fields has, in any order, within this process. A field names what
+// it holds (see codec.Identity). The fields are the first of every so many words.
+func (r *Reader) version(words []string, every int) uint64 {
 	sum := uint64(1)
-	for _, v := range values {
-		sum += maphash.String(r.store.settled.seed, v)
+	for i := 0; i < len(words); i += every {
+		sum += maphash.String(r.store.settled.seed, words[i])
 	}
 	return max(sum, 1)
 }

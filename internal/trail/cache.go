@@ -6,10 +6,10 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// cachedMessages is how many messages a cache holds at most, times two.
-const cachedMessages = 12_000
+// cachedMessages is how many messages of plates that were asked for are remembered at most, times two.
+const cachedMessages = 6_000
 
-// folded is what was made of the messages of a plate at one version. It is never changed once put.
+// folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
 	version  uint64
 	messages []*bag.Message
@@ -32,56 +32,55 @@ func newFolded(version uint64, messages []*bag.Message) *folded {
 	return f
 }
 
-// cache remembers what was made of the plates that were asked for lately. What it returns is always what
-// would be made anew, since a version stands for a set of messages. It is safe for concurrent use.
+// cache remembers what was made for those who asked lately. What it holds carries the versions of what it was made from,
+// which whoever takes it out must compare. It is safe for concurrent use.
 //
 // It has two generations: what is asked for moves to the young one; when that is full the old one goes.
-type cache struct {
+type cache[K comparable, V any] struct {
 	mu    sync.Mutex
-	limit int // messages in a generation
-	count int // messages in the young generation
-	young map[bag.Plate]*folded
-	old   map[bag.Plate]*folded
+	limit int // of the weights in a generation
+	count int // of the weights in the young generation
+	young map[K]weighed[V]
+	old   map[K]weighed[V]
 }
 
-func newCache(messages int) *cache {
-	return &cache{limit: messages, young: make(map[bag.Plate]*folded)}
+type weighed[V any] struct {
+	value  V
+	weight int
 }
 
-// get returns what is remembered of a plate at a version, or nil.
-func (c *cache) get(plate bag.Plate, version uint64) *folded {
+func newCache[K comparable, V any](limit int) *cache[K, V] {
+	return &cache[K, V]{limit: limit, young: make(map[K]weighed[V])}
+}
+
+// get returns what is remembered under a key.
+func (c *cache[K, V]) get(key K) (value V, have bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f, young := c.young[plate]
-	if !young {
-		f = c.old[plate]
+	if w, young := c.young[key]; young {
+		return w.value, true
 	}
-	if f == nil || f.version != version || version == 0 {
-		return nil
+	w, have := c.old[key]
+	if have {
+		c.add(key, w)
 	}
-	if !young {
-		c.add(plate, f)
-	}
-	return f
+	return w.value, have
 }
 
-// put remembers what was made of a plate. A plate with more messages than a tenth of a generation is not kept.
-func (c *cache) put(plate bag.Plate, f *folded) {
-	if f.version == 0 || len(f.messages) > c.limit/10 {
+// put remembers a value, unless it would take more than half of a generation.
+func (c *cache[K, V]) put(key K, value V, weight int) {
+	if weight > c.limit/2 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(plate, f)
+	c.add(key, weighed[V]{value, weight})
 }
 
-func (c *cache) add(plate bag.Plate, f *folded) {
-	if before := c.young[plate]; before != nil {
-		c.count -= len(before.messages)
+func (c *cache[K, V]) add(key K, w weighed[V]) {
+	c.count += w.weight - c.young[key].weight
+	if c.count > c.limit {
+		c.old, c.young, c.count = c.young, make(map[K]weighed[V], len(c.young)), w.weight
 	}
-	if c.count+len(f.messages) > c.limit {
-		c.old, c.young, c.count = c.young, make(map[bag.Plate]*folded, len(c.young)), 0
-	}
-	c.young[plate] = f
-	c.count += len(f.messages)
+	c.young[key] = w
 }

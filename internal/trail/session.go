@@ -35,7 +35,8 @@ func (r *Reader) newSession() *session {
 	}
 }
 
-// load folds the bags of the plates that are not loaded yet, in at most two round trips.
+// load folds the bags of the plates that are not loaded yet, in at most two round trips. Each question has copies of its
+// own, since it joins them with other plates.
 func (s *session) load(ctx context.Context, plates []bag.Plate) error {
 	var missing []bag.Plate
 	for _, p := range plates {
@@ -44,65 +45,92 @@ func (s *session) load(ctx context.Context, plates []bag.Plate) error {
 			missing = append(missing, p)
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	found, err := s.read(ctx, missing)
+	if err != nil {
+		return err
 	}
-	found := make([]*folded, len(missing))
-	trails, err := s.reader.index.Trails(ctx, missing, func(i int, version uint64) bool {
-		found[i] = s.reader.folded.get(missing[i], version)
+	for i, plate := range missing {
+		s.reader.remember(plate, found[i])
+		copies := slices.Clone(found[i].bags)
+		bags := make([]*bag.Bag, len(copies))
+		for j := range copies {
+			s.reader.depart(&copies[j])
+			bags[j] = &copies[j]
+		}
+		s.bags[plate] = bags
+	}
+	return nil
+}
+
+// remember keeps what was made of a plate. A plate with more messages than a tenth of what can be kept is not.
+func (r *Reader) remember(plate bag.Plate, f *folded) {
+	if f.version != 0 && len(f.messages) <= cachedMessages/10 {
+		r.folded.put(plate, f, len(f.messages))
+	}
+}
+
+// depart makes legs Delayed whose flight has departed by now.
+func (r *Reader) depart(b *bag.Bag) {
+	if departed := r.settings.Departed; departed != nil {
+		now := r.settings.Now()
+		b.Depart(func(f bag.Flight, from string) bool { return departed(f, from, now) })
+	}
+}
+
+// read folds the bags of plates, in at most two round trips.
+func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, error) {
+	if len(plates) == 0 {
+		return nil, nil
+	}
+	found := make([]*folded, len(plates))
+	trails, err := s.reader.index.Trails(ctx, plates, func(i int, version uint64) bool {
+		before, have := s.reader.folded.get(plates[i])
+		if have && version != 0 && before.version == version {
+			found[i] = before
+		}
 		return found[i] != nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	flights := make(map[bag.Flight]struct{})
 	for i, t := range trails {
 		if found[i] == nil {
-			found[i] = newFolded(t.Version, s.reader.enricher.Messages(missing[i], t.Messages))
+			found[i] = newFolded(t.Version, s.reader.enricher.Messages(plates[i], t.Messages))
 		}
 		for _, f := range found[i].flights {
 			flights[f] = struct{}{}
 		}
 	}
 	if err := s.loadStowage(ctx, flights); err != nil {
-		return err
+		return nil, err
 	}
-	for i, plate := range missing {
-		s.bags[plate] = s.fold(plate, found[i])
+	for i, plate := range plates {
+		found[i] = s.fold(plate, found[i])
 	}
-	return nil
+	return found, nil
 }
 
-// fold makes the bags of a plate, or takes them over where they have been made of the same messages. Each
-// question has copies of its own, since it joins them with other plates.
-func (s *session) fold(plate bag.Plate, f *folded) []*bag.Bag {
-	if positioned := s.positioned(f.flights); f.bags == nil || f.positioned != positioned || f.version == 0 {
-		var positionings []*bag.Message
-		for _, flight := range f.flights {
-			positionings = append(positionings, s.stowage[flight].messages...)
-		}
-		made := *f
-		made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
-		f = &made
-		s.reader.folded.put(plate, f)
+// fold makes the bags of a plate, or takes them over where they have been made of the same messages.
+func (s *session) fold(plate bag.Plate, f *folded) *folded {
+	positioned := versionOf(f.flights, func(f bag.Flight) uint64 { return s.stowage[f].version })
+	if f.bags != nil && f.positioned == positioned {
+		return f
 	}
-	copies := slices.Clone(f.bags)
-	bags := make([]*bag.Bag, len(copies))
-	for i := range copies {
-		bags[i] = &copies[i]
-		if departed := s.reader.settings.Departed; departed != nil {
-			now := s.reader.settings.Now()
-			bags[i].Depart(func(f bag.Flight, from string) bool { return departed(f, from, now) })
-		}
+	var positionings []*bag.Message
+	for _, flight := range f.flights {
+		positionings = append(positionings, s.stowage[flight].messages...)
 	}
-	return bags
+	made := *f
+	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
+	return &made
 }
 
-// positioned returns the version of the container positionings on flights.
-func (s *session) positioned(flights []bag.Flight) uint64 {
+// versionOf returns the version of the container positionings on flights, from that of each.
+func versionOf(flights []bag.Flight, each func(bag.Flight) uint64) uint64 {
 	version := uint64(len(flights))
 	for _, f := range flights {
-		version = version*0x9e3779b97f4a7c15 + s.stowage[f].version
+		version = version*0x9e3779b97f4a7c15 + each(f)
 	}
 	return version
 }

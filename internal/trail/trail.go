@@ -13,8 +13,9 @@ import (
 // Index gives back what was filed. Every call is one round trip, whatever its size.
 // An answer is whole or an error; what was not found is empty.
 type Index interface {
-	// Flight returns the plates that were filed under the flight, and the container positionings on it.
-	Flight(ctx context.Context, f bag.Flight) (plates []bag.Plate, stowage Held, err error)
+	// Flight returns the plates that were filed under the flight, the container positionings on it, and the versions
+	// of what was read before.
+	Flight(ctx context.Context, f bag.Flight, before Before) (Overview, error)
 	// Passenger returns the plates that were filed under the PNR (capitals).
 	Passenger(ctx context.Context, pnr string) ([]bag.Plate, error)
 	// Trails returns the messages and reports that were filed under each plate, in the order given. It may leave
@@ -24,6 +25,20 @@ type Index interface {
 	Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error)
 	// Stowage returns the container positionings on each flight, in the order given.
 	Stowage(ctx context.Context, flights []bag.Flight) ([]Held, error)
+}
+
+// Before names what was read before: what was filed under plates, and the container positionings on flights.
+type Before struct {
+	Plates  []bag.Plate
+	Flights []bag.Flight
+}
+
+// Overview is what an index says of a flight.
+type Overview struct {
+	Plates  []bag.Plate
+	Stowage Held
+	// PlateVersions and FlightVersions are the versions that Held has today for what Before names, in its order.
+	PlateVersions, FlightVersions []uint64
 }
 
 // Held is what was filed under one plate, or on one flight.
@@ -59,46 +74,13 @@ type Reader struct {
 	index    Index
 	enricher Enricher
 	settings Settings
-	folded   *cache
+	folded   *cache[bag.Plate, *folded]
+	lists    *cache[bag.Flight, list]
 }
 
 // New returns a Reader over the index.
 func New(index Index, enricher Enricher, settings Settings) *Reader {
-	return &Reader{index: index, enricher: enricher, settings: settings, folded: newCache(cachedMessages)}
-}
-
-// Listed is a bag on a flight.
-type Listed struct {
-	Bag *bag.Bag
-	Leg bag.Leg
-}
-
-// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
-// there, in the order of lists. It takes at most three round trips.
-func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
-	plates, stowage, err := r.index.Flight(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	s := r.newSession()
-	s.addStowage(f, stowage)
-	if err := s.load(ctx, plates); err != nil {
-		return nil, err
-	}
-	place := r.settings.Place(airport)
-	var listed []Listed
-	for _, b := range s.ofPlates(plates) {
-		for _, l := range b.Legs {
-			end := l.From
-			if arriving {
-				end = l.To
-			}
-			if l.Living && l.Flight == f && end != "" && r.settings.Place(end) == place {
-				listed = append(listed, Listed{b, l})
-			}
-		}
-	}
-	return listed, nil
+	return &Reader{index: index, enricher: enricher, settings: settings, folded: newCache[bag.Plate, *folded](cachedMessages), lists: newCache[bag.Flight, list](listedBags)}
 }
 
 // OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.

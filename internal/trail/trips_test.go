@@ -15,6 +15,11 @@ type counted struct {
 	calls int
 }
 
+func (c *counted) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
+	c.calls++
+	return c.Index.Flight(ctx, f, before)
+}
+
 func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
 	c.calls++
 	return c.Index.Passenger(ctx, pnr)
@@ -59,4 +64,51 @@ func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
 	if index.calls > 5 {
 		t.Errorf("%d round trips", index.calls)
 	}
+}
+
+// A flight that is asked for again takes one round trip, and three where something has changed since; its bags, their flights,
+// and the containers on them are then those of today.
+func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
+	w := newWorld(t)
+	for i := range 50 {
+		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".O/AA100/12MAR/BOS", fmt.Sprintf(".N/0724100%03d001", i), ".P/TOUR", ".L/TOUR99", "ENDBSM")
+		w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/0724100%03d001", i), ".U/AKE1", "ENDBPM")
+	}
+	index := &counted{Index: w.index}
+	reader := trail.New(index, w.enricher, w.settings)
+	day, err := bag.ParseDay("2026-03-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(trips int, status bag.Status, changed int) {
+		t.Helper()
+		index.calls = 0
+		listed, err := reader.OfFlight(t.Context(), "JFK", false, bag.Flight{Airline: "AA", Number: "100", Day: day})
+		if err != nil {
+			t.Fatal(err)
+		}
+		departing, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, l := range departing {
+			if l.Leg.Status == status {
+				n++
+			}
+		}
+		if len(listed) != 50 || len(departing) != 50 || n != changed {
+			t.Errorf("%d and %d bags, %d of them %s, want 50, 50, %d", len(listed), len(departing), n, status, changed)
+		}
+		if index.calls != trips {
+			t.Errorf("%d round trips for two flights, want %d", index.calls, trips)
+		}
+	}
+	ask(3+2, bag.InContainer, 50) // of one, the containers are on another flight; of the other they come with it
+	ask(1+1, bag.InContainer, 50)
+	w.send("12T08:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0800L", ".F/LX14/12MAR/JFK", ".N/0724100007001", ".U/AKE2/41", "ENDBPM")
+	ask(3+2, bag.OnAircraft, 1)
+	w.send("12T08:30", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0830L", ".F/LX14/12MAR/JFK", ".U/AKE1/42", "ENDBPM") // all others
+	ask(3+2, bag.OnAircraft, 50)
+	ask(1+1, bag.OnAircraft, 50)
 }

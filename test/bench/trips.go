@@ -19,9 +19,9 @@ type counted struct {
 	calls atomic.Int64
 }
 
-func (c *counted) Flight(ctx context.Context, f bag.Flight) ([]bag.Plate, trail.Held, error) {
+func (c *counted) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
 	c.calls.Add(1)
-	return c.Index.Flight(ctx, f)
+	return c.Index.Flight(ctx, f, before)
 }
 
 func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {

@@ -171,14 +171,14 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 		}
 	}
 	flight := func(f bag.Flight) {
-		plates, held, err := r.Flight(ctx, f)
+		now, err := r.Flight(ctx, f, trail.Before{})
 		must(err)
 		stowage, err := r.Stowage(ctx, []bag.Flight{f})
 		must(err)
-		if !reflect.DeepEqual(held, stowage[0]) {
-			b.Fatalf("Flight says %v, Stowage says %v", held, stowage)
+		if !reflect.DeepEqual(now.Stowage, stowage[0]) {
+			b.Fatalf("Flight says %v, Stowage says %v", now.Stowage, stowage)
 		}
-		v.Flights[f], v.Stowage[f] = plates, held.Messages
+		v.Flights[f], v.Stowage[f] = now.Plates, now.Stowage.Messages
 	}
 	for _, f := range filings {
 		for _, e := range f.Entries {
@@ -340,9 +340,9 @@ func testFound(t *testing.T, b *bench) {
 
 func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
-	plates, stowage, err := r.Flight(ctx, lx("1"))
-	if err != nil || len(plates) > 0 || len(stowage.Messages) > 0 {
-		t.Errorf("Flight: %v, %v, %v", plates, stowage, err)
+	flight, err := r.Flight(ctx, lx("1"), trail.Before{})
+	if err != nil || len(flight.Plates) > 0 || len(flight.Stowage.Messages) > 0 {
+		t.Errorf("Flight: %v, %v", flight, err)
 	}
 	if plates, err := r.Passenger(ctx, "ABC123"); err != nil || len(plates) > 0 {
 		t.Errorf("Passenger: %v, %v", plates, err)
@@ -444,7 +444,8 @@ func testRange(t *testing.T, b *bench) {
 		f.Entries = append(f.Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}})
 	}
 	b.file(s, f)
-	plates, _, err := s.Reader().Flight(context.Background(), lx("1"))
+	flight, err := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
+	plates := flight.Plates
 	if err != nil || len(plates) != 999 {
 		t.Fatalf("%d plates, %v", len(plates), err)
 	}
@@ -490,7 +491,8 @@ func testLargeFlight(t *testing.T, b *bench) {
 		}
 	}
 	b.file(s, filings...)
-	plates, _, err := s.Reader().Flight(context.Background(), lx("1"))
+	flight, err := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
+	plates := flight.Plates
 	if err != nil || !slices.Equal(plates, want) {
 		t.Fatalf("%d plates, %v", len(plates), err)
 	}
@@ -540,8 +542,20 @@ func testVersions(t *testing.T, b *bench) {
 		t.Errorf("asked for %v, got %v, %v", asked, trails, err)
 	}
 	b.file(s, bag.Filing{Raw: "three", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}}})
-	if after := versions(s.Reader()); after[0] == before[0] || after[1] != before[1] {
+	after := versions(s.Reader())
+	if after[0] == before[0] || after[1] != before[1] {
 		t.Errorf("versions are %v after a message to the first, before %v", after, before)
+	}
+	b.file(s, bag.Filing{Raw: "container", Received: now(), Stowage: []bag.Flight{lx("1")}})
+	flights := []bag.Flight{lx("1"), lx("2")}
+	stowage, err := s.Reader().Stowage(ctx, flights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flight, err := s.Reader().Flight(ctx, lx("3"), trail.Before{Plates: plates, Flights: flights})
+	if err != nil || !slices.Equal(flight.PlateVersions, after) ||
+		!slices.Equal(flight.FlightVersions, []uint64{stowage[0].Version, stowage[1].Version}) || stowage[0].Version == stowage[1].Version {
+		t.Errorf("with a flight the versions are %v and %v, %v; alone %v and %v", flight.PlateVersions, flight.FlightVersions, err, after, stowage)
 	}
 }
 
@@ -651,7 +665,7 @@ func testDamaged(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	_, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
-	_, _, errFlight := s.Reader().Flight(context.Background(), lx("1"))
+	_, errFlight := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
 	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Flight{lx("1")})
 	for _, err := range []error{err, errFlight, errStowage} {
 		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {

@@ -4,6 +4,7 @@ package memory
 
 import (
 	"context"
+	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 
 // Index holds filings. Its zero value is not ready; use New. It may be used by several goroutines.
 type Index struct {
+	seed    maphash.Seed
 	mu      sync.Mutex
 	trails  map[bag.Plate][]bag.Stored
 	stowage map[bag.Flight][]bag.Stored
@@ -24,6 +26,7 @@ type Index struct {
 // New returns an empty index.
 func New() *Index {
 	return &Index{
+		seed:    maphash.MakeSeed(),
 		trails:  make(map[bag.Plate][]bag.Stored),
 		stowage: make(map[bag.Flight][]bag.Stored),
 		flights: make(map[bag.Flight][]bag.Plate),
@@ -67,10 +70,16 @@ func put[K, V comparable](lists map[K][]V, key K, value V) bool {
 }
 
 // Flight implements trail.Index.
-func (x *Index) Flight(_ context.Context, f bag.Flight) ([]bag.Plate, trail.Held, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return slices.Clone(x.flights[f]), trail.Held{Messages: slices.Clone(x.stowage[f])}, nil
+func (x *Index) Flight(_ context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
+	o := trail.Overview{Plates: all(x, x.flights, []bag.Flight{f})[0], Stowage: x.held(all(x, x.stowage, []bag.Flight{f}))[0]}
+	slices.Sort(o.Plates)
+	for _, h := range x.held(all(x, x.trails, before.Plates)) {
+		o.PlateVersions = append(o.PlateVersions, h.Version)
+	}
+	for _, h := range x.held(all(x, x.stowage, before.Flights)) {
+		o.FlightVersions = append(o.FlightVersions, h.Version)
+	}
+	return o, nil
 }
 
 // Passenger implements trail.Index.
@@ -81,8 +90,14 @@ func (x *Index) Passenger(_ context.Context, pnr string) ([]bag.Plate, error) {
 }
 
 // Trails implements trail.Index.
-func (x *Index) Trails(_ context.Context, plates []bag.Plate, _ func(int, uint64) bool) ([]trail.Held, error) {
-	return held(all(x, x.trails, plates)), nil
+func (x *Index) Trails(_ context.Context, plates []bag.Plate, known func(int, uint64) bool) ([]trail.Held, error) {
+	trails := x.held(all(x, x.trails, plates))
+	for i := range trails {
+		if known != nil && known(i, trails[i].Version) {
+			trails[i].Messages = nil
+		}
+	}
+	return trails, nil
 }
 
 // Rush implements trail.Index.
@@ -92,13 +107,18 @@ func (x *Index) Rush(_ context.Context, plates []bag.Plate) ([][]bag.Plate, erro
 
 // Stowage implements trail.Index.
 func (x *Index) Stowage(_ context.Context, flights []bag.Flight) ([]trail.Held, error) {
-	return held(all(x, x.stowage, flights)), nil
+	return x.held(all(x, x.stowage, flights)), nil
 }
 
-func held(lists [][]bag.Stored) []trail.Held {
+// held gives each list its version: it does not depend on the order.
+func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	out := make([]trail.Held, len(lists))
 	for i, messages := range lists {
-		out[i].Messages = messages
+		out[i] = trail.Held{Version: 1, Messages: messages}
+		for _, m := range messages {
+			out[i].Version += maphash.Comparable(x.seed, m)
+		}
+		out[i].Version = max(out[i].Version, 1)
 	}
 	return out
 }

@@ -1,0 +1,165 @@
+package trail
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"bagtrail/internal/bag"
+)
+
+// listedBags is how many bags of flights are remembered at most, times two.
+const listedBags = 10_000
+
+// Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag.
+type Listed struct {
+	Bag *bag.Bag
+	Leg bag.Leg
+}
+
+// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
+// there, in the order of lists. It takes at most three round trips, and one where nothing has changed since it was
+// asked for.
+func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
+	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
+	before, _ := r.lists.get(f)
+	now, err := r.index.Flight(ctx, f, before.names(f))
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.list(ctx, f, before, now)
+	if err != nil {
+		return nil, err
+	}
+	r.lists.put(f, list, len(list))
+	return r.ending(list, airport, arriving), nil
+}
+
+// ending picks from a list the legs that begin at the airport, or end there. It copies what may change with time.
+func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
+	place := r.settings.Place(airport)
+	listed := make([]Listed, 0, len(l))
+	for i := range l {
+		for _, b := range l[i].bags {
+			r.depart(&b)
+			for _, leg := range b.Legs {
+				end := leg.From
+				if arriving {
+					end = leg.To
+				}
+				if end != "" && r.settings.Place(end) == place {
+					listed = append(listed, Listed{&b, leg})
+				}
+			}
+		}
+	}
+	return listed
+}
+
+// list is what was made of the plates that are filed under a flight, in ascending order. It is never changed once made.
+type list []onFlight
+
+// onFlight is what was made of one plate.
+type onFlight struct {
+	plate      bag.Plate
+	version    uint64       // of what is filed under the plate
+	flights    []bag.Flight // on which container positionings can concern the bags
+	positioned uint64       // version of these
+	bags       []bag.Bag    // what a list shows of those with living legs on the flight, and these legs
+}
+
+// names returns what a list was made from, beside the flight itself.
+func (l list) names(f bag.Flight) Before {
+	var before Before
+	seen := map[bag.Flight]struct{}{f: {}}
+	for i := range l {
+		before.Plates = append(before.Plates, l[i].plate)
+		for _, other := range l[i].flights {
+			if _, have := seen[other]; !have {
+				seen[other] = struct{}{}
+				before.Flights = append(before.Flights, other)
+			}
+		}
+	}
+	return before
+}
+
+// list makes the list of a flight, from the one before as far as nothing has changed.
+func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overview) (list, error) {
+	versions := map[bag.Flight]uint64{f: now.Stowage.Version}
+	for i, other := range before.names(f).Flights {
+		versions[other] = now.FlightVersions[i]
+	}
+	made := make(list, len(now.Plates))
+	var missing []bag.Plate
+	old := 0
+	for i, plate := range now.Plates {
+		for old < len(before) && before[old].plate < plate {
+			old++
+		}
+		if old < len(before) && before[old].plate == plate && before[old].version != 0 && before[old].version == now.PlateVersions[old] &&
+			before[old].positioned == versionOf(before[old].flights, func(f bag.Flight) uint64 { return versions[f] }) {
+			made[i] = before[old]
+		} else {
+			missing = append(missing, plate)
+		}
+	}
+	if len(missing) == 0 {
+		return made, nil
+	}
+	s := r.newSession()
+	s.addStowage(f, now.Stowage)
+	found, err := s.read(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i := range made {
+		if made[i].plate == "" {
+			made[i] = shown(f, missing[0], found[0])
+			missing, found = missing[1:], found[1:]
+		}
+	}
+	return made, nil
+}
+
+// shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
+func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
+	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, flights: slices.Clone(from.flights)}
+	for i := range made.flights {
+		together(&made.flights[i].Airline, &made.flights[i].Number)
+	}
+	for i := range from.bags {
+		b := &from.bags[i]
+		var legs []bag.Leg
+		for _, l := range b.Legs {
+			if l.Living && l.Flight == f {
+				l.Flight = f
+				together(&l.From, &l.To, &l.Seat)
+				legs = append(legs, l)
+			}
+		}
+		if legs != nil {
+			short := bag.Bag{Plate: plate, Rush: b.Rush, PNR: b.PNR, Surname: b.Surname, GivenName: b.GivenName, Legs: legs}
+			together(&short.PNR, &short.Surname, &short.GivenName)
+			made.bags = append(made.bags, short)
+		}
+	}
+	return made
+}
+
+// together replaces texts by copies in one piece of memory.
+func together(texts ...*string) {
+	size := 0
+	for _, t := range texts {
+		size += len(*t)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, t := range texts {
+		b.WriteString(*t)
+	}
+	all := b.String()
+	for _, t := range texts {
+		*t, all = all[:len(*t)], all[len(*t):]
+	}
+}
