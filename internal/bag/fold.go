@@ -31,7 +31,7 @@ func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
 			texts = append(texts, m)
 		}
 	}
-	positionings := withoutCopies(stowage, r.Window)
+	positionings := withoutCopies(ofDevices(stowage, texts), r.Window)
 	slices.SortFunc(positionings, (*Message).compare)
 
 	parts := identities(withoutCopies(texts, r.Window))

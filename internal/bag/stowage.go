@@ -1,5 +1,7 @@
 package bag
 
+import "slices"
+
 // stowagePlace is where a stowage device is filled: for a flight, at an airport.
 type stowagePlace struct {
 	flight  Flight
@@ -11,6 +13,26 @@ func StowageFlights(flights map[Flight]struct{}, m *Message) {
 	if m.Device != "" && !m.Outbound.IsZero() {
 		flights[m.Outbound.Flight] = struct{}{}
 	}
+}
+
+// ofDevices returns those positionings whose stowage device a message carries: no other can find a bag in its device.
+func ofDevices(positionings, messages []*Message) []*Message {
+	if len(positionings) == 0 {
+		return nil
+	}
+	var devices []string
+	for _, m := range messages {
+		if m.Device != "" && !slices.Contains(devices, m.Device) {
+			devices = append(devices, m.Device)
+		}
+	}
+	var found []*Message
+	for _, p := range positionings {
+		if slices.Contains(devices, p.Device) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // withPositionings adds to the events of a bag, which are in order, an event for every container

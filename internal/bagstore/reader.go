@@ -35,27 +35,34 @@ func (r *Reader) Flight(ctx context.Context, f bag.Flight, before trail.Before) 
 	q := r.query(2 + len(before.Plates) + len(before.Flights))
 	members := q.members(ctx, r.store.keys.flight(nil, f))
 	stowage := q.hash(ctx, r.store.keys.stowage(nil, f))
-	var key []byte
-	for _, p := range before.Plates {
-		key = r.store.keys.plate(key[:0], p)
-		q.fields(ctx, key)
-	}
-	for _, f := range before.Flights {
-		key = r.store.keys.stowage(key[:0], f)
-		q.fields(ctx, key)
-	}
+	q.versions(ctx, before)
 	if err := q.send(ctx, "flight"); err != nil {
 		return trail.Overview{}, err
 	}
 	o := trail.Overview{Plates: ascending(members), Stowage: trail.Held{Version: r.version(stowage.Val(), 2)}}
-	versions := make([]uint64, 0, len(q.replies))
-	for _, reply := range q.replies[2:] {
-		versions = append(versions, r.version(reply.Val(), 1))
-	}
-	o.PlateVersions, o.FlightVersions = versions[:len(before.Plates)], versions[len(before.Plates):]
+	o.Versions = r.versions(q.replies[2:], before)
 	var err error
 	o.Stowage.Messages, err = r.messages(stowage, "")
 	return o, err
+}
+
+// Versions implements trail.Index.
+func (r *Reader) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
+	q := r.query(len(before.Plates) + len(before.Flights))
+	q.versions(ctx, before)
+	if err := q.send(ctx, "versions"); err != nil {
+		return trail.Versions{}, err
+	}
+	return r.versions(q.replies, before), nil
+}
+
+// versions reads what query.versions asked for.
+func (r *Reader) versions(replies []*redis.StringSliceCmd, before trail.Before) trail.Versions {
+	all := make([]uint64, len(replies))
+	for i, reply := range replies {
+		all[i] = r.version(reply.Val(), 1)
+	}
+	return trail.Versions{OfPlates: all[:len(before.Plates)], OfFlights: all[len(before.Plates):]}
 }
 
 // Passenger implements trail.Index. Plates are in ascending order.
@@ -101,7 +108,7 @@ func (r *Reader) Rush(ctx context.Context, originals []bag.Plate) ([][]bag.Plate
 }
 
 // Stowage implements trail.Index. Messages are in the order of receipt.
-func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Held, error) {
+func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight, known func(i int, version uint64) bool) ([]trail.Held, error) {
 	q := r.query(len(flights))
 	var key []byte
 	for _, f := range flights {
@@ -111,7 +118,7 @@ func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Hel
 	if err := q.send(ctx, "stowage"); err != nil {
 		return nil, err
 	}
-	return r.each(q, func(int) string { return "" }, nil)
+	return r.each(q, func(int) string { return "" }, known)
 }
 
 // each reads all hashes of a query.
@@ -161,8 +168,18 @@ func (q *query) hash(ctx context.Context, key []byte) *redis.StringSliceCmd {
 	return q.add(ctx, "hgetall", string(key))
 }
 
-// fields asks for the fields of a hash, which tell its version in a tenth of the bytes.
-func (q *query) fields(ctx context.Context, key []byte) { q.add(ctx, "hkeys", string(key)) }
+// versions asks for the fields of hashes, which tell their versions in a tenth of the bytes.
+func (q *query) versions(ctx context.Context, before trail.Before) {
+	var key []byte
+	for _, p := range before.Plates {
+		key = q.reader.store.keys.plate(key[:0], p)
+		q.add(ctx, "hkeys", string(key))
+	}
+	for _, f := range before.Flights {
+		key = q.reader.store.keys.stowage(key[:0], f)
+		q.add(ctx, "hkeys", string(key))
+	}
+}
 
 func (q *query) add(ctx context.Context, args ...any) *redis.StringSliceCmd {
 	first := len(q.args)

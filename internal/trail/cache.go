@@ -9,6 +9,9 @@ import (
 // cachedMessages is how many messages of plates that were asked for are remembered at most, times two.
 const cachedMessages = 6_000
 
+// cachedPositionings is how many container positionings are remembered at most, times two.
+const cachedPositionings = 2_000
+
 // folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
 	version  uint64

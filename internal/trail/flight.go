@@ -68,6 +68,12 @@ type onFlight struct {
 	bags       []bag.Bag    // what a list shows of those with living legs on the flight, and these legs
 }
 
+// still reports whether what it was made from has these versions.
+func (o *onFlight) still(version uint64, positioned map[bag.Flight]uint64) bool {
+	return o.version != 0 && o.version == version &&
+		o.positioned == versionOf(o.flights, func(i int) uint64 { return positioned[o.flights[i]] })
+}
+
 // names returns what a list was made from, beside the flight itself.
 func (l list) names(f bag.Flight) Before {
 	var before Before
@@ -88,7 +94,7 @@ func (l list) names(f bag.Flight) Before {
 func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overview) (list, error) {
 	versions := map[bag.Flight]uint64{f: now.Stowage.Version}
 	for i, other := range before.names(f).Flights {
-		versions[other] = now.FlightVersions[i]
+		versions[other] = now.OfFlights[i]
 	}
 	made := make(list, len(now.Plates))
 	var missing []bag.Plate
@@ -97,8 +103,7 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 		for old < len(before) && before[old].plate < plate {
 			old++
 		}
-		if old < len(before) && before[old].plate == plate && before[old].version != 0 && before[old].version == now.PlateVersions[old] &&
-			before[old].positioned == versionOf(before[old].flights, func(f bag.Flight) uint64 { return versions[f] }) {
+		if old < len(before) && before[old].plate == plate && before[old].still(now.OfPlates[old], versions) {
 			made[i] = before[old]
 		} else {
 			missing = append(missing, plate)

@@ -51,13 +51,35 @@ func (s *session) load(ctx context.Context, plates []bag.Plate) error {
 	}
 	for i, plate := range missing {
 		s.reader.remember(plate, found[i])
-		copies := slices.Clone(found[i].bags)
-		bags := make([]*bag.Bag, len(copies))
-		for j := range copies {
-			s.reader.depart(&copies[j])
-			bags[j] = &copies[j]
-		}
-		s.bags[plate] = bags
+		s.add(plate, found[i])
+	}
+	return nil
+}
+
+// add takes up the bags of a plate.
+func (s *session) add(plate bag.Plate, f *folded) {
+	copies := slices.Clone(f.bags)
+	bags := make([]*bag.Bag, len(copies))
+	for i := range copies {
+		s.reader.depart(&copies[i])
+		bags[i] = &copies[i]
+	}
+	s.bags[plate] = bags
+}
+
+// again loads a plate that is remembered, in one round trip, unless something has changed.
+func (s *session) again(ctx context.Context, plate bag.Plate) error {
+	before, have := s.reader.folded.get(plate)
+	if !have {
+		return nil
+	}
+	now, err := s.reader.index.Versions(ctx, Before{Plates: []bag.Plate{plate}, Flights: before.flights})
+	if err != nil {
+		return err
+	}
+	positioned := versionOf(before.flights, func(i int) uint64 { return now.OfFlights[i] })
+	if now.OfPlates[0] == before.version && positioned == before.positioned {
+		s.add(plate, before)
 	}
 	return nil
 }
@@ -113,7 +135,7 @@ func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, erro
 
 // fold makes the bags of a plate, or takes them over where they have been made of the same messages.
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
-	positioned := versionOf(f.flights, func(f bag.Flight) uint64 { return s.stowage[f].version })
+	positioned := versionOf(f.flights, func(i int) uint64 { return s.stowage[f.flights[i]].version })
 	if f.bags != nil && f.positioned == positioned {
 		return f
 	}
@@ -127,10 +149,10 @@ func (s *session) fold(plate bag.Plate, f *folded) *folded {
 }
 
 // versionOf returns the version of the container positionings on flights, from that of each.
-func versionOf(flights []bag.Flight, each func(bag.Flight) uint64) uint64 {
+func versionOf(flights []bag.Flight, each func(i int) uint64) uint64 {
 	version := uint64(len(flights))
-	for _, f := range flights {
-		version = version*0x9e3779b97f4a7c15 + each(f)
+	for i := range flights {
+		version = version*0x9e3779b97f4a7c15 + each(i)
 	}
 	return version
 }
@@ -145,18 +167,31 @@ func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct
 	if len(missing) == 0 {
 		return nil
 	}
-	held, err := s.reader.index.Stowage(ctx, missing)
+	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool {
+		before, have := s.reader.stowage.get(missing[i])
+		if have = have && version != 0 && before.version == version; have {
+			s.stowage[missing[i]] = before
+		}
+		return have
+	})
 	if err != nil {
 		return err
 	}
 	for i, f := range missing {
-		s.addStowage(f, held[i])
+		if _, known := s.stowage[f]; !known {
+			s.addStowage(f, held[i])
+		}
 	}
 	return nil
 }
 
+// addStowage takes up what was read of a flight.
 func (s *session) addStowage(f bag.Flight, held Held) {
-	s.stowage[f] = stowage{held.Version, s.reader.enricher.Stowage(f, held.Messages)}
+	read := stowage{held.Version, s.reader.enricher.Stowage(f, held.Messages)}
+	s.stowage[f] = read
+	if read.version != 0 {
+		s.reader.stowage.put(f, read, 1+len(read.messages))
+	}
 }
 
 // ofPlates returns the bags of plates that are loaded, in the order of lists.

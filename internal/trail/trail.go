@@ -23,8 +23,11 @@ type Index interface {
 	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]Held, error)
 	// Rush returns for each plate, in the order given, the plates of rush bags that name it as their original.
 	Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error)
-	// Stowage returns the container positionings on each flight, in the order given.
-	Stowage(ctx context.Context, flights []bag.Flight) ([]Held, error)
+	// Stowage returns the container positionings on each flight, in the order given. It may leave out the messages of
+	// the i-th flight where known(i, version) says so.
+	Stowage(ctx context.Context, flights []bag.Flight, known func(i int, version uint64) bool) ([]Held, error)
+	// Versions returns the versions that Held has today for what was read before.
+	Versions(ctx context.Context, before Before) (Versions, error)
 }
 
 // Before names what was read before: what was filed under plates, and the container positionings on flights.
@@ -37,8 +40,12 @@ type Before struct {
 type Overview struct {
 	Plates  []bag.Plate
 	Stowage Held
-	// PlateVersions and FlightVersions are the versions that Held has today for what Before names, in its order.
-	PlateVersions, FlightVersions []uint64
+	Versions
+}
+
+// Versions are those that Held has today for what Before names, in its order.
+type Versions struct {
+	OfPlates, OfFlights []uint64
 }
 
 // Held is what was filed under one plate, or on one flight.
@@ -75,17 +82,25 @@ type Reader struct {
 	enricher Enricher
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
+	stowage  *cache[bag.Flight, stowage]
 	lists    *cache[bag.Flight, list]
 }
 
 // New returns a Reader over the index.
 func New(index Index, enricher Enricher, settings Settings) *Reader {
-	return &Reader{index: index, enricher: enricher, settings: settings, folded: newCache[bag.Plate, *folded](cachedMessages), lists: newCache[bag.Flight, list](listedBags)}
+	return &Reader{index: index, enricher: enricher, settings: settings,
+		folded:  newCache[bag.Plate, *folded](cachedMessages),
+		stowage: newCache[bag.Flight, stowage](cachedPositionings),
+		lists:   newCache[bag.Flight, list](listedBags),
+	}
 }
 
 // OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
+	if err := s.again(ctx, plate); err != nil {
+		return nil, err
+	}
 	if err := s.load(ctx, []bag.Plate{plate}); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,11 @@ func (c *counted) Flight(ctx context.Context, f bag.Flight, before trail.Before)
 	return c.Index.Flight(ctx, f, before)
 }
 
+func (c *counted) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
+	c.calls++
+	return c.Index.Versions(ctx, before)
+}
+
 func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
 	c.calls++
 	return c.Index.Passenger(ctx, pnr)
@@ -35,9 +40,9 @@ func (c *counted) Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, 
 	return c.Index.Rush(ctx, plates)
 }
 
-func (c *counted) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Held, error) {
+func (c *counted) Stowage(ctx context.Context, flights []bag.Flight, known func(int, uint64) bool) ([]trail.Held, error) {
 	c.calls++
-	return c.Index.Stowage(ctx, flights)
+	return c.Index.Stowage(ctx, flights, known)
 }
 
 // The bags of a group are found in as many round trips as those of one passenger, rush bags included.
@@ -111,4 +116,30 @@ func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
 	w.send("12T08:30", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0830L", ".F/LX14/12MAR/JFK", ".U/AKE1/42", "ENDBPM") // all others
 	ask(3+2, bag.OnAircraft, 50)
 	ask(1+1, bag.OnAircraft, 50)
+}
+
+// A history that is asked for again takes one round trip, until a message or a container positioning changes it.
+func TestHistoryIsReadAgainWhereItChanged(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")
+	index := &counted{Index: w.index}
+	reader := trail.New(index, w.enricher, w.settings)
+	ask := func(trips, events int) {
+		t.Helper()
+		index.calls = 0
+		bags, err := reader.OfPlate(t.Context(), "0724100001")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(bags) != 1 || len(bags[0].Events) != events || index.calls != trips {
+			t.Errorf("%d bags, %d events, %d round trips, want 1, %d, %d", len(bags), len(bags[0].Events), index.calls, events, trips)
+		}
+	}
+	ask(2, 1)
+	ask(1, 1)
+	w.send("12T07:30", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0730L", ".F/LX14/12MAR/JFK", ".U/AKE1/42", "ENDBPM")
+	ask(3, 2)
+	w.send("12T08:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0800L", ".F/LX14/12MAR/JFK", ".N/0724100001001", "ENDBPM")
+	ask(3, 3)
+	ask(1, 3)
 }

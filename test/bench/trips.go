@@ -24,6 +24,11 @@ func (c *counted) Flight(ctx context.Context, f bag.Flight, before trail.Before)
 	return c.Index.Flight(ctx, f, before)
 }
 
+func (c *counted) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
+	c.calls.Add(1)
+	return c.Index.Versions(ctx, before)
+}
+
 func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
 	c.calls.Add(1)
 	return c.Index.Passenger(ctx, pnr)
@@ -39,9 +44,9 @@ func (c *counted) Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, 
 	return c.Index.Rush(ctx, plates)
 }
 
-func (c *counted) Stowage(ctx context.Context, flights []bag.Flight) ([]trail.Held, error) {
+func (c *counted) Stowage(ctx context.Context, flights []bag.Flight, known func(int, uint64) bool) ([]trail.Held, error) {
 	c.calls.Add(1)
-	return c.Index.Stowage(ctx, flights)
+	return c.Index.Stowage(ctx, flights, known)
 }
 
 // newTrails returns a reader over an index.

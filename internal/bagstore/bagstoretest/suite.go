@@ -173,7 +173,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	flight := func(f bag.Flight) {
 		now, err := r.Flight(ctx, f, trail.Before{})
 		must(err)
-		stowage, err := r.Stowage(ctx, []bag.Flight{f})
+		stowage, err := r.Stowage(ctx, []bag.Flight{f}, nil)
 		must(err)
 		if !reflect.DeepEqual(now.Stowage, stowage[0]) {
 			b.Fatalf("Flight says %v, Stowage says %v", now.Stowage, stowage)
@@ -354,7 +354,7 @@ func testEmpty(t *testing.T, b *bench) {
 	if rush, err := r.Rush(ctx, two); err != nil || len(rush) != 2 || len(rush[1]) > 0 {
 		t.Errorf("Rush: %v, %v", rush, err)
 	}
-	if stowage, err := r.Stowage(ctx, []bag.Flight{lx("1")}); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
+	if stowage, err := r.Stowage(ctx, []bag.Flight{lx("1")}, nil); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
 		t.Errorf("Stowage: %v, %v", stowage, err)
 	}
 	if trails, err := r.Trails(ctx, nil, nil); err != nil || len(trails) > 0 {
@@ -548,14 +548,15 @@ func testVersions(t *testing.T, b *bench) {
 	}
 	b.file(s, bag.Filing{Raw: "container", Received: now(), Stowage: []bag.Flight{lx("1")}})
 	flights := []bag.Flight{lx("1"), lx("2")}
-	stowage, err := s.Reader().Stowage(ctx, flights)
+	stowage, err := s.Reader().Stowage(ctx, flights, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	flight, err := s.Reader().Flight(ctx, lx("3"), trail.Before{Plates: plates, Flights: flights})
-	if err != nil || !slices.Equal(flight.PlateVersions, after) ||
-		!slices.Equal(flight.FlightVersions, []uint64{stowage[0].Version, stowage[1].Version}) || stowage[0].Version == stowage[1].Version {
-		t.Errorf("with a flight the versions are %v and %v, %v; alone %v and %v", flight.PlateVersions, flight.FlightVersions, err, after, stowage)
+	alone, errAlone := s.Reader().Versions(ctx, trail.Before{Plates: plates, Flights: flights})
+	want := trail.Versions{OfPlates: after, OfFlights: []uint64{stowage[0].Version, stowage[1].Version}}
+	if err != nil || errAlone != nil || !reflect.DeepEqual(flight.Versions, want) || !reflect.DeepEqual(alone, want) || want.OfFlights[0] == want.OfFlights[1] {
+		t.Errorf("versions are %v and %v, %v, %v; want %v", flight.Versions, alone, err, errAlone, want)
 	}
 }
 
@@ -666,7 +667,7 @@ func testDamaged(t *testing.T, b *bench) {
 	}
 	_, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
 	_, errFlight := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
-	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Flight{lx("1")})
+	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Flight{lx("1")}, nil)
 	for _, err := range []error{err, errFlight, errStowage} {
 		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
 			t.Fatal(err)

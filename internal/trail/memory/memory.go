@@ -70,16 +70,12 @@ func put[K, V comparable](lists map[K][]V, key K, value V) bool {
 }
 
 // Flight implements trail.Index.
-func (x *Index) Flight(_ context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
+func (x *Index) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
 	o := trail.Overview{Plates: all(x, x.flights, []bag.Flight{f})[0], Stowage: x.held(all(x, x.stowage, []bag.Flight{f}))[0]}
 	slices.Sort(o.Plates)
-	for _, h := range x.held(all(x, x.trails, before.Plates)) {
-		o.PlateVersions = append(o.PlateVersions, h.Version)
-	}
-	for _, h := range x.held(all(x, x.stowage, before.Flights)) {
-		o.FlightVersions = append(o.FlightVersions, h.Version)
-	}
-	return o, nil
+	var err error
+	o.Versions, err = x.Versions(ctx, before)
+	return o, err
 }
 
 // Passenger implements trail.Index.
@@ -91,13 +87,7 @@ func (x *Index) Passenger(_ context.Context, pnr string) ([]bag.Plate, error) {
 
 // Trails implements trail.Index.
 func (x *Index) Trails(_ context.Context, plates []bag.Plate, known func(int, uint64) bool) ([]trail.Held, error) {
-	trails := x.held(all(x, x.trails, plates))
-	for i := range trails {
-		if known != nil && known(i, trails[i].Version) {
-			trails[i].Messages = nil
-		}
-	}
-	return trails, nil
+	return without(x.held(all(x, x.trails, plates)), known), nil
 }
 
 // Rush implements trail.Index.
@@ -106,8 +96,30 @@ func (x *Index) Rush(_ context.Context, plates []bag.Plate) ([][]bag.Plate, erro
 }
 
 // Stowage implements trail.Index.
-func (x *Index) Stowage(_ context.Context, flights []bag.Flight) ([]trail.Held, error) {
-	return x.held(all(x, x.stowage, flights)), nil
+func (x *Index) Stowage(_ context.Context, flights []bag.Flight, known func(int, uint64) bool) ([]trail.Held, error) {
+	return without(x.held(all(x, x.stowage, flights)), known), nil
+}
+
+// Versions implements trail.Index.
+func (x *Index) Versions(_ context.Context, before trail.Before) (trail.Versions, error) {
+	var v trail.Versions
+	for _, h := range x.held(all(x, x.trails, before.Plates)) {
+		v.OfPlates = append(v.OfPlates, h.Version)
+	}
+	for _, h := range x.held(all(x, x.stowage, before.Flights)) {
+		v.OfFlights = append(v.OfFlights, h.Version)
+	}
+	return v, nil
+}
+
+// without leaves out the messages that are known.
+func without(all []trail.Held, known func(int, uint64) bool) []trail.Held {
+	for i := range all {
+		if known != nil && known(i, all[i].Version) {
+			all[i].Messages = nil
+		}
+	}
+	return all
 }
 
 // held gives each list its version: it does not depend on the order.
