@@ -6,27 +6,30 @@ const shortestFlight = 16
 // readOutbound reads .F, which opens a group unless it is the message's first; groups without an .F
 // before them take that one.
 func (m *Message) readOutbound(e line) {
-	f := m.judgeFlight(e)
 	if m.scratch.seen.has('F') {
-		m.openFlightGroup().Outbound = f
+		m.judgeFlight(e, &m.openFlightGroup().Outbound)
 		return
 	}
-	for i := range m.Groups {
-		m.Groups[i].Outbound = f
+	first := &m.Groups[0].Outbound
+	m.judgeFlight(e, first)
+	for i := 1; i < len(m.Groups); i++ {
+		m.Groups[i].Outbound = *first
 	}
 }
 
 // readInbound reads .I, of which the first of a group counts.
 func (m *Message) readInbound(e line) {
-	f := m.judgeFlight(e)
-	if !m.scratch.own.has('I') {
-		m.group().Inbound = f
+	if m.scratch.own.has('I') {
+		m.judgeFlight(e, new(Flight))
+		return
 	}
+	m.judgeFlight(e, &m.group().Inbound)
 }
 
 // readOnward reads .O; the first of a group replaces those that the group inherited.
 func (m *Message) readOnward(e line) {
-	f := m.judgeFlight(e)
+	var f Flight
+	m.judgeFlight(e, &f)
 	g := m.group()
 	if !m.scratch.own.has('O') {
 		g.Onward = nil
@@ -36,23 +39,24 @@ func (m *Message) readOnward(e line) {
 	}
 }
 
-// judgeFlight reads a flight element: flight, date, airport, class of travel. A faulty one is absent.
-func (m *Message) judgeFlight(e line) Flight {
+// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. A faulty one is absent.
+func (m *Message) judgeFlight(e line, flight *Flight) {
+	*flight = Flight{}
 	if len(e.text) < shortestFlight {
 		m.fail(ShortFlight, e, 0, e.text, "at least 16 characters, as in .F/LX1/12MAR/LHR")
-		return Flight{}
+		return
 	}
 	f := fieldsOf(e)
 	number, numberAt := f.cut()
 	date, dateAt := f.cut()
 	airport, airportAt := f.cut()
 
-	flight, sound := flightOf(number)
+	airline, digits, sound := flightOf(number)
 	if !sound {
 		m.fail(WrongFlight, e, numberAt, number, "airline, number and suffix, at most 8 characters, as in LX14A")
 	}
-	var isDate bool
-	if flight.Date, isDate = dateOf(date); !isDate {
+	day, isDate := dateOf(date)
+	if !isDate {
 		m.fail(WrongFlightDate, e, dateAt, date, "a calendar date DDMMM")
 		sound = false
 	}
@@ -60,35 +64,33 @@ func (m *Message) judgeFlight(e line) Flight {
 		m.fail(WrongFlightAirport, e, airportAt, airport, "a known airport, three capitals")
 		sound = false
 	}
-	if !sound {
-		return Flight{}
+	if sound {
+		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(f.text())
 	}
-	flight.Airport, flight.Class = airport, capital(f.text())
-	return flight
 }
 
 // flightOf reads airline, number and suffix of a flight. A digit as third character belongs to the number:
 // then the airline has two characters, else three.
-func flightOf(s string) (f Flight, ok bool) {
+func flightOf(s string) (airline, number string, ok bool) {
 	if len(s) < 3 {
-		return f, false
+		return "", "", false
 	}
 	n := 3
 	if isDigit(s[2]) {
 		n = 2
 	}
-	airline, number := s[:n], s[n:]
+	airline, number = s[:n], s[n:]
 	digits := number
 	if number != "" && isCapital(number[len(number)-1]) {
 		digits = number[:len(number)-1]
 	}
 	if !isAirline(airline) || len(digits) > 4 || !isDigits(digits) {
-		return f, false
+		return "", "", false
 	}
 	for zeros := len(digits) - 1; zeros > 0 && number[0] == '0'; zeros-- {
 		number = number[1:]
 	}
-	return Flight{Airline: airline, Number: number}, true
+	return airline, number, true
 }
 
 // isAirline reports whether s is capitals and digits, at least one of them a capital. Where s has three

@@ -37,11 +37,11 @@ func (m *Message) readLoading(e line) {
 
 // readConnection reads the connection flight. One with a faulty number is absent.
 func (m *Message) readConnection(f *fields, c *Flight) {
-	flight, ok := flightOf(f.text())
+	airline, number, ok := flightOf(f.text())
 	if !ok {
 		return
 	}
-	*c = flight
+	c.Airline, c.Number = airline, number
 	if date, ok := dateOf(f.text()); ok {
 		c.Date = date
 	}

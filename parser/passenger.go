@@ -35,6 +35,9 @@ var titles = [...]string{"MISS", "MSTR", "MRS", "MR", "MS"}
 
 // withoutTitle takes the longest title from the end of a given name that leaves two letters.
 func withoutTitle(s string) string {
+	if s == "" || s[len(s)-1] != 'R' && s[len(s)-1] != 'S' {
+		return s // as no title ends
+	}
 	for _, title := range titles {
 		if name, ok := strings.CutSuffix(s, title); ok && hasTwoLetters(name) {
 			return trim(name)

@@ -7,7 +7,8 @@ func (m *Message) readProcessing(e line) {
 		return
 	}
 	f := fieldsOf(e)
-	p := Processing{Present: true}
+	p := &m.Processing
+	p.Present = true
 	if code := capital(f.text()); code != "" {
 		p.Code = code[0]
 	}
@@ -17,7 +18,6 @@ func (m *Message) readProcessing(e line) {
 	}
 	p.Seconds, p.UTC, p.HasTime = timeOf(f.text())
 	p.ReadLocation, p.SentLocation = f.text(), f.text()
-	m.Processing = p
 }
 
 // timeOf reads HHMM or HHMMSS, then L for local or Z for UTC.

@@ -31,10 +31,17 @@ func isBare(e line) bool { return len(e.text) <= len(".N/") }
 
 // tagsOf reads the plate and count of an .N or .B.
 func tagsOf(s string) (t Tags, ok bool) {
-	if len(s) != plateDigits+countDigits || !isDigits(s) {
+	if len(s) != plateDigits+countDigits {
 		return t, false
 	}
-	both := number(s)
+	var both uint64
+	for i := range plateDigits + countDigits {
+		digit := s[i] - '0'
+		if digit > 9 {
+			return t, false
+		}
+		both = 10*both + uint64(digit)
+	}
 	t.First, t.Count = both/1000, int(both%1000)
 	return t, t.Count > 0 && t.First%serials+uint64(t.Count)-1 < serials
 }

@@ -6,19 +6,19 @@ const shortestVersion = 8
 // readVersion reads the first .V element, wherever it stands.
 func (m *Message) readVersion() {
 	if first := m.scratch.outline.version; first.text != "" {
-		m.Version = m.judgeVersion(first)
+		m.judgeVersion(first, &m.Version)
 	}
 }
 
 // checkVersion judges a further .V element, which counts for nothing else.
-func (m *Message) checkVersion(e line) { m.judgeVersion(e) }
+func (m *Message) checkVersion(e line) { m.judgeVersion(e, new(Version)) }
 
 // judgeVersion reads a .V element: version digit, source indicator and airport glued together, then
 // the part and the message reference.
-func (m *Message) judgeVersion(e line) (v Version) {
+func (m *Message) judgeVersion(e line, v *Version) {
 	if len(e.text) < shortestVersion {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
-		return v
+		return
 	}
 	f := fieldsOf(e)
 	glued, at := f.cut()
@@ -42,7 +42,6 @@ func (m *Message) judgeVersion(e line) (v Version) {
 		m.fail(WrongVersionAirport, e, at, airport, "a known airport, three capitals")
 	}
 	v.Part, v.Reference = f.text(), f.text()
-	return v
 }
 
 // cutAfter cuts s behind its first n bytes, or behind its last where it is shorter.
