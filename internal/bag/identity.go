@@ -57,6 +57,9 @@ func journeys(messages []*Message) [][]*Message {
 // passengers divides a journey into bags: messages that share a PNR or a surname, directly or through
 // others, are one bag; messages that name neither follow the flights of the bags.
 func passengers(journey []*Message) [][]*Message {
+	if onePassenger(journey) {
+		return [][]*Message{journey}
+	}
 	var sets unionFind
 	byName := make(map[string]int) // "P"+PNR or "S"+surname → set
 	var named, neutral []*Message
@@ -111,6 +114,26 @@ func passengers(journey []*Message) [][]*Message {
 		}
 	}
 	return bags
+}
+
+// onePassenger reports whether every message that names a passenger shares PNR or surname with the first of them, letter for
+// letter: the rule, where a bag is what it mostly is.
+func onePassenger(journey []*Message) bool {
+	var first *Message
+	var surname string
+	for _, m := range journey {
+		switch {
+		case m.PNR == "" && m.Surname == "":
+		case first == nil:
+			first = m
+			if FoldName(m.Surname) != "" {
+				surname = m.Surname
+			}
+		case (first.PNR == "" || m.PNR != first.PNR) && (surname == "" || m.Surname != surname):
+			return false
+		}
+	}
+	return true
 }
 
 // followed returns the bags to which a message without PNR and surname belongs: those that name one

@@ -8,7 +8,21 @@ import (
 // itinerary collects legs; two legs on one flight are one.
 type itinerary struct {
 	legs     []Leg
-	byFlight map[Flight]int // index in legs
+	byFlight map[Flight]int // index in legs, where these are more than few
+}
+
+// few is how many legs are looked through one by one.
+const few = 16
+
+// find returns the index of the leg on a flight, or -1.
+func (t *itinerary) find(f Flight) int {
+	if t.byFlight == nil {
+		return slices.IndexFunc(t.legs, func(l Leg) bool { return l.Flight == f })
+	}
+	if i, seen := t.byFlight[f]; seen {
+		return i
+	}
+	return -1
 }
 
 // add adds a leg. Where there is one on the same flight already, the airports are those of the first
@@ -17,7 +31,7 @@ func (t *itinerary) add(l Leg) {
 	if l.Flight.IsZero() {
 		return
 	}
-	if i, seen := t.byFlight[l.Flight]; seen {
+	if i := t.find(l.Flight); i >= 0 {
 		have := &t.legs[i]
 		if have.From == "" && l.From != "" {
 			have.From, have.To = l.From, l.To
@@ -25,11 +39,16 @@ func (t *itinerary) add(l Leg) {
 		have.Status = max(have.Status, l.Status)
 		return
 	}
-	if t.byFlight == nil {
-		t.byFlight = make(map[Flight]int, 4)
-	}
-	t.byFlight[l.Flight] = len(t.legs)
 	t.legs = append(t.legs, l)
+	switch {
+	case t.byFlight != nil:
+		t.byFlight[l.Flight] = len(t.legs) - 1
+	case len(t.legs) > few:
+		t.byFlight = make(map[Flight]int, 2*few)
+		for i := range t.legs {
+			t.byFlight[t.legs[i].Flight] = i
+		}
+	}
 }
 
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
@@ -62,7 +81,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	var past itinerary
 	for _, m := range slices.Backward(messages) {
 		for l := range r.namedLegs(m) {
-			if _, lives := living.byFlight[l.Flight]; !lives {
+			if living.find(l.Flight) < 0 {
 				past.add(l)
 			}
 		}

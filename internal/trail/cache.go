@@ -70,9 +70,10 @@ func (c *cache[K, V]) get(key K) (value V, have bool) {
 	return w.value, have
 }
 
-// put remembers a value, unless it would take more than half of a generation.
+// put remembers a value, unless it would take more than half of a generation. It weighs one at least: also what was not found
+// takes memory.
 func (c *cache[K, V]) put(key K, value V, weight int) {
-	if weight > c.limit/2 {
+	if weight = max(weight, 1); weight > c.limit/2 {
 		return
 	}
 	c.mu.Lock()

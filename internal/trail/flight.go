@@ -8,10 +8,11 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// listedBags is how many bags of flights are remembered at most, times two.
-const listedBags = 10_000
+// cachedLists is how many plates, bags and flights the remembered lists hold together at most, times two.
+const cachedLists = 30_000
 
-// Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag.
+// Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag. Several
+// answers share it.
 type Listed struct {
 	Bag *bag.Bag
 	Leg bag.Leg
@@ -23,7 +24,7 @@ type Listed struct {
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
-	now, err := r.index.Flight(ctx, f, before.names(f))
+	now, err := r.index.Flight(ctx, f, before.before)
 	if err != nil {
 		return nil, err
 	}
@@ -31,24 +32,26 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	if err != nil {
 		return nil, err
 	}
-	r.lists.put(f, list, len(list))
+	r.lists.put(f, list, list.weight())
 	return r.ending(list, airport, arriving), nil
 }
 
-// ending picks from a list the legs that begin at the airport, or end there. It copies what may change with time.
+// ending picks from a list the legs that begin at the airport, or end there, as they are by now.
 func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 	place := r.settings.Place(airport)
-	listed := make([]Listed, 0, len(l))
-	for i := range l {
-		for _, b := range l[i].bags {
-			r.depart(&b)
-			for _, leg := range b.Legs {
+	listed := make([]Listed, 0, len(l.plates))
+	for i := range l.plates {
+		for j := range l.plates[i].bags {
+			b := &l.plates[i].bags[j]
+			now := *b
+			r.depart(&now)
+			for _, leg := range now.Legs {
 				end := leg.From
 				if arriving {
 					end = leg.To
 				}
 				if end != "" && r.settings.Place(end) == place {
-					listed = append(listed, Listed{&b, leg})
+					listed = append(listed, Listed{b, leg})
 				}
 			}
 		}
@@ -56,8 +59,19 @@ func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 	return listed
 }
 
-// list is what was made of the plates that are filed under a flight, in ascending order. It is never changed once made.
-type list []onFlight
+// list is what was made of the plates that are filed under a flight. It is never changed once made.
+type list struct {
+	plates []onFlight // in ascending order
+	before Before     // what it was made from, beside the flight itself
+}
+
+// weight is how many plates, bags and flights a list holds.
+func (l list) weight() (n int) {
+	for i := range l.plates {
+		n += 1 + len(l.plates[i].bags) + len(l.plates[i].flights)
+	}
+	return n
+}
 
 // onFlight is what was made of one plate.
 type onFlight struct {
@@ -74,49 +88,50 @@ func (o *onFlight) still(version uint64, positioned map[bag.Flight]uint64) bool 
 		o.positioned == versionOf(o.flights, func(i int) uint64 { return positioned[o.flights[i]] })
 }
 
-// names returns what a list was made from, beside the flight itself.
-func (l list) names(f bag.Flight) Before {
-	var before Before
+// newList returns the list of a flight with these plates.
+func newList(f bag.Flight, plates []onFlight) list {
+	l := list{plates: plates}
+	l.before.Plates = make([]bag.Plate, len(plates))
 	seen := map[bag.Flight]struct{}{f: {}}
-	for i := range l {
-		before.Plates = append(before.Plates, l[i].plate)
-		for _, other := range l[i].flights {
+	for i := range plates {
+		l.before.Plates[i] = plates[i].plate
+		for _, other := range plates[i].flights {
 			if _, have := seen[other]; !have {
 				seen[other] = struct{}{}
-				before.Flights = append(before.Flights, other)
+				l.before.Flights = append(l.before.Flights, other)
 			}
 		}
 	}
-	return before
+	return l
 }
 
 // list makes the list of a flight, from the one before as far as nothing has changed.
 func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overview) (list, error) {
 	versions := map[bag.Flight]uint64{f: now.Stowage.Version}
-	for i, other := range before.names(f).Flights {
+	for i, other := range before.before.Flights {
 		versions[other] = now.OfFlights[i]
 	}
-	made := make(list, len(now.Plates))
+	made := make([]onFlight, len(now.Plates))
 	var missing []bag.Plate
 	old := 0
 	for i, plate := range now.Plates {
-		for old < len(before) && before[old].plate < plate {
+		for old < len(before.plates) && before.plates[old].plate < plate {
 			old++
 		}
-		if old < len(before) && before[old].plate == plate && before[old].still(now.OfPlates[old], versions) {
-			made[i] = before[old]
+		if old < len(before.plates) && before.plates[old].plate == plate && before.plates[old].still(now.OfPlates[old], versions) {
+			made[i] = before.plates[old]
 		} else {
 			missing = append(missing, plate)
 		}
 	}
-	if len(missing) == 0 {
-		return made, nil
+	if len(missing) == 0 && len(made) == len(before.plates) {
+		return before, nil
 	}
 	s := r.newSession()
 	s.addStowage(f, now.Stowage)
 	found, err := s.read(ctx, missing)
 	if err != nil {
-		return nil, err
+		return list{}, err
 	}
 	for i := range made {
 		if made[i].plate == "" {
@@ -124,7 +139,7 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 			missing, found = missing[1:], found[1:]
 		}
 	}
-	return made, nil
+	return newList(f, made), nil
 }
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.

@@ -167,13 +167,7 @@ func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct
 	if len(missing) == 0 {
 		return nil
 	}
-	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool {
-		before, have := s.reader.stowage.get(missing[i])
-		if have = have && version != 0 && before.version == version; have {
-			s.stowage[missing[i]] = before
-		}
-		return have
-	})
+	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool { return s.recallStowage(missing[i], version) })
 	if err != nil {
 		return err
 	}
@@ -185,8 +179,21 @@ func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct
 	return nil
 }
 
+// recallStowage takes up what is remembered of a flight at that version, if it is.
+func (s *session) recallStowage(f bag.Flight, version uint64) bool {
+	before, have := s.reader.stowage.get(f)
+	if !have || version == 0 || before.version != version {
+		return false
+	}
+	s.stowage[f] = before
+	return true
+}
+
 // addStowage takes up what was read of a flight.
 func (s *session) addStowage(f bag.Flight, held Held) {
+	if s.recallStowage(f, held.Version) {
+		return
+	}
 	read := stowage{held.Version, s.reader.enricher.Stowage(f, held.Messages)}
 	s.stowage[f] = read
 	if read.version != 0 {

@@ -91,7 +91,7 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
 		folded:  newCache[bag.Plate, *folded](cachedMessages),
 		stowage: newCache[bag.Flight, stowage](cachedPositionings),
-		lists:   newCache[bag.Flight, list](listedBags),
+		lists:   newCache[bag.Flight, list](cachedLists),
 	}
 }
 

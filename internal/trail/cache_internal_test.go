@@ -1,0 +1,40 @@
+package trail
+
+import "testing"
+
+func TestCacheForgetsWhatWasNotAskedForLately(t *testing.T) {
+	c := newCache[int, string](100)
+	for i := range 10_000 {
+		c.put(i, "", 0) // what was not found
+		if n := len(c.young) + len(c.old); n > 200 {
+			t.Fatalf("%d values after %d", n, i+1)
+		}
+		if _, have := c.get(0); !have {
+			t.Fatalf("what is asked for all the time is gone after %d", i+1)
+		}
+	}
+	if _, have := c.get(5000); have {
+		t.Error("what was never asked for is still there")
+	}
+}
+
+func TestCacheCountsWhatItHolds(t *testing.T) {
+	c := newCache[int, string](100)
+	for range 1000 {
+		c.put(1, "again", 40)
+		c.put(2, "light", 10)
+	}
+	c.put(3, "too heavy", 51)
+	if _, have := c.get(3); have || c.count != 50 || len(c.young) != 2 || len(c.old) != 0 {
+		t.Errorf("young %v, old %v, count %d", c.young, c.old, c.count)
+	}
+	c.put(4, "heavy", 50)
+	c.put(5, "the one that is too much", 50)
+	if value, have := c.get(4); !have || value != "heavy" || c.count != 100 {
+		t.Errorf("young %v, old %v, count %d", c.young, c.old, c.count)
+	}
+	c.put(6, "the next that is too much", 50)
+	if _, have := c.get(1); have {
+		t.Error("a generation that was not asked for twice is still there")
+	}
+}
