@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +29,46 @@ const (
 
 // liveLine is lines 5, 6, 7 and 12: a bagtrail process under the load of a day.
 func liveLine(ctx context.Context, b *bench) ([]row, error) {
+	seconds := 10 + b.size(50)
+	messages, truth, err := feed(30_000 + seconds*streamRate/15)
+	if err != nil {
+		return nil, err
+	}
+	stored := len(messages) - seconds*streamRate
+	l, err := b.openLive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+
+	b.say("line 5: %s messages go in as fast as they can", thousands(float64(stored)))
+	profiles := b.profileOf(l.service, "fill")
+	rate, err := l.fill(ctx, messages[:stored])
+	if err := errors.Join(err, profiles()); err != nil {
+		return nil, err
+	}
+	l.choose(messages[:stored], truth)
+	b.say("line 5: %d flights of %d–%d bags; %d messages a second for %d s", len(l.flights), l.smallest, l.largest, streamRate, seconds)
+	profiles = b.profileOf(l.service, "live")
+	rest := messages[stored:]
+	err = l.run(ctx, func(n int) (some []simulate.Message) {
+		n = min(n, len(rest))
+		some, rest = rest[:n], rest[n:]
+		return some
+	})
+	if err := errors.Join(err, profiles()); err != nil {
+		return nil, err
+	}
+	trips, err := tripsRow(ctx, b.redis, l.most, l.fewest)
+	if err != nil {
+		return nil, err
+	}
+	rows := l.rows(rate)
+	return slices.Insert(rows, 2, trips), nil
+}
+
+// openLive starts a bagtrail process with an empty index, and topics of its own.
+func (b *bench) openLive(ctx context.Context) (*live, error) {
 	r, err := b.needRedis(ctx)
 	if err != nil {
 		return nil, err
@@ -38,44 +80,24 @@ func liveLine(ctx context.Context, b *bench) ([]row, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
 	}
-	seconds := 10 + b.size(50)
-	messages, truth, err := feed(30_000 + seconds*streamRate/15)
-	if err != nil {
-		return nil, err
-	}
-	stored := len(messages) - seconds*streamRate
 	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected"), Events: k.name("live-events")}}
 	if l.door, err = kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: l.topics, Partitions: partitions}); err != nil {
 		return nil, err
 	}
-	defer l.door.Close()
 	if err := l.door.EnsureTopics(ctx); err != nil {
+		l.door.Close()
 		return nil, err
 	}
 	if l.service, err = b.launch(ctx, "serve", r, k, l.topics, k.name("live")); err != nil {
+		l.door.Close()
 		return nil, err
 	}
-	defer l.service.end()
+	return l, nil
+}
 
-	b.say("line 5: %s messages go in as fast as they can", thousands(float64(stored)))
-	profiles := b.profileOf(l.service, "fill")
-	rate, err := l.fill(ctx, messages[:stored])
-	if err := errors.Join(err, profiles()); err != nil {
-		return nil, err
-	}
-	l.choose(messages[:stored], truth)
-	b.say("line 5: %d flights of %d–%d bags; %d messages a second for %d s", len(l.flights), l.smallest, l.largest, streamRate, seconds)
-	profiles = b.profileOf(l.service, "live")
-	err = l.run(ctx, messages[stored:])
-	if err := errors.Join(err, profiles()); err != nil {
-		return nil, err
-	}
-	trips, err := tripsRow(ctx, r, l.most, l.fewest)
-	if err != nil {
-		return nil, err
-	}
-	rows := l.rows(rate)
-	return slices.Insert(rows, 2, trips), nil
+func (l *live) close() {
+	l.service.end()
+	l.door.Close()
 }
 
 // live is what is asked, and what came of it.
@@ -169,34 +191,39 @@ func flightPath(leg simulate.Leg) string {
 		"/flight_no/" + leg.Flight[code:] + "/dep_flight_date/" + leg.Date
 }
 
-// run streams the messages at their rate, and asks while they stream.
-func (l *live) run(ctx context.Context, messages []simulate.Message) error {
+// run streams messages at their rate, and asks while they stream. next returns up to n more messages, none at the end.
+func (l *live) run(ctx context.Context, next func(n int) []simulate.Message) error {
 	l.took, l.refused = map[string][]time.Duration{}, map[string]int{}
+	runtime.GC() // of all messages in memory, which is not to happen while the service is timed
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var asking sync.WaitGroup
 	errs := make([]error, 2)
 	asking.Go(func() { errs[0] = l.ask(ctx) })
 	asking.Go(func() { errs[1] = l.probe(ctx) })
-	err := l.stream(ctx, messages)
+	err := l.stream(ctx, next)
 	cancel()
 	asking.Wait()
 	return errors.Join(append(errs, err)...)
 }
 
-func (l *live) stream(ctx context.Context, messages []simulate.Message) error {
+func (l *live) stream(ctx context.Context, next func(n int) []simulate.Message) error {
 	sink := simulate.ToLog(l.door)
 	began := time.Now()
 	sent := 0
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for sent < len(messages) {
-		due := min(len(messages), int(time.Since(began).Seconds()*streamRate))
-		if due > sent {
-			if err := sink.Send(ctx, messages[sent:due]); err != nil {
+	for {
+		if due := int(time.Since(began).Seconds()*streamRate) - sent; due > 0 {
+			some := next(due)
+			if len(some) == 0 {
+				break
+			}
+			if err := sink.Send(ctx, some); err != nil {
 				return err
 			}
-			sent = due
+			sent += len(some)
 		}
 		select {
 		case <-ctx.Done():
@@ -297,7 +324,9 @@ func (l *live) probe(ctx context.Context) error {
 				return err
 			}
 			if there {
+				l.mu.Lock()
 				l.visible = append(l.visible, time.Since(produced))
+				l.mu.Unlock()
 			} else {
 				time.Sleep(time.Millisecond)
 			}

@@ -47,6 +47,7 @@ type settings struct {
 	runs    int
 	only    []int
 	profile string // directory for CPU profiles of ours; "" none
+	soak    time.Duration
 }
 
 func main() {
@@ -55,6 +56,7 @@ func main() {
 	flag.BoolVar(&s.full, "full", false, "line 9 up to 1,000,000 bags: 6 GiB of memory, and half an hour")
 	flag.IntVar(&s.runs, "runs", 3, "how often ours and the reference are run, alternately")
 	flag.StringVar(&s.profile, "profile", "", "write CPU profiles of ours into this `directory`, one a line")
+	flag.DurationVar(&s.soak, "soak", 0, "instead of the lines, the load of lines 5 to 7 for so long, minute by minute")
 	only := flag.String("lines", "", "measure these lines only, a comma `list`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -80,6 +82,9 @@ func run(ctx context.Context, s settings, only string) error {
 	b := &bench{settings: s}
 	defer b.close()
 	fmt.Println(machine())
+	if s.soak > 0 {
+		return soak(ctx, b, s.soak)
+	}
 	var table []row
 	var faults []error
 	for _, l := range lines {

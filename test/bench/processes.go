@@ -10,8 +10,9 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 )
 
-// A held process runs for a tenth of every period. Without rights to set limits that is done by stopping it, as a
-// scheduler with a quota would.
+// A held process runs for a tenth of every period, on one processor. Without rights to set limits that is done by stopping
+// it, as a scheduler with a quota would. The turns of several lie side by side: what one does is not to depend on whether
+// the others happen to run at the same moment.
 const (
 	heldPeriod = 50 * time.Millisecond
 	heldShare  = 10
@@ -45,13 +46,14 @@ func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, 
 	}
 	group := k.name("held")
 	all := make([]*bagtrail, processes)
+	turns := time.Now()
 	for i := range all {
 		var err error
-		if all[i], err = b.launch(ctx, "ingest", r, k, topics, group); err != nil {
+		if all[i], err = b.launch(ctx, "ingest", r, k, topics, group, "GOMAXPROCS=1"); err != nil {
 			return 0, err
 		}
 		defer all[i].end()
-		defer all[i].hold(ctx)()
+		defer all[i].hold(ctx, turns.Add(heldPeriod/time.Duration(processes)*time.Duration(i)))()
 	}
 	begin, err := awaitAll(ctx, all)
 	if err != nil {
@@ -67,17 +69,17 @@ func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, 
 	return (end - begin) / time.Since(began).Seconds(), err
 }
 
-// hold stops the process for most of every period, until it is let go.
-func (p *bagtrail) hold(ctx context.Context) (letGo func()) {
+// hold stops the process for most of every period, until it is let go. A period began at turn.
+func (p *bagtrail) hold(ctx context.Context, turn time.Time) (letGo func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var holding sync.WaitGroup
 	holding.Go(func() {
 		defer p.cmd.Process.Signal(syscall.SIGCONT)
 		for ctx.Err() == nil {
+			p.cmd.Process.Signal(syscall.SIGSTOP)
+			pauseFor(ctx, heldPeriod-time.Since(turn)%heldPeriod)
 			p.cmd.Process.Signal(syscall.SIGCONT)
 			pauseFor(ctx, heldPeriod/heldShare)
-			p.cmd.Process.Signal(syscall.SIGSTOP)
-			pauseFor(ctx, heldPeriod-heldPeriod/heldShare)
 		}
 	})
 	return func() { cancel(); holding.Wait() }

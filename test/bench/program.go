@@ -52,8 +52,8 @@ func (b *bench) binary(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// launch starts a command of bagtrail on the shared servers, and waits until it is ready.
-func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string) (*bagtrail, error) {
+// launch starts a command of bagtrail on the shared servers, with more of an environment, and waits until it is ready.
+func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string, env ...string) (*bagtrail, error) {
 	path, err := b.binary(ctx)
 	if err != nil {
 		return nil, err
@@ -68,6 +68,7 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",
 		"BAGTRAIL_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP="+group,
 		"BAGTRAIL_KAFKA_TOPIC="+topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC="+topics.Rejects, "BAGTRAIL_KAFKA_EVENTS_TOPIC="+topics.Events)
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var complaints strings.Builder
 	p.cmd.Stderr = &complaints
