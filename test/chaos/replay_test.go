@@ -105,15 +105,19 @@ func (w *world) replay(args ...string) {
 // positions are in what an interrupted replay says.
 var positions = regexp.MustCompile(`--from ([0-9:,]+)`)
 
+// startUp is how long a replay takes before it reads the first message, or longer.
+const startUp = 400 * time.Millisecond
+
 // replayInterrupted runs bagtrail replay, stops it at random moments by SIGINT, and has it go on from where it was; in the
 // end it lets it finish. It returns how often a replay was stopped in the middle.
 func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
 	w.t.Helper()
+	took := time.Duration(size().replayed) * 4 * time.Microsecond // in the middle of a third of the log
 	from := "earliest"
 	for range 20 {
 		s := service.New(w.t, []string{"replay", "--from", from}, w.settings()...)
 		s.Launch()
-		if rest(w.t.Context(), 300*time.Millisecond+time.Duration(random.Int64N(int64(400*time.Millisecond)))); interruptions < 3 {
+		if rest(w.t.Context(), startUp+time.Duration(random.Int64N(int64(100*time.Millisecond+took)))); interruptions < 3 {
 			s.Signal(syscall.SIGINT)
 		}
 		code := s.Wait(10 * time.Minute)
