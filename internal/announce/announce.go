@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +60,8 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
 	var events []Event
-	for _, m := range mentions {
+	for i, m := range mentions {
+		giveWay(i)
 		bags := folded[m.plate]
 		if m.clear {
 			bags = a.Rules.Fold(m.plate, m.messages, nil)
@@ -81,6 +83,14 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 	return events, nil
 }
 
+// giveWay lets others have a turn after every few steps of a loop: whoever asks a question is not to wait until the events of a
+// batch are made.
+func giveWay(i int) {
+	if i%8 == 7 {
+		runtime.Gosched()
+	}
+}
+
 // mention is one plate in one message.
 type mention struct {
 	filing   *bag.Filing
@@ -93,6 +103,7 @@ type mention struct {
 func (a Announcer) mentions(filings []bag.Filing) []mention {
 	var all []mention
 	for i := range filings {
+		giveWay(i)
 		f := &filings[i]
 		stored := []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}
 		for _, entry := range f.Entries {
@@ -123,6 +134,7 @@ func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Pla
 			return nil, err
 		}
 		for i, plate := range some {
+			giveWay(i)
 			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(plate, trails[i].Messages), nil)
 		}
 	}
@@ -157,6 +169,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Fl
 			return nil, err
 		}
 		for i, plate := range some {
+			giveWay(i)
 			messages := trails[i].Messages
 			if !slices.ContainsFunc(messages, func(m bag.Stored) bool { return mayName(m.Raw, containers) }) {
 				continue
@@ -224,7 +237,8 @@ func identity(plate bag.Plate, m *bag.Message) string {
 
 // data returns the event of a bag in the form of a history.
 func (a Announcer) data(plate bag.Plate, e *bag.Event, shown bagjson.Shown) []byte {
-	data := jsontext.AppendString([]byte(`{"bagtag":`), string(plate))
+	data := append(make([]byte, 0, 1024), `{"bagtag":`...)
+	data = jsontext.AppendString(data, string(plate))
 	data = append(data, `,"event":`...)
 	data = bagjson.AppendEvent(data, e, a.Places, shown)
 	return append(data, '}')
@@ -232,7 +246,8 @@ func (a Announcer) data(plate bag.Plate, e *bag.Event, shown bagjson.Shown) []by
 
 // Document returns the event as CloudEvents 1.0, in JSON.
 func (e Event) Document() []byte {
-	doc := jsontext.AppendString([]byte(`{"specversion":"1.0","source":"/bagtrail","id":`), e.ID)
+	doc := append(make([]byte, 0, len(e.Data)+384), `{"specversion":"1.0","source":"/bagtrail","id":`...)
+	doc = jsontext.AppendString(doc, e.ID)
 	doc = append(doc, `,"type":`...)
 	doc = jsontext.AppendString(doc, "bagtrail.event."+e.Code)
 	doc = append(doc, `,"subject":`...)
