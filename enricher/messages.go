@@ -2,6 +2,7 @@ package enricher
 
 import (
 	"slices"
+	"strings"
 
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
@@ -22,14 +23,29 @@ func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 	return r.made
 }
 
-// Stowage reads stored container positionings again: one bag.Message for every group that fills a
-// stowage device for the flight.
-func (e *Enricher) Stowage(f bag.Flight, stored []bag.Stored) []*bag.Message {
-	r := reading{enricher: e, room: make([]bag.Message, 0, len(stored))}
+// Stowage reads stored container positionings again: one bag.Message for every group that fills the
+// stowage device for the flight, or any device where that is "".
+func (e *Enricher) Stowage(f bag.Flight, stored []bag.Stored, device string) []*bag.Message {
+	r := reading{enricher: e}
 	for _, s := range stored {
-		r.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device != "" })
+		if device == "" || MayName(s.Raw, device) {
+			r.read(s, func(g *parser.Group) (string, bool) {
+				return "", g.Loading.Device != "" && (device == "" || g.Loading.Device == device)
+			})
+		}
 	}
 	return slices.DeleteFunc(r.made, func(m *bag.Message) bool { return m.Outbound.Flight != f })
+}
+
+// MayName reports whether a text may name one of the words in a field, without reading it. What is stripped from a text before
+// it is read (rules §1) could stand in the middle of a name.
+func MayName(raw string, words ...string) bool {
+	for _, word := range words {
+		if strings.Contains(raw, word) {
+			return true
+		}
+	}
+	return strings.ContainsAny(raw, "\x00\x01\x02\x03")
 }
 
 // reading collects messages that are read again.

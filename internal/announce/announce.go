@@ -14,9 +14,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
+	"bagtrail/enricher"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/jsontext"
@@ -156,13 +156,13 @@ func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Fl
 			continue
 		}
 		on = append(on, f)
-		for _, m := range a.Enricher.Stowage(flight, []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}) {
+		for _, m := range a.Enricher.Stowage(flight, []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}, "") {
 			if !slices.Contains(containers, m.Device) {
 				containers = append(containers, m.Device)
 			}
 		}
 	}
-	positionings := a.Enricher.Stowage(flight, now.Stowage.Messages)
+	positionings := a.Enricher.Stowage(flight, now.Stowage.Messages, "")
 	for some := range slices.Chunk(now.Plates, platesAtOnce) {
 		trails, err := a.Index.Trails(ctx, some, nil)
 		if err != nil {
@@ -171,7 +171,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Fl
 		for i, plate := range some {
 			giveWay(i)
 			messages := trails[i].Messages
-			if !slices.ContainsFunc(messages, func(m bag.Stored) bool { return mayName(m.Raw, containers) }) {
+			if !slices.ContainsFunc(messages, func(m bag.Stored) bool { return enricher.MayName(m.Raw, containers...) }) {
 				continue
 			}
 			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, messages), positionings)
@@ -181,17 +181,6 @@ func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Fl
 		}
 	}
 	return events, nil
-}
-
-// mayName reports whether a text may name one of the containers. What is stripped from a text before it is read (rules §1)
-// could stand in the middle of a name.
-func mayName(raw string, containers []string) bool {
-	for _, container := range containers {
-		if strings.Contains(raw, container) {
-			return true
-		}
-	}
-	return strings.ContainsAny(raw, "\x00\x01\x02\x03")
 }
 
 // announce adds the events that a message makes of the bags of a plate: one a group, though the message may belong to

@@ -218,7 +218,7 @@ func (d *desk) positioned(f bag.Filing, flight bag.Flight) []string {
 	var all []string
 	for i, plate := range now.Plates {
 		var groups []int
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, now.Stowage.Messages)) {
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, now.Stowage.Messages, "")) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)

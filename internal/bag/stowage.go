@@ -1,7 +1,5 @@
 package bag
 
-import "slices"
-
 // stowagePlace is where a stowage device is filled: for a flight, at an airport.
 type stowagePlace struct {
 	flight  Flight
@@ -20,15 +18,15 @@ func ofDevices(positionings, messages []*Message) []*Message {
 	if len(positionings) == 0 {
 		return nil
 	}
-	var devices []string
+	devices := make(map[string]struct{})
 	for _, m := range messages {
-		if m.Device != "" && !slices.Contains(devices, m.Device) {
-			devices = append(devices, m.Device)
+		if m.Device != "" {
+			devices[m.Device] = struct{}{}
 		}
 	}
 	var found []*Message
 	for _, p := range positionings {
-		if slices.Contains(devices, p.Device) {
+		if _, carried := devices[p.Device]; carried {
 			found = append(found, p)
 		}
 	}

@@ -1,6 +1,8 @@
 package trail
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"bagtrail/internal/bag"
@@ -10,13 +12,14 @@ import (
 const cachedMessages = 6_000
 
 // cachedPositionings is how many container positionings are remembered at most, times two.
-const cachedPositionings = 2_000
+const cachedPositionings = 10_000
 
 // folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
 	version  uint64
 	messages []*bag.Message
 	flights  []bag.Flight // on which container positionings can concern the bags
+	devices  []string     // stowage devices that carried them, or "", which stands for all, where these are more than few
 
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made
@@ -25,12 +28,20 @@ type folded struct {
 func newFolded(version uint64, messages []*bag.Message) *folded {
 	f := &folded{version: version, messages: messages}
 	seen := make(map[bag.Flight]struct{})
+	carried := make(map[string]struct{})
 	for _, m := range messages {
 		before := len(seen)
 		bag.StowageFlights(seen, m)
 		if len(seen) > before {
 			f.flights = append(f.flights, m.Outbound.Flight)
 		}
+		if m.Device != "" {
+			carried[m.Device] = struct{}{}
+		}
+	}
+	const few = 16
+	if f.devices = slices.Collect(maps.Keys(carried)); len(f.devices) > few {
+		f.devices = []string{""}
 	}
 	return f
 }

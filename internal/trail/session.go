@@ -12,23 +12,25 @@ import (
 type session struct {
 	reader     *Reader
 	bags       map[bag.Plate][]*bag.Bag
-	stowage    map[bag.Flight]stowage
+	stowage    map[bag.Flight]Held       // container positionings
+	placed     map[device][]*bag.Message // of these, what was read again
 	passengers map[string][]*bag.Bag     // by PNR
 	rush       map[bag.Plate][]bag.Plate // the rush bags that name a plate
 	originals  map[*bag.Bag]*bag.Bag     // of rush bags; nil where there is none
 }
 
-// stowage is the container positionings on a flight, as they were read at a version.
-type stowage struct {
-	version  uint64
-	messages []*bag.Message
+// device is a stowage device on a flight.
+type device struct {
+	flight bag.Flight
+	name   string
 }
 
 func (r *Reader) newSession() *session {
 	return &session{
 		reader:     r,
 		bags:       make(map[bag.Plate][]*bag.Bag),
-		stowage:    make(map[bag.Flight]stowage),
+		stowage:    make(map[bag.Flight]Held),
+		placed:     make(map[device][]*bag.Message),
 		passengers: make(map[string][]*bag.Bag),
 		rush:       make(map[bag.Plate][]bag.Plate),
 		originals:  make(map[*bag.Bag]*bag.Bag),
@@ -135,17 +137,30 @@ func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, erro
 
 // fold makes the bags of a plate, or takes them over where they have been made of the same messages.
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
-	positioned := versionOf(f.flights, func(i int) uint64 { return s.stowage[f.flights[i]].version })
+	positioned := versionOf(f.flights, func(i int) uint64 { return s.stowage[f.flights[i]].Version })
 	if f.bags != nil && f.positioned == positioned {
 		return f
 	}
 	var positionings []*bag.Message
 	for _, flight := range f.flights {
-		positionings = append(positionings, s.stowage[flight].messages...)
+		for _, name := range f.devices {
+			positionings = append(positionings, s.positionings(device{flight, name})...)
+		}
 	}
 	made := *f
 	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
 	return &made
+}
+
+// positionings returns the container positionings of a stowage device. A flight has many of which a bag's containers have few,
+// so the others are not read again.
+func (s *session) positionings(d device) []*bag.Message {
+	messages, have := s.placed[d]
+	if !have {
+		messages = s.reader.enricher.Stowage(d.flight, s.stowage[d.flight].Messages, d.name)
+		s.placed[d] = messages
+	}
+	return messages
 }
 
 // versionOf returns the version of the container positionings on flights, from that of each.
@@ -182,7 +197,7 @@ func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct
 // recallStowage takes up what is remembered of a flight at that version, if it is.
 func (s *session) recallStowage(f bag.Flight, version uint64) bool {
 	before, have := s.reader.stowage.get(f)
-	if !have || version == 0 || before.version != version {
+	if !have || version == 0 || before.Version != version {
 		return false
 	}
 	s.stowage[f] = before
@@ -191,13 +206,9 @@ func (s *session) recallStowage(f bag.Flight, version uint64) bool {
 
 // addStowage takes up what was read of a flight.
 func (s *session) addStowage(f bag.Flight, held Held) {
-	if s.recallStowage(f, held.Version) {
-		return
-	}
-	read := stowage{held.Version, s.reader.enricher.Stowage(f, held.Messages)}
-	s.stowage[f] = read
-	if read.version != 0 {
-		s.reader.stowage.put(f, read, 1+len(read.messages))
+	s.stowage[f] = held
+	if held.Version != 0 {
+		s.reader.stowage.put(f, held, 1+len(held.Messages))
 	}
 }
 

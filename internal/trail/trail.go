@@ -59,7 +59,8 @@ type Held struct {
 // Enricher reads stored messages again.
 type Enricher interface {
 	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
-	Stowage(f bag.Flight, stored []bag.Stored) []*bag.Message
+	// Stowage returns the positionings of one stowage device, or of all where device is "".
+	Stowage(f bag.Flight, stored []bag.Stored, device string) []*bag.Message
 }
 
 // Settings are what the answers depend on beside the messages.
@@ -82,7 +83,7 @@ type Reader struct {
 	enricher Enricher
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
-	stowage  *cache[bag.Flight, stowage]
+	stowage  *cache[bag.Flight, Held]
 	lists    *cache[bag.Flight, list]
 }
 
@@ -90,7 +91,7 @@ type Reader struct {
 func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
 		folded:  newCache[bag.Plate, *folded](cachedMessages),
-		stowage: newCache[bag.Flight, stowage](cachedPositionings),
+		stowage: newCache[bag.Flight, Held](cachedPositionings),
 		lists:   newCache[bag.Flight, list](cachedLists),
 	}
 }

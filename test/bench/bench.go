@@ -16,6 +16,7 @@ import (
 type bench struct {
 	settings
 	number int      // of the line that is measured
+	pairs  int      // of ours and a reference, so far
 	used   []string // servers, as they are shown under the table
 	owned  []func()
 	redis  *redisServer
@@ -85,6 +86,7 @@ func (p pair) ratioAndCPU() string {
 func (b *bench) alternate(ours, reference func() (float64, error)) (pair, error) {
 	var p pair
 	var spent [2]time.Duration
+	b.pairs++
 	measure := func(run func() (float64, error), into *series, cpu *time.Duration) error {
 		runtime.GC()
 		before := b.processorTime()
@@ -116,13 +118,13 @@ func (b *bench) alternate(ours, reference func() (float64, error)) (pair, error)
 	return p, nil
 }
 
-// profiled is run with a CPU profile written, where profiles are wanted.
+// profiled is run with a CPU profile written, where profiles are wanted. The files are numbered as the rows are measured.
 func (b *bench) profiled(run func() (float64, error)) func() (float64, error) {
 	if b.profile == "" {
 		return run
 	}
 	return func() (float64, error) {
-		file, err := os.Create(filepath.Join(b.profile, fmt.Sprintf("line%02d.pprof", b.number)))
+		file, err := os.Create(filepath.Join(b.profile, fmt.Sprintf("line%02d-%02d.pprof", b.number, b.pairs)))
 		if err != nil {
 			return 0, err
 		}
