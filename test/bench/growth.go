@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -119,7 +120,7 @@ const (
 	growthBatch   = 500
 	growthSlice   = 20 // batches
 	growthSlices  = 5  // of which the median counts
-	growthAnswers = 1000
+	growthAnswers = 1500
 )
 
 // grow stores messages until there are so many bags, and returns what the last messages cost, and answers then. Bags are
@@ -164,16 +165,19 @@ func (g *grower) grow(ctx context.Context, bags int, spent func() time.Duration)
 		}
 		message = append(message, float64(sum.Nanoseconds())/1000/float64(len(slice)*growthBatch))
 	}
-	each := min(growthAnswers, len(plates)/growthSlices) // no bag is asked for twice: nothing is remembered
+	each := min(growthAnswers, len(plates)/(1+growthSlices)) // no bag is asked for twice: nothing is remembered
 	rand.New(rand.NewPCG(feedSeed, 0)).Shuffle(len(plates), func(i, j int) { plates[i], plates[j] = plates[j], plates[i] })
-	for n := range growthSlices {
+	runtime.GC() // of what made the messages, which is no part of an answer
+	for n := range 1 + growthSlices {
 		began := spent()
 		for _, plate := range plates[n*each : (n+1)*each] {
 			if err := g.answer(ctx, plate); err != nil {
 				return grown{}, err
 			}
 		}
-		answer = append(answer, float64((spent()-began).Nanoseconds())/1000/float64(each))
+		if n > 0 { // the first answers meet new connections and an empty heap
+			answer = append(answer, float64((spent()-began).Nanoseconds())/1000/float64(each))
+		}
 	}
 	return grown{message.median(), answer.median()}, nil
 }
