@@ -65,7 +65,7 @@ It ends with one line of JSON that says what was sent.`,
 	flags.SortFlags = false
 	flags.StringVar(&sim.to, "to", "kafka", "kafka, http, or a `file` for a capture (- is the standard output)")
 	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` that decides on everything that happens")
-	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339); default now")
+	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); default now")
 	flags.IntVar(&sim.options.Bags, "bags", 1000, "how many bags are checked in")
 	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "`time` from one check-in to the next")
 	flags.StringVar(&sim.faults, "faults", "", `what goes wrong, in percent: "none", "all=5", "none,rush=5,late=1"; default that of an ordinary day`)

@@ -116,6 +116,10 @@ func TestSimulateIsAFunctionOfItsOptions(t *testing.T) {
 	if got := run(t, feed, nil, "validate", "--split", "--json"); strings.Count(got.stdout, "\n") != said.Messages {
 		t.Errorf("%d messages of %d", strings.Count(got.stdout, "\n"), said.Messages)
 	}
+	day := run(t, "", nil, "simulate", "--to=-", "--bags=20", "--seed=7", "--start=2026-11-21")
+	if midnight := run(t, "", nil, "simulate", "--to=-", "--bags=20", "--seed=7", "--start=2026-11-21T00:00:00Z"); day.stdout != midnight.stdout || day.code != 0 || day.stdout == feed {
+		t.Errorf("a day does not begin at midnight: %.200s", day.stderr)
+	}
 	if got := run(t, "", nil, "simulate", "--to=-", "--bags=20", "--seed=7", "--start=2026-11-21T06:00:00Z"); got.stdout != feed || got.stderr != summary {
 		t.Errorf("to the standard output: %d bytes, %s", len(got.stdout), got.stderr)
 	}

@@ -174,12 +174,15 @@ func (v *validation) eventsOf(ctx context.Context, outcome ingestor.Outcome) ([]
 	}.Events(ctx, filings)
 }
 
-// moment reads a time as RFC 3339; the empty text is now.
+// moment reads a time as RFC 3339, or a day, which begins at 00:00 UTC; the empty text is now.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t, err = time.Parse(time.DateOnly, text)
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-21T13:10:00Z", text)
 	}
