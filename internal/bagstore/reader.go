@@ -34,7 +34,8 @@ func (s *Store) Reader() *Reader {
 func (r *Reader) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
 	q := r.query(2 + len(before.Plates) + len(before.Flights))
 	members := q.members(ctx, r.store.keys.flight(nil, f))
-	stowage := q.hash(ctx, r.store.keys.stowage(nil, f))
+	q.stowage(ctx, whole, []bag.Flight{f})
+	stowage := q.replies[1]
 	q.versions(ctx, before)
 	if err := q.send(ctx, "flight"); err != nil {
 		return trail.Overview{}, err
@@ -78,11 +79,7 @@ func (r *Reader) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error)
 // Trails implements trail.Index. Messages are in the order of receipt.
 func (r *Reader) Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]trail.Held, error) {
 	q := r.query(len(plates))
-	var key []byte
-	for _, p := range plates {
-		key = r.store.keys.plate(key[:0], p)
-		q.hash(ctx, key)
-	}
+	q.plates(ctx, whole, plates)
 	if err := q.send(ctx, "trails"); err != nil {
 		return nil, err
 	}
@@ -110,11 +107,7 @@ func (r *Reader) Rush(ctx context.Context, originals []bag.Plate) ([][]bag.Plate
 // Stowage implements trail.Index. Messages are in the order of receipt.
 func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight, known func(i int, version uint64) bool) ([]trail.Held, error) {
 	q := r.query(len(flights))
-	var key []byte
-	for _, f := range flights {
-		key = r.store.keys.stowage(key[:0], f)
-		q.hash(ctx, key)
-	}
+	q.stowage(ctx, whole, flights)
 	if err := q.send(ctx, "stowage"); err != nil {
 		return nil, err
 	}
@@ -163,22 +156,35 @@ func (q *query) members(ctx context.Context, key []byte) *redis.StringSliceCmd {
 	return q.add(ctx, "zrange", string(key), q.living, "+inf", "byscore")
 }
 
-// hash asks for a hash: its fields, each with its value behind it.
-func (q *query) hash(ctx context.Context, key []byte) *redis.StringSliceCmd {
-	return q.add(ctx, "hgetall", string(key))
+// What is asked of a hash: its fields, each with its value behind it, or the fields alone, which tell its version in a
+// tenth of the bytes.
+const (
+	whole  = "hgetall"
+	fields = "hkeys"
+)
+
+// plates asks for the hashes of plates.
+func (q *query) plates(ctx context.Context, what string, plates []bag.Plate) {
+	var key []byte
+	for _, p := range plates {
+		key = q.reader.store.keys.plate(key[:0], p)
+		q.add(ctx, what, string(key))
+	}
 }
 
-// versions asks for the fields of hashes, which tell their versions in a tenth of the bytes.
-func (q *query) versions(ctx context.Context, before trail.Before) {
+// stowage asks for the hashes of container positionings on flights.
+func (q *query) stowage(ctx context.Context, what string, flights []bag.Flight) {
 	var key []byte
-	for _, p := range before.Plates {
-		key = q.reader.store.keys.plate(key[:0], p)
-		q.add(ctx, "hkeys", string(key))
-	}
-	for _, f := range before.Flights {
+	for _, f := range flights {
 		key = q.reader.store.keys.stowage(key[:0], f)
-		q.add(ctx, "hkeys", string(key))
+		q.add(ctx, what, string(key))
 	}
+}
+
+// versions asks for what tells the versions.
+func (q *query) versions(ctx context.Context, before trail.Before) {
+	q.plates(ctx, fields, before.Plates)
+	q.stowage(ctx, fields, before.Flights)
 }
 
 func (q *query) add(ctx context.Context, args ...any) *redis.StringSliceCmd {

@@ -109,10 +109,10 @@ func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, erro
 	found := make([]*folded, len(plates))
 	trails, err := s.reader.index.Trails(ctx, plates, func(i int, version uint64) bool {
 		before, have := s.reader.folded.get(plates[i])
-		if have && version != 0 && before.version == version {
+		if have = have && before.version == version; have {
 			found[i] = before
 		}
-		return found[i] != nil
+		return have
 	})
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct
 // recallStowage takes up what is remembered of a flight at that version, if it is.
 func (s *session) recallStowage(f bag.Flight, version uint64) bool {
 	before, have := s.reader.stowage.get(f)
-	if !have || version == 0 || before.Version != version {
+	if !have || before.Version != version {
 		return false
 	}
 	s.stowage[f] = before

@@ -102,14 +102,18 @@ func (x *Index) Stowage(_ context.Context, flights []bag.Flight, known func(int,
 
 // Versions implements trail.Index.
 func (x *Index) Versions(_ context.Context, before trail.Before) (trail.Versions, error) {
-	var v trail.Versions
-	for _, h := range x.held(all(x, x.trails, before.Plates)) {
-		v.OfPlates = append(v.OfPlates, h.Version)
+	return trail.Versions{
+		OfPlates:  versions(x.held(all(x, x.trails, before.Plates))),
+		OfFlights: versions(x.held(all(x, x.stowage, before.Flights))),
+	}, nil
+}
+
+func versions(all []trail.Held) []uint64 {
+	out := make([]uint64, len(all))
+	for i := range all {
+		out[i] = all[i].Version
 	}
-	for _, h := range x.held(all(x, x.stowage, before.Flights)) {
-		v.OfFlights = append(v.OfFlights, h.Version)
-	}
-	return v, nil
+	return out
 }
 
 // without leaves out the messages that are known.
