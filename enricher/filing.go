@@ -16,12 +16,12 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	ref, _, _ := reference(m, received)
 	if len(m.Groups) == 1 {
 		g := &m.Groups[0]
-		filing.Entries = entries(m, g, groupFlights(g, ref))
+		filing.Entries = entries(m, g, ref)
 	} else {
 		filing.Entries = mergedEntries(m, ref)
 	}
 	if len(filing.Entries) == 0 {
-		filing.Stowage = stowageFlights(m, ref)
+		filing.Stowage = positioned(m, ref)
 	}
 	return filing
 }
@@ -43,15 +43,19 @@ func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 }
 
 // entries returns an entry for each plate of a group, in plate order.
-func entries(m *parser.Message, g *parser.Group, flights []bag.Flight) []bag.Entry {
-	list := plates(g)
+func entries(m *parser.Message, g *parser.Group, ref bag.Day) []bag.Entry {
+	list, flights := plates(g), groupFlights(g, ref)
+	var stowage []bag.Container
+	if c, ok := container(g, ref); ok {
+		stowage = []bag.Container{c}
+	}
 	var pnrs []string
 	if g.PNR != "" {
 		pnrs = []string{strings.ToUpper(g.PNR)}
 	}
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
-		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs}
+		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs, Stowage: stowage}
 		if m.Kind == parser.BSM && (g.Rush || plate[0] == '2') {
 			made[i].Original = original(plate, g)
 		}
@@ -63,8 +67,7 @@ func entries(m *parser.Message, g *parser.Group, flights []bag.Flight) []bag.Ent
 func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 	var all []bag.Entry
 	for i := range m.Groups {
-		g := &m.Groups[i]
-		all = append(all, entries(m, g, groupFlights(g, ref))...)
+		all = append(all, entries(m, &m.Groups[i], ref)...)
 	}
 	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	merged := all[:0]
@@ -76,6 +79,7 @@ func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 		have := &merged[len(merged)-1]
 		have.Flights = union(have.Flights, entry.Flights)
 		have.PNRs = union(have.PNRs, entry.PNRs)
+		have.Stowage = union(have.Stowage, entry.Stowage)
 		if have.Original == "" {
 			have.Original = entry.Original
 		}
@@ -115,19 +119,24 @@ func distinct[T comparable](list []T) []T {
 	return out
 }
 
-// stowageFlights returns the flights on which a message without tags positions containers.
-func stowageFlights(m *parser.Message, ref bag.Day) []bag.Flight {
-	var flights []bag.Flight
+// positioned returns the containers that a message without tags positions.
+func positioned(m *parser.Message, ref bag.Day) []bag.Container {
+	var all []bag.Container
 	for i := range m.Groups {
-		g := &m.Groups[i]
-		if g.Loading.Device == "" {
-			continue
-		}
-		if s := segment(g.Outbound, ref); !s.IsZero() {
-			flights = append(flights, s.Flight)
+		if c, ok := container(&m.Groups[i], ref); ok {
+			all = append(all, c)
 		}
 	}
-	return distinct(flights)
+	return distinct(all)
+}
+
+// container returns the container that a group is about.
+func container(g *parser.Group, ref bag.Day) (c bag.Container, ok bool) {
+	if g.Loading.Device == "" {
+		return c, false
+	}
+	s := segment(g.Outbound, ref)
+	return bag.Container{Flight: s.Flight, Device: g.Loading.Device}, !s.IsZero()
 }
 
 // original returns the plate of the bag that a rush bag re-flights: the plate in .M where that is

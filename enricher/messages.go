@@ -2,7 +2,6 @@ package enricher
 
 import (
 	"slices"
-	"strings"
 
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
@@ -23,29 +22,13 @@ func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 	return r.made
 }
 
-// Stowage reads stored container positionings again: one bag.Message for every group that fills the
-// stowage device for the flight, or any device where that is "".
-func (e *Enricher) Stowage(f bag.Flight, stored []bag.Stored, device string) []*bag.Message {
+// Stowage reads stored positionings of a container again: one bag.Message for every group that is about it.
+func (e *Enricher) Stowage(c bag.Container, stored []bag.Stored) []*bag.Message {
 	r := reading{enricher: e}
 	for _, s := range stored {
-		if device == "" || MayName(s.Raw, device) {
-			r.read(s, func(g *parser.Group) (string, bool) {
-				return "", g.Loading.Device != "" && (device == "" || g.Loading.Device == device)
-			})
-		}
+		r.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == c.Device })
 	}
-	return slices.DeleteFunc(r.made, func(m *bag.Message) bool { return m.Outbound.Flight != f })
-}
-
-// MayName reports whether a text may name one of the words in a field, without reading it. What is stripped from a text before
-// it is read (rules §1) could stand in the middle of a name.
-func MayName(raw string, words ...string) bool {
-	for _, word := range words {
-		if strings.Contains(raw, word) {
-			return true
-		}
-	}
-	return strings.ContainsAny(raw, "\x00\x01\x02\x03")
+	return slices.DeleteFunc(r.made, func(m *bag.Message) bool { return m.Outbound.Flight != c.Flight })
 }
 
 // reading collects messages that are read again.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/gather"
 	"bagtrail/parser"
 )
 
@@ -50,8 +51,8 @@ type Acceptor struct {
 	pipeline *Pipeline
 	log      Log
 	patience time.Duration
-	accepts  gather[*acceptance]
-	rejects  gather[Rejection]
+	accepts  gather.Calls[*acceptance]
+	rejects  gather.Calls[Rejection]
 	refuses  bool // rejected messages are written
 }
 
@@ -67,9 +68,9 @@ func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, patience time.Dur
 		patience = defaultPatience
 	}
 	a := &Acceptor{pipeline: pipeline, log: log, patience: patience, refuses: rejects != nil}
-	a.accepts = gather[*acceptance]{run: a.settle, most: acceptsARun, runs: acceptRuns, limit: patience}
+	a.accepts = gather.Calls[*acceptance]{Run: a.settle, Most: acceptsARun, Runs: acceptRuns, Limit: patience}
 	if rejects != nil {
-		a.rejects = gather[Rejection]{run: rejects.Reject, most: acceptsARun, runs: 1, limit: patience}
+		a.rejects = gather.Calls[Rejection]{Run: rejects.Reject, Most: acceptsARun, Runs: 1, Limit: patience}
 	}
 	return a
 }
@@ -92,7 +93,7 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope, authorise func(*par
 		return outcome, a.reject(ctx, env, outcome.Errors)
 	}
 	work := &acceptance{outcome: outcome, record: outcome.Record()}
-	if err := a.accepts.do(ctx, work); err != nil {
+	if err := a.accepts.Do(ctx, work); err != nil {
 		return Outcome{}, fmt.Errorf("accept a message: %w", err)
 	}
 	return work.outcome, nil
@@ -105,7 +106,7 @@ func (a *Acceptor) reject(ctx context.Context, env Envelope, errs []Diagnostic) 
 	if env.Origin == "" {
 		return errors.New("reject a message: it has no origin")
 	}
-	if err := a.rejects.do(ctx, Rejection{env, errs}); err != nil {
+	if err := a.rejects.Do(ctx, Rejection{env, errs}); err != nil {
 		return fmt.Errorf("reject a message: %w", err)
 	}
 	return nil

@@ -229,8 +229,8 @@ func (w *worker) publish(generation, work context.Context, outcomes []ingestor.O
 	return nil
 }
 
-// bagsAtOnce is how many bags the messages name, at least, whose events are made and written together; flights on which
-// containers are positioned count like bags. It bounds the memory of a batch, and what is done again after an error.
+// bagsAtOnce is how many bags the messages name, at least, whose events are made and written together; containers that
+// are positioned count like bags. It bounds the memory of a batch, and what is done again after an error.
 const bagsAtOnce = 500
 
 // portion returns how many of the filings, at least one, are enough for once.

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"time"
 
-	"bagtrail/enricher"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/jsontext"
@@ -33,9 +32,11 @@ type Event struct {
 	Data        []byte // JSON: {"bagtag": "…", "event": {…}}, the event in the form of a history
 }
 
-// Index is what an Announcer reads; trail.Index says what each method does.
+// Index is what an Announcer reads; trail.Index says what Stowage and Trails do.
 type Index interface {
-	Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error)
+	// Contents returns for each container the plates of bags that some message says are in it.
+	Contents(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
+	Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]trail.Held, error)
 	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]trail.Held, error)
 }
 
@@ -51,8 +52,8 @@ type Announcer struct {
 const platesAtOnce = 200
 
 // Events returns the events of messages that the index has taken: first those that name their bags, in the order of the
-// messages and their plates; then those that position containers, for each flight plate by plate. So the events of one
-// plate are in the order of the messages of either kind. It fails where the index cannot be read.
+// messages and their plates; then those that position containers, plate by plate. So the events of one plate are in the
+// order of the messages of either kind. It fails where the index cannot be read.
 func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, error) {
 	mentions := a.mentions(filings)
 	folded, err := a.unclear(ctx, mentions)
@@ -68,17 +69,8 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 		}
 		events = a.announce(events, m.filing, m.plate, bags, !m.clear)
 	}
-	seen := make(map[bag.Flight]struct{})
-	for _, f := range filings {
-		for _, flight := range f.Stowage {
-			if _, done := seen[flight]; done {
-				continue
-			}
-			seen[flight] = struct{}{}
-			if events, err = a.positioned(ctx, events, flight, filings); err != nil {
-				return nil, fmt.Errorf("read what to announce: %w", err)
-			}
-		}
+	if events, err = a.positioned(ctx, events, filings); err != nil {
+		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
 	return events, nil
 }
@@ -141,42 +133,59 @@ func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Pla
 	return folded, nil
 }
 
-// positioned adds the events that the messages make by positioning containers on a flight. A flight has hundreds of bags
-// of which a container holds a few, so those that never were in one of these containers are not folded.
-func (a Announcer) positioned(ctx context.Context, events []Event, flight bag.Flight, filings []bag.Filing) ([]Event, error) {
-	now, err := a.Index.Flight(ctx, flight, trail.Before{})
+// positioned adds the events that the messages make by positioning containers.
+func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag.Filing) ([]Event, error) {
+	by := make(map[bag.Container][]int) // container → the filings that position it
+	var containers []bag.Container
+	for i := range filings {
+		for _, c := range filings[i].Stowage {
+			if by[c] == nil {
+				containers = append(containers, c)
+			}
+			by[c] = append(by[c], i)
+		}
+	}
+	if len(containers) == 0 {
+		return events, nil
+	}
+	contents, err := a.Index.Contents(ctx, containers)
 	if err != nil {
 		return nil, err
 	}
-	var on []*bag.Filing
-	var containers []string
-	for i := range filings {
-		f := &filings[i]
-		if !slices.Contains(f.Stowage, flight) {
-			continue
-		}
-		on = append(on, f)
-		for _, m := range a.Enricher.Stowage(flight, []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}, "") {
-			if !slices.Contains(containers, m.Device) {
-				containers = append(containers, m.Device)
+	stowage, err := a.Index.Stowage(ctx, containers, nil)
+	if err != nil {
+		return nil, err
+	}
+	concern := make(map[bag.Plate][]int) // plate → the containers that hold it, perhaps
+	var plates []bag.Plate
+	positionings := make([][]*bag.Message, len(containers))
+	for i, c := range containers {
+		giveWay(i)
+		positionings[i] = a.Enricher.Stowage(c, stowage[i].Messages)
+		for _, plate := range contents[i] {
+			if concern[plate] == nil {
+				plates = append(plates, plate)
 			}
+			concern[plate] = append(concern[plate], i)
 		}
 	}
-	positionings := a.Enricher.Stowage(flight, now.Stowage.Messages, "")
-	for some := range slices.Chunk(now.Plates, platesAtOnce) {
+	for some := range slices.Chunk(plates, platesAtOnce) {
 		trails, err := a.Index.Trails(ctx, some, nil)
 		if err != nil {
 			return nil, err
 		}
 		for i, plate := range some {
 			giveWay(i)
-			messages := trails[i].Messages
-			if !slices.ContainsFunc(messages, func(m bag.Stored) bool { return enricher.MayName(m.Raw, containers...) }) {
-				continue
+			var of []*bag.Message
+			var on []int
+			for _, c := range concern[plate] {
+				of = append(of, positionings[c]...)
+				on = append(on, by[containers[c]]...)
 			}
-			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, messages), positionings)
-			for _, f := range on {
-				events = a.announce(events, f, plate, bags, true)
+			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, trails[i].Messages), of)
+			slices.Sort(on)
+			for _, f := range slices.Compact(on) {
+				events = a.announce(events, &filings[f], plate, bags, true)
 			}
 		}
 	}

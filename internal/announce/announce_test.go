@@ -188,8 +188,12 @@ func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 			}
 			positionings++
 			var want, got []string
-			for _, flight := range f.Stowage {
-				want = append(want, d.positioned(f, flight)...)
+			seen := make(map[bag.Flight]bool)
+			for _, c := range f.Stowage {
+				if !seen[c.Flight] {
+					seen[c.Flight] = true
+					want = append(want, d.positioned(f, filings, c.Flight)...)
+				}
 			}
 			for _, e := range d.events(f) {
 				got = append(got, string(e.Plate)+" "+e.Code+" "+e.Happened.String())
@@ -206,7 +210,21 @@ func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 }
 
 // positioned is plate, code and time of each event that a positioning makes on a flight.
-func (d *desk) positioned(f bag.Filing, flight bag.Flight) []string {
+func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []string {
+	var positionings []*bag.Message
+	seen := make(map[bag.Container]bool)
+	for _, p := range all {
+		for _, c := range p.Stowage {
+			if c.Flight == flight && !seen[c] {
+				seen[c] = true
+				held, err := d.index.Stowage(d.t.Context(), []bag.Container{c}, nil)
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				positionings = append(positionings, d.filer.Stowage(c, held[0].Messages)...)
+			}
+		}
+	}
 	now, err := d.index.Flight(d.t.Context(), flight, trail.Before{})
 	if err != nil {
 		d.t.Fatal(err)
@@ -215,19 +233,19 @@ func (d *desk) positioned(f bag.Filing, flight bag.Flight) []string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	var all []string
+	var made []string
 	for i, plate := range now.Plates {
 		var groups []int
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), d.filer.Stowage(flight, now.Stowage.Messages, "")) {
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), positionings) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)
-					all = append(all, string(plate)+" "+e.Code+" "+m.Happened.String())
+					made = append(made, string(plate)+" "+e.Code+" "+m.Happened.String())
 				}
 			}
 		}
 	}
-	return all
+	return made
 }
 
 func TestManyPlatesAreReadInParts(t *testing.T) {
@@ -253,8 +271,12 @@ func TestAnIndexThatCannotBeReadIsAnError(t *testing.T) {
 
 type brokenIndex struct{ err error }
 
-func (b brokenIndex) Flight(context.Context, bag.Flight, trail.Before) (trail.Overview, error) {
-	return trail.Overview{}, b.err
+func (b brokenIndex) Contents(context.Context, []bag.Container) ([][]bag.Plate, error) {
+	return nil, b.err
+}
+
+func (b brokenIndex) Stowage(context.Context, []bag.Container, func(int, uint64) bool) ([]trail.Held, error) {
+	return nil, b.err
 }
 
 func (b brokenIndex) Trails(context.Context, []bag.Plate, func(int, uint64) bool) ([]trail.Held, error) {

@@ -5,19 +5,20 @@ import "time"
 // Filing is what the index is told of one accepted message: the text, and under what it is to be found.
 // It is a function of the text, the received time and the reference data, so filing again changes nothing.
 type Filing struct {
-	Kind     Kind      // Report, or BSM or BPM
-	Raw      string    // the message as sent; of a report, its request document
-	Received time.Time // UTC, in milliseconds
-	Entries  []Entry   // one a plate, in plate order; none for container positioning
-	Stowage  []Flight  // flights on which the message positions containers; else none
+	Kind     Kind        // Report, or BSM or BPM
+	Raw      string      // the message as sent; of a report, its request document
+	Received time.Time   // UTC, in milliseconds
+	Entries  []Entry     // one a plate, in plate order; none for container positioning
+	Stowage  []Container // containers that the message positions; none where it names plates
 }
 
 // Entry is what a message says about where one plate can be found.
 type Entry struct {
 	Plate    Plate
-	Flights  []Flight // every flight that a group with the plate names; may be shared between entries
-	PNRs     []string // capitals
-	Original Plate    // plate of the bag that this one re-flights, or ""
+	Flights  []Flight    // every flight that a group with the plate names; may be shared between entries
+	PNRs     []string    // capitals
+	Stowage  []Container // in which the message says that the bag is; may be shared between entries
+	Original Plate       // plate of the bag that this one re-flights, or ""
 }
 
 // Stored is a message as the store gives it back.

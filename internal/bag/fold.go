@@ -20,8 +20,8 @@ type Rules struct {
 
 // Fold makes the bags of a plate, in the order PNR, surname, first flight date.
 //
-// messages are all that name the plate, delayed-bag reports included, and stowage the container
-// positionings on the flights of StowageFlights; both in any order, copies included.
+// messages are all that name the plate, delayed-bag reports included, and stowage the positionings of
+// their Containers; both in any order, copies included.
 func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
 	var reports, texts []*Message
 	for _, m := range messages {
@@ -31,7 +31,7 @@ func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
 			texts = append(texts, m)
 		}
 	}
-	positionings := withoutCopies(ofDevices(stowage, texts), r.Window)
+	positionings := withoutCopies(stowage, r.Window)
 	slices.SortFunc(positionings, (*Message).compare)
 
 	parts := identities(withoutCopies(texts, r.Window))

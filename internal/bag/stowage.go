@@ -1,36 +1,48 @@
 package bag
 
+import "slices"
+
+// Container is a stowage device as it is filled for one flight.
+type Container struct {
+	Flight Flight
+	Device string
+}
+
 // stowagePlace is where a stowage device is filled: for a flight, at an airport.
 type stowagePlace struct {
 	flight  Flight
 	airport string
 }
 
-// StowageFlights adds to flights those on which container positionings can concern a bag that m names.
-func StowageFlights(flights map[Flight]struct{}, m *Message) {
-	if m.Device != "" && !m.Outbound.IsZero() {
-		flights[m.Outbound.Flight] = struct{}{}
-	}
-}
-
-// ofDevices returns those positionings whose stowage device a message carries: no other can find a bag in its device.
-func ofDevices(positionings, messages []*Message) []*Message {
-	if len(positionings) == 0 {
-		return nil
-	}
-	devices := make(map[string]struct{})
+// Containers returns, each once, the containers in which messages say that a bag is: only a positioning of one of these
+// can concern it.
+func Containers(messages []*Message) []Container {
+	const few = 16 // are compared with each other rather than looked up
+	var all []Container
+	var seen map[Container]struct{}
 	for _, m := range messages {
-		if m.Device != "" {
-			devices[m.Device] = struct{}{}
+		c := Container{m.Outbound.Flight, m.Device}
+		if c.Device == "" || m.Outbound.IsZero() {
+			continue
+		}
+		if len(all) < few {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+			continue
+		}
+		if seen == nil {
+			seen = make(map[Container]struct{})
+			for _, have := range all {
+				seen[have] = struct{}{}
+			}
+		}
+		if _, have := seen[c]; !have {
+			seen[c] = struct{}{}
+			all = append(all, c)
 		}
 	}
-	var found []*Message
-	for _, p := range positionings {
-		if _, carried := devices[p.Device]; carried {
-			found = append(found, p)
-		}
-	}
-	return found
+	return all
 }
 
 // withPositionings adds to the events of a bag, which are in order, an event for every container

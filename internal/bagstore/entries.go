@@ -3,13 +3,20 @@ package bagstore
 import "bagtrail/internal/bag"
 
 // index adds to a batch the entries under which a plate is found, until a second. What Redis is known to have is left
-// out. The expiry of a flight is asked for once for all its bags; PNRs and originals have too few plates for that.
+// out. The expiry of a flight or container is asked for once for all its bags; PNRs and originals have too few plates for that.
 func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
 	for _, f := range e.Flights {
 		if r.needs(flightKind, f, "", e.Plate, until) {
 			start := len(b.text)
 			b.text = k.flight(b.text, f)
 			b.member(b.end(start), e.Plate, until, r.needs(flightKind, f, "", "", until))
+		}
+	}
+	for _, c := range e.Stowage {
+		if r.needs(contentsKind, c.Flight, c.Device, e.Plate, until) {
+			start := len(b.text)
+			b.text = k.contents(b.text, c)
+			b.member(b.end(start), e.Plate, until, r.needs(contentsKind, c.Flight, c.Device, "", until))
 		}
 	}
 	for _, pnr := range e.PNRs {

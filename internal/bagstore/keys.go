@@ -13,8 +13,10 @@ import "bagtrail/internal/bag"
 //	                                  flight
 //	p:ABC123                   zset   plates that a message names with the PNR  with its last member
 //	r:0220123456               zset   rush plates that re-fly this one          with its last member
-//	c:LX100A:2026-11-21        hash   identity → message, each that positions   when its newest message is past
-//	                                  a container on the flight                 retention, or a bag of the flight is
+//	u:LX100A:2026-11-21:AKE1   zset   plates that a message says are in the     with its last member
+//	                                  stowage device, for the flight
+//	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
+//	                                  the stowage device, for the flight        retention, or a bag in it is
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
 //	                                  it is there, no process begins a sweep
 //
@@ -29,6 +31,7 @@ const (
 	flightKind    = 'f'
 	passengerKind = 'p'
 	rushKind      = 'r'
+	contentsKind  = 'u'
 	stowageKind   = 'c'
 	sweepKey      = "sweep"
 )
@@ -50,8 +53,12 @@ func (k keys) flight(dst []byte, f bag.Flight) []byte {
 	return spell(k.kind(dst, flightKind), f)
 }
 
-func (k keys) stowage(dst []byte, f bag.Flight) []byte {
-	return spell(k.kind(dst, stowageKind), f)
+func (k keys) contents(dst []byte, c bag.Container) []byte {
+	return spellContainer(k.kind(dst, contentsKind), c)
+}
+
+func (k keys) stowage(dst []byte, c bag.Container) []byte {
+	return spellContainer(k.kind(dst, stowageKind), c)
 }
 
 func (k keys) kind(dst []byte, kind byte) []byte {
@@ -60,6 +67,10 @@ func (k keys) kind(dst []byte, kind byte) []byte {
 
 func spell(dst []byte, f bag.Flight) []byte {
 	return f.Day.Append(append(append(append(dst, f.Airline...), f.Number...), ':'))
+}
+
+func spellContainer(dst []byte, c bag.Container) []byte {
+	return append(append(spell(dst, c.Flight), ':'), c.Device...)
 }
 
 // split returns the kind of a key and what is behind it, or 0 for a key of another installation.

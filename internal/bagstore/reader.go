@@ -3,15 +3,18 @@ package bagstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/gather"
 	"bagtrail/internal/trail"
 )
 
@@ -21,35 +24,32 @@ var _ trail.Index = (*Reader)(nil)
 // than 0.8 s, and a second more for 10,000 plates. An error is ErrUnavailable or ErrDamaged. It is safe for concurrent use.
 type Reader struct {
 	store   *Store
-	seed    maphash.Seed
-	scratch sync.Pool // of *[]byte
+	scratch sync.Pool    // of *[]byte
+	asking  atomic.Int64 // queries that are under way
+	trips   gather.Calls[*query]
 }
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
-	return &Reader{store: s, seed: maphash.MakeSeed(), scratch: sync.Pool{New: func() any { return new([]byte) }}}
+	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new([]byte) }}}
+	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: readLimit(queriesATrip * fewCommands)}
+	return r
 }
 
-// Flight implements trail.Index. Plates are in ascending order, messages in that of receipt.
+// Flight implements trail.Index. Plates are in ascending order.
 func (r *Reader) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
-	q := r.query(2 + len(before.Plates) + len(before.Flights))
+	q := r.query(1 + len(before.Plates) + len(before.Containers))
 	members := q.members(ctx, r.store.keys.flight(nil, f))
-	q.stowage(ctx, whole, []bag.Flight{f})
-	stowage := q.replies[1]
 	q.versions(ctx, before)
 	if err := q.send(ctx, "flight"); err != nil {
 		return trail.Overview{}, err
 	}
-	o := trail.Overview{Plates: ascending(members), Stowage: trail.Held{Version: r.version(stowage.Val(), 2)}}
-	o.Versions = r.versions(q.replies[2:], before)
-	var err error
-	o.Stowage.Messages, err = r.messages(stowage, "")
-	return o, err
+	return trail.Overview{Plates: ascending(members), Versions: r.versions(q.replies[1:], before)}, nil
 }
 
 // Versions implements trail.Index.
 func (r *Reader) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
-	q := r.query(len(before.Plates) + len(before.Flights))
+	q := r.query(len(before.Plates) + len(before.Containers))
 	q.versions(ctx, before)
 	if err := q.send(ctx, "versions"); err != nil {
 		return trail.Versions{}, err
@@ -63,7 +63,7 @@ func (r *Reader) versions(replies []*redis.StringSliceCmd, before trail.Before) 
 	for i, reply := range replies {
 		all[i] = r.version(reply.Val(), 1)
 	}
-	return trail.Versions{OfPlates: all[:len(before.Plates)], OfFlights: all[len(before.Plates):]}
+	return trail.Versions{OfPlates: all[:len(before.Plates)], OfContainers: all[len(before.Plates):]}
 }
 
 // Passenger implements trail.Index. Plates are in ascending order.
@@ -88,26 +88,36 @@ func (r *Reader) Trails(ctx context.Context, plates []bag.Plate, known func(i in
 
 // Rush implements trail.Index. Plates are in ascending order.
 func (r *Reader) Rush(ctx context.Context, originals []bag.Plate) ([][]bag.Plate, error) {
-	q := r.query(len(originals))
+	return sets(ctx, r, "rush", originals, r.store.keys.rush)
+}
+
+// Contents returns for each container, in the order given, the plates that were filed under it. They are in ascending order.
+func (r *Reader) Contents(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error) {
+	return sets(ctx, r, "contents", containers, r.store.keys.contents)
+}
+
+// sets returns the members of sorted sets in one round trip.
+func sets[T any](ctx context.Context, r *Reader, operation string, names []T, spell func(dst []byte, name T) []byte) ([][]bag.Plate, error) {
+	q := r.query(len(names))
 	var key []byte
-	for _, p := range originals {
-		key = r.store.keys.rush(key[:0], p)
+	for _, name := range names {
+		key = spell(key[:0], name)
 		q.members(ctx, key)
 	}
-	if err := q.send(ctx, "rush"); err != nil {
+	if err := q.send(ctx, operation); err != nil {
 		return nil, err
 	}
-	rush := make([][]bag.Plate, len(originals))
+	found := make([][]bag.Plate, len(names))
 	for i, reply := range q.replies {
-		rush[i] = ascending(reply)
+		found[i] = ascending(reply)
 	}
-	return rush, nil
+	return found, nil
 }
 
 // Stowage implements trail.Index. Messages are in the order of receipt.
-func (r *Reader) Stowage(ctx context.Context, flights []bag.Flight, known func(i int, version uint64) bool) ([]trail.Held, error) {
-	q := r.query(len(flights))
-	q.stowage(ctx, whole, flights)
+func (r *Reader) Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]trail.Held, error) {
+	q := r.query(len(containers))
+	q.stowage(ctx, whole, containers)
 	if err := q.send(ctx, "stowage"); err != nil {
 		return nil, err
 	}
@@ -138,6 +148,15 @@ type query struct {
 	cmds    []redis.Cmder
 	replies []*redis.StringSliceCmd
 }
+
+// Queries of few commands go together, so that each costs Redis, and us, a part of a trip only. Those of many go alone: nobody
+// is to wait for their replies.
+const (
+	few          = 2 // others
+	fewCommands  = 4
+	queriesATrip = 64
+	tripsAtOnce  = 2
+)
 
 func (r *Reader) query(commands int) *query {
 	return &query{
@@ -172,11 +191,11 @@ func (q *query) plates(ctx context.Context, what string, plates []bag.Plate) {
 	}
 }
 
-// stowage asks for the hashes of container positionings on flights.
-func (q *query) stowage(ctx context.Context, what string, flights []bag.Flight) {
+// stowage asks for the hashes of positionings of containers.
+func (q *query) stowage(ctx context.Context, what string, containers []bag.Container) {
 	var key []byte
-	for _, f := range flights {
-		key = q.reader.store.keys.stowage(key[:0], f)
+	for _, c := range containers {
+		key = q.reader.store.keys.stowage(key[:0], c)
 		q.add(ctx, what, string(key))
 	}
 }
@@ -184,7 +203,7 @@ func (q *query) stowage(ctx context.Context, what string, flights []bag.Flight) 
 // versions asks for what tells the versions.
 func (q *query) versions(ctx context.Context, before trail.Before) {
 	q.plates(ctx, fields, before.Plates)
-	q.stowage(ctx, fields, before.Flights)
+	q.stowage(ctx, fields, before.Containers)
 }
 
 func (q *query) add(ctx context.Context, args ...any) *redis.StringSliceCmd {
@@ -202,11 +221,15 @@ func (q *query) send(ctx context.Context, operation string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readLimit(len(q.cmds)))
 	defer cancel()
-	pipeline := q.reader.store.reading.Pipeline()
-	if err := pipeline.BatchProcess(ctx, q.cmds...); err != nil {
-		return unavailable(operation, err)
+	others := q.reader.asking.Add(1) - 1
+	defer q.reader.asking.Add(-1)
+	var err error
+	if others < few || len(q.cmds) > fewCommands {
+		err = q.reader.trip(ctx, q.cmds)
+	} else {
+		err = q.reader.trips.Do(ctx, q)
 	}
-	if _, err := pipeline.Exec(ctx); err != nil {
+	if err != nil {
 		return unavailable(operation, err)
 	}
 	for _, reply := range q.replies {
@@ -215,6 +238,28 @@ func (q *query) send(ctx context.Context, operation string) error {
 		}
 	}
 	return nil
+}
+
+// together sends several queries. Each of them looks after its own replies.
+func (r *Reader) together(ctx context.Context, queries []*query) error {
+	cmds := make([]redis.Cmder, 0, 2*len(queries))
+	for _, q := range queries {
+		cmds = append(cmds, q.cmds...)
+	}
+	return r.trip(ctx, cmds)
+}
+
+// trip sends commands in one round trip. A nil error does not say that every reply is one: Redis may have refused some.
+func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
+	pipeline := r.store.reading.Pipeline()
+	if err := pipeline.BatchProcess(ctx, cmds...); err != nil {
+		return err
+	}
+	_, err := pipeline.Exec(ctx)
+	if refused := redis.Error(nil); errors.As(err, &refused) {
+		return nil
+	}
+	return err
 }
 
 // ascending returns plates in ascending order, whatever their expiry.

@@ -156,7 +156,7 @@ const page = 100
 
 // scan goes through the keys of one master.
 func (w *Sweeper) scan(ctx context.Context, master redis.UniversalClient, may func(context.Context) error, count func(Swept)) error {
-	pattern := glob.Replace(string(w.store.keys)) + "[bfprc]:*"
+	pattern := glob.Replace(string(w.store.keys)) + "[bfpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, page).Result()
 		if err != nil {
@@ -213,7 +213,7 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 			plates, trails = append(plates, key), append(trails, read.HGetAll(ctx, key))
 		case stowageKind:
 			p.heal(key)
-		case flightKind, passengerKind, rushKind:
+		case flightKind, passengerKind, rushKind, contentsKind:
 			p.batch.add(command{verb: dropMembers, key: p.batch.word([]byte(key)), until: now.Unix()})
 			p.heal(key)
 		}
@@ -305,13 +305,13 @@ func (p *sweep) due(plate bag.Plate, fields map[string]string) (identities []str
 	return identities, messages, nil
 }
 
-// extend keeps what a message was filed under until a second, and the containers of its flights.
+// extend keeps what a message was filed under until a second, and the positionings of its containers.
 func (p *sweep) extend(e bag.Entry, until int64) {
 	p.store.keys.index(&p.batch, p.round, &e, until)
-	for _, f := range e.Flights {
-		if p.round.needs(stowageKind, f, "", "", until) {
+	for _, c := range e.Stowage {
+		if p.round.needs(stowageKind, c.Flight, c.Device, "", until) {
 			start := len(p.batch.text)
-			p.batch.text = p.store.keys.stowage(p.batch.text, f)
+			p.batch.text = p.store.keys.stowage(p.batch.text, c)
 			p.batch.expire(p.batch.end(start), until)
 		}
 	}

@@ -83,8 +83,8 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 				}
 			}
 		}
-		for _, flight := range f.Stowage {
-			w.stowage(b, r, i, flight, identity, value, until)
+		for _, c := range f.Stowage {
+			w.stowage(b, r, i, c, identity, value, until)
 			if b.full() {
 				if err := send(); err != nil {
 					return err
@@ -107,13 +107,13 @@ func (w *Writer) entry(b *batch, r *round, owner int, e *bag.Entry, identity cod
 	w.store.keys.index(b, r, e, until)
 }
 
-// stowage adds a message that positions containers under a flight.
-func (w *Writer) stowage(b *batch, r *round, owner int, f bag.Flight, identity codec.Identity, value []byte, until int64) {
+// stowage adds a message that positions a container.
+func (w *Writer) stowage(b *batch, r *round, owner int, c bag.Container, identity codec.Identity, value []byte, until int64) {
 	start := len(b.text)
-	b.text = w.store.keys.stowage(b.text, f)
+	b.text = w.store.keys.stowage(b.text, c)
 	key := b.end(start)
 	b.add(command{verb: setField, key: key, field: b.word(identity[:]), value: b.word(value), owner: int32(owner)})
-	if r.needs(stowageKind, f, "", "", until) {
+	if r.needs(stowageKind, c.Flight, c.Device, "", until) {
 		b.expire(key, until)
 	}
 }

@@ -1,8 +1,6 @@
 package trail
 
 import (
-	"maps"
-	"slices"
 	"sync"
 
 	"bagtrail/internal/bag"
@@ -12,38 +10,26 @@ import (
 const cachedMessages = 6_000
 
 // cachedPositionings is how many container positionings are remembered at most, times two.
-const cachedPositionings = 10_000
+const cachedPositionings = 2_000
 
 // folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
-	version  uint64
-	messages []*bag.Message
-	flights  []bag.Flight // on which container positionings can concern the bags
-	devices  []string     // stowage devices that carried them, or "", which stands for all, where these are more than few
+	version    uint64
+	messages   []*bag.Message
+	containers []bag.Container // whose positionings can concern the bags
 
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made
 }
 
 func newFolded(version uint64, messages []*bag.Message) *folded {
-	f := &folded{version: version, messages: messages}
-	seen := make(map[bag.Flight]struct{})
-	carried := make(map[string]struct{})
-	for _, m := range messages {
-		before := len(seen)
-		bag.StowageFlights(seen, m)
-		if len(seen) > before {
-			f.flights = append(f.flights, m.Outbound.Flight)
-		}
-		if m.Device != "" {
-			carried[m.Device] = struct{}{}
-		}
-	}
-	const few = 16
-	if f.devices = slices.Collect(maps.Keys(carried)); len(f.devices) > few {
-		f.devices = []string{""}
-	}
-	return f
+	return &folded{version: version, messages: messages, containers: bag.Containers(messages)}
+}
+
+// stowed is the positionings of a container at one version. It is never changed once made.
+type stowed struct {
+	version  uint64
+	messages []*bag.Message
 }
 
 // cache remembers what was made for those who asked lately. What it holds carries the versions of what it was made from,

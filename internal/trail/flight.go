@@ -68,7 +68,7 @@ type list struct {
 // weight is how many plates, bags and flights a list holds.
 func (l list) weight() (n int) {
 	for i := range l.plates {
-		n += 1 + len(l.plates[i].bags) + len(l.plates[i].flights)
+		n += 1 + len(l.plates[i].bags) + len(l.plates[i].containers)
 	}
 	return n
 }
@@ -76,29 +76,28 @@ func (l list) weight() (n int) {
 // onFlight is what was made of one plate.
 type onFlight struct {
 	plate      bag.Plate
-	version    uint64       // of what is filed under the plate
-	flights    []bag.Flight // on which container positionings can concern the bags
-	positioned uint64       // version of these
-	bags       []bag.Bag    // what a list shows of those with living legs on the flight, and these legs
+	version    uint64          // of what is filed under the plate
+	containers []bag.Container // whose positionings can concern the bags
+	positioned uint64          // version of these
+	bags       []bag.Bag       // what a list shows of those with living legs on the flight, and these legs
 }
 
 // still reports whether what it was made from has these versions.
-func (o *onFlight) still(version uint64, positioned map[bag.Flight]uint64) bool {
-	return o.version != 0 && o.version == version &&
-		o.positioned == versionOf(o.flights, func(i int) uint64 { return positioned[o.flights[i]] })
+func (o *onFlight) still(version uint64, positioned map[bag.Container]uint64) bool {
+	return o.version != 0 && o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
 
 // newList returns the list of a flight with these plates.
-func newList(f bag.Flight, plates []onFlight) list {
+func newList(plates []onFlight) list {
 	l := list{plates: plates}
 	l.before.Plates = make([]bag.Plate, len(plates))
-	seen := map[bag.Flight]struct{}{f: {}}
+	seen := make(map[bag.Container]struct{})
 	for i := range plates {
 		l.before.Plates[i] = plates[i].plate
-		for _, other := range plates[i].flights {
-			if _, have := seen[other]; !have {
-				seen[other] = struct{}{}
-				l.before.Flights = append(l.before.Flights, other)
+		for _, c := range plates[i].containers {
+			if _, have := seen[c]; !have {
+				seen[c] = struct{}{}
+				l.before.Containers = append(l.before.Containers, c)
 			}
 		}
 	}
@@ -107,10 +106,8 @@ func newList(f bag.Flight, plates []onFlight) list {
 
 // list makes the list of a flight, from the one before as far as nothing has changed.
 func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overview) (list, error) {
-	versions := map[bag.Flight]uint64{f: now.Stowage.Version}
-	for i, other := range before.before.Flights {
-		versions[other] = now.OfFlights[i]
-	}
+	s := r.newSession()
+	s.learn(before.before, now.Versions)
 	made := make([]onFlight, len(now.Plates))
 	var missing []bag.Plate
 	old := 0
@@ -118,7 +115,7 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 		for old < len(before.plates) && before.plates[old].plate < plate {
 			old++
 		}
-		if old < len(before.plates) && before.plates[old].plate == plate && before.plates[old].still(now.OfPlates[old], versions) {
+		if old < len(before.plates) && before.plates[old].plate == plate && before.plates[old].still(now.OfPlates[old], s.containerVersions) {
 			made[i] = before.plates[old]
 		} else {
 			missing = append(missing, plate)
@@ -127,8 +124,6 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 	if len(missing) == 0 && len(made) == len(before.plates) {
 		return before, nil
 	}
-	s := r.newSession()
-	s.addStowage(f, now.Stowage)
 	found, err := s.read(ctx, missing)
 	if err != nil {
 		return list{}, err
@@ -139,14 +134,15 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 			missing, found = missing[1:], found[1:]
 		}
 	}
-	return newList(f, made), nil
+	return newList(made), nil
 }
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
 func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
-	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, flights: slices.Clone(from.flights)}
-	for i := range made.flights {
-		together(&made.flights[i].Airline, &made.flights[i].Number)
+	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: slices.Clone(from.containers)}
+	for i := range made.containers {
+		c := &made.containers[i]
+		together(&c.Flight.Airline, &c.Flight.Number, &c.Device)
 	}
 	for i := range from.bags {
 		b := &from.bags[i]

@@ -10,30 +10,28 @@ import (
 
 // session holds what one question has loaded: each plate and each flight is loaded once.
 type session struct {
-	reader     *Reader
-	bags       map[bag.Plate][]*bag.Bag
-	stowage    map[bag.Flight]Held       // container positionings
-	placed     map[device][]*bag.Message // of these, what was read again
+	reader  *Reader
+	bags    map[bag.Plate][]*bag.Bag
+	stowage map[bag.Container][]*bag.Message // their positionings
+	// versions that the question has learned
+	plateVersions     map[bag.Plate]uint64
+	containerVersions map[bag.Container]uint64
+
 	passengers map[string][]*bag.Bag     // by PNR
 	rush       map[bag.Plate][]bag.Plate // the rush bags that name a plate
 	originals  map[*bag.Bag]*bag.Bag     // of rush bags; nil where there is none
 }
 
-// device is a stowage device on a flight.
-type device struct {
-	flight bag.Flight
-	name   string
-}
-
 func (r *Reader) newSession() *session {
 	return &session{
-		reader:     r,
-		bags:       make(map[bag.Plate][]*bag.Bag),
-		stowage:    make(map[bag.Flight]Held),
-		placed:     make(map[device][]*bag.Message),
-		passengers: make(map[string][]*bag.Bag),
-		rush:       make(map[bag.Plate][]bag.Plate),
-		originals:  make(map[*bag.Bag]*bag.Bag),
+		reader:            r,
+		bags:              make(map[bag.Plate][]*bag.Bag),
+		stowage:           make(map[bag.Container][]*bag.Message),
+		plateVersions:     make(map[bag.Plate]uint64),
+		containerVersions: make(map[bag.Container]uint64),
+		passengers:        make(map[string][]*bag.Bag),
+		rush:              make(map[bag.Plate][]bag.Plate),
+		originals:         make(map[*bag.Bag]*bag.Bag),
 	}
 }
 
@@ -75,15 +73,26 @@ func (s *session) again(ctx context.Context, plate bag.Plate) error {
 	if !have {
 		return nil
 	}
-	now, err := s.reader.index.Versions(ctx, Before{Plates: []bag.Plate{plate}, Flights: before.flights})
+	now, err := s.reader.index.Versions(ctx, Before{Plates: []bag.Plate{plate}, Containers: before.containers})
 	if err != nil {
 		return err
 	}
-	positioned := versionOf(before.flights, func(i int) uint64 { return now.OfFlights[i] })
+	s.learn(Before{[]bag.Plate{plate}, before.containers}, now)
+	positioned := versionOf(before.containers, s.containerVersions)
 	if now.OfPlates[0] == before.version && positioned == before.positioned {
 		s.add(plate, before)
 	}
 	return nil
+}
+
+// learn takes up the versions that the index has named.
+func (s *session) learn(before Before, now Versions) {
+	for i, p := range before.Plates {
+		s.plateVersions[p] = now.OfPlates[i]
+	}
+	for i, c := range before.Containers {
+		s.containerVersions[c] = now.OfContainers[i]
+	}
 }
 
 // remember keeps what was made of a plate. A plate with more messages than a tenth of what can be kept is not.
@@ -106,27 +115,15 @@ func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, erro
 	if len(plates) == 0 {
 		return nil, nil
 	}
-	found := make([]*folded, len(plates))
-	trails, err := s.reader.index.Trails(ctx, plates, func(i int, version uint64) bool {
-		before, have := s.reader.folded.get(plates[i])
-		if have = have && before.version == version; have {
-			found[i] = before
-		}
-		return have
-	})
+	found, err := s.trails(ctx, plates)
 	if err != nil {
 		return nil, err
 	}
-	flights := make(map[bag.Flight]struct{})
-	for i, t := range trails {
-		if found[i] == nil {
-			found[i] = newFolded(t.Version, s.reader.enricher.Messages(plates[i], t.Messages))
-		}
-		for _, f := range found[i].flights {
-			flights[f] = struct{}{}
-		}
+	var containers []bag.Container
+	for _, f := range found {
+		containers = append(containers, f.containers...)
 	}
-	if err := s.loadStowage(ctx, flights); err != nil {
+	if err := s.loadStowage(ctx, containers); err != nil {
 		return nil, err
 	}
 	for i, plate := range plates {
@@ -135,80 +132,120 @@ func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, erro
 	return found, nil
 }
 
+// trails reads the messages of plates, in at most one round trip: none is needed for those that have not changed since they
+// were remembered, where the question has learned that already.
+func (s *session) trails(ctx context.Context, plates []bag.Plate) ([]*folded, error) {
+	found := make([]*folded, len(plates))
+	var missing []bag.Plate
+	var at []int // where in plates they stand
+	for i, p := range plates {
+		if version, asked := s.plateVersions[p]; asked {
+			found[i] = s.recall(p, version)
+		}
+		if found[i] == nil {
+			missing, at = append(missing, p), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	trails, err := s.reader.index.Trails(ctx, missing, func(i int, version uint64) bool {
+		found[at[i]] = s.recall(missing[i], version)
+		return found[at[i]] != nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range trails {
+		if found[at[i]] == nil {
+			found[at[i]] = newFolded(t.Version, s.reader.enricher.Messages(missing[i], t.Messages))
+		}
+	}
+	return found, nil
+}
+
+// recall returns what is remembered of a plate at that version, or nil.
+func (s *session) recall(plate bag.Plate, version uint64) *folded {
+	if before, have := s.reader.folded.get(plate); have && before.version == version {
+		return before
+	}
+	return nil
+}
+
 // fold makes the bags of a plate, or takes them over where they have been made of the same messages.
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
-	positioned := versionOf(f.flights, func(i int) uint64 { return s.stowage[f.flights[i]].Version })
+	positioned := versionOf(f.containers, s.containerVersions)
 	if f.bags != nil && f.positioned == positioned {
 		return f
 	}
 	var positionings []*bag.Message
-	for _, flight := range f.flights {
-		for _, name := range f.devices {
-			positionings = append(positionings, s.positionings(device{flight, name})...)
-		}
+	for _, c := range f.containers {
+		positionings = append(positionings, s.stowage[c]...)
 	}
 	made := *f
 	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
 	return &made
 }
 
-// positionings returns the container positionings of a stowage device. A flight has many of which a bag's containers have few,
-// so the others are not read again.
-func (s *session) positionings(d device) []*bag.Message {
-	messages, have := s.placed[d]
-	if !have {
-		messages = s.reader.enricher.Stowage(d.flight, s.stowage[d.flight].Messages, d.name)
-		s.placed[d] = messages
-	}
-	return messages
-}
-
-// versionOf returns the version of the container positionings on flights, from that of each.
-func versionOf(flights []bag.Flight, each func(i int) uint64) uint64 {
-	version := uint64(len(flights))
-	for i := range flights {
-		version = version*0x9e3779b97f4a7c15 + each(i)
+// versionOf returns the version of the positionings of containers, from that of each.
+func versionOf(containers []bag.Container, versions map[bag.Container]uint64) uint64 {
+	version := uint64(len(containers))
+	for _, c := range containers {
+		version = version*0x9e3779b97f4a7c15 + versions[c]
 	}
 	return version
 }
 
-func (s *session) loadStowage(ctx context.Context, flights map[bag.Flight]struct{}) error {
-	var missing []bag.Flight
-	for f := range flights {
-		if _, have := s.stowage[f]; !have {
-			missing = append(missing, f)
+// loadStowage loads the positionings of containers that are not loaded yet, in at most one round trip: none is needed
+// for those that have not changed since they were remembered, where the question has learned that already.
+func (s *session) loadStowage(ctx context.Context, containers []bag.Container) error {
+	var missing []bag.Container
+	for _, c := range containers {
+		if _, have := s.stowage[c]; have {
+			continue
+		}
+		s.stowage[c] = nil
+		if version, asked := s.containerVersions[c]; !asked || !s.recallStowage(c, version) {
+			missing = append(missing, c)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool { return s.recallStowage(missing[i], version) })
+	recalled := make([]bool, len(missing))
+	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool {
+		recalled[i] = s.recallStowage(missing[i], version)
+		return recalled[i]
+	})
 	if err != nil {
 		return err
 	}
-	for i, f := range missing {
-		if _, known := s.stowage[f]; !known {
-			s.addStowage(f, held[i])
+	for i, c := range missing {
+		s.containerVersions[c] = held[i].Version
+		if !recalled[i] {
+			s.addStowage(c, held[i])
 		}
 	}
 	return nil
 }
 
-// recallStowage takes up what is remembered of a flight at that version, if it is.
-func (s *session) recallStowage(f bag.Flight, version uint64) bool {
-	before, have := s.reader.stowage.get(f)
-	if !have || before.Version != version {
+// recallStowage takes up what is remembered of a container at that version, if it is.
+func (s *session) recallStowage(c bag.Container, version uint64) bool {
+	before, have := s.reader.stowage.get(c)
+	if !have || before.version != version {
 		return false
 	}
-	s.stowage[f] = before
+	s.stowage[c] = before.messages
 	return true
 }
 
-// addStowage takes up what was read of a flight.
-func (s *session) addStowage(f bag.Flight, held Held) {
-	s.stowage[f] = held
+// addStowage takes up what was read of a container.
+func (s *session) addStowage(c bag.Container, held Held) {
+	messages := s.reader.enricher.Stowage(c, held.Messages)
+	s.stowage[c] = messages
 	if held.Version != 0 {
-		s.reader.stowage.put(f, held, 1+len(held.Messages))
+		together(&c.Flight.Airline, &c.Flight.Number, &c.Device) // what is remembered must not hold the texts of a bag
+		s.reader.stowage.put(c, stowed{held.Version, messages}, 1+len(messages))
 	}
 }
 

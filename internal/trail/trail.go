@@ -13,8 +13,7 @@ import (
 // Index gives back what was filed. Every call is one round trip, whatever its size.
 // An answer is whole or an error; what was not found is empty.
 type Index interface {
-	// Flight returns the plates that were filed under the flight, the container positionings on it, and the versions
-	// of what was read before.
+	// Flight returns the plates that were filed under the flight, and the versions of what was read before.
 	Flight(ctx context.Context, f bag.Flight, before Before) (Overview, error)
 	// Passenger returns the plates that were filed under the PNR (capitals).
 	Passenger(ctx context.Context, pnr string) ([]bag.Plate, error)
@@ -23,32 +22,31 @@ type Index interface {
 	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]Held, error)
 	// Rush returns for each plate, in the order given, the plates of rush bags that name it as their original.
 	Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error)
-	// Stowage returns the container positionings on each flight, in the order given. It may leave out the messages of
-	// the i-th flight where known(i, version) says so.
-	Stowage(ctx context.Context, flights []bag.Flight, known func(i int, version uint64) bool) ([]Held, error)
+	// Stowage returns the positionings of each container, in the order given. It may leave out the messages of the
+	// i-th container where known(i, version) says so.
+	Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]Held, error)
 	// Versions returns the versions that Held has today for what was read before.
 	Versions(ctx context.Context, before Before) (Versions, error)
 }
 
-// Before names what was read before: what was filed under plates, and the container positionings on flights.
+// Before names what was read before: what was filed under plates, and the positionings of containers.
 type Before struct {
-	Plates  []bag.Plate
-	Flights []bag.Flight
+	Plates     []bag.Plate
+	Containers []bag.Container
 }
 
 // Overview is what an index says of a flight.
 type Overview struct {
-	Plates  []bag.Plate
-	Stowage Held
+	Plates []bag.Plate
 	Versions
 }
 
 // Versions are those that Held has today for what Before names, in its order.
 type Versions struct {
-	OfPlates, OfFlights []uint64
+	OfPlates, OfContainers []uint64
 }
 
-// Held is what was filed under one plate, or on one flight.
+// Held is what was filed under one plate, or for one container.
 type Held struct {
 	// Version is a number that another set of messages has not: what was read at one version needs not be
 	// read again. 0 says nothing.
@@ -59,8 +57,7 @@ type Held struct {
 // Enricher reads stored messages again.
 type Enricher interface {
 	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
-	// Stowage returns the positionings of one stowage device, or of all where device is "".
-	Stowage(f bag.Flight, stored []bag.Stored, device string) []*bag.Message
+	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
 // Settings are what the answers depend on beside the messages.
@@ -83,7 +80,7 @@ type Reader struct {
 	enricher Enricher
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
-	stowage  *cache[bag.Flight, Held]
+	stowage  *cache[bag.Container, stowed]
 	lists    *cache[bag.Flight, list]
 }
 
@@ -91,7 +88,7 @@ type Reader struct {
 func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
 		folded:  newCache[bag.Plate, *folded](cachedMessages),
-		stowage: newCache[bag.Flight, Held](cachedPositionings),
+		stowage: newCache[bag.Container, stowed](cachedPositionings),
 		lists:   newCache[bag.Flight, list](cachedLists),
 	}
 }

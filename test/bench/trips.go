@@ -44,9 +44,9 @@ func (c *counted) Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, 
 	return c.Index.Rush(ctx, plates)
 }
 
-func (c *counted) Stowage(ctx context.Context, flights []bag.Flight, known func(int, uint64) bool) ([]trail.Held, error) {
+func (c *counted) Stowage(ctx context.Context, containers []bag.Container, known func(int, uint64) bool) ([]trail.Held, error) {
 	c.calls.Add(1)
-	return c.Index.Stowage(ctx, flights, known)
+	return c.Index.Stowage(ctx, containers, known)
 }
 
 // newTrails returns a reader over an index.

@@ -149,41 +149,47 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 
 // view is all that can be read of a small world.
 type view struct {
-	Flights map[bag.Flight][]bag.Plate
-	PNRs    map[string][]bag.Plate
-	Rush    map[bag.Plate][]bag.Plate
-	Trails  map[bag.Plate][]bag.Stored
-	Stowage map[bag.Flight][]bag.Stored
+	Flights  map[bag.Flight][]bag.Plate
+	PNRs     map[string][]bag.Plate
+	Rush     map[bag.Plate][]bag.Plate
+	Contents map[bag.Container][]bag.Plate
+	Trails   map[bag.Plate][]bag.Stored
+	Stowage  map[bag.Container][]bag.Stored
+}
+
+func newView() view {
+	return view{
+		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[bag.Container][]bag.Plate{},
+		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
+	}
 }
 
 // read reads everything that filings name.
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
-	ctx, r := context.Background(), s.Reader()
-	v := view{
-		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{},
-		map[bag.Plate][]bag.Stored{}, map[bag.Flight][]bag.Stored{},
-	}
+	ctx, r, v := context.Background(), s.Reader(), newView()
 	must := func(err error) {
 		b.Helper()
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
-	flight := func(f bag.Flight) {
-		now, err := r.Flight(ctx, f, trail.Before{})
+	container := func(c bag.Container) {
+		stowage, err := r.Stowage(ctx, []bag.Container{c}, nil)
 		must(err)
-		stowage, err := r.Stowage(ctx, []bag.Flight{f}, nil)
+		contents, err := r.Contents(ctx, []bag.Container{c})
 		must(err)
-		if !reflect.DeepEqual(now.Stowage, stowage[0]) {
-			b.Fatalf("Flight says %v, Stowage says %v", now.Stowage, stowage)
-		}
-		v.Flights[f], v.Stowage[f] = now.Plates, now.Stowage.Messages
+		v.Stowage[c], v.Contents[c] = stowage[0].Messages, contents[0]
 	}
 	for _, f := range filings {
 		for _, e := range f.Entries {
 			for _, number := range e.Flights {
-				flight(number)
+				now, err := r.Flight(ctx, number, trail.Before{})
+				must(err)
+				v.Flights[number] = now.Plates
+			}
+			for _, c := range e.Stowage {
+				container(c)
 			}
 			for _, pnr := range e.PNRs {
 				plates, err := r.Passenger(ctx, pnr)
@@ -199,8 +205,8 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 				v.Rush[e.Original] = rush[0]
 			}
 		}
-		for _, number := range f.Stowage {
-			flight(number)
+		for _, c := range f.Stowage {
+			container(c)
 		}
 	}
 	return v
@@ -208,10 +214,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 
 // expected is what must be read of filings.
 func expected(filings []bag.Filing) view {
-	v := view{
-		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{},
-		map[bag.Plate][]bag.Stored{}, map[bag.Flight][]bag.Stored{},
-	}
+	v := newView()
 	for _, f := range filings {
 		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
 		if f.Kind != bag.Report {
@@ -221,7 +224,10 @@ func expected(filings []bag.Filing) view {
 			v.Trails[e.Plate] = with(v.Trails[e.Plate], message, byReceipt)
 			for _, number := range e.Flights {
 				v.Flights[number] = with(v.Flights[number], e.Plate, cmp.Compare[bag.Plate])
-				v.Stowage[number] = append(v.Stowage[number], []bag.Stored(nil)...)
+			}
+			for _, c := range e.Stowage {
+				v.Contents[c] = with(v.Contents[c], e.Plate, cmp.Compare[bag.Plate])
+				v.Stowage[c] = append(v.Stowage[c], []bag.Stored(nil)...)
 			}
 			for _, pnr := range e.PNRs {
 				v.PNRs[pnr] = with(v.PNRs[pnr], e.Plate, cmp.Compare[bag.Plate])
@@ -230,10 +236,10 @@ func expected(filings []bag.Filing) view {
 				v.Rush[e.Original] = with(v.Rush[e.Original], e.Plate, cmp.Compare[bag.Plate])
 			}
 		}
-		for _, number := range f.Stowage {
-			v.Stowage[number] = with(v.Stowage[number], message, byReceipt)
-			if v.Flights[number] == nil {
-				v.Flights[number] = []bag.Plate{}
+		for _, c := range f.Stowage {
+			v.Stowage[c] = with(v.Stowage[c], message, byReceipt)
+			if v.Contents[c] == nil {
+				v.Contents[c] = []bag.Plate{}
 			}
 		}
 	}
@@ -261,7 +267,8 @@ func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	compare(b, "plates of PNR", got.PNRs, want.PNRs)
 	compare(b, "rush bags of plate", got.Rush, want.Rush)
 	compare(b, "messages of plate", got.Trails, want.Trails)
-	compare(b, "containers of flight", got.Stowage, want.Stowage)
+	compare(b, "plates in container", got.Contents, want.Contents)
+	compare(b, "positionings of container", got.Stowage, want.Stowage)
 }
 
 func compare[K comparable, V any](t testing.TB, what string, got, want map[K]V) {
@@ -286,11 +293,18 @@ func lx(number string) bag.Flight {
 	return bag.Flight{Airline: "LX", Number: number, Day: bag.DayOf(now())}
 }
 
+// ake is a stowage device on a flight.
+func ake(number, flight string) bag.Container {
+	return bag.Container{Flight: lx(flight), Device: "AKE" + number + "LX"}
+}
+
 // journeys are filings of every sort about few plates, flights and PNRs.
 func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 	r := rand.New(rand.NewPCG(seed, seed))
 	plate := func() bag.Plate { return bag.Plate(fmt.Sprintf("022012345%d", r.IntN(4))) }
-	flight := func() bag.Flight { return lx(fmt.Sprint(100 + r.IntN(3))) }
+	number := func() string { return fmt.Sprint(100 + r.IntN(3)) }
+	flight := func() bag.Flight { return lx(number()) }
+	container := func() bag.Container { return ake(fmt.Sprint(r.IntN(2)), number()) }
 	var all []bag.Filing
 	for i := range n {
 		f := bag.Filing{
@@ -299,12 +313,15 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 			Received: received.Add(time.Duration(r.IntN(5*86400_000)) * time.Millisecond),
 		}
 		if i%5 == 4 {
-			f.Stowage = append(f.Stowage, flight())
+			f.Stowage = append(f.Stowage, container())
 		} else {
 			for range 1 + r.IntN(3) {
 				e := bag.Entry{Plate: plate()}
 				for range r.IntN(3) {
 					e.Flights = append(e.Flights, flight())
+				}
+				for range r.IntN(2) {
+					e.Stowage = append(e.Stowage, container())
 				}
 				if r.IntN(2) == 0 {
 					e.PNRs = append(e.PNRs, fmt.Sprintf("PNR%d", r.IntN(3)))
@@ -328,9 +345,9 @@ func testFound(t *testing.T, b *bench) {
 			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}},
 			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Original: "0220123456"},
 		}},
-		{Kind: bag.BPM, Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}},
+		{Kind: bag.BPM, Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Stowage: []bag.Container{ake("1", "100"), ake("2", "100")}}}},
 		{Kind: bag.Report, Raw: `{"report":3}`, Received: now().Add(-time.Hour), Entries: []bag.Entry{{Plate: "0220123456"}}},
-		{Kind: bag.BPM, Raw: "BPM container", Received: now(), Stowage: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "LX", Number: "100", Day: day + 1}}},
+		{Kind: bag.BPM, Raw: "BPM container", Received: now(), Stowage: []bag.Container{ake("1", "100"), ake("1", "200"), ake("3", "100")}},
 	}
 	if fresh := b.file(s, filings...); !slices.Equal(fresh, []bool{true, true, true, true}) {
 		t.Errorf("fresh is %v", fresh)
@@ -341,7 +358,7 @@ func testFound(t *testing.T, b *bench) {
 func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
 	flight, err := r.Flight(ctx, lx("1"), trail.Before{})
-	if err != nil || len(flight.Plates) > 0 || len(flight.Stowage.Messages) > 0 {
+	if err != nil || len(flight.Plates) > 0 {
 		t.Errorf("Flight: %v, %v", flight, err)
 	}
 	if plates, err := r.Passenger(ctx, "ABC123"); err != nil || len(plates) > 0 {
@@ -354,8 +371,11 @@ func testEmpty(t *testing.T, b *bench) {
 	if rush, err := r.Rush(ctx, two); err != nil || len(rush) != 2 || len(rush[1]) > 0 {
 		t.Errorf("Rush: %v, %v", rush, err)
 	}
-	if stowage, err := r.Stowage(ctx, []bag.Flight{lx("1")}, nil); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
+	if stowage, err := r.Stowage(ctx, []bag.Container{ake("1", "1")}, nil); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
 		t.Errorf("Stowage: %v, %v", stowage, err)
+	}
+	if contents, err := r.Contents(ctx, []bag.Container{ake("1", "1")}); err != nil || len(contents) != 1 || len(contents[0]) > 0 {
+		t.Errorf("Contents: %v, %v", contents, err)
 	}
 	if trails, err := r.Trails(ctx, nil, nil); err != nil || len(trails) > 0 {
 		t.Errorf("Trails of nothing: %v, %v", trails, err)
@@ -546,16 +566,16 @@ func testVersions(t *testing.T, b *bench) {
 	if after[0] == before[0] || after[1] != before[1] {
 		t.Errorf("versions are %v after a message to the first, before %v", after, before)
 	}
-	b.file(s, bag.Filing{Raw: "container", Received: now(), Stowage: []bag.Flight{lx("1")}})
-	flights := []bag.Flight{lx("1"), lx("2")}
-	stowage, err := s.Reader().Stowage(ctx, flights, nil)
+	b.file(s, bag.Filing{Raw: "container", Received: now(), Stowage: []bag.Container{ake("1", "1")}})
+	old := trail.Before{Plates: plates, Containers: []bag.Container{ake("1", "1"), ake("2", "1")}}
+	stowage, err := s.Reader().Stowage(ctx, old.Containers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	flight, err := s.Reader().Flight(ctx, lx("3"), trail.Before{Plates: plates, Flights: flights})
-	alone, errAlone := s.Reader().Versions(ctx, trail.Before{Plates: plates, Flights: flights})
-	want := trail.Versions{OfPlates: after, OfFlights: []uint64{stowage[0].Version, stowage[1].Version}}
-	if err != nil || errAlone != nil || !reflect.DeepEqual(flight.Versions, want) || !reflect.DeepEqual(alone, want) || want.OfFlights[0] == want.OfFlights[1] {
+	flight, err := s.Reader().Flight(ctx, lx("3"), old)
+	alone, errAlone := s.Reader().Versions(ctx, old)
+	want := trail.Versions{OfPlates: after, OfContainers: []uint64{stowage[0].Version, stowage[1].Version}}
+	if err != nil || errAlone != nil || !reflect.DeepEqual(flight.Versions, want) || !reflect.DeepEqual(alone, want) || want.OfContainers[0] == want.OfContainers[1] {
 		t.Errorf("versions are %v and %v, %v, %v; want %v", flight.Versions, alone, err, errAlone, want)
 	}
 }
@@ -570,13 +590,13 @@ func testExpiry(t *testing.T, b *bench) {
 }
 
 func testExpiredMember(t *testing.T, b *bench) {
-	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456"}}}
+	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456", Stowage: []bag.Container{ake("1", "1")}}}}
 	b.file(b.open(retention, now), f)
 	found := func(s *bagstore.Store) int {
 		v := b.read(s, []bag.Filing{f})
-		return len(v.Flights[lx("1")]) + len(v.PNRs["ABC123"]) + len(v.Rush["0220123456"])
+		return len(v.Flights[lx("1")]) + len(v.PNRs["ABC123"]) + len(v.Rush["0220123456"]) + len(v.Contents[ake("1", "1")])
 	}
-	if n := found(b.open(retention, in(retention-time.Minute))); n != 3 {
+	if n := found(b.open(retention, in(retention-time.Minute))); n != 4 {
 		t.Errorf("found %d times just before the end", n)
 	}
 	if n := found(b.open(retention, in(retention+retention/360+time.Minute))); n != 0 {
@@ -596,19 +616,19 @@ func testNeverEarlier(t *testing.T, b *bench) {
 		}
 		return all
 	}
-	entries := []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456"}}
-	filing := func(age time.Duration, e []bag.Entry, stowage ...bag.Flight) bag.Filing {
+	entries := []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456", Stowage: []bag.Container{ake("1", "1")}}}
+	filing := func(age time.Duration, e []bag.Entry, stowage ...bag.Container) bag.Filing {
 		return bag.Filing{Raw: "BSM", Received: now().Add(-age), Entries: e, Stowage: stowage}
 	}
 	one, other := b.open(retention, now), b.open(retention, now)
-	b.file(one, filing(50*24*time.Hour, entries), filing(50*24*time.Hour, nil, lx("1")))
+	b.file(one, filing(50*24*time.Hour, entries), filing(50*24*time.Hour, nil, ake("1", "1")))
 	first := expiries()
-	b.file(other, filing(10*24*time.Hour, entries), filing(10*24*time.Hour, nil, lx("1")))
+	b.file(other, filing(10*24*time.Hour, entries), filing(10*24*time.Hour, nil, ake("1", "1")))
 	later := expiries()
-	b.file(one, filing(100*24*time.Hour, entries), filing(100*24*time.Hour, nil, lx("1")))
-	b.file(b.open(retention, now), filing(60*24*time.Hour, entries), filing(60*24*time.Hour, nil, lx("1")))
+	b.file(one, filing(100*24*time.Hour, entries), filing(100*24*time.Hour, nil, ake("1", "1")))
+	b.file(b.open(retention, now), filing(60*24*time.Hour, entries), filing(60*24*time.Hour, nil, ake("1", "1")))
 	last := expiries()
-	if len(first) != 5 {
+	if len(first) != 6 {
 		t.Errorf("keys are %v", first)
 	}
 	for key := range first {
@@ -662,13 +682,12 @@ func testDamaged(t *testing.T, b *bench) {
 	if err := b.client.HSet(context.Background(), b.prefix+"b:0220123456", "identity", "\xffSECRET").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String(), "identity", "\xffSECRET").Err(); err != nil {
+	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String()+":AKE1LX", "identity", "\xffSECRET").Err(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
-	_, errFlight := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
-	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Flight{lx("1")}, nil)
-	for _, err := range []error{err, errFlight, errStowage} {
+	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Container{ake("1", "1")}, nil)
+	for _, err := range []error{err, errStowage} {
 		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
 			t.Fatal(err)
 		}

@@ -52,7 +52,10 @@ const day = 24 * time.Hour
 func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
-		Entries: []bag.Entry{{Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Original: "9" + plate[1:]}},
+		Entries: []bag.Entry{{
+			Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Original: "9" + plate[1:],
+			Stowage: []bag.Container{{Flight: flight, Device: "AKE1LX"}},
+		}},
 	}
 }
 
@@ -64,7 +67,7 @@ func testSweep(t *testing.T, b *bench) {
 		told("new BSM", 5, "0220000001", lx("2"), "NEW"),
 		told("gone BSM", 250, "0220000002", lx("2"), "OLD"),
 		told("young BSM", 5, "0220000003", lx("2"), "OLD"),
-		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Flight{lx("2")}},
+		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Container{ake("1", "2")}},
 	}
 	b.file(s, filings...)
 	sweeper := s.Sweeper(story{retention, filings}, 0, nil)
@@ -79,7 +82,7 @@ func testSweep(t *testing.T, b *bench) {
 	if got := len(v.Trails["0220000002"]); got != 0 {
 		t.Errorf("left of the second plate: %d", got)
 	}
-	if len(v.Trails["0220000003"]) != 1 || len(v.Stowage[lx("2")]) != 1 {
+	if len(v.Trails["0220000003"]) != 1 || len(v.Stowage[ake("1", "2")]) != 1 {
 		t.Errorf("left of the third plate and the container: %v", v)
 	}
 	if swept, err := sweeper.Sweep(context.Background()); err != nil || swept.Messages+swept.Members+swept.Extended != 0 {
@@ -88,8 +91,8 @@ func testSweep(t *testing.T, b *bench) {
 
 	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones have not.
 	swept, err = b.open(retention, in(5*day)).Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
-	// LX1 and OLD of the first plate; LX2, OLD and the original of the second.
-	if err != nil || swept.Members != 5 {
+	// LX1, its container and OLD of the first plate; LX2, its container, OLD and the original of the second.
+	if err != nil || swept.Members != 7 {
 		t.Errorf("swept five days later %+v, %v", swept, err)
 	}
 	v = b.read(s, filings)
@@ -105,8 +108,8 @@ func testExtend(t *testing.T, b *bench) {
 	s := b.open(retention, now)
 	filings := []bag.Filing{
 		told("bag BSM", 175, "0220000001", lx("1"), "PNR1"),
-		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Flight{lx("1")}},
-		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Flight{lx("3")}},
+		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Container{ake("1", "1")}},
+		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Container{ake("2", "1")}},
 		told("bag found again", 10, "0220000001", lx("2"), "PNR1"),
 	}
 	b.file(s, filings...)
@@ -116,7 +119,7 @@ func testExtend(t *testing.T, b *bench) {
 	}
 	late := b.open(retention, in(165*day))
 	v := b.read(late, filings)
-	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Trails["0220000001"]) != 2 {
+	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Contents[ake("1", "1")]) != 1 || len(v.Trails["0220000001"]) != 2 {
 		t.Errorf("shortly before the end of the bag: %+v", v)
 	}
 	expires := func(key string) time.Duration {
@@ -128,7 +131,8 @@ func testExtend(t *testing.T, b *bench) {
 	}
 	on := ":" + lx("1").Day.String()
 	for key, days := range map[string]time.Duration{
-		"b:0220000001": 170, "f:LX1" + on: 170, "p:PNR1": 170, "r:9220000001": 170, "c:LX1" + on: 170, "c:LX3" + on: 5,
+		"b:0220000001": 170, "f:LX1" + on: 170, "p:PNR1": 170, "r:9220000001": 170,
+		"u:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE2LX": 5,
 	} {
 		if got := expires(key); got != days {
 			t.Errorf("%s expires in %d days, want %d", key, got, days)
@@ -203,9 +207,16 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 			t.Errorf("%s has %d messages, want %d", plate, len(got.Trails[plate]), len(messages))
 		}
 	}
-	for flight, messages := range want.Stowage {
-		if !slices.Equal(got.Stowage[flight], messages) {
-			t.Errorf("%v has %d containers, want %d", flight, len(got.Stowage[flight]), len(messages))
+	for c, messages := range want.Stowage {
+		if !slices.Equal(got.Stowage[c], messages) {
+			t.Errorf("%v has %d positionings, want %d", c, len(got.Stowage[c]), len(messages))
+		}
+	}
+	for c, plates := range want.Contents {
+		for _, plate := range plates {
+			if !slices.Contains(got.Contents[c], plate) {
+				t.Errorf("%v has lost %s", c, plate)
+			}
 		}
 	}
 	for flight, plates := range want.Flights {

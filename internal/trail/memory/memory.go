@@ -14,24 +14,26 @@ import (
 
 // Index holds filings. Its zero value is not ready; use New. It may be used by several goroutines.
 type Index struct {
-	seed    maphash.Seed
-	mu      sync.Mutex
-	trails  map[bag.Plate][]bag.Stored
-	stowage map[bag.Flight][]bag.Stored
-	flights map[bag.Flight][]bag.Plate
-	pnrs    map[string][]bag.Plate
-	rush    map[bag.Plate][]bag.Plate
+	seed     maphash.Seed
+	mu       sync.Mutex
+	trails   map[bag.Plate][]bag.Stored
+	stowage  map[bag.Container][]bag.Stored
+	flights  map[bag.Flight][]bag.Plate
+	contents map[bag.Container][]bag.Plate
+	pnrs     map[string][]bag.Plate
+	rush     map[bag.Plate][]bag.Plate
 }
 
 // New returns an empty index.
 func New() *Index {
 	return &Index{
-		seed:    maphash.MakeSeed(),
-		trails:  make(map[bag.Plate][]bag.Stored),
-		stowage: make(map[bag.Flight][]bag.Stored),
-		flights: make(map[bag.Flight][]bag.Plate),
-		pnrs:    make(map[string][]bag.Plate),
-		rush:    make(map[bag.Plate][]bag.Plate),
+		seed:     maphash.MakeSeed(),
+		trails:   make(map[bag.Plate][]bag.Stored),
+		stowage:  make(map[bag.Container][]bag.Stored),
+		contents: make(map[bag.Container][]bag.Plate),
+		flights:  make(map[bag.Flight][]bag.Plate),
+		pnrs:     make(map[string][]bag.Plate),
+		rush:     make(map[bag.Plate][]bag.Plate),
 	}
 }
 
@@ -47,6 +49,9 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			for _, flight := range e.Flights {
 				put(x.flights, flight, e.Plate)
 			}
+			for _, c := range e.Stowage {
+				put(x.contents, c, e.Plate)
+			}
 			for _, pnr := range e.PNRs {
 				put(x.pnrs, pnr, e.Plate)
 			}
@@ -54,8 +59,8 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 				put(x.rush, e.Original, e.Plate)
 			}
 		}
-		for _, flight := range f.Stowage {
-			fresh[i] = put(x.stowage, flight, stored) || fresh[i]
+		for _, c := range f.Stowage {
+			fresh[i] = put(x.stowage, c, stored) || fresh[i]
 		}
 	}
 	return fresh, nil
@@ -71,7 +76,7 @@ func put[K, V comparable](lists map[K][]V, key K, value V) bool {
 
 // Flight implements trail.Index.
 func (x *Index) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
-	o := trail.Overview{Plates: all(x, x.flights, []bag.Flight{f})[0], Stowage: x.held(all(x, x.stowage, []bag.Flight{f}))[0]}
+	o := trail.Overview{Plates: all(x, x.flights, []bag.Flight{f})[0]}
 	slices.Sort(o.Plates)
 	var err error
 	o.Versions, err = x.Versions(ctx, before)
@@ -96,15 +101,24 @@ func (x *Index) Rush(_ context.Context, plates []bag.Plate) ([][]bag.Plate, erro
 }
 
 // Stowage implements trail.Index.
-func (x *Index) Stowage(_ context.Context, flights []bag.Flight, known func(int, uint64) bool) ([]trail.Held, error) {
-	return without(x.held(all(x, x.stowage, flights)), known), nil
+func (x *Index) Stowage(_ context.Context, containers []bag.Container, known func(int, uint64) bool) ([]trail.Held, error) {
+	return without(x.held(all(x, x.stowage, containers)), known), nil
+}
+
+// Contents returns for each container, in the order given, the plates that were filed under it, in ascending order.
+func (x *Index) Contents(_ context.Context, containers []bag.Container) ([][]bag.Plate, error) {
+	found := all(x, x.contents, containers)
+	for _, plates := range found {
+		slices.Sort(plates)
+	}
+	return found, nil
 }
 
 // Versions implements trail.Index.
 func (x *Index) Versions(_ context.Context, before trail.Before) (trail.Versions, error) {
 	return trail.Versions{
-		OfPlates:  versions(x.held(all(x, x.trails, before.Plates))),
-		OfFlights: versions(x.held(all(x, x.stowage, before.Flights))),
+		OfPlates:     versions(x.held(all(x, x.trails, before.Plates))),
+		OfContainers: versions(x.held(all(x, x.stowage, before.Containers))),
 	}, nil
 }
 
