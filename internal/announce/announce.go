@@ -32,17 +32,9 @@ type Event struct {
 	Data        []byte // JSON: {"bagtag": "…", "event": {…}}, the event in the form of a history
 }
 
-// Index is what an Announcer reads; trail.Index says what Stowage and Trails do.
-type Index interface {
-	// Contents returns for each container the plates of bags that some message says are in it.
-	Contents(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
-	Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]trail.Held, error)
-	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]trail.Held, error)
-}
-
 // Announcer makes events. It may be used by several goroutines at once.
 type Announcer struct {
-	Index    Index
+	Index    trail.Index
 	Enricher trail.Enricher
 	Rules    bag.Rules
 	Places   bagjson.Places
@@ -121,13 +113,13 @@ func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Pla
 		}
 	}
 	for some := range slices.Chunk(plates, platesAtOnce) {
-		trails, err := a.Index.Trails(ctx, some, nil)
+		now, err := a.Index.Read(ctx, trail.Wanted{Trails: some})
 		if err != nil {
 			return nil, err
 		}
 		for i, plate := range some {
 			giveWay(i)
-			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(plate, trails[i].Messages), nil)
+			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(plate, now.Trails[i].Messages), nil)
 		}
 	}
 	return folded, nil
@@ -148,11 +140,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 	if len(containers) == 0 {
 		return events, nil
 	}
-	contents, err := a.Index.Contents(ctx, containers)
-	if err != nil {
-		return nil, err
-	}
-	stowage, err := a.Index.Stowage(ctx, containers, nil)
+	now, err := a.Index.Read(ctx, trail.Wanted{Contents: containers, Stowage: containers})
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +149,8 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 	positionings := make([][]*bag.Message, len(containers))
 	for i, c := range containers {
 		giveWay(i)
-		positionings[i] = a.Enricher.Stowage(c, stowage[i].Messages)
-		for _, plate := range contents[i] {
+		positionings[i] = a.Enricher.Stowage(c, now.Stowage[i].Messages)
+		for _, plate := range now.Contents[i] {
 			if concern[plate] == nil {
 				plates = append(plates, plate)
 			}
@@ -170,7 +158,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 		}
 	}
 	for some := range slices.Chunk(plates, platesAtOnce) {
-		trails, err := a.Index.Trails(ctx, some, nil)
+		now, err := a.Index.Read(ctx, trail.Wanted{Trails: some})
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +170,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 				of = append(of, positionings[c]...)
 				on = append(on, by[containers[c]]...)
 			}
-			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, trails[i].Messages), of)
+			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, now.Trails[i].Messages), of)
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
 				events = a.announce(events, &filings[f], plate, bags, true)

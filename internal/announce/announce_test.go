@@ -217,26 +217,27 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 		for _, c := range p.Stowage {
 			if c.Flight == flight && !seen[c] {
 				seen[c] = true
-				held, err := d.index.Stowage(d.t.Context(), []bag.Container{c}, nil)
+				now, err := d.index.Read(d.t.Context(), trail.Wanted{Stowage: []bag.Container{c}})
 				if err != nil {
 					d.t.Fatal(err)
 				}
-				positionings = append(positionings, d.filer.Stowage(c, held[0].Messages)...)
+				positionings = append(positionings, d.filer.Stowage(c, now.Stowage[0].Messages)...)
 			}
 		}
 	}
-	now, err := d.index.Flight(d.t.Context(), flight, trail.Before{})
+	now, err := d.index.Read(d.t.Context(), trail.Wanted{Flights: []bag.Flight{flight}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	trails, err := d.index.Trails(d.t.Context(), now.Plates, nil)
+	plates := now.Flights[0]
+	now, err = d.index.Read(d.t.Context(), trail.Wanted{Trails: plates})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	var made []string
-	for i, plate := range now.Plates {
+	for i, plate := range plates {
 		var groups []int
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, trails[i].Messages), positionings) {
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(plate, now.Trails[i].Messages), positionings) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)
@@ -271,14 +272,6 @@ func TestAnIndexThatCannotBeReadIsAnError(t *testing.T) {
 
 type brokenIndex struct{ err error }
 
-func (b brokenIndex) Contents(context.Context, []bag.Container) ([][]bag.Plate, error) {
-	return nil, b.err
-}
-
-func (b brokenIndex) Stowage(context.Context, []bag.Container, func(int, uint64) bool) ([]trail.Held, error) {
-	return nil, b.err
-}
-
-func (b brokenIndex) Trails(context.Context, []bag.Plate, func(int, uint64) bool) ([]trail.Held, error) {
-	return nil, b.err
+func (b brokenIndex) Read(context.Context, trail.Wanted) (trail.Found, error) {
+	return trail.Found{}, b.err
 }

@@ -12,6 +12,7 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/bagstore/codec/invent"
+	"bagtrail/internal/trail"
 )
 
 // stream returns the filings of many bags, mixed as a feed mixes them.
@@ -96,8 +97,8 @@ func BenchmarkTrails(b *testing.B) {
 				r := s.Reader()
 				b.ReportAllocs()
 				for b.Loop() {
-					if trails, err := r.Trails(context.Background(), plates, nil); err != nil || len(trails[n-1].Messages) != 15 {
-						b.Fatal(trails, err)
+					if now, err := r.Read(context.Background(), trail.Wanted{Trails: plates}); err != nil || len(now.Trails[n-1].Messages) != 15 {
+						b.Fatal(now, err)
 					}
 				}
 			})

@@ -14,6 +14,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/trail"
 )
 
 func findings(t *testing.T, url string) []string {
@@ -128,7 +129,7 @@ func useAll(t *testing.T, url string) {
 	if err := complete(t, store, filings); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.Reader().Rush(ctx, []bag.Plate{"0220123456"}); err != nil {
+	if _, err := store.Reader().Read(ctx, trail.Wanted{Originals: []bag.Plate{"0220123456"}}); err != nil {
 		t.Error(err)
 	}
 	holding, release := context.WithCancel(ctx)

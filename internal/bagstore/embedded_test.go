@@ -10,6 +10,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/trail"
 )
 
 func TestWithoutAURLTheIndexIsInTheProcess(t *testing.T) {
@@ -48,11 +49,11 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := func() int {
-		trails, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
+		now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(trails[0].Messages)
+		return len(now.Trails[0].Messages)
 	}
 	if n := left(); n != 2 {
 		t.Errorf("%d messages", n)
@@ -79,14 +80,14 @@ func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 			if _, err := s.Writer().File(context.Background(), filings); err != nil {
 				t.Error(err)
 			}
-			trails, err := s.Reader().Trails(context.Background(), plates, nil)
+			now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			for i := range trails {
-				if len(trails[i].Messages) != 1 || trails[i].Messages[0].Raw != filings[i].Raw {
-					t.Errorf("plate %s: %v", plates[i], trails[i])
+			for i, held := range now.Trails {
+				if len(held.Messages) != 1 || held.Messages[0].Raw != filings[i].Raw {
+					t.Errorf("plate %s: %v", plates[i], held)
 				}
 			}
 		})

@@ -32,20 +32,12 @@ func oneBag(n int) []bag.Filing {
 // complete reports what is missing of filings of one bag.
 func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	t.Helper()
-	ctx, r, e := context.Background(), s.Reader(), filings[0].Entries[0]
-	onFlight, err := r.Flight(ctx, e.Flights[0], trail.Before{})
+	e := filings[0].Entries[0]
+	now, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: e.Flights, PNRs: e.PNRs, Trails: []bag.Plate{e.Plate}})
 	if err != nil {
 		return err
 	}
-	underPNR, err := r.Passenger(ctx, e.PNRs[0])
-	if err != nil {
-		return err
-	}
-	trails, err := r.Trails(ctx, []bag.Plate{e.Plate}, nil)
-	if err != nil {
-		return err
-	}
-	if f, p, m := len(onFlight.Plates), len(underPNR), len(trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
+	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(now.Trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
 		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
 	}
 	return nil
@@ -182,7 +174,7 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	}
 	proxy.Silence(true)
 	start := time.Now()
-	if _, err := s.Reader().Passenger(context.Background(), "ABC123"); !errors.Is(err, bagstore.ErrUnavailable) {
+	if _, err := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}}); !errors.Is(err, bagstore.ErrUnavailable) {
 		t.Errorf("read: %v", err)
 	}
 	if took := time.Since(start); took > time.Second {
@@ -216,7 +208,7 @@ func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
 	server.Close()
 	start := time.Now()
 	_, errWrite := s.Writer().File(context.Background(), oneBag(1))
-	_, errRead := s.Reader().Passenger(context.Background(), "ABC123")
+	_, errRead := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}})
 	for _, err := range []error{errWrite, errRead, s.Ready(context.Background())} {
 		if !errors.Is(err, bagstore.ErrUnavailable) {
 			t.Error(err)
@@ -274,8 +266,8 @@ func TestErrorsHoldNothingOfWhatWasAsked(t *testing.T) {
 	server := miniredis.RunT(t)
 	server.SetError("ERR unknown command 'ZRANGE', with args beginning with: 'p:SECRET'")
 	s := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
-	_, err := s.Reader().Passenger(context.Background(), "SECRET")
-	if got, want := fmt.Sprint(err), "bagstore: passenger: redis is not available: ERR unknown command 'ZRANGE'"; got != want {
+	_, err := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"SECRET"}})
+	if got, want := fmt.Sprint(err), "bagstore: read: redis is not available: ERR unknown command 'ZRANGE'"; got != want {
 		t.Errorf("the error is %q", got)
 	}
 }

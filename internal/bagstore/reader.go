@@ -36,102 +36,49 @@ func (s *Store) Reader() *Reader {
 	return r
 }
 
-// Flight implements trail.Index. Plates are in ascending order.
-func (r *Reader) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
-	q := r.query(1 + len(before.Plates) + len(before.Containers))
-	members := q.members(ctx, r.store.keys.flight(nil, f))
-	q.versions(ctx, before)
-	if err := q.send(ctx, "flight"); err != nil {
-		return trail.Overview{}, err
+// Read implements trail.Index.
+func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	k, q := r.store.keys, r.query(w.Size())
+	living := []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"} // members that have not expired
+	flights := ask(ctx, q, w.Flights, k.flight, "zrange", living...)
+	pnrs := ask(ctx, q, w.PNRs, k.passenger, "zrange", living...)
+	originals := ask(ctx, q, w.Originals, k.rush, "zrange", living...)
+	contents := ask(ctx, q, w.Contents, k.contents, "zrange", living...)
+	trails := ask(ctx, q, w.Trails, k.plate, whole)
+	stowage := ask(ctx, q, w.Stowage, k.stowage, whole)
+	trailVersions := ask(ctx, q, w.TrailVersions, k.plate, fields)
+	stowageVersions := ask(ctx, q, w.StowageVersions, k.stowage, fields)
+	if err := q.send(ctx); err != nil {
+		return trail.Found{}, err
 	}
-	return trail.Overview{Plates: ascending(members), Versions: r.versions(q.replies[1:], before)}, nil
-}
-
-// Versions implements trail.Index.
-func (r *Reader) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
-	q := r.query(len(before.Plates) + len(before.Containers))
-	q.versions(ctx, before)
-	if err := q.send(ctx, "versions"); err != nil {
-		return trail.Versions{}, err
+	found := trail.Found{
+		Flights: ascending(flights), PNRs: ascending(pnrs), Originals: ascending(originals), Contents: ascending(contents),
+		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions),
 	}
-	return r.versions(q.replies, before), nil
-}
-
-// versions reads what query.versions asked for.
-func (r *Reader) versions(replies []*redis.StringSliceCmd, before trail.Before) trail.Versions {
-	all := make([]uint64, len(replies))
-	for i, reply := range replies {
-		all[i] = r.version(reply.Val(), 1)
+	var err error
+	if found.Trails, err = r.held(trails, func(i int) string { return string(w.Trails[i]) }); err != nil {
+		return trail.Found{}, err
 	}
-	return trail.Versions{OfPlates: all[:len(before.Plates)], OfContainers: all[len(before.Plates):]}
-}
-
-// Passenger implements trail.Index. Plates are in ascending order.
-func (r *Reader) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
-	q := r.query(1)
-	members := q.members(ctx, r.store.keys.passenger(nil, pnr))
-	if err := q.send(ctx, "passenger"); err != nil {
-		return nil, err
-	}
-	return ascending(members), nil
-}
-
-// Trails implements trail.Index. Messages are in the order of receipt.
-func (r *Reader) Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]trail.Held, error) {
-	q := r.query(len(plates))
-	q.plates(ctx, whole, plates)
-	if err := q.send(ctx, "trails"); err != nil {
-		return nil, err
-	}
-	return r.each(q, func(i int) string { return string(plates[i]) }, known)
-}
-
-// Rush implements trail.Index. Plates are in ascending order.
-func (r *Reader) Rush(ctx context.Context, originals []bag.Plate) ([][]bag.Plate, error) {
-	return sets(ctx, r, "rush", originals, r.store.keys.rush)
-}
-
-// Contents returns for each container, in the order given, the plates that were filed under it. They are in ascending order.
-func (r *Reader) Contents(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error) {
-	return sets(ctx, r, "contents", containers, r.store.keys.contents)
-}
-
-// sets returns the members of sorted sets in one round trip.
-func sets[T any](ctx context.Context, r *Reader, operation string, names []T, spell func(dst []byte, name T) []byte) ([][]bag.Plate, error) {
-	q := r.query(len(names))
-	var key []byte
-	for _, name := range names {
-		key = spell(key[:0], name)
-		q.members(ctx, key)
-	}
-	if err := q.send(ctx, operation); err != nil {
-		return nil, err
-	}
-	found := make([][]bag.Plate, len(names))
-	for i, reply := range q.replies {
-		found[i] = ascending(reply)
+	if found.Stowage, err = r.held(stowage, func(int) string { return "" }); err != nil {
+		return trail.Found{}, err
 	}
 	return found, nil
 }
 
-// Stowage implements trail.Index. Messages are in the order of receipt.
-func (r *Reader) Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]trail.Held, error) {
-	q := r.query(len(containers))
-	q.stowage(ctx, whole, containers)
-	if err := q.send(ctx, "stowage"); err != nil {
-		return nil, err
+// versions reads the versions of hashes of which the fields were asked for.
+func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
+	all := make([]uint64, len(replies))
+	for i, reply := range replies {
+		all[i] = r.version(reply.Val(), 1)
 	}
-	return r.each(q, func(int) string { return "" }, known)
+	return all
 }
 
-// each reads all hashes of a query.
-func (r *Reader) each(q *query, plate func(i int) string, known func(i int, version uint64) bool) ([]trail.Held, error) {
-	all := make([]trail.Held, len(q.replies))
-	for i, reply := range q.replies {
+// held reads whole hashes.
+func (r *Reader) held(replies []*redis.StringSliceCmd, plate func(i int) string) ([]trail.Held, error) {
+	all := make([]trail.Held, len(replies))
+	for i, reply := range replies {
 		all[i].Version = r.version(reply.Val(), 2)
-		if known != nil && known(i, all[i].Version) {
-			continue
-		}
 		var err error
 		if all[i].Messages, err = r.messages(reply, plate(i)); err != nil {
 			return nil, err
@@ -143,16 +90,15 @@ func (r *Reader) each(q *query, plate func(i int) string, known func(i int, vers
 // query is the reading commands of one round trip.
 type query struct {
 	reader  *Reader
-	living  any // lowest score of a member that has not expired
 	args    []any
 	cmds    []redis.Cmder
 	replies []*redis.StringSliceCmd
 }
 
-// Queries of few commands go together, so that each costs Redis, and us, a part of a trip only. Those of many go alone: nobody
-// is to wait for their replies.
+// A query goes at once where few others are under way. Else those of few commands go together, so that each costs Redis, and
+// us, a part of a trip only; those of many go alone, since nobody is to wait for their replies.
 const (
-	few          = 2 // others
+	fewQueries   = 3
 	fewCommands  = 4
 	queriesATrip = 64
 	tripsAtOnce  = 2
@@ -167,14 +113,6 @@ func (r *Reader) query(commands int) *query {
 	}
 }
 
-// members asks for the members of a sorted set that have not expired.
-func (q *query) members(ctx context.Context, key []byte) *redis.StringSliceCmd {
-	if q.living == nil {
-		q.living = "(" + strconv.FormatInt(q.reader.store.now().Unix(), 10)
-	}
-	return q.add(ctx, "zrange", string(key), q.living, "+inf", "byscore")
-}
-
 // What is asked of a hash: its fields, each with its value behind it, or the fields alone, which tell its version in a
 // tenth of the bytes.
 const (
@@ -182,59 +120,41 @@ const (
 	fields = "hkeys"
 )
 
-// plates asks for the hashes of plates.
-func (q *query) plates(ctx context.Context, what string, plates []bag.Plate) {
+// ask adds a command for each name, and returns where their replies will be.
+func ask[T any](ctx context.Context, q *query, names []T, spell func(dst []byte, name T) []byte, command string, rest ...any) []*redis.StringSliceCmd {
+	first := len(q.replies)
 	var key []byte
-	for _, p := range plates {
-		key = q.reader.store.keys.plate(key[:0], p)
-		q.add(ctx, what, string(key))
+	for _, name := range names {
+		key = spell(key[:0], name)
+		at := len(q.args)
+		q.args = append(append(q.args, command, string(key)), rest...)
+		reply := redis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
+		q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
 	}
-}
-
-// stowage asks for the hashes of positionings of containers.
-func (q *query) stowage(ctx context.Context, what string, containers []bag.Container) {
-	var key []byte
-	for _, c := range containers {
-		key = q.reader.store.keys.stowage(key[:0], c)
-		q.add(ctx, what, string(key))
-	}
-}
-
-// versions asks for what tells the versions.
-func (q *query) versions(ctx context.Context, before trail.Before) {
-	q.plates(ctx, fields, before.Plates)
-	q.stowage(ctx, fields, before.Containers)
-}
-
-func (q *query) add(ctx context.Context, args ...any) *redis.StringSliceCmd {
-	first := len(q.args)
-	q.args = append(q.args, args...)
-	reply := redis.NewStringSliceCmd(ctx, q.args[first:len(q.args):len(q.args)]...)
-	q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
-	return reply
+	return q.replies[first:]
 }
 
 // send asks. With a nil error every reply is there, whole.
-func (q *query) send(ctx context.Context, operation string) error {
+func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readLimit(len(q.cmds)))
 	defer cancel()
-	others := q.reader.asking.Add(1) - 1
+	underWay := q.reader.asking.Add(1)
 	defer q.reader.asking.Add(-1)
 	var err error
-	if others < few || len(q.cmds) > fewCommands {
+	if underWay < fewQueries || len(q.cmds) > fewCommands {
 		err = q.reader.trip(ctx, q.cmds)
 	} else {
 		err = q.reader.trips.Do(ctx, q)
 	}
 	if err != nil {
-		return unavailable(operation, err)
+		return unavailable("read", err)
 	}
 	for _, reply := range q.replies {
 		if err := reply.Err(); err != nil {
-			return unavailable(operation, err)
+			return unavailable("read", err)
 		}
 	}
 	return nil
@@ -262,15 +182,18 @@ func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
 	return err
 }
 
-// ascending returns plates in ascending order, whatever their expiry.
-func ascending(reply *redis.StringSliceCmd) []bag.Plate {
-	members := reply.Val()
-	plates := make([]bag.Plate, len(members))
-	for i, m := range members {
-		plates[i] = bag.Plate(m)
+// ascending returns the plates of each reply in ascending order, whatever their expiry.
+func ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
+	all := make([][]bag.Plate, len(replies))
+	for i, reply := range replies {
+		members := reply.Val()
+		all[i] = make([]bag.Plate, len(members))
+		for j, m := range members {
+			all[i][j] = bag.Plate(m)
+		}
+		slices.Sort(all[i])
 	}
-	slices.Sort(plates)
-	return plates
+	return all
 }
 
 // messages reads the values of a hash. Their texts share one piece of memory.

@@ -12,6 +12,10 @@ const cachedMessages = 6_000
 // cachedPositionings is how many container positionings are remembered at most, times two.
 const cachedPositionings = 2_000
 
+// cachedHints is how many containers, and how many plates, are remembered at most, times two, so that they can be asked for
+// before it is known that they are needed.
+const cachedHints = 10_000
+
 // folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
 	version    uint64

@@ -24,11 +24,7 @@ type Listed struct {
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
-	now, err := r.index.Flight(ctx, f, before.before)
-	if err != nil {
-		return nil, err
-	}
-	list, err := r.list(ctx, f, before, now)
+	list, err := r.newSession().list(ctx, f, before)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +57,8 @@ func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 
 // list is what was made of the plates that are filed under a flight. It is never changed once made.
 type list struct {
-	plates []onFlight // in ascending order
-	before Before     // what it was made from, beside the flight itself
+	plates     []onFlight      // in ascending order
+	containers []bag.Container // of all of them, each once
 }
 
 // weight is how many plates, bags and flights a list holds.
@@ -84,20 +80,18 @@ type onFlight struct {
 
 // still reports whether what it was made from has these versions.
 func (o *onFlight) still(version uint64, positioned map[bag.Container]uint64) bool {
-	return o.version != 0 && o.version == version && o.positioned == versionOf(o.containers, positioned)
+	return o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
 
 // newList returns the list of a flight with these plates.
 func newList(plates []onFlight) list {
 	l := list{plates: plates}
-	l.before.Plates = make([]bag.Plate, len(plates))
 	seen := make(map[bag.Container]struct{})
 	for i := range plates {
-		l.before.Plates[i] = plates[i].plate
 		for _, c := range plates[i].containers {
 			if _, have := seen[c]; !have {
 				seen[c] = struct{}{}
-				l.before.Containers = append(l.before.Containers, c)
+				l.containers = append(l.containers, c)
 			}
 		}
 	}
@@ -105,18 +99,25 @@ func newList(plates []onFlight) list {
 }
 
 // list makes the list of a flight, from the one before as far as nothing has changed.
-func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overview) (list, error) {
-	s := r.newSession()
-	s.learn(before.before, now.Versions)
-	made := make([]onFlight, len(now.Plates))
+func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
+	w := Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}
+	for i := range before.plates {
+		w.TrailVersions[i] = before.plates[i].plate
+	}
+	now, err := s.ask(ctx, w)
+	if err != nil {
+		return list{}, err
+	}
+	plates := now.Flights[0]
+	made := make([]onFlight, len(plates))
 	var missing []bag.Plate
-	old := 0
-	for i, plate := range now.Plates {
-		for old < len(before.plates) && before.plates[old].plate < plate {
-			old++
+	old := before.plates
+	for i, plate := range plates {
+		for len(old) > 0 && old[0].plate < plate {
+			old = old[1:]
 		}
-		if old < len(before.plates) && before.plates[old].plate == plate && before.plates[old].still(now.OfPlates[old], s.containerVersions) {
-			made[i] = before.plates[old]
+		if len(old) > 0 && old[0].plate == plate && old[0].still(s.trailVersions[plate], s.stowageVersions) {
+			made[i] = old[0]
 		} else {
 			missing = append(missing, plate)
 		}
@@ -124,7 +125,8 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 	if len(missing) == 0 && len(made) == len(before.plates) {
 		return before, nil
 	}
-	found, err := s.read(ctx, missing)
+	s.hasty = true // else it could take a fourth round trip
+	found, err := s.read(ctx, missing, Wanted{})
 	if err != nil {
 		return list{}, err
 	}
@@ -139,11 +141,7 @@ func (r *Reader) list(ctx context.Context, f bag.Flight, before list, now Overvi
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
 func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
-	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: slices.Clone(from.containers)}
-	for i := range made.containers {
-		c := &made.containers[i]
-		together(&c.Flight.Airline, &c.Flight.Number, &c.Device)
-	}
+	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
 	for i := range from.bags {
 		b := &from.bags[i]
 		var legs []bag.Leg
@@ -161,6 +159,15 @@ func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
 		}
 	}
 	return made
+}
+
+// apart returns containers that hold no text of a message.
+func apart(containers []bag.Container) []bag.Container {
+	own := slices.Clone(containers)
+	for i := range own {
+		together(&own[i].Flight.Airline, &own[i].Flight.Number, &own[i].Device)
+	}
+	return own
 }
 
 // together replaces texts by copies in one piece of memory.

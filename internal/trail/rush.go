@@ -48,7 +48,7 @@ func (s *session) original(ctx context.Context, rush *bag.Bag) (*bag.Bag, error)
 
 func (s *session) findOriginal(ctx context.Context, rush *bag.Bag) (*bag.Bag, error) {
 	if rush.Original != "" {
-		if err := s.load(ctx, []bag.Plate{rush.Original}); err != nil {
+		if err := s.load(ctx, []bag.Plate{rush.Original}, Wanted{}); err != nil {
 			return nil, err
 		}
 		var best *bag.Bag

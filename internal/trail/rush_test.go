@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
 )
 
 // checkIn is an original bag of Smith from ZRH on a day of March.
@@ -174,12 +175,12 @@ func TestRules5Lifetimes(t *testing.T) {
 	w.send("12T06:05", bsm()...) // a copy
 	w.send("13T07:00", bpm(".J/S", ".F/LX100/12MAR/JFK", ".N/0220000001001")...)
 	w.send("03T07:00", named("LX100/03MAR/JFK", "SMITH/JOHN", "ABC123")...)
-	trails, err := w.index.Trails(t.Context(), []bag.Plate{plate}, nil)
+	now, err := w.index.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{plate}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, until := range w.reader().Lifetimes(plate, trails[0].Messages) {
-		switch received := trails[0].Messages[i].Received; {
+	for i, until := range w.reader().Lifetimes(plate, now.Trails[0].Messages) {
+		switch received := now.Trails[0].Messages[i].Received; {
 		case received.Equal(at("2026-03-03T07:00:00Z")):
 			expect(t, "the bag of another journey", until, at("2026-03-04T07:00:00Z"))
 		case received.Equal(at("2026-03-12T06:05:00Z")):

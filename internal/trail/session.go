@@ -8,36 +8,100 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// session holds what one question has loaded: each plate and each flight is loaded once.
+// session holds what one question has read: each plate and each container is read once.
 type session struct {
-	reader  *Reader
-	bags    map[bag.Plate][]*bag.Bag
-	stowage map[bag.Container][]*bag.Message // their positionings
-	// versions that the question has learned
-	plateVersions     map[bag.Plate]uint64
-	containerVersions map[bag.Container]uint64
+	reader     *Reader
+	bags       map[bag.Plate][]*bag.Bag
+	passengers map[string][]*bag.Bag // by PNR
+	originals  map[*bag.Bag]*bag.Bag // of rush bags; nil where there is none
+	hasty      bool                  // what may have changed is read at once, rather than first its version
 
-	passengers map[string][]*bag.Bag     // by PNR
-	rush       map[bag.Plate][]bag.Plate // the rush bags that name a plate
-	originals  map[*bag.Bag]*bag.Bag     // of rush bags; nil where there is none
+	// What the index has said.
+	pnrs            map[string][]bag.Plate
+	rush            map[bag.Plate][]bag.Plate // the rush bags that name a plate
+	trails          map[bag.Plate]*folded     // bags may not be made yet
+	trailVersions   map[bag.Plate]uint64
+	stowage         map[bag.Container][]*bag.Message
+	stowageVersions map[bag.Container]uint64
 }
 
 func (r *Reader) newSession() *session {
 	return &session{
-		reader:            r,
-		bags:              make(map[bag.Plate][]*bag.Bag),
-		stowage:           make(map[bag.Container][]*bag.Message),
-		plateVersions:     make(map[bag.Plate]uint64),
-		containerVersions: make(map[bag.Container]uint64),
-		passengers:        make(map[string][]*bag.Bag),
-		rush:              make(map[bag.Plate][]bag.Plate),
-		originals:         make(map[*bag.Bag]*bag.Bag),
+		reader:          r,
+		bags:            make(map[bag.Plate][]*bag.Bag),
+		passengers:      make(map[string][]*bag.Bag),
+		originals:       make(map[*bag.Bag]*bag.Bag),
+		pnrs:            make(map[string][]bag.Plate),
+		rush:            make(map[bag.Plate][]bag.Plate),
+		trails:          make(map[bag.Plate]*folded),
+		trailVersions:   make(map[bag.Plate]uint64),
+		stowage:         make(map[bag.Container][]*bag.Message),
+		stowageVersions: make(map[bag.Container]uint64),
 	}
 }
 
-// load folds the bags of the plates that are not loaded yet, in at most two round trips. Each question has copies of its
-// own, since it joins them with other plates.
-func (s *session) load(ctx context.Context, plates []bag.Plate) error {
+// ask reads what is wanted, and takes up what is found.
+func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
+	now, err := s.reader.index.Read(ctx, w)
+	if err != nil {
+		return Found{}, err
+	}
+	for i, pnr := range w.PNRs {
+		s.pnrs[pnr] = now.PNRs[i]
+	}
+	for i, p := range w.Originals {
+		s.rush[p] = now.Originals[i]
+	}
+	for i, p := range w.TrailVersions {
+		s.trailVersions[p] = now.TrailVersions[i]
+	}
+	for i, c := range w.StowageVersions {
+		s.stowageVersions[c] = now.StowageVersions[i]
+	}
+	for i, p := range w.Trails {
+		s.trails[p] = s.newTrail(p, now.Trails[i])
+	}
+	for i, c := range w.Stowage {
+		s.stowageVersions[c] = now.Stowage[i].Version
+		if !s.recallStowage(c) {
+			s.addStowage(c, now.Stowage[i])
+		}
+	}
+	return now, nil
+}
+
+// newTrail reads the messages of a plate again, unless they are those that are remembered.
+func (s *session) newTrail(plate bag.Plate, held Held) *folded {
+	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
+		return before
+	}
+	f := newFolded(held.Version, s.reader.enricher.Messages(plate, held.Messages))
+	if before, _ := s.reader.places.get(plate); !slices.Equal(before, f.containers) {
+		s.reader.places.put(plate, apart(f.containers), len(f.containers))
+	}
+	return f
+}
+
+// addStowage takes up what was read of a container.
+func (s *session) addStowage(c bag.Container, held Held) {
+	messages := s.reader.enricher.Stowage(c, held.Messages)
+	s.stowage[c] = messages
+	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, 1+len(messages))
+}
+
+// recallStowage takes up what is remembered of a container at the version that it has, if that is known.
+func (s *session) recallStowage(c bag.Container) bool {
+	before, have := s.reader.stowage.get(c)
+	if version, known := s.stowageVersions[c]; !have || !known || before.version != version {
+		return false
+	}
+	s.stowage[c] = before.messages
+	return true
+}
+
+// load makes the bags of the plates that are not loaded yet, and reads what else is wanted with the first round trip. Each
+// question has copies of its own, since it joins them with other plates.
+func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
 		if _, have := s.bags[p]; !have {
@@ -45,7 +109,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate) error {
 			missing = append(missing, p)
 		}
 	}
-	found, err := s.read(ctx, missing)
+	found, err := s.read(ctx, missing, also)
 	if err != nil {
 		return err
 	}
@@ -67,37 +131,9 @@ func (s *session) add(plate bag.Plate, f *folded) {
 	s.bags[plate] = bags
 }
 
-// again loads a plate that is remembered, in one round trip, unless something has changed.
-func (s *session) again(ctx context.Context, plate bag.Plate) error {
-	before, have := s.reader.folded.get(plate)
-	if !have {
-		return nil
-	}
-	now, err := s.reader.index.Versions(ctx, Before{Plates: []bag.Plate{plate}, Containers: before.containers})
-	if err != nil {
-		return err
-	}
-	s.learn(Before{[]bag.Plate{plate}, before.containers}, now)
-	positioned := versionOf(before.containers, s.containerVersions)
-	if now.OfPlates[0] == before.version && positioned == before.positioned {
-		s.add(plate, before)
-	}
-	return nil
-}
-
-// learn takes up the versions that the index has named.
-func (s *session) learn(before Before, now Versions) {
-	for i, p := range before.Plates {
-		s.plateVersions[p] = now.OfPlates[i]
-	}
-	for i, c := range before.Containers {
-		s.containerVersions[c] = now.OfContainers[i]
-	}
-}
-
 // remember keeps what was made of a plate. A plate with more messages than a tenth of what can be kept is not.
 func (r *Reader) remember(plate bag.Plate, f *folded) {
-	if f.version != 0 && len(f.messages) <= cachedMessages/10 {
+	if len(f.messages) <= cachedMessages/10 {
 		r.folded.put(plate, f, len(f.messages))
 	}
 }
@@ -110,71 +146,115 @@ func (r *Reader) depart(b *bag.Bag) {
 	}
 }
 
-// read folds the bags of plates, in at most two round trips.
-func (s *session) read(ctx context.Context, plates []bag.Plate) ([]*folded, error) {
-	if len(plates) == 0 {
-		return nil, nil
-	}
-	found, err := s.trails(ctx, plates)
-	if err != nil {
-		return nil, err
-	}
-	var containers []bag.Container
-	for _, f := range found {
-		containers = append(containers, f.containers...)
-	}
-	if err := s.loadStowage(ctx, containers); err != nil {
-		return nil, err
-	}
-	for i, plate := range plates {
-		found[i] = s.fold(plate, found[i])
-	}
-	return found, nil
-}
-
-// trails reads the messages of plates, in at most one round trip: none is needed for those that have not changed since they
-// were remembered, where the question has learned that already.
-func (s *session) trails(ctx context.Context, plates []bag.Plate) ([]*folded, error) {
+// read makes the bags of plates. It takes one round trip where the bags are remembered and nothing has changed, or where it
+// is remembered in which containers they are; two where that has to be learned from their messages first; and one more
+// where something has changed that was remembered.
+func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*folded, error) {
 	found := make([]*folded, len(plates))
-	var missing []bag.Plate
-	var at []int // where in plates they stand
-	for i, p := range plates {
-		if version, asked := s.plateVersions[p]; asked {
-			found[i] = s.recall(p, version)
+	for {
+		n := needs{session: s, Wanted: also, containers: make(map[bag.Container]struct{})}
+		also = Wanted{}
+		for i, plate := range plates {
+			if found[i] == nil {
+				found[i] = n.of(plate)
+			}
 		}
-		if found[i] == nil {
-			missing, at = append(missing, p), append(at, i)
+		if n.Size() == 0 {
+			return found, nil
 		}
-	}
-	if len(missing) == 0 {
-		return found, nil
-	}
-	trails, err := s.reader.index.Trails(ctx, missing, func(i int, version uint64) bool {
-		found[at[i]] = s.recall(missing[i], version)
-		return found[at[i]] != nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range trails {
-		if found[at[i]] == nil {
-			found[at[i]] = newFolded(t.Version, s.reader.enricher.Messages(missing[i], t.Messages))
+		if _, err := s.ask(ctx, n.Wanted); err != nil {
+			return nil, err
 		}
 	}
-	return found, nil
 }
 
-// recall returns what is remembered of a plate at that version, or nil.
-func (s *session) recall(plate bag.Plate, version uint64) *folded {
-	if before, have := s.reader.folded.get(plate); have && before.version == version {
+// needs is what a question has to read next.
+type needs struct {
+	*session
+	Wanted
+	containers map[bag.Container]struct{} // of these positionings or versions are wanted
+}
+
+// of returns what can be made of a plate, or wants what is missing to make it.
+func (n *needs) of(plate bag.Plate) *folded {
+	f, have := n.trails[plate]
+	if !have {
+		if f = n.remembered(plate); f == nil {
+			return nil
+		}
+	}
+	if f.bags != nil && n.unchanged(f) {
+		return f
+	}
+	ready := true
+	for _, c := range f.containers {
+		ready = n.have(c) && ready
+	}
+	if !ready {
+		return nil
+	}
+	return n.fold(plate, f)
+}
+
+// remembered returns what is remembered of a plate where it is still that. Else it wants the messages of the plate, or first
+// the versions of all that the bags were made of.
+func (n *needs) remembered(plate bag.Plate) *folded {
+	before, have := n.reader.folded.get(plate)
+	version, known := n.trailVersions[plate]
+	switch {
+	case have && known && before.version == version:
+		n.trails[plate] = before
 		return before
+	case have && !known && !n.hasty:
+		n.TrailVersions = append(n.TrailVersions, plate)
+		for _, c := range before.containers {
+			if _, known := n.stowageVersions[c]; !known && n.first(c) {
+				n.StowageVersions = append(n.StowageVersions, c)
+			}
+		}
+	default:
+		n.Trails = append(n.Trails, plate)
+		places, _ := n.reader.places.get(plate)
+		for _, c := range places {
+			n.have(c)
+		}
 	}
 	return nil
 }
 
+// unchanged reports whether the containers are as they were when the bags were made.
+func (n *needs) unchanged(f *folded) bool {
+	for _, c := range f.containers {
+		if _, known := n.stowageVersions[c]; !known {
+			return false
+		}
+	}
+	return f.positioned == versionOf(f.containers, n.stowageVersions)
+}
+
+// have reports whether the positionings of a container are there, or wants them.
+func (n *needs) have(c bag.Container) bool {
+	if _, have := n.stowage[c]; have || n.recallStowage(c) {
+		return true
+	}
+	if n.first(c) {
+		n.Stowage = append(n.Stowage, c)
+	}
+	return false
+}
+
+// first reports whether something of a container is wanted for the first time.
+func (n *needs) first(c bag.Container) bool {
+	if _, wanted := n.containers[c]; wanted {
+		return false
+	}
+	n.containers[c] = struct{}{}
+	return true
+}
+
 // fold makes the bags of a plate, or takes them over where they have been made of the same messages.
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
-	positioned := versionOf(f.containers, s.containerVersions)
+	positioned := versionOf(f.containers, s.stowageVersions)
 	if f.bags != nil && f.positioned == positioned {
 		return f
 	}
@@ -196,59 +276,6 @@ func versionOf(containers []bag.Container, versions map[bag.Container]uint64) ui
 	return version
 }
 
-// loadStowage loads the positionings of containers that are not loaded yet, in at most one round trip: none is needed
-// for those that have not changed since they were remembered, where the question has learned that already.
-func (s *session) loadStowage(ctx context.Context, containers []bag.Container) error {
-	var missing []bag.Container
-	for _, c := range containers {
-		if _, have := s.stowage[c]; have {
-			continue
-		}
-		s.stowage[c] = nil
-		if version, asked := s.containerVersions[c]; !asked || !s.recallStowage(c, version) {
-			missing = append(missing, c)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	recalled := make([]bool, len(missing))
-	held, err := s.reader.index.Stowage(ctx, missing, func(i int, version uint64) bool {
-		recalled[i] = s.recallStowage(missing[i], version)
-		return recalled[i]
-	})
-	if err != nil {
-		return err
-	}
-	for i, c := range missing {
-		s.containerVersions[c] = held[i].Version
-		if !recalled[i] {
-			s.addStowage(c, held[i])
-		}
-	}
-	return nil
-}
-
-// recallStowage takes up what is remembered of a container at that version, if it is.
-func (s *session) recallStowage(c bag.Container, version uint64) bool {
-	before, have := s.reader.stowage.get(c)
-	if !have || before.version != version {
-		return false
-	}
-	s.stowage[c] = before.messages
-	return true
-}
-
-// addStowage takes up what was read of a container.
-func (s *session) addStowage(c bag.Container, held Held) {
-	messages := s.reader.enricher.Stowage(c, held.Messages)
-	s.stowage[c] = messages
-	if held.Version != 0 {
-		together(&c.Flight.Airline, &c.Flight.Number, &c.Device) // what is remembered must not hold the texts of a bag
-		s.reader.stowage.put(c, stowed{held.Version, messages}, 1+len(messages))
-	}
-}
-
 // ofPlates returns the bags of plates that are loaded, in the order of lists.
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
@@ -258,18 +285,23 @@ func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	return all
 }
 
-// ofPNR returns the bags whose PNR it is, in the order of lists. Callers must not change the slice.
+// ofPNR returns the bags whose PNR it is, in the order of lists. Callers must not change the slice. What is wanted to know of
+// them, whether they were re-flighted, is read with them.
 func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 	pnr = strings.ToUpper(pnr)
 	if found, have := s.passengers[pnr]; have {
 		return found, nil
 	}
-	plates, err := s.reader.index.Passenger(ctx, pnr)
-	if err != nil {
+	before, _ := s.reader.bookings.get(pnr)
+	if err := s.load(ctx, before, Wanted{PNRs: []string{pnr}, Originals: s.unasked(before)}); err != nil {
 		return nil, err
 	}
-	if err := s.load(ctx, plates); err != nil {
+	plates := s.pnrs[pnr]
+	if err := s.load(ctx, plates, Wanted{Originals: s.unasked(plates)}); err != nil {
 		return nil, err
+	}
+	if !slices.Equal(before, plates) {
+		s.reader.bookings.put(strings.Clone(pnr), plates, len(plates))
 	}
 	var found []*bag.Bag
 	for _, b := range s.ofPlates(plates) {
@@ -281,31 +313,37 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 	return found, nil
 }
 
-// loadRush loads the rush bags that name the plates, those that name these, and so on: in at most three round trips for
-// each step of the longest chain, however many plates there are.
-func (s *session) loadRush(ctx context.Context, plates []bag.Plate) error {
-	for {
-		var missing []bag.Plate
-		for _, p := range plates {
-			if _, have := s.rush[p]; !have {
-				s.rush[p] = nil
-				missing = append(missing, p)
-			}
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		rush, err := s.reader.index.Rush(ctx, missing)
-		if err != nil {
-			return err
-		}
-		plates = nil
-		for i, p := range missing {
-			s.rush[p] = rush[i]
-			plates = append(plates, rush[i]...)
-		}
-		if err := s.load(ctx, plates); err != nil {
-			return err
+// unasked returns those plates of which it is not known yet which rush bags name them.
+func (s *session) unasked(plates []bag.Plate) []bag.Plate {
+	var missing []bag.Plate
+	for _, p := range plates {
+		if _, have := s.rush[p]; !have {
+			missing = append(missing, p)
 		}
 	}
+	return missing
+}
+
+// loadRush loads the rush bags that name the plates, those that name these, and so on: in few round trips for each step of
+// the longest chain, however many plates there are.
+func (s *session) loadRush(ctx context.Context, plates []bag.Plate) error {
+	for seen := make(map[bag.Plate]struct{}); len(plates) > 0; {
+		if missing := s.unasked(plates); len(missing) > 0 {
+			if _, err := s.ask(ctx, Wanted{Originals: missing}); err != nil {
+				return err
+			}
+		}
+		var next []bag.Plate
+		for _, p := range plates {
+			if _, done := seen[p]; !done {
+				seen[p] = struct{}{}
+				next = append(next, s.rush[p]...)
+			}
+		}
+		if err := s.load(ctx, next, Wanted{Originals: s.unasked(next)}); err != nil {
+			return err
+		}
+		plates = next
+	}
+	return nil
 }

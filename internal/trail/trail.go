@@ -10,48 +10,46 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Index gives back what was filed. Every call is one round trip, whatever its size.
-// An answer is whole or an error; what was not found is empty.
+// Index gives back what was filed.
 type Index interface {
-	// Flight returns the plates that were filed under the flight, and the versions of what was read before.
-	Flight(ctx context.Context, f bag.Flight, before Before) (Overview, error)
-	// Passenger returns the plates that were filed under the PNR (capitals).
-	Passenger(ctx context.Context, pnr string) ([]bag.Plate, error)
-	// Trails returns the messages and reports that were filed under each plate, in the order given. It may leave
-	// out the messages of the i-th plate where known(i, version) says so.
-	Trails(ctx context.Context, plates []bag.Plate, known func(i int, version uint64) bool) ([]Held, error)
-	// Rush returns for each plate, in the order given, the plates of rush bags that name it as their original.
-	Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error)
-	// Stowage returns the positionings of each container, in the order given. It may leave out the messages of the
-	// i-th container where known(i, version) says so.
-	Stowage(ctx context.Context, containers []bag.Container, known func(i int, version uint64) bool) ([]Held, error)
-	// Versions returns the versions that Held has today for what was read before.
-	Versions(ctx context.Context, before Before) (Versions, error)
+	// Read returns all that is wanted, in one round trip, whatever its size. An answer is whole or an error; what was
+	// not found is empty.
+	Read(ctx context.Context, w Wanted) (Found, error)
 }
 
-// Before names what was read before: what was filed under plates, and the positionings of containers.
-type Before struct {
-	Plates     []bag.Plate
-	Containers []bag.Container
+// Wanted names what is to be read.
+type Wanted struct {
+	Flights   []bag.Flight    // the plates that were filed under a flight
+	PNRs      []string        // the plates that were filed under a PNR (capitals)
+	Originals []bag.Plate     // the plates of rush bags that name a plate as their original
+	Contents  []bag.Container // the plates that a message says are in a container
+	Trails    []bag.Plate     // the messages and reports that were filed under a plate
+	Stowage   []bag.Container // the positionings of a container
+
+	// Of these the versions only, which take a tenth of the bytes.
+	TrailVersions   []bag.Plate
+	StowageVersions []bag.Container
 }
 
-// Overview is what an index says of a flight.
-type Overview struct {
-	Plates []bag.Plate
-	Versions
+// Size is how many things are wanted.
+func (w *Wanted) Size() int {
+	return len(w.Flights) + len(w.PNRs) + len(w.Originals) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
+		len(w.TrailVersions) + len(w.StowageVersions)
 }
 
-// Versions are those that Held has today for what Before names, in its order.
-type Versions struct {
-	OfPlates, OfContainers []uint64
+// Found is what was read, in the order of what was wanted.
+type Found struct {
+	Flights, PNRs, Originals, Contents [][]bag.Plate // ascending
+	Trails, Stowage                    []Held
+	TrailVersions, StowageVersions     []uint64
 }
 
 // Held is what was filed under one plate, or for one container.
 type Held struct {
-	// Version is a number that another set of messages has not: what was read at one version needs not be
-	// read again. 0 says nothing.
+	// Version is a number, not 0, that another set of messages has not: what was read at one version needs not be
+	// read again.
 	Version  uint64
-	Messages []bag.Stored
+	Messages []bag.Stored // in the order of receipt
 }
 
 // Enricher reads stored messages again.
@@ -81,25 +79,26 @@ type Reader struct {
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
 	stowage  *cache[bag.Container, stowed]
+	places   *cache[bag.Plate, []bag.Container] // where bags were said to be when they were read last
+	bookings *cache[string, []bag.Plate]        // the plates of passengers when they were asked for last
 	lists    *cache[bag.Flight, list]
 }
 
 // New returns a Reader over the index.
 func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
-		folded:  newCache[bag.Plate, *folded](cachedMessages),
-		stowage: newCache[bag.Container, stowed](cachedPositionings),
-		lists:   newCache[bag.Flight, list](cachedLists),
+		folded:   newCache[bag.Plate, *folded](cachedMessages),
+		stowage:  newCache[bag.Container, stowed](cachedPositionings),
+		places:   newCache[bag.Plate, []bag.Container](cachedHints),
+		bookings: newCache[string, []bag.Plate](cachedHints),
+		lists:    newCache[bag.Flight, list](cachedLists),
 	}
 }
 
 // OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
-	if err := s.again(ctx, plate); err != nil {
-		return nil, err
-	}
-	if err := s.load(ctx, []bag.Plate{plate}); err != nil {
+	if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 		return nil, err
 	}
 	bags := s.bags[plate]

@@ -19,34 +19,9 @@ type counted struct {
 	calls atomic.Int64
 }
 
-func (c *counted) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
+func (c *counted) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	c.calls.Add(1)
-	return c.Index.Flight(ctx, f, before)
-}
-
-func (c *counted) Versions(ctx context.Context, before trail.Before) (trail.Versions, error) {
-	c.calls.Add(1)
-	return c.Index.Versions(ctx, before)
-}
-
-func (c *counted) Passenger(ctx context.Context, pnr string) ([]bag.Plate, error) {
-	c.calls.Add(1)
-	return c.Index.Passenger(ctx, pnr)
-}
-
-func (c *counted) Trails(ctx context.Context, plates []bag.Plate, known func(int, uint64) bool) ([]trail.Held, error) {
-	c.calls.Add(1)
-	return c.Index.Trails(ctx, plates, known)
-}
-
-func (c *counted) Rush(ctx context.Context, plates []bag.Plate) ([][]bag.Plate, error) {
-	c.calls.Add(1)
-	return c.Index.Rush(ctx, plates)
-}
-
-func (c *counted) Stowage(ctx context.Context, containers []bag.Container, known func(int, uint64) bool) ([]trail.Held, error) {
-	c.calls.Add(1)
-	return c.Index.Stowage(ctx, containers, known)
+	return c.Index.Read(ctx, w)
 }
 
 // newTrails returns a reader over an index.

@@ -168,41 +168,32 @@ func newView() view {
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
 	ctx, r, v := context.Background(), s.Reader(), newView()
-	must := func(err error) {
+	find := func(w trail.Wanted) trail.Found {
 		b.Helper()
+		now, err := r.Read(ctx, w)
 		if err != nil {
 			b.Fatal(err)
 		}
+		return now
 	}
 	container := func(c bag.Container) {
-		stowage, err := r.Stowage(ctx, []bag.Container{c}, nil)
-		must(err)
-		contents, err := r.Contents(ctx, []bag.Container{c})
-		must(err)
-		v.Stowage[c], v.Contents[c] = stowage[0].Messages, contents[0]
+		now := find(trail.Wanted{Stowage: []bag.Container{c}, Contents: []bag.Container{c}})
+		v.Stowage[c], v.Contents[c] = now.Stowage[0].Messages, now.Contents[0]
 	}
 	for _, f := range filings {
 		for _, e := range f.Entries {
 			for _, number := range e.Flights {
-				now, err := r.Flight(ctx, number, trail.Before{})
-				must(err)
-				v.Flights[number] = now.Plates
+				v.Flights[number] = find(trail.Wanted{Flights: []bag.Flight{number}}).Flights[0]
 			}
 			for _, c := range e.Stowage {
 				container(c)
 			}
 			for _, pnr := range e.PNRs {
-				plates, err := r.Passenger(ctx, pnr)
-				must(err)
-				v.PNRs[pnr] = plates
+				v.PNRs[pnr] = find(trail.Wanted{PNRs: []string{pnr}}).PNRs[0]
 			}
-			held, err := r.Trails(ctx, []bag.Plate{e.Plate}, nil)
-			must(err)
-			v.Trails[e.Plate] = held[0].Messages
+			v.Trails[e.Plate] = find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0].Messages
 			if e.Original != "" {
-				rush, err := r.Rush(ctx, []bag.Plate{e.Original})
-				must(err)
-				v.Rush[e.Original] = rush[0]
+				v.Rush[e.Original] = find(trail.Wanted{Originals: []bag.Plate{e.Original}}).Originals[0]
 			}
 		}
 		for _, c := range f.Stowage {
@@ -357,28 +348,21 @@ func testFound(t *testing.T, b *bench) {
 
 func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
-	flight, err := r.Flight(ctx, lx("1"), trail.Before{})
-	if err != nil || len(flight.Plates) > 0 {
-		t.Errorf("Flight: %v, %v", flight, err)
+	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
+	got, err := r.Read(ctx, trail.Wanted{
+		Flights: []bag.Flight{lx("1"), lx("2")}, PNRs: []string{"ABC123", ""}, Originals: two, Contents: containers,
+		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
+	})
+	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
+	want := trail.Found{
+		Flights: none, PNRs: none, Originals: none, Contents: none,
+		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
 	}
-	if plates, err := r.Passenger(ctx, "ABC123"); err != nil || len(plates) > 0 {
-		t.Errorf("Passenger: %v, %v", plates, err)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("found %+v, %v", got, err)
 	}
-	two := []bag.Plate{"0220123456", "0220123457"}
-	if trails, err := r.Trails(ctx, two, nil); err != nil || len(trails) != 2 || len(trails[0].Messages) > 0 {
-		t.Errorf("Trails: %v, %v", trails, err)
-	}
-	if rush, err := r.Rush(ctx, two); err != nil || len(rush) != 2 || len(rush[1]) > 0 {
-		t.Errorf("Rush: %v, %v", rush, err)
-	}
-	if stowage, err := r.Stowage(ctx, []bag.Container{ake("1", "1")}, nil); err != nil || len(stowage) != 1 || len(stowage[0].Messages) > 0 {
-		t.Errorf("Stowage: %v, %v", stowage, err)
-	}
-	if contents, err := r.Contents(ctx, []bag.Container{ake("1", "1")}); err != nil || len(contents) != 1 || len(contents[0]) > 0 {
-		t.Errorf("Contents: %v, %v", contents, err)
-	}
-	if trails, err := r.Trails(ctx, nil, nil); err != nil || len(trails) > 0 {
-		t.Errorf("Trails of nothing: %v, %v", trails, err)
+	if got, err := r.Read(ctx, trail.Wanted{}); err != nil || len(got.Trails) > 0 {
+		t.Errorf("found %+v, %v, where nothing was wanted", got, err)
 	}
 	if fresh, err := b.open(retention, now).Writer().File(ctx, nil); err != nil || len(fresh) > 0 {
 		t.Errorf("File of nothing: %v, %v", fresh, err)
@@ -464,16 +448,19 @@ func testRange(t *testing.T, b *bench) {
 		f.Entries = append(f.Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}})
 	}
 	b.file(s, f)
-	flight, err := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
-	plates := flight.Plates
-	if err != nil || len(plates) != 999 {
-		t.Fatalf("%d plates, %v", len(plates), err)
-	}
-	trails, err := s.Reader().Trails(context.Background(), plates, nil)
+	flight, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: []bag.Flight{lx("1")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, held := range trails {
+	plates := flight.Flights[0]
+	if len(plates) != 999 {
+		t.Fatalf("%d plates", len(plates))
+	}
+	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, held := range now.Trails {
 		if len(held.Messages) != 1 || held.Messages[0].Raw != f.Raw {
 			t.Errorf("%s: %v", plates[i], held)
 		}
@@ -488,11 +475,14 @@ func testLongTrail(t *testing.T, b *bench) {
 		filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM %d", i), Received: start.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	b.file(s, filings...)
-	trails, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
-	if err != nil || len(trails[0].Messages) != len(filings) {
-		t.Fatalf("%d messages, %v", len(trails[0].Messages), err)
+	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, m := range trails[0].Messages {
+	if n := len(now.Trails[0].Messages); n != len(filings) {
+		t.Fatalf("%d messages", n)
+	}
+	for i, m := range now.Trails[0].Messages {
 		if m.Raw != filings[i].Raw || !m.Received.Equal(filings[i].Received) {
 			t.Fatalf("message %d is %v", i, m)
 		}
@@ -511,20 +501,23 @@ func testLargeFlight(t *testing.T, b *bench) {
 		}
 	}
 	b.file(s, filings...)
-	flight, err := s.Reader().Flight(context.Background(), lx("1"), trail.Before{})
-	plates := flight.Plates
-	if err != nil || !slices.Equal(plates, want) {
-		t.Fatalf("%d plates, %v", len(plates), err)
+	flight, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: []bag.Flight{lx("1")}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	var trails []trail.Held
+	plates := flight.Flights[0]
+	if !slices.Equal(plates, want) {
+		t.Fatalf("%d plates", len(plates))
+	}
+	var now trail.Found
 	Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
-		trails, err = s.Reader().Trails(context.Background(), plates, nil)
+		now, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
 		if err != nil && !errors.Is(err, bagstore.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	for i, held := range trails {
+	for i, held := range now.Trails {
 		if len(held.Messages) != 3 || !strings.Contains(held.Messages[1].Raw, string(plates[i])) {
 			t.Fatalf("%s: %v", plates[i], held)
 		}
@@ -533,50 +526,35 @@ func testLargeFlight(t *testing.T, b *bench) {
 
 func testVersions(t *testing.T, b *bench) {
 	s := b.open(retention, now)
-	ctx, plates := context.Background(), []bag.Plate{"0220123456", "0220123457"}
-	filings := []bag.Filing{
-		{Raw: "one", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}, {Plate: plates[1]}}},
-		{Raw: "two", Received: now(), Entries: []bag.Entry{{Plate: plates[1]}}},
-	}
+	plates, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
+	// versions are those of both plates and both containers, which are the same whether all is read or these alone.
 	versions := func(r *bagstore.Reader) []uint64 {
-		trails, err := r.Trails(ctx, plates, nil)
+		t.Helper()
+		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []uint64{trails[0].Version, trails[1].Version}
+		read := []uint64{now.Trails[0].Version, now.Trails[1].Version, now.Stowage[0].Version, now.Stowage[1].Version}
+		if alone := append(now.TrailVersions, now.StowageVersions...); !slices.Equal(alone, read) {
+			t.Errorf("versions alone are %v, and read with the messages %v", alone, read)
+		}
+		return read
 	}
-	b.file(s, filings...)
+	b.file(s,
+		bag.Filing{Raw: "one", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}, {Plate: plates[1]}}},
+		bag.Filing{Raw: "two", Received: now(), Entries: []bag.Entry{{Plate: plates[1]}}},
+		bag.Filing{Raw: "container", Received: now(), Stowage: containers[:1]})
 	before := versions(s.Reader())
 	if again := versions(s.Reader()); !slices.Equal(again, before) {
 		t.Errorf("versions are %v, before %v", again, before)
 	}
-	if before[0] == before[1] || before[0] == 0 {
+	if before[0] == before[1] || before[2] == before[3] || slices.Contains(before, 0) {
 		t.Errorf("versions of different messages are %v", before)
 	}
-	var asked []int
-	trails, err := s.Reader().Trails(ctx, plates, func(i int, version uint64) bool {
-		asked = append(asked, i)
-		return version == before[0]
-	})
-	if err != nil || !slices.Equal(asked, []int{0, 1}) || trails[0].Messages != nil || len(trails[1].Messages) != 2 || trails[0].Version != before[0] {
-		t.Errorf("asked for %v, got %v, %v", asked, trails, err)
-	}
-	b.file(s, bag.Filing{Raw: "three", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}}})
+	b.file(s, bag.Filing{Raw: "three", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}}}, bag.Filing{Raw: "four", Received: now(), Stowage: containers[:1]})
 	after := versions(s.Reader())
-	if after[0] == before[0] || after[1] != before[1] {
-		t.Errorf("versions are %v after a message to the first, before %v", after, before)
-	}
-	b.file(s, bag.Filing{Raw: "container", Received: now(), Stowage: []bag.Container{ake("1", "1")}})
-	old := trail.Before{Plates: plates, Containers: []bag.Container{ake("1", "1"), ake("2", "1")}}
-	stowage, err := s.Reader().Stowage(ctx, old.Containers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flight, err := s.Reader().Flight(ctx, lx("3"), old)
-	alone, errAlone := s.Reader().Versions(ctx, old)
-	want := trail.Versions{OfPlates: after, OfContainers: []uint64{stowage[0].Version, stowage[1].Version}}
-	if err != nil || errAlone != nil || !reflect.DeepEqual(flight.Versions, want) || !reflect.DeepEqual(alone, want) || want.OfContainers[0] == want.OfContainers[1] {
-		t.Errorf("versions are %v and %v, %v, %v; want %v", flight.Versions, alone, err, errAlone, want)
+	if after[0] == before[0] || after[1] != before[1] || after[2] == before[2] || after[3] != before[3] {
+		t.Errorf("versions are %v after a message to the first plate and container, before %v", after, before)
 	}
 }
 
@@ -685,8 +663,8 @@ func testDamaged(t *testing.T, b *bench) {
 	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String()+":AKE1LX", "identity", "\xffSECRET").Err(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Reader().Trails(context.Background(), []bag.Plate{"0220123456"}, nil)
-	_, errStowage := s.Reader().Stowage(context.Background(), []bag.Container{ake("1", "1")}, nil)
+	_, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
+	_, errStowage := s.Reader().Read(context.Background(), trail.Wanted{Stowage: []bag.Container{ake("1", "1")}})
 	for _, err := range []error{err, errStowage} {
 		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
 			t.Fatal(err)
@@ -707,7 +685,7 @@ func testContext(t *testing.T, b *bench) {
 	cancel()
 	f := []bag.Filing{{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}}
 	_, err := s.Writer().File(over, f)
-	_, errRead := s.Reader().Passenger(over, "ABC123")
+	_, errRead := s.Reader().Read(over, trail.Wanted{PNRs: []string{"ABC123"}})
 	_, errSweep := s.Sweeper(story{}, 0, nil).Sweep(over)
 	for i, err := range []error{err, errRead, errSweep, s.Ready(over)} {
 		if !errors.Is(err, bagstore.ErrUnavailable) || !errors.Is(err, context.Canceled) {

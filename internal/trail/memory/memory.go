@@ -74,51 +74,19 @@ func put[K, V comparable](lists map[K][]V, key K, value V) bool {
 	return true
 }
 
-// Flight implements trail.Index.
-func (x *Index) Flight(ctx context.Context, f bag.Flight, before trail.Before) (trail.Overview, error) {
-	o := trail.Overview{Plates: all(x, x.flights, []bag.Flight{f})[0]}
-	slices.Sort(o.Plates)
-	var err error
-	o.Versions, err = x.Versions(ctx, before)
-	return o, err
-}
-
-// Passenger implements trail.Index.
-func (x *Index) Passenger(_ context.Context, pnr string) ([]bag.Plate, error) {
+// Read implements trail.Index.
+func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.Clone(x.pnrs[pnr]), nil
-}
-
-// Trails implements trail.Index.
-func (x *Index) Trails(_ context.Context, plates []bag.Plate, known func(int, uint64) bool) ([]trail.Held, error) {
-	return without(x.held(all(x, x.trails, plates)), known), nil
-}
-
-// Rush implements trail.Index.
-func (x *Index) Rush(_ context.Context, plates []bag.Plate) ([][]bag.Plate, error) {
-	return all(x, x.rush, plates), nil
-}
-
-// Stowage implements trail.Index.
-func (x *Index) Stowage(_ context.Context, containers []bag.Container, known func(int, uint64) bool) ([]trail.Held, error) {
-	return without(x.held(all(x, x.stowage, containers)), known), nil
-}
-
-// Contents returns for each container, in the order given, the plates that were filed under it, in ascending order.
-func (x *Index) Contents(_ context.Context, containers []bag.Container) ([][]bag.Plate, error) {
-	found := all(x, x.contents, containers)
-	for _, plates := range found {
-		slices.Sort(plates)
-	}
-	return found, nil
-}
-
-// Versions implements trail.Index.
-func (x *Index) Versions(_ context.Context, before trail.Before) (trail.Versions, error) {
-	return trail.Versions{
-		OfPlates:     versions(x.held(all(x, x.trails, before.Plates))),
-		OfContainers: versions(x.held(all(x, x.stowage, before.Containers))),
+	return trail.Found{
+		Flights:         sorted(x.flights, w.Flights),
+		PNRs:            sorted(x.pnrs, w.PNRs),
+		Originals:       sorted(x.rush, w.Originals),
+		Contents:        sorted(x.contents, w.Contents),
+		Trails:          x.held(copies(x.trails, w.Trails)),
+		Stowage:         x.held(copies(x.stowage, w.Stowage)),
+		TrailVersions:   versions(x.held(copies(x.trails, w.TrailVersions))),
+		StowageVersions: versions(x.held(copies(x.stowage, w.StowageVersions))),
 	}, nil
 }
 
@@ -128,16 +96,6 @@ func versions(all []trail.Held) []uint64 {
 		out[i] = all[i].Version
 	}
 	return out
-}
-
-// without leaves out the messages that are known.
-func without(all []trail.Held, known func(int, uint64) bool) []trail.Held {
-	for i := range all {
-		if known != nil && known(i, all[i].Version) {
-			all[i].Messages = nil
-		}
-	}
-	return all
 }
 
 // held gives each list its version: it does not depend on the order.
@@ -153,12 +111,18 @@ func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	return out
 }
 
-func all[K, V comparable](x *Index, lists map[K][]V, keys []K) [][]V {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func copies[K, V comparable](lists map[K][]V, keys []K) [][]V {
 	found := make([][]V, len(keys))
 	for i, k := range keys {
 		found[i] = slices.Clone(lists[k])
+	}
+	return found
+}
+
+func sorted[K comparable](lists map[K][]bag.Plate, keys []K) [][]bag.Plate {
+	found := copies(lists, keys)
+	for _, plates := range found {
+		slices.Sort(plates)
 	}
 	return found
 }
