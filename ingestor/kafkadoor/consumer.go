@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -30,11 +31,16 @@ type Consumer struct {
 	events    EventMaker
 	metrics   Metrics
 	log       *zap.Logger
+	turns     chan struct{} // as many as batches are in hand at once
 
 	joined atomic.Bool
 	mu     sync.Mutex
 	seen   map[int]int64 // by partition: the offset behind all that this process has handled
 }
+
+// batchesAtOnce is how many batches are in hand at once: one for each processor core, and one more where there is only one, so
+// that it need not wait for Redis. More would hold their messages in memory, and keep whoever asks a question waiting.
+func batchesAtOnce() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 // NewConsumer returns a Consumer. events may be nil, and is not asked where the events topic is turned off.
 func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metrics) *Consumer {
@@ -46,7 +52,8 @@ func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metri
 	}
 	return &Consumer{
 		door: d, processor: processor, events: events, metrics: metrics,
-		log: d.conf.Logger.With(zap.String("topic", d.conf.Topics.Raw)), seen: make(map[int]int64),
+		log:   d.conf.Logger.With(zap.String("topic", d.conf.Topics.Raw)),
+		turns: make(chan struct{}, batchesAtOnce()), seen: make(map[int]int64),
 	}
 }
 

@@ -3,6 +3,7 @@ package kafkadoor_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -215,6 +216,48 @@ func TestStopDoesNotWaitForAnIndexThatHangs(t *testing.T) {
 	if got := w.committed(); got[0] > 0 {
 		t.Errorf("committed %v", got)
 	}
+}
+
+// However many partitions there are, no more than a batch a core is in hand, and two at least; all have their turn.
+func TestFewBatchesAreInHandAtOnce(t *testing.T) {
+	const partitions = 12
+	w := newWorld(t, partitions)
+	entered, leave := w.index.gate()
+	for p := range partitions {
+		w.produce(p, records(10*p, 10)...)
+	}
+	stop := w.consume(nil)
+	most := max(2, runtime.GOMAXPROCS(0))
+	for range min(most, partitions) {
+		<-entered
+	}
+	select {
+	case <-entered:
+		if most < partitions {
+			t.Errorf("more than %d batches are in hand", most)
+		}
+	case <-time.After(300 * time.Millisecond):
+	}
+	close(leave)
+	w.waitCommitted(10 * partitions)
+	stop()
+	w.wantFiled(10 * partitions)
+}
+
+// Partitions that cannot go on let the others have their turn.
+func TestPartitionsThatCannotGoOnDoNotStopTheOthers(t *testing.T) {
+	const stuck = 40
+	w := newWorld(t, stuck+1)
+	w.index.refuse("0724")
+	for p := range stuck {
+		w.produce(p, records(p, 1)...)
+	}
+	w.consume(nil)
+	w.eventually("all of them were tried", func() bool { return w.index.failures() > stuck })
+	w.produce(stuck, record(strings.Replace(message(0), ".N/0724", ".N/0725", 1)))
+	w.eventually("the other one goes on", func() bool { return len(w.index.stored("0725000000")) == 1 })
+	w.index.refuse("")
+	w.waitCommitted(stuck + 1)
 }
 
 func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {

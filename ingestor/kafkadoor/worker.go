@@ -24,6 +24,7 @@ type worker struct {
 	offset      int64     // of the next record to handle; kafka.FirstOffset at the very first
 	uncommitted bool      // offset has moved since the last commit
 	committed   time.Time // when that was
+	inHand      bool      // a batch, which counts among those of the process
 	outOfRange  bool      // a broker said that there is no such offset
 	log         *zap.Logger
 }
@@ -132,6 +133,10 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 
 // handle brings a batch about: index, rejects, events. Only then may the offset be committed.
 func (w *worker) handle(generation, work context.Context, b batch) error {
+	if err := w.begin(generation); err != nil {
+		return err
+	}
+	defer w.end()
 	envelopes := make([]ingestor.Envelope, len(b.messages))
 	for i := range b.messages {
 		envelopes[i] = envelope(&b.messages[i])
@@ -152,6 +157,25 @@ func (w *worker) handle(generation, work context.Context, b batch) error {
 	}
 	w.count(b, outcomes)
 	return nil
+}
+
+// begin waits until one batch more may be in hand.
+func (w *worker) begin(generation context.Context) error {
+	select {
+	case w.turns <- struct{}{}:
+		w.inHand = true
+		return nil
+	case <-generation.Done():
+		return fmt.Errorf("given up with the partition before its turn: %w", generation.Err())
+	}
+}
+
+// end lets others begin, unless it has done so already.
+func (w *worker) end() {
+	if w.inHand {
+		w.inHand = false
+		<-w.turns
+	}
 }
 
 // commitEvery is how often a partition is committed while messages stream. A commit is a request that the broker writes to
@@ -244,7 +268,8 @@ func portion(filings []bag.Filing) int {
 	return len(filings)
 }
 
-// insist does something until it succeeds, or the generation has ended: then the batch is somebody else's.
+// insist does something until it succeeds, or the generation has ended: then the batch is somebody else's. While it waits to
+// try again, other partitions have their turn: what fails for one need not fail for them.
 func (w *worker) insist(generation, work context.Context, what string, do func(context.Context) error) error {
 	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
 	for {
@@ -254,8 +279,12 @@ func (w *worker) insist(generation, work context.Context, what string, do func(c
 		}
 		w.metrics.Retry(what)
 		w.log.Warn("trying the same batch again", zap.String("step", what), zap.Error(err), zap.Int64("offset", w.offset))
+		w.end()
 		if !pause.wait(generation) {
 			return fmt.Errorf("%s: given up with the partition: %w", what, err)
+		}
+		if err := w.begin(generation); err != nil {
+			return err
 		}
 	}
 }

@@ -348,6 +348,7 @@ var errAway = errors.New("the index is away")
 type index struct {
 	mu      sync.Mutex
 	fail    bool
+	refused bag.Plate // where not "", what names a plate that begins so fails
 	failed  int
 	known   map[bag.Plate][]bag.Stored // each message once
 	entered chan struct{}              // where not nil, File says that it has begun, and waits to be let through
@@ -370,7 +371,7 @@ func (x *index) File(ctx context.Context, filings []bag.Filing) ([]bool, error) 
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.fail {
+	if x.fail || x.refused != "" && strings.HasPrefix(string(filings[0].Entries[0].Plate), string(x.refused)) {
 		x.failed++
 		return nil, errAway
 	}
@@ -391,6 +392,12 @@ func (x *index) setFail(fail bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.fail = fail
+}
+
+func (x *index) refuse(plates bag.Plate) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.refused = plates
 }
 
 func (x *index) failures() int {

@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-const partitions = 4
+const partitions = 12
 
 // kafkaLine is line 2: from the raw topic to the index, against the bare pipeline.
 func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
