@@ -29,7 +29,7 @@ type marks struct {
 
 const (
 	fewestMarks = 1 << 14
-	mostMarks   = 1 << 21 // 16 MiB, the entries of about an hour of the world's bags
+	mostMarks   = 1 << 20 // 8 MiB, the entries of about a quarter of an hour of the world's bags
 )
 
 func newMarks(size int) *marks {
