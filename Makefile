@@ -1,4 +1,4 @@
-# What one does with bagtrail. Most needs Go alone; `image` needs Docker, `airports` pip and npm, `chaos` real servers; `make help` lists it.
+# What one does with bagtrail. Most needs Go alone; `image` needs Docker, `airports` pip and npm, `chaos` and `truth` real servers; `make help` lists it.
 
 GOLANGCI_LINT_VERSION = v2.15.0
 
@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos servers ci clean
+.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -55,6 +55,9 @@ quickstart: ## run the quick start of the README, word for word
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
+
+truth: ## stream 100,000 simulated bags through real servers, and hold every answer against the truth (BAGS=1000 for less)
+	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)
 
 servers: ## show how to start real Kafka and Redis servers for the tests
 	@sed -n 's/^# \{0,1\}//p' .ci/servers | sed -n '2,/^$$/p'

@@ -69,7 +69,7 @@ func (c *crew) join() {
 func (c *crew) leave(i int) {
 	s := c.at[i]
 	c.at = append(c.at[:i], c.at[i+1:]...)
-	decided, again := metric(s, "bagtrail_messages_total"), metric(s, "bagtrail_kafka_redelivered_records_total")
+	decided, again := s.Metric("bagtrail_messages_total"), s.Metric("bagtrail_kafka_redelivered_records_total")
 	c.wg.Go(func() {
 		if code := s.Stop(); code != 0 {
 			c.w.t.Errorf("an ingest process ended with exit code %d", code)

@@ -3,8 +3,6 @@ package chaos_test
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -124,34 +122,6 @@ func (w *world) lag(ctx context.Context) (int64, error) {
 
 // ready reads /readyz: its status, and its text.
 func ready(s *service.Service) (int, string) { return s.TryGet(s.Ops + "/readyz") }
-
-// metric adds up the values of a metric of a process, over all its labels that match.
-func metric(s *service.Service, name string, labels ...string) (sum float64) {
-	status, text := s.TryGet(s.Ops + "/metrics")
-	if status != http.StatusOK {
-		return 0
-	}
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, name) || !containsAll(line, labels) {
-			continue
-		}
-		var v float64
-		if fields := strings.Fields(line); len(fields) > 0 {
-			_, _ = fmt.Sscan(fields[len(fields)-1], &v) // 0 where it is none
-		}
-		sum += v
-	}
-	return sum
-}
-
-func containsAll(s string, parts []string) bool {
-	for _, p := range parts {
-		if !strings.Contains(s, p) {
-			return false
-		}
-	}
-	return true
-}
 
 // until asks again and again until the condition holds; false when patience or ctx is over.
 func until(ctx context.Context, patience, pause time.Duration, condition func(context.Context) bool) bool {

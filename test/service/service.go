@@ -368,6 +368,34 @@ func (s *Service) TryGet(target string) (int, string) {
 	return answer.Status, answer.Body
 }
 
+// Metric adds up the values of a metric of the process, over all its labels that match; 0 where it cannot be asked.
+func (s *Service) Metric(name string, labels ...string) (sum float64) {
+	status, text := s.TryGet(s.Ops + "/metrics")
+	if status != http.StatusOK {
+		return 0
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, name) || !containsAll(line, labels) {
+			continue
+		}
+		var v float64
+		if fields := strings.Fields(line); len(fields) > 0 {
+			_, _ = fmt.Sscan(fields[len(fields)-1], &v) // 0 where it is none
+		}
+		sum += v
+	}
+	return sum
+}
+
+func containsAll(s string, parts []string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
 // Process posts a message as JSON.
 func (s *Service) Process(message string, header ...string) Answer {
 	s.t.Helper()
