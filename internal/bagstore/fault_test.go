@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -199,6 +201,38 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	proxy.Silence(false)
 	if err := complete(t, s, filings); err != nil {
 		t.Errorf("when it speaks again: %v", err)
+	}
+}
+
+// A Redis that no longer lets us in has not said that there is nothing.
+func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
+	server := miniredis.RunT(t)
+	server.RequireAuth("old")
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: strings.Replace(proxy.URL(""), "redis://", "redis://:old@", 1)})
+	filings := oneBag(5)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	if err := complete(t, s, filings); err != nil {
+		t.Fatal(err)
+	}
+	server.RequireAuth("new")
+	proxy.Cut()
+	reader := s.Reader()
+	var reading sync.WaitGroup
+	for range 16 { // some go alone, some together
+		reading.Go(func() {
+			now, err := reader.Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}, Trails: []bag.Plate{"0220123456"}})
+			if !errors.Is(err, bagstore.ErrUnavailable) {
+				t.Errorf("found %v, %v", now, err)
+			}
+		})
+	}
+	reading.Wait()
+	server.RequireAuth("old")
+	if err := complete(t, s, filings); err != nil {
+		t.Errorf("when it lets us in again: %v", err)
 	}
 }
 

@@ -169,14 +169,16 @@ func (r *Reader) together(ctx context.Context, queries []*query) error {
 	return r.trip(ctx, cmds)
 }
 
-// trip sends commands in one round trip. A nil error does not say that every reply is one: Redis may have refused some.
+// trip sends commands in one round trip. A nil error does not say that every reply is one: Redis may have refused some, whose
+// replies say so. Where it refused the connection, the client tells no reply.
 func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
 	pipeline := r.store.reading.Pipeline()
 	if err := pipeline.BatchProcess(ctx, cmds...); err != nil {
 		return err
 	}
 	_, err := pipeline.Exec(ctx)
-	if refused := redis.Error(nil); errors.As(err, &refused) {
+	refused := redis.Error(nil)
+	if errors.As(err, &refused) && slices.ContainsFunc(cmds, func(c redis.Cmder) bool { return c.Err() != nil }) {
 		return nil
 	}
 	return err

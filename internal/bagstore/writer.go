@@ -23,7 +23,7 @@ func (s *Store) Writer() *Writer {
 // File files messages. With a nil error all of them are in Redis, with all their index entries and expiries. With an
 // error, which is ErrUnavailable, it is not known which are, and filing them again is safe.
 //
-// fresh tells of each message whether a plate, or a flight, did not hold it before. After an error, or a lost reply that
+// fresh tells of each message whether a plate, or a container, did not hold it before. After an error, or a lost reply that
 // was made good, it may be false for a message that nobody has been told of: it serves statistics, not decisions.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	fresh = make([]bool, len(filings))
