@@ -39,7 +39,7 @@ type Consumer struct {
 }
 
 // batchesAtOnce is how many batches are in hand at once: one for each processor core, and one more where there is only one, so
-// that it need not wait for Redis. More would hold their messages in memory, and keep whoever asks a question waiting.
+// that it need not wait for Redis. More would hold what is made of them in memory, and keep whoever asks a question waiting.
 func batchesAtOnce() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 // NewConsumer returns a Consumer. events may be nil, and is not asked where the events topic is turned off.

@@ -244,20 +244,28 @@ func TestFewBatchesAreInHandAtOnce(t *testing.T) {
 	w.wantFiled(10 * partitions)
 }
 
-// Partitions that cannot go on let the others have their turn.
+// Partitions that cannot go on let the others have their turn, whether what they wait for fails or hangs.
 func TestPartitionsThatCannotGoOnDoNotStopTheOthers(t *testing.T) {
-	const stuck = 40
-	w := newWorld(t, stuck+1)
-	w.index.refuse("0724")
-	for p := range stuck {
-		w.produce(p, records(p, 1)...)
+	for _, hang := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hang %v", hang), func(t *testing.T) {
+			stuck := 2 * max(2, runtime.GOMAXPROCS(0))
+			w := newWorld(t, stuck+1)
+			w.conf.Timing.Drain = 50 * time.Millisecond
+			w.open()
+			w.index.refuse("0724", hang)
+			for p := range stuck {
+				w.produce(p, records(p, 1)...)
+			}
+			stop := w.consume(nil)
+			w.eventually("all of them were tried", func() bool { return w.index.failures() >= stuck })
+			w.produce(stuck, record(strings.Replace(message(0), ".N/0724", ".N/0725", 1)))
+			w.eventually("the other one goes on", func() bool { return len(w.index.stored("0725000000")) == 1 })
+			stop()
+			w.index.refuse("", false)
+			w.consume(nil)
+			w.waitCommitted(int64(stuck) + 1)
+		})
 	}
-	w.consume(nil)
-	w.eventually("all of them were tried", func() bool { return w.index.failures() > stuck })
-	w.produce(stuck, record(strings.Replace(message(0), ".N/0724", ".N/0725", 1)))
-	w.eventually("the other one goes on", func() bool { return len(w.index.stored("0725000000")) == 1 })
-	w.index.refuse("")
-	w.waitCommitted(stuck + 1)
 }
 
 func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {

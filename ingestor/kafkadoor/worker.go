@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -21,11 +22,11 @@ type worker struct {
 	*Consumer
 	generation  *kafka.Generation
 	partition   int
-	offset      int64     // of the next record to handle; kafka.FirstOffset at the very first
-	uncommitted bool      // offset has moved since the last commit
-	committed   time.Time // when that was
-	inHand      bool      // a batch, which counts among those of the process
-	outOfRange  bool      // a broker said that there is no such offset
+	offset      int64       // of the next record to handle; kafka.FirstOffset at the very first
+	uncommitted bool        // offset has moved since the last commit
+	committed   time.Time   // when that was
+	inHand      atomic.Bool // a batch, which counts among those of the process
+	outOfRange  bool        // a broker said that there is no such offset
 	log         *zap.Logger
 }
 
@@ -134,7 +135,7 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 // handle brings a batch about: index, rejects, events. Only then may the offset be committed.
 func (w *worker) handle(generation, work context.Context, b batch) error {
 	if err := w.begin(generation); err != nil {
-		return err
+		return err // before anything is made of the batch
 	}
 	defer w.end()
 	envelopes := make([]ingestor.Envelope, len(b.messages))
@@ -159,11 +160,14 @@ func (w *worker) handle(generation, work context.Context, b batch) error {
 	return nil
 }
 
-// begin waits until one batch more may be in hand.
+// begin waits until one batch more may be in hand, unless that of the worker is.
 func (w *worker) begin(generation context.Context) error {
+	if w.inHand.Load() {
+		return nil
+	}
 	select {
 	case w.turns <- struct{}{}:
-		w.inHand = true
+		w.inHand.Store(true)
 		return nil
 	case <-generation.Done():
 		return fmt.Errorf("given up with the partition before its turn: %w", generation.Err())
@@ -172,8 +176,7 @@ func (w *worker) begin(generation context.Context) error {
 
 // end lets others begin, unless it has done so already.
 func (w *worker) end() {
-	if w.inHand {
-		w.inHand = false
+	if w.inHand.CompareAndSwap(true, false) {
 		<-w.turns
 	}
 }
@@ -268,12 +271,20 @@ func portion(filings []bag.Filing) int {
 	return len(filings)
 }
 
-// insist does something until it succeeds, or the generation has ended: then the batch is somebody else's. While it waits to
-// try again, other partitions have their turn: what fails for one need not fail for them.
+// longTurn is how long a step may keep others from their turn.
+const longTurn = time.Second
+
+// insist does something until it succeeds, or the generation has ended: then the batch is somebody else's. Where that takes
+// long, and while it waits to try again, other partitions have their turn: what fails for one need not fail for them.
 func (w *worker) insist(generation, work context.Context, what string, do func(context.Context) error) error {
 	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
 	for {
+		if err := w.begin(generation); err != nil {
+			return err
+		}
+		long := time.AfterFunc(longTurn, w.end)
 		err := do(work)
+		long.Stop()
 		if err == nil {
 			return nil
 		}
@@ -282,9 +293,6 @@ func (w *worker) insist(generation, work context.Context, what string, do func(c
 		w.end()
 		if !pause.wait(generation) {
 			return fmt.Errorf("%s: given up with the partition: %w", what, err)
-		}
-		if err := w.begin(generation); err != nil {
-			return err
 		}
 	}
 }

@@ -349,6 +349,7 @@ type index struct {
 	mu      sync.Mutex
 	fail    bool
 	refused bag.Plate // where not "", what names a plate that begins so fails
+	hangs   bool      // what is refused takes until nobody waits for it
 	failed  int
 	known   map[bag.Plate][]bag.Stored // each message once
 	entered chan struct{}              // where not nil, File says that it has begun, and waits to be let through
@@ -371,7 +372,15 @@ func (x *index) File(ctx context.Context, filings []bag.Filing) ([]bool, error) 
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.fail || x.refused != "" && strings.HasPrefix(string(filings[0].Entries[0].Plate), string(x.refused)) {
+	refused := x.refused != "" && strings.HasPrefix(string(filings[0].Entries[0].Plate), string(x.refused))
+	if refused && x.hangs {
+		x.failed++
+		x.mu.Unlock()
+		<-ctx.Done()
+		x.mu.Lock()
+		return nil, ctx.Err()
+	}
+	if x.fail || refused {
 		x.failed++
 		return nil, errAway
 	}
@@ -394,10 +403,10 @@ func (x *index) setFail(fail bool) {
 	x.fail = fail
 }
 
-func (x *index) refuse(plates bag.Plate) {
+func (x *index) refuse(plates bag.Plate, hang bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.refused = plates
+	x.refused, x.hangs = plates, hang
 }
 
 func (x *index) failures() int {
