@@ -140,27 +140,28 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 	if len(containers) == 0 {
 		return events, nil
 	}
-	now, err := a.Index.Read(ctx, trail.Wanted{Contents: containers, Stowage: containers})
+	now, err := a.Index.Read(ctx, trail.Wanted{Contents: containers})
 	if err != nil {
 		return nil, err
 	}
-	concern := make(map[bag.Plate][]int) // plate → the containers that hold it, perhaps
-	var plates []bag.Plate
-	positionings := make([][]*bag.Message, len(containers))
-	for i, c := range containers {
-		giveWay(i)
-		positionings[i] = a.Enricher.Stowage(c, now.Stowage[i].Messages)
-		for _, plate := range now.Contents[i] {
-			if concern[plate] == nil {
-				plates = append(plates, plate)
-			}
-			concern[plate] = append(concern[plate], i)
-		}
-	}
+	plates, concern := inContainers(containers, now.Contents)
+	positionings := make(map[bag.Container][]*bag.Message)
 	for some := range slices.Chunk(plates, platesAtOnce) {
-		now, err := a.Index.Read(ctx, trail.Wanted{Trails: some})
+		w := trail.Wanted{Trails: some}
+		for _, plate := range some {
+			for _, c := range concern[plate] {
+				if _, wanted := positionings[c]; !wanted {
+					positionings[c] = nil
+					w.Stowage = append(w.Stowage, c)
+				}
+			}
+		}
+		now, err := a.Index.Read(ctx, w)
 		if err != nil {
 			return nil, err
+		}
+		for i, c := range w.Stowage {
+			positionings[c] = a.Enricher.Stowage(c, now.Stowage[i].Messages)
 		}
 		for i, plate := range some {
 			giveWay(i)
@@ -168,7 +169,7 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 			var on []int
 			for _, c := range concern[plate] {
 				of = append(of, positionings[c]...)
-				on = append(on, by[containers[c]]...)
+				on = append(on, by[c]...)
 			}
 			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, now.Trails[i].Messages), of)
 			slices.Sort(on)
@@ -178,6 +179,20 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 		}
 	}
 	return events, nil
+}
+
+// inContainers returns the plates that containers hold, each once, and for each of them the containers.
+func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []bag.Plate, concern map[bag.Plate][]bag.Container) {
+	concern = make(map[bag.Plate][]bag.Container)
+	for i, c := range containers {
+		for _, plate := range contents[i] {
+			if concern[plate] == nil {
+				plates = append(plates, plate)
+			}
+			concern[plate] = append(concern[plate], c)
+		}
+	}
+	return plates, concern
 }
 
 // announce adds the events that a message makes of the bags of a plate: one a group, though the message may belong to

@@ -86,7 +86,11 @@ func (s *session) newTrail(plate bag.Plate, held Held) *folded {
 func (s *session) addStowage(c bag.Container, held Held) {
 	messages := s.reader.enricher.Stowage(c, held.Messages)
 	s.stowage[c] = messages
-	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, 1+len(messages))
+	weight := 1
+	for _, m := range messages {
+		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
+	}
+	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, weight)
 }
 
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.
