@@ -187,7 +187,7 @@ func (g *grower) grow(ctx context.Context, bags int, spent func() time.Duration)
 		}
 		message = append(message, float64(sum.Nanoseconds())/1000/float64(growthSlice*growthBatch))
 	}
-	each := min(growthAnswers, len(plates)/(1+growthSlices)) // no bag is asked for twice: nothing is remembered
+	each := min(growthAnswers, len(plates)/(1+growthSlices)) // no bag is asked for twice: hardly anything is remembered
 	rand.New(rand.NewPCG(feedSeed, 0)).Shuffle(len(plates), func(i, j int) { plates[i], plates[j] = plates[j], plates[i] })
 	runtime.GC() // what made the messages is no part of an answer, nor is it to be looked through again while answers are timed
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
