@@ -11,8 +11,15 @@ import (
 )
 
 func main() {
-	// The first signal drains. From then on signals do what they do by default, so the second one stops at once.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, drain := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		// The first signal drains. From then on signals do what they do by default, so the second one stops at once,
+		// as soon as anybody can see that the first has come.
+		<-signals
+		signal.Stop(signals)
+		drain()
+	}()
 	os.Exit(command.Run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
