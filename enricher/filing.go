@@ -39,7 +39,7 @@ func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 	for _, o := range g.Onward {
 		add(o)
 	}
-	return distinct(flights)
+	return bag.Distinct(flights)
 }
 
 // entries returns an entry for each plate of a group, in plate order.
@@ -89,34 +89,10 @@ func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 
 // union returns the elements of a and those of b that a has not, without writing into either.
 func union[T comparable](a, b []T) []T {
-	if len(a)+len(b) <= few && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
+	if len(a)+len(b) <= bag.Few && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
 		return a
 	}
-	return distinct(slices.Concat(a, b))
-}
-
-// few is how many elements are compared with each other rather than looked up.
-const few = 16
-
-// distinct returns the elements of a list, each once and in its order, in the same memory.
-func distinct[T comparable](list []T) []T {
-	out := list[:0]
-	if len(list) <= few {
-		for _, x := range list {
-			if !slices.Contains(out, x) {
-				out = append(out, x)
-			}
-		}
-		return out
-	}
-	seen := make(map[T]struct{}, len(list))
-	for _, x := range list {
-		if _, have := seen[x]; !have {
-			seen[x] = struct{}{}
-			out = append(out, x)
-		}
-	}
-	return out
+	return bag.Distinct(slices.Concat(a, b))
 }
 
 // positioned returns the containers that a message without tags positions.
@@ -127,7 +103,7 @@ func positioned(m *parser.Message, ref bag.Day) []bag.Container {
 			all = append(all, c)
 		}
 	}
-	return distinct(all)
+	return bag.Distinct(all)
 }
 
 // container returns the container that a group is about.

@@ -1,7 +1,5 @@
 package bag
 
-import "slices"
-
 // Container is a stowage device as it is filled for one flight.
 type Container struct {
 	Flight Flight
@@ -17,32 +15,13 @@ type stowagePlace struct {
 // Containers returns, each once, the containers in which messages say that a bag is: only a positioning of one of these
 // can concern it.
 func Containers(messages []*Message) []Container {
-	const few = 16 // are compared with each other rather than looked up
 	var all []Container
-	var seen map[Container]struct{}
 	for _, m := range messages {
-		c := Container{m.Outbound.Flight, m.Device}
-		if c.Device == "" || m.Outbound.IsZero() {
-			continue
-		}
-		if len(all) < few {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-			continue
-		}
-		if seen == nil {
-			seen = make(map[Container]struct{})
-			for _, have := range all {
-				seen[have] = struct{}{}
-			}
-		}
-		if _, have := seen[c]; !have {
-			seen[c] = struct{}{}
-			all = append(all, c)
+		if m.Device != "" && !m.Outbound.IsZero() {
+			all = append(all, Container{m.Outbound.Flight, m.Device})
 		}
 	}
-	return all
+	return Distinct(all)
 }
 
 // withPositionings adds to the events of a bag, which are in order, an event for every container

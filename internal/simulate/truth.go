@@ -38,6 +38,15 @@ type Leg struct {
 	Status string `json:"status"` // Loaded on Aircraft
 }
 
+// Designator returns the airline code and the number of the flight.
+func (l Leg) Designator() (airline, number string) {
+	code := 2
+	if c := l.Flight[2]; c < '0' || c > '9' {
+		code = 3
+	}
+	return l.Flight[:code], l.Flight[code:]
+}
+
 // Lines returns what writes the truth about each bag as a line of JSON.
 func Lines(w io.Writer) func(Bag) error {
 	encoder := json.NewEncoder(w)

@@ -161,11 +161,8 @@ func answer(b *bag.Bag) facts {
 
 func flightPlates(t *testing.T, reader *trail.Reader, question string) []string {
 	part := strings.Fields(question)
-	airline := part[0][:2]
-	if strings.HasPrefix(part[0], "SAS") {
-		airline = "SAS"
-	}
-	f := bag.Flight{Airline: airline, Number: part[0][len(airline):], Day: parseDay(t, part[1])}
+	airline, number := simulate.Leg{Flight: part[0]}.Designator()
+	f := bag.Flight{Airline: airline, Number: number, Day: parseDay(t, part[1])}
 	listed, err := reader.OfFlight(context.Background(), part[2], part[3] == "A", f)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// cachedLists is how many plates, bags and flights the remembered lists hold together at most, times two.
+// cachedLists is how many plates, bags and containers the remembered lists hold together at most, times two.
 const cachedLists = 30_000
 
 // Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag. Several
@@ -61,7 +61,7 @@ type list struct {
 	containers []bag.Container // of all of them, each once
 }
 
-// weight is how many plates, bags and flights a list holds.
+// weight is how many plates, bags and containers a list holds.
 func (l list) weight() (n int) {
 	for i := range l.plates {
 		n += 1 + len(l.plates[i].bags) + len(l.plates[i].containers)
@@ -86,15 +86,10 @@ func (o *onFlight) still(version uint64, positioned map[bag.Container]uint64) bo
 // newList returns the list of a flight with these plates.
 func newList(plates []onFlight) list {
 	l := list{plates: plates}
-	seen := make(map[bag.Container]struct{})
 	for i := range plates {
-		for _, c := range plates[i].containers {
-			if _, have := seen[c]; !have {
-				seen[c] = struct{}{}
-				l.containers = append(l.containers, c)
-			}
-		}
+		l.containers = append(l.containers, plates[i].containers...)
 	}
+	l.containers = slices.Clip(bag.Distinct(l.containers))
 	return l
 }
 

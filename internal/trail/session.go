@@ -256,18 +256,14 @@ func (n *needs) first(c bag.Container) bool {
 	return true
 }
 
-// fold makes the bags of a plate, or takes them over where they have been made of the same messages.
+// fold makes the bags of a plate. The positionings of its containers are there.
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
-	positioned := versionOf(f.containers, s.stowageVersions)
-	if f.bags != nil && f.positioned == positioned {
-		return f
-	}
 	var positionings []*bag.Message
 	for _, c := range f.containers {
 		positionings = append(positionings, s.stowage[c]...)
 	}
 	made := *f
-	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), positioned
+	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), versionOf(f.containers, s.stowageVersions)
 	return &made
 }
 

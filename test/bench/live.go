@@ -186,9 +186,9 @@ func (l *live) choose(messages []simulate.Message, truth []simulate.Bag) {
 }
 
 func flightPath(leg simulate.Leg) string {
-	code := airlineLength(leg.Flight)
-	return "/baggage/bagsforflight/v1.0/airport_code/" + leg.From + "/arr_dep_indicator/D/airline_code/" + leg.Flight[:code] +
-		"/flight_no/" + leg.Flight[code:] + "/dep_flight_date/" + leg.Date
+	airline, number := leg.Designator()
+	return "/baggage/bagsforflight/v1.0/airport_code/" + leg.From + "/arr_dep_indicator/D/airline_code/" + airline +
+		"/flight_no/" + number + "/dep_flight_date/" + leg.Date
 }
 
 // run streams messages at their rate, and asks while they stream. next returns up to n more messages, none at the end.

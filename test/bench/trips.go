@@ -53,17 +53,10 @@ func tripsRow(ctx context.Context, r *redisServer, largest, smallest simulate.Le
 
 // flightOf is the flight of a leg as the domain names it.
 func flightOf(leg simulate.Leg) bag.Flight {
-	code := airlineLength(leg.Flight)
+	airline, number := leg.Designator()
 	day, err := bag.ParseDay(leg.Date)
 	if err != nil {
 		panic(err) // the simulator writes no other
 	}
-	return bag.Flight{Airline: leg.Flight[:code], Number: leg.Flight[code:], Day: day}
-}
-
-func airlineLength(flight string) int {
-	if flight[2] < '0' || flight[2] > '9' {
-		return 3
-	}
-	return 2
+	return bag.Flight{Airline: airline, Number: number, Day: day}
 }

@@ -107,9 +107,9 @@ func ask(truth []simulate.Bag) []question {
 		all = append(all, question{service.HistoryPath(b.Plate, b.Legs[0].Date), history(b), readHistory})
 		days := make(map[string]bool)
 		for _, l := range b.Legs {
-			code := airlineLength(l.Flight)
+			airline, number := l.Designator()
 			for _, end := range [][2]string{{l.From, "D"}, {l.To, "A"}} {
-				add(service.FlightPath(end[0], end[1], l.Flight[:code], l.Flight[code:], l.Date), b.Plate+" "+l.Status, readFlight)
+				add(service.FlightPath(end[0], end[1], airline, number, l.Date), b.Plate+" "+l.Status, readFlight)
 			}
 			days[l.Date] = true
 		}
@@ -124,13 +124,6 @@ func ask(truth []simulate.Bag) []question {
 		all = append(all, *q)
 	}
 	return all
-}
-
-func airlineLength(flight string) int {
-	if flight[2] < '0' || flight[2] > '9' {
-		return 3
-	}
-	return 2
 }
 
 // history is what the history of a bag must say.
