@@ -48,8 +48,9 @@ func look(text string) (lines, sum int) {
 func BenchmarkCanonical(b *testing.B) {
 	b.SetBytes(int64(len(loaded)))
 	b.ReportAllocs()
-	var text []byte
+	var m parser.Message
+	m.Parse(loaded, airports{})
 	for b.Loop() {
-		text = parser.AppendCanonical(text[:0], loaded)
+		m.Canonical()
 	}
 }

@@ -104,10 +104,3 @@ func TestReusedMessageAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-func TestCanonicalTextAllocatesOnceAtMost(t *testing.T) {
-	room := make([]byte, 0, len(loaded))
-	if got := testing.AllocsPerRun(20, func() { room = parser.AppendCanonical(room[:0], loaded) }); got > 1 {
-		t.Errorf("%v allocations", got)
-	}
-}

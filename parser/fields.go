@@ -1,53 +1,92 @@
 package parser
 
-// fields cuts an element line into its fields, which lie between slashes behind ".X/".
-// Behind the last field every further field is empty.
+import "strings"
+
+// mostFields is how many fields of an element are read at most, with the letter before them.
+const mostFields = 10
+
+// fields are the fields of an element line. They lie between slashes and count from 1, as in rules §1; behind the
+// last field every further field is empty.
 type fields struct {
-	rest string // from the next field on
-	at   int    // offset of rest in the line
+	line  string
+	parts [mostFields]part // parts[0] is not used
 }
 
-func fieldsOf(e line) fields {
-	at := min(len(".X/"), len(e.text))
-	return fields{e.text[at:], at}
+// part is where a field lies in its line: from begin to before end.
+type part struct{ begin, end uint32 }
+
+// fields returns the fields 1 to n of an element: the guarded ones, which a code of rules §1 judges and which come
+// first, as they stand, the others without outer blanks. They hold until it is called again.
+func (m *Message) fields(e line, guarded, n int) *fields {
+	o, f := &m.scratch.outline, &m.scratch.fields
+	f.line = e.text
+	parts := f.parts[1 : n+1]
+	if len(e.text) < blockLength {
+		f.cut(parts, slashesFrom(o.marks, e.at))
+	} else {
+		f.cutLong(parts)
+	}
+	if o.least <= ' ' && (o.least < ' ' || strings.IndexByte(e.text, ' ') >= 0) {
+		f.trim(parts[guarded:])
+	}
+	return f
 }
 
-// cut returns the next field as it stands, and where it stands in the line.
-func (f *fields) cut() (field string, offset int) {
-	offset = f.at
-	rest := f.rest
-	for i := 0; i < len(rest); i++ {
-		if rest[i] == '/' {
-			f.rest, f.at = rest[i+1:], offset+i+1
-			return rest[:i], offset
+// cut finds the first fields as they stand, in a line with these slashes.
+func (f *fields) cut(parts []part, slashes uint64) {
+	length := uint32(len(f.line))
+	slashes &^= 1<<len(".X/") - 1
+	at := min(uint32(len(".X/")), length)
+	for i := range parts {
+		end := min(uint32(lowest(slashes)), length)
+		parts[i] = part{at, end}
+		slashes &= slashes - 1
+		at = min(end+1, length)
+	}
+}
+
+// cutLong is cut for a line that is longer than a bitmap.
+func (f *fields) cutLong(parts []part) {
+	at := min(len(".X/"), len(f.line))
+	for i := range parts {
+		end := len(f.line)
+		if length := strings.IndexByte(f.line[at:], '/'); length >= 0 {
+			end = at + length
 		}
-	}
-	f.rest, f.at = "", offset+len(rest)
-	return rest, offset
-}
-
-// text returns the next field without outer blanks. Fields that no code of rules §1 guards are read so.
-func (f *fields) text() string {
-	s, _ := f.cut()
-	return trim(s)
-}
-
-// skip passes over n fields.
-func (f *fields) skip(n int) {
-	for range n {
-		f.cut()
+		parts[i] = part{uint32(at), uint32(end)}
+		at = min(end+1, len(f.line))
 	}
 }
+
+// trim takes outer blanks off fields.
+func (f *fields) trim(parts []part) {
+	for i, p := range parts {
+		begin, end := trimmed(f.line, int(p.begin), int(p.end))
+		parts[i] = part{uint32(begin), uint32(end)}
+	}
+}
+
+// of returns field i.
+func (f *fields) of(i int) string { return f.line[f.parts[i].begin:f.parts[i].end] }
+
+// at returns the offset of field i in the line.
+func (f *fields) at(i int) int { return int(f.parts[i].begin) }
 
 // trim returns s without outer blanks.
 func trim(s string) string {
-	for s != "" && blank(s[0]) {
-		s = s[1:]
+	from, to := trimmed(s, 0, len(s))
+	return s[from:to]
+}
+
+// trimmed returns from and to without the blanks between which they lie.
+func trimmed(text string, from, to int) (int, int) {
+	for from < to && blank(text[from]) {
+		from++
 	}
-	for s != "" && blank(s[len(s)-1]) {
-		s = s[:len(s)-1]
+	for from < to && blank(text[to-1]) {
+		to--
 	}
-	return s
+	return from, to
 }
 
 func blank(c byte) bool     { return c == ' ' || c == '\t' }

@@ -1,5 +1,7 @@
 package parser
 
+import "math/bits"
+
 // shortestFlight is the length of the shortest flight element: .F/LX1/12MAR/LHR.
 const shortestFlight = 16
 
@@ -46,78 +48,88 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 		m.fail(ShortFlight, e, 0, e.text, "at least 16 characters, as in .F/LX1/12MAR/LHR")
 		return
 	}
-	f := fieldsOf(e)
-	number, numberAt := f.cut()
-	date, dateAt := f.cut()
-	airport, airportAt := f.cut()
-
+	f := m.fields(e, 3, 4)
+	number, date, airport := f.of(1), f.of(2), f.of(3)
 	airline, digits, sound := flightOf(number)
 	if !sound {
-		m.fail(WrongFlight, e, numberAt, number, "airline, number and suffix, at most 8 characters, as in LX14A")
+		m.fail(WrongFlight, e, f.at(1), number, "airline, number and suffix, at most 8 characters, as in LX14A")
 	}
 	day, isDate := dateOf(date)
 	if !isDate {
-		m.fail(WrongFlightDate, e, dateAt, date, "a calendar date DDMMM")
+		m.fail(WrongFlightDate, e, f.at(2), date, "a calendar date DDMMM")
 		sound = false
 	}
 	if !m.isAirport(airport) {
-		m.fail(WrongFlightAirport, e, airportAt, airport, "a known airport, three capitals")
+		m.fail(WrongFlightAirport, e, f.at(3), airport, "a known airport, three capitals")
 		sound = false
 	}
 	if sound {
-		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(f.text())
+		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(f.of(4))
 	}
 }
+
+const (
+	shortestNumber = 3 // LX1
+	longestNumber  = 8 // XYZ1234A
+	mostDigits     = 4
+)
 
 // flightOf reads airline, number and suffix of a flight. A digit as third character belongs to the number:
-// then the airline has two characters, else three.
+// then the airline has two characters, else three; capitals and digits, at least one of them a capital.
 func flightOf(s string) (airline, number string, ok bool) {
-	if len(s) < 3 {
+	if len(s) < shortestNumber || len(s) > longestNumber {
 		return "", "", false
 	}
-	n := 3
-	if isDigit(s[2]) {
-		n = 2
+	var word uint64
+	if len(s) > shortestNumber {
+		word = fewBytes(s)
+	} else {
+		word = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16
 	}
-	airline, number = s[:n], s[n:]
-	digits := number
-	if number != "" && isCapital(number[len(number)-1]) {
-		digits = number[:len(number)-1]
-	}
-	if !isAirline(airline) || len(digits) > 4 || !isDigits(digits) {
+	digits, capitals := within(word, '0', '9'), within(word, 'A', 'Z')
+	n := 3 - int(digits>>23&1) // the length of the airline
+	airlines := uint64(1)<<(8*n) - 1
+	count := leading(digits >> (8 * n))
+	suffix := int(capitals >> (8*(n+count) + 7) & 1)
+	if word&highs != 0 || (digits|capitals)&airlines != highs&airlines || capitals&airlines == 0 ||
+		count < 1 || count > mostDigits || n+count+suffix != len(s) {
 		return "", "", false
 	}
-	for zeros := len(digits) - 1; zeros > 0 && number[0] == '0'; zeros-- {
-		number = number[1:]
-	}
-	return airline, number, true
+	zeros := bits.TrailingZeros64(word>>(8*n)^'0'*ones) / 8
+	return s[:n], s[n+min(zeros, count-1):], true
 }
 
-// isAirline reports whether s is capitals and digits, at least one of them a capital. Where s has three
-// characters, the last is that capital, since flightOf leaves no digit there.
-func isAirline(s string) bool {
-	capitals := 0
-	for i := range len(s) {
-		switch {
-		case isCapital(s[i]):
-			capitals++
-		case !isDigit(s[i]):
-			return false
-		}
+// months are the months, each at the slot of its name.
+var months = func() (slots [monthSlots]month) {
+	for i, m := range [...]struct {
+		name string
+		days uint8
+	}{
+		{"jan", 31}, {"feb", 29}, {"mar", 31}, {"apr", 30}, {"may", 31}, {"jun", 30},
+		{"jul", 31}, {"aug", 31}, {"sep", 30}, {"oct", 31}, {"nov", 30}, {"dec", 31},
+	} {
+		name := monthName(m.name)
+		slots[monthSlot(name)] = month{name, uint8(i + 1), m.days}
 	}
-	return capitals > 0
+	return slots
+}()
+
+type month struct {
+	name   uint32 // see monthName
+	number uint8
+	days   uint8 // the most that it can have
 }
 
-// months are the months in small letters, with the most days that they can have.
-var months = [12]struct {
-	name uint32
-	days uint8
-}{
-	{'j'<<16 | 'a'<<8 | 'n', 31}, {'f'<<16 | 'e'<<8 | 'b', 29}, {'m'<<16 | 'a'<<8 | 'r', 31},
-	{'a'<<16 | 'p'<<8 | 'r', 30}, {'m'<<16 | 'a'<<8 | 'y', 31}, {'j'<<16 | 'u'<<8 | 'n', 30},
-	{'j'<<16 | 'u'<<8 | 'l', 31}, {'a'<<16 | 'u'<<8 | 'g', 31}, {'s'<<16 | 'e'<<8 | 'p', 30},
-	{'o'<<16 | 'c'<<8 | 't', 31}, {'n'<<16 | 'o'<<8 | 'v', 30}, {'d'<<16 | 'e'<<8 | 'c', 31},
+// monthName returns three letters as a number, in which their case does not show.
+func monthName(s string) uint32 {
+	const small = 0x202020 // makes a capital small, and nothing else a small letter
+	return uint32(s[2])<<16 | uint32(s[1])<<8 | uint32(s[0]) | small
 }
+
+const monthSlots = 16
+
+// monthSlot returns where in months a month stands. No two months share a slot.
+func monthSlot(name uint32) uint32 { return name * 26597 >> 28 }
 
 // dateOf reads DDMMM; the case of the month does not matter. 29FEB is a date, since some years have it.
 func dateOf(s string) (d Date, ok bool) {
@@ -125,12 +137,10 @@ func dateOf(s string) (d Date, ok bool) {
 		return d, false
 	}
 	day := 10*(s[0]-'0') + s[1] - '0'
-	const small = 0x20 // makes a capital small, and nothing else a small letter
-	name := uint32(s[2]|small)<<16 | uint32(s[3]|small)<<8 | uint32(s[4]|small)
-	for i := range months {
-		if months[i].name == name {
-			return Date{Day: day, Month: uint8(i + 1)}, 1 <= day && day <= months[i].days
-		}
+	name := monthName(s[2:])
+	m := &months[monthSlot(name)]
+	if m.name != name {
+		return d, false
 	}
-	return d, false
+	return Date{Day: day, Month: m.number}, 1 <= day && day <= m.days
 }

@@ -9,8 +9,8 @@ const (
 // the connection. The first of a group counts; the first before any tag also for groups without their own.
 func (m *Message) readLoading(e line) {
 	s := &m.scratch
-	f := fieldsOf(e)
-	device, compartment := f.text(), f.text()
+	f := m.fields(e, 0, 9)
+	device, compartment := f.of(1), f.of(2)
 	if device != "" {
 		s.positions = true
 	}
@@ -28,8 +28,7 @@ func (m *Message) readLoading(e line) {
 	if len(compartment) <= longestCompartment {
 		u.Compartment = compartment
 	}
-	f.skip(4)
-	m.readConnection(&f, &u.Connection)
+	m.readConnection(f, &u.Connection)
 	if len(s.tags) == 0 && s.sharer < 0 {
 		s.sharer = len(m.Groups) - 1
 	}
@@ -37,15 +36,15 @@ func (m *Message) readLoading(e line) {
 
 // readConnection reads the connection flight. One with a faulty number is absent.
 func (m *Message) readConnection(f *fields, c *Flight) {
-	airline, number, ok := flightOf(f.text())
+	airline, number, ok := flightOf(f.of(7))
 	if !ok {
 		return
 	}
 	c.Airline, c.Number = airline, number
-	if date, ok := dateOf(f.text()); ok {
+	if date, ok := dateOf(f.of(8)); ok {
 		c.Date = date
 	}
-	if airport := f.text(); m.isAirport(airport) {
+	if airport := f.of(9); m.isAirport(airport) {
 		c.Airport = airport
 	}
 }

@@ -1,9 +1,6 @@
 package parser
 
-import (
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // line is one line of a text: not blank, trimmed, without the characters that outline.read takes out.
 // The zero line is no line.
@@ -11,6 +8,9 @@ type line struct {
 	at   int // offset of its first byte in the text that outline.read went through
 	text string
 }
+
+// span is where a line lies in a text: from its first byte to behind its last. The zero span is no line.
+type span struct{ from, to int }
 
 // letters is a set of the capital letters that name elements.
 type letters uint32
@@ -21,138 +21,127 @@ func (l letters) with(letter byte) letters { return l | 1<<(letter-'A') }
 // outline is the shape of a text: its lines by what they are (rules §1). Lines that are nothing of this
 // are carried along, which is to say skipped.
 type outline struct {
-	first, last line    // of all lines
-	identifier  line    // the first known one, else the first of three capitals before any element
-	second      line    // the line behind the identifier, whatever it is
-	end         line    // the first end line of the identifier
-	stray       line    // the first line that makes the text more than one message
-	version     line    // the first .V element
-	elements    []line  // all other elements, wherever they stand
-	present     letters // all elements
-	known       bool    // the identifier is a known one
+	text       string // without the characters that must be taken out
+	identifier span   // the first known one, else the first of three capitals before any element
+	end        span   // the first end line of the identifier
+	late       span   // the first known identifier behind an element
+	elements   []span
+	present    letters // all elements
+	known      bool    // the identifier is a known one
+	untidy     int     // up to this offset no line has anything to trim, none is blank, and each ends with LF
+
+	marks []marks // of text
+	least byte    // of all bytes of it that are neither CR nor LF
+	ends  []int   // of its lines: where each ends, before its line end
 }
 
-// read makes the outline of text, in one pass over its bytes. It returns the text in which the lines stand:
-// the same, or where there is something to take out a copy.
-func (o *outline) read(text string) string {
-	if !o.scan(text) {
-		text = strip(text)
-		o.scan(text)
+// mark makes ready for scan: it takes out of text what must be taken out, and finds its line ends.
+func (o *outline) mark(text string) {
+	o.text, o.untidy = text, 0
+	o.identifier, o.end, o.present = span{}, span{}, 0
+	var hasCR bool
+	if o.marks, o.least, hasCR = mark(o.marks, text); stripped(o.least) && text != "" {
+		o.text = strip(text)
+		o.marks, o.least, hasCR = mark(o.marks, o.text)
 	}
-	return text
+	o.ends = lineEnds(o.ends, o.marks, o.text)
+	if !hasCR {
+		o.untidy = len(o.text)
+	}
 }
 
-// scan is read for a text without characters that must be taken out; at the first one it gives up.
-func (o *outline) scan(text string) bool {
-	*o = outline{elements: o.elements[:0]}
-	start := 0
-	for i := nextLow(text, 0); i < len(text); i = nextLow(text, i+1) {
-		c := text[i]
-		if c == '\n' || c == '\r' {
-			o.add(text, start, i)
-			if c == '\r' && i+1 < len(text) && text[i+1] == '\n' {
-				i++
-			}
-			start = i + 1
-		} else if stripped(c) {
-			return false
+// scan takes up all lines of a text that is marked.
+func (o *outline) scan() {
+	o.identifier, o.end, o.late = span{}, span{}, span{}
+	o.elements, o.present, o.known = o.elements[:0], 0, false
+	from := 0
+	for _, to := range o.ends {
+		o.add(from, to)
+		from = to + endingLength(o.text[to:])
+	}
+}
+
+// add takes up the line between these offsets.
+func (o *outline) add(from, to int) {
+	s := o.text[from:to]
+	if s == "" || s[0] <= ' ' || s[len(s)-1] <= ' ' {
+		o.untidy = min(o.untidy, max(from-1, 0))
+		if from, to = trimmed(o.text, from, to); from == to {
+			return
 		}
+		s = o.text[from:to]
 	}
-	o.add(text, start, len(text))
-	return true
-}
-
-// nextLow returns the offset of the first character up to CR at or behind i: of a line end, a tab, or a character
-// that nobody expects. It looks at eight bytes at once, since nearly all are of no interest.
-func nextLow(text string, i int) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x80 * ones
-		limit = '\r' + 1
-	)
-	for ; i+8 <= len(text); i += 8 {
-		eight := text[i : i+8]
-		word := uint64(eight[0]) | uint64(eight[1])<<8 | uint64(eight[2])<<16 | uint64(eight[3])<<24 |
-			uint64(eight[4])<<32 | uint64(eight[5])<<40 | uint64(eight[6])<<48 | uint64(eight[7])<<56
-		if low := (word - limit*ones) &^ word & highs; low != 0 { // the lowest bit is right, others may be borrowed
-			return i + bits.TrailingZeros64(low)/8
-		}
-	}
-	for i < len(text) && text[i] > '\r' {
-		i++
-	}
-	return i
-}
-
-// add takes up the line text[start:end].
-func (o *outline) add(text string, start, end int) {
-	for start < end && blank(text[start]) {
-		start++
-	}
-	for start < end && blank(text[end-1]) {
-		end--
-	}
-	if start == end {
-		return
-	}
-	l := line{start, text[start:end]}
-	if o.first.text == "" {
-		o.first = l
-	}
-	o.last = l
-	if o.identifier.text != "" && o.second.text == "" {
-		o.second = l
-	}
-	if o.end.text != "" {
-		o.goAstray(l)
-	}
-	if isElement(l.text) {
-		o.addElement(l)
+	if isElement(s) {
+		o.present = o.present.with(s[1])
+		o.elements = append(o.elements, span{from, to})
 	} else {
-		o.addWord(l)
-	}
-}
-
-func (o *outline) addElement(l line) {
-	o.present = o.present.with(l.text[1])
-	if l.text[1] == 'V' && o.version.text == "" {
-		o.version = l
-	} else {
-		o.elements = append(o.elements, l)
+		o.addWord(span{from, to})
 	}
 }
 
 // addWord takes up a line that is no element.
-func (o *outline) addWord(l line) {
+func (o *outline) addWord(l span) {
+	s := o.text[l.from:l.to]
 	switch {
-	case knownIdentifier(l.text):
+	case knownIdentifier(s):
 		if !o.known {
 			o.identify(l)
 			o.known = true
 		}
-		if o.present != 0 {
-			o.goAstray(l)
+		if o.present != 0 && o.late.to == 0 {
+			o.late = l
 		}
-	case o.identifier.text == "":
-		if o.present == 0 && isCode(l.text) {
+	case o.identifier.to == 0:
+		if o.present == 0 && isCode(s) {
 			o.identify(l)
 		}
-	case o.end.text == "" && isEnd(l.text, o.identifier.text):
+	case o.end.to == 0 && isEnd(s, o.lineAt(o.identifier).text):
 		o.end = l
 	}
 }
 
 // identify makes l the identifier. What was thought of the lines before it no longer holds.
-func (o *outline) identify(l line) {
-	o.identifier = l
-	o.second, o.end, o.stray = line{}, line{}, line{}
+func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, span{} }
+
+// lineAt returns the line that lies there; of no line no line.
+func (o *outline) lineAt(l span) line { return line{l.from, o.text[l.from:l.to]} }
+
+// lineFrom returns the first line behind offset i, which is no line's middle; none where there is none.
+func (o *outline) lineFrom(i int) line {
+	text := o.text
+	for i < len(text) && (blank(text[i]) || lineEnd(text[i])) {
+		i++
+	}
+	from, to := trimmed(text, i, i+lineLength(text[i:]))
+	return o.lineAt(span{from, to})
 }
 
-func (o *outline) goAstray(l line) {
-	if o.stray.text == "" {
-		o.stray = l
+// lastLine returns the last line; none where there is none.
+func (o *outline) lastLine() line {
+	text := o.text
+	to := len(text)
+	for to > 0 && (blank(text[to-1]) || lineEnd(text[to-1])) {
+		to--
 	}
+	from := to
+	for from > 0 && !lineEnd(text[from-1]) {
+		from--
+	}
+	from, to = trimmed(text, from, to)
+	return o.lineAt(span{from, to})
 }
+
+// stray returns the first line that makes the text more than one message; none where there is none.
+func (o *outline) stray() line {
+	if o.end.to > 0 {
+		if behind := o.lineFrom(o.end.to); behind.text != "" && (o.late.to == 0 || behind.at < o.late.from) {
+			return behind
+		}
+	}
+	return o.lineAt(o.late)
+}
+
+func lineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // isElement reports whether a line is an element: a point, a capital, and a slash or nothing.
 func isElement(s string) bool {
@@ -178,8 +167,10 @@ func isEnd(s, identifier string) bool {
 	return name == identifier || ok && identifier == "BPM" && isDigits(part)
 }
 
+const etx = 3
+
 // stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and ETX.
-func stripped(c byte) bool { return c <= 3 }
+func stripped(c byte) bool { return c <= etx }
 
 // strip returns text without the stripped characters.
 func strip(text string) string {

@@ -7,6 +7,8 @@
 // allocates nothing (once where control characters must be taken out).
 package parser
 
+import "slices"
+
 // Reference is what the parser must be told about airports. Each answer depends on the arguments alone;
 // the strings are views of the text.
 type Reference interface {
@@ -20,8 +22,8 @@ type Reference interface {
 // scratch is what Parse remembers while it reads, and the memory that it uses again.
 type scratch struct {
 	ref     Reference
-	text    string // as the outline has it: without the characters that must be taken out
 	outline outline
+	fields  fields // of one element
 
 	seen   letters // elements of the message so far
 	own    letters // elements of the open group so far
@@ -37,41 +39,64 @@ type scratch struct {
 	data    []string // … Group.AirlineData
 }
 
-// readers are the elements that the parser interprets, by letter. It carries the others along.
-// Each reads one line into the message, or reports what is wrong with it. The first .V is read before
-// all others, since the airport that it names decides on .B.
-var readers = [26]func(*Message, line){
-	'V' - 'A': (*Message).checkVersion,
-	'F' - 'A': (*Message).readOutbound,
-	'I' - 'A': (*Message).readInbound,
-	'O' - 'A': (*Message).readOnward,
-	'N' - 'A': (*Message).readTags,
-	'B' - 'A': (*Message).readIrregularity,
-	'J' - 'A': (*Message).readProcessing,
-	'U' - 'A': (*Message).readLoading,
-	'X' - 'A': (*Message).readScreening,
-	'S' - 'A': (*Message).readReconciliation,
-	'W' - 'A': (*Message).readWeight,
-	'P' - 'A': (*Message).readPassenger,
-	'L' - 'A': (*Message).readPNR,
-	'Y' - 'A': (*Message).readFrequentFlyer,
-	'E' - 'A': (*Message).readException,
-	'M' - 'A': (*Message).readUniqueID,
-	'R' - 'A': (*Message).readAirlineData,
-}
+// readers are the elements that the parser interprets, by letter; it carries the others along. Each reads one line
+// into the message, or reports what is wrong with it. The first .V is read before any .B, since the airport that it
+// names decides on that.
+var readers = func() (all [32]func(*Message, line)) {
+	for i := range all {
+		all[i] = func(*Message, line) {}
+	}
+	for letter, read := range map[byte]func(*Message, line){
+		'V': (*Message).readVersion,
+		'F': (*Message).readOutbound,
+		'I': (*Message).readInbound,
+		'O': (*Message).readOnward,
+		'N': (*Message).readTags,
+		'B': (*Message).readIrregularity,
+		'J': (*Message).readProcessing,
+		'U': (*Message).readLoading,
+		'X': (*Message).readScreening,
+		'S': (*Message).readReconciliation,
+		'W': (*Message).readWeight,
+		'P': (*Message).readPassenger,
+		'L': (*Message).readPNR,
+		'Y': (*Message).readFrequentFlyer,
+		'E': (*Message).readException,
+		'M': (*Message).readUniqueID,
+		'R': (*Message).readAirlineData,
+	} {
+		all[letter-'A'] = read
+	}
+	return all
+}()
 
-// Parse reads text into m, overwriting what m held. It keeps views of text.
+// Parse reads text, of less than 4 GiB, into m, overwriting what m held. It keeps views of text.
 func (m *Message) Parse(text string, ref Reference) {
 	m.reset(ref)
-	o := &m.scratch.outline
-	m.scratch.text = o.read(text)
+	m.scratch.outline.mark(text)
+	if !m.readStraight() {
+		m.reset(ref)
+		m.readAnyhow()
+	}
+	if len(m.Errors)+len(m.Warnings) > 0 {
+		m.place(text)
+	}
+	m.scratch.ref = nil
+}
+
+// readAnyhow reads a text, however it lies.
+func (m *Message) readAnyhow() {
+	m.scratch.outline.scan()
 	if m.judgeShape() {
 		m.readElements()
 		m.judgeMissing()
 	}
+}
+
+// place puts the diagnostics in their places in text, which is the text as sent.
+func (m *Message) place(text string) {
 	place(text, m.Errors)
 	place(text, m.Warnings)
-	m.scratch.ref = nil
 }
 
 // reset empties the message and keeps its memory.
@@ -91,20 +116,28 @@ func (m *Message) reset(ref Reference) {
 // judgeShape is phase A of rules §1: whether the text is one BSM or BPM. It stops at its first fault.
 func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
-	m.Identifier, m.Kind = o.identifier.text, kindOf(o.identifier.text)
-	switch {
-	case o.first.text == "":
-		m.miss(MissingText, "", o.first, "a BSM or BPM")
-	case m.Kind == None:
-		m.fail(MissingIdentifier, o.first, 0, o.first.text, "a line BSM or BPM before the first element")
-	case m.Kind == Other:
-		m.fail(WrongIdentifier, o.identifier, 0, m.Identifier, "BSM or BPM")
-	case o.stray.text != "":
-		m.fail(WrongIdentifier, o.stray, 0, o.stray.text, "one message only, from its identifier to its end line")
-	case m.Kind == BSM:
-		m.Change = changeOf(o.second.text)
+	identifier := o.lineAt(o.identifier)
+	m.Identifier, m.Kind = identifier.text, kindOf(identifier.text)
+	switch m.Kind {
+	case None:
+		if first := o.lineFrom(0); first.text == "" {
+			m.miss(MissingText, "", line{}, "a BSM or BPM")
+		} else {
+			m.fail(MissingIdentifier, first, 0, first.text, "a line BSM or BPM before the first element")
+		}
+		return false
+	case Other:
+		m.fail(WrongIdentifier, identifier, 0, m.Identifier, "BSM or BPM")
+		return false
 	}
-	return len(m.Errors) == 0
+	if stray := o.stray(); stray.text != "" {
+		m.fail(WrongIdentifier, stray, 0, stray.text, "one message only, from its identifier to its end line")
+		return false
+	}
+	if m.Kind == BSM {
+		m.Change = changeOf(o.lineFrom(o.identifier.to).text)
+	}
+	return true
 }
 
 func kindOf(identifier string) Kind {
@@ -132,19 +165,28 @@ func changeOf(status string) Change {
 
 // readElements is phase C of rules §1, and fills the groups.
 func (m *Message) readElements() {
-	s := &m.scratch
-	m.readVersion()
+	o := &m.scratch.outline
 	m.openGroup()
-	for _, e := range s.outline.elements {
-		letter := e.text[1]
-		if read := readers[letter-'A']; read != nil {
-			read(m, e)
+	version := slices.IndexFunc(o.elements, func(e span) bool { return o.text[e.from+1] == 'V' })
+	if version >= 0 {
+		m.readElement(o.lineAt(o.elements[version]))
+	}
+	for i, e := range o.elements {
+		if i != version {
+			m.readElement(o.lineAt(e))
 		}
-		s.seen = s.seen.with(letter)
-		s.own = s.own.with(letter)
-		s.since = s.since.with(letter)
 	}
 	m.shareLoading()
+}
+
+// readElement reads one element.
+func (m *Message) readElement(e line) {
+	s := &m.scratch
+	letter := (e.text[1] - 'A') & 31
+	readers[letter](m, e)
+	s.seen |= 1 << letter
+	s.own |= 1 << letter
+	s.since |= 1 << letter
 }
 
 // judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it. (An .N or .B
@@ -152,15 +194,22 @@ func (m *Message) readElements() {
 func (m *Message) judgeMissing() {
 	s := &m.scratch
 	o := &s.outline
+	const enough = letters(1<<('V'-'A') | 1<<('F'-'A') | 1<<('N'-'A'))
+	if o.present&enough == enough && (o.end.to > 0 || m.Kind == BPM) {
+		return // as most messages
+	}
 	has := o.present.has
+	identifier := o.lineAt(o.identifier)
 	if m.Kind == BSM {
-		m.require(has('V'), MissingSourceVersion, ".V", o.identifier, "a .V element")
-		m.require(has('F'), MissingFlight, ".F", o.identifier, "an .F element")
-		m.require(has('N'), MissingTag, ".N", o.identifier, "an .N element")
-		m.require(o.end.text != "", MissingEnd, "", o.last, "a line ENDBSM behind it")
+		m.require(has('V'), MissingSourceVersion, ".V", identifier, "a .V element")
+		m.require(has('F'), MissingFlight, ".F", identifier, "an .F element")
+		m.require(has('N'), MissingTag, ".N", identifier, "an .N element")
+		if o.end.to == 0 {
+			m.miss(MissingEnd, "", o.lastLine(), "a line ENDBSM behind it")
+		}
 	} else {
-		m.require(has('V'), MissingVersion, ".V", o.identifier, "a .V element")
-		m.require(has('N') || has('B') || s.positions, MissingTags, ".N", o.identifier,
+		m.require(has('V'), MissingVersion, ".V", identifier, "a .V element")
+		m.require(has('N') || has('B') || s.positions, MissingTags, ".N", identifier,
 			"an .N or .B element, or a .U element with a stowage device")
 		m.require(has('F') || s.loaded.text == "", MissingLoadingFlight, ".F", s.loaded, "an .F element")
 	}

@@ -1,9 +1,6 @@
 package parser
 
-import (
-	"strings"
-	"unicode"
-)
+import "unicode"
 
 // readPassenger reads .P: an optional count glued to the surname, then the given name with the title glued
 // to it. The first of a group counts.
@@ -11,10 +8,10 @@ func (m *Message) readPassenger(e line) {
 	if m.scratch.own.has('P') {
 		return
 	}
-	f := fieldsOf(e)
+	f := m.fields(e, 0, 2)
 	g := m.group()
-	g.Surname = withoutCount(f.text())
-	g.GivenName = withoutTitle(f.text())
+	g.Surname = withoutCount(f.of(1))
+	g.GivenName = withoutTitle(f.of(2))
 }
 
 // withoutCount takes up to three digits from the front of a surname. What then still begins with a digit
@@ -30,23 +27,39 @@ func withoutCount(s string) string {
 	return s
 }
 
-// titles are what may be glued to a given name, those before their own endings.
-var titles = [...]string{"MISS", "MSTR", "MRS", "MR", "MS"}
-
-// withoutTitle takes the longest title from the end of a given name that leaves two letters.
+// withoutTitle takes a title from the end of a given name where that leaves two letters. No title ends another one.
 func withoutTitle(s string) string {
-	if s == "" || s[len(s)-1] != 'R' && s[len(s)-1] != 'S' {
-		return s // as no title ends
+	if len(s) < 4 {
+		return s
 	}
-	for _, title := range titles {
-		if name, ok := strings.CutSuffix(s, title); ok && hasTwoLetters(name) {
-			return trim(name)
-		}
+	four := fourBytes(s[len(s)-4:])
+	length := 0
+	if four>>16 == 'M'|'R'<<8 {
+		length = 2
 	}
-	return s
+	if four>>16 == 'M'|'S'<<8 {
+		length = 2
+	}
+	if four>>8 == 'M'|'R'<<8|'S'<<16 {
+		length = 3
+	}
+	if four == 'M'|'I'<<8|'S'<<16|'S'<<24 {
+		length = 4
+	}
+	if four == 'M'|'S'<<8|'T'<<16|'R'<<24 {
+		length = 4
+	}
+	name := s[:len(s)-length]
+	if length == 0 || !hasTwoLetters(name) {
+		return s
+	}
+	return trim(name)
 }
 
 func hasTwoLetters(s string) bool {
+	if len(s) > 1 && isCapital(s[0]) && isCapital(s[1]) {
+		return true
+	}
 	found := 0
 	for _, r := range s {
 		if unicode.IsLetter(r) {
@@ -61,8 +74,8 @@ func (m *Message) readPNR(e line) {
 	if m.scratch.own.has('L') {
 		return
 	}
-	f := fieldsOf(e)
-	if pnr := f.text(); isPNR(pnr) {
+	f := m.fields(e, 0, 1)
+	if pnr := f.of(1); isPNR(pnr) {
 		m.group().PNR = pnr
 	}
 }
@@ -72,12 +85,10 @@ func isPNR(s string) bool {
 	if len(s) != 5 && len(s) != 6 {
 		return false
 	}
-	for i := range len(s) {
-		if !isCapital(s[i]&^0x20) && !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
+	word := fewBytes(s)
+	const large = ^uint64(0x20 * ones) // makes a small letter a capital, and nothing else one
+	sound := within(word&large, 'A', 'Z') | within(word, '0', '9')
+	return word&highs == 0 && leading(sound) == len(s)
 }
 
 // readFrequentFlyer reads .Y, of which the first of a group counts.
@@ -85,6 +96,6 @@ func (m *Message) readFrequentFlyer(e line) {
 	if m.scratch.own.has('Y') {
 		return
 	}
-	f := fieldsOf(e)
-	m.group().FrequentFlyer = f.text()
+	f := m.fields(e, 0, 1)
+	m.group().FrequentFlyer = f.of(1)
 }

@@ -6,18 +6,17 @@ func (m *Message) readProcessing(e line) {
 	if m.scratch.seen.has('J') {
 		return
 	}
-	f := fieldsOf(e)
+	f := m.fields(e, 0, 7)
 	p := &m.Processing
 	p.Present = true
-	if code := capital(f.text()); code != "" {
+	if code := capital(f.of(1)); code != "" {
 		p.Code = code[0]
 	}
-	f.skip(2)
-	if d, ok := dateOf(f.text()); ok {
+	if d, ok := dateOf(f.of(4)); ok {
 		p.Date = d
 	}
-	p.Seconds, p.UTC, p.HasTime = timeOf(f.text())
-	p.ReadLocation, p.SentLocation = f.text(), f.text()
+	p.Seconds, p.UTC, p.HasTime = timeOf(f.of(5))
+	p.ReadLocation, p.SentLocation = f.of(6), f.of(7)
 }
 
 // timeOf reads HHMM or HHMMSS, then L for local or Z for UTC.
@@ -25,13 +24,17 @@ func timeOf(s string) (seconds int, utc, ok bool) {
 	if len(s) != len("1059L") && len(s) != len("105930L") {
 		return 0, false, false
 	}
-	digits, zone := s[:len(s)-1], s[len(s)-1]
-	if !isDigits(digits) || zone != 'L' && zone != 'Z' {
+	zone := s[len(s)-1]
+	word := fewBytes(s)
+	if word&highs != 0 || leading(within(word, '0', '9')) != len(s)-1 || zone != 'L' && zone != 'Z' {
 		return 0, false, false
 	}
-	hour, minute, second := number(digits[:2]), number(digits[2:4]), number(digits[4:])
+	word &= 1<<(8*(len(s)-1)) - 1 // of a time without seconds, these are 0
+	word = word & (0x0f * ones)
+	word = 10*word + word>>8 // each second byte is a pair of digits
+	hour, minute, second := int(word&0xff), int(word>>16&0xff), int(word>>32&0xff)
 	if hour > 23 || minute > 59 || second > 59 {
 		return 0, false, false
 	}
-	return int(hour*3600 + minute*60 + second), zone == 'Z', true
+	return hour*3600 + minute*60 + second, zone == 'Z', true
 }

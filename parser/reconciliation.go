@@ -6,11 +6,7 @@ func (m *Message) readReconciliation(e line) {
 	if m.scratch.own.has('S') {
 		return
 	}
-	f := fieldsOf(e)
+	f := m.fields(e, 0, 8)
 	g := m.group()
-	f.skip(1)
-	g.Seat = f.text()
-	g.PassengerStatus = capital(f.text())
-	f.skip(4)
-	g.TagStatus = capital(f.text())
+	g.Seat, g.PassengerStatus, g.TagStatus = f.of(2), capital(f.of(3)), capital(f.of(8))
 }

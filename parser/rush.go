@@ -4,8 +4,7 @@ package parser
 
 // readException reads .E, an open list of exceptions of which RUSH is interpreted.
 func (m *Message) readException(e line) {
-	f := fieldsOf(e)
-	if f.text() == "RUSH" {
+	if f := m.fields(e, 0, 1); f.of(1) == "RUSH" {
 		m.group().Rush = true
 	}
 }
@@ -15,8 +14,8 @@ func (m *Message) readUniqueID(e line) {
 	if m.scratch.own.has('M') {
 		return
 	}
-	f := fieldsOf(e)
-	if plate := f.text(); len(plate) == plateDigits && isDigits(plate) {
+	f := m.fields(e, 0, 1)
+	if plate := f.of(1); len(plate) == plateDigits && isDigits(plate) {
 		m.group().UniqueID = plate
 	}
 }

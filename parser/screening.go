@@ -3,10 +3,9 @@ package parser
 // readScreening reads .X: SEL or NON, the result, its reason and more; or free text. Of several elements
 // the result of the highest precedence counts.
 func (m *Message) readScreening(e line) {
-	f := fieldsOf(e)
-	f.skip(1)
+	f := m.fields(e, 0, 2)
 	result := Screened
-	switch f.text() {
+	switch f.of(2) {
 	case "CLR":
 		result = Cleared
 	case "REJ", "REF":

@@ -34,15 +34,14 @@ func tagsOf(s string) (t Tags, ok bool) {
 	if len(s) != plateDigits+countDigits {
 		return t, false
 	}
-	var both uint64
-	for i := range plateDigits + countDigits {
-		digit := s[i] - '0'
-		if digit > 9 {
-			return t, false
-		}
-		both = 10*both + uint64(digit)
-	}
+	const pastFive = 100000000
+	front, digits := eightDigits(eightBytes(s))
+	back, alsoDigits := eightDigits(eightBytes(s[plateDigits+countDigits-8:]))
+	both := front/1000*pastFive + back // they share three digits
 	t.First, t.Count = both/1000, int(both%1000)
+	if !digits || !alsoDigits {
+		return Tags{}, false
+	}
 	return t, t.Count > 0 && t.First%serials+uint64(t.Count)-1 < serials
 }
 

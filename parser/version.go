@@ -3,15 +3,14 @@ package parser
 // shortestVersion is the length of the shortest .V element: .V/1LZRH.
 const shortestVersion = 8
 
-// readVersion reads the first .V element, wherever it stands.
-func (m *Message) readVersion() {
-	if first := m.scratch.outline.version; first.text != "" {
-		m.judgeVersion(first, &m.Version)
+// readVersion reads .V, of which the first of the message counts.
+func (m *Message) readVersion(e line) {
+	if m.scratch.seen.has('V') {
+		m.judgeVersion(e, new(Version))
+	} else {
+		m.judgeVersion(e, &m.Version)
 	}
 }
-
-// checkVersion judges a further .V element, which counts for nothing else.
-func (m *Message) checkVersion(e line) { m.judgeVersion(e, new(Version)) }
 
 // judgeVersion reads a .V element: version digit, source indicator and airport glued together, then
 // the part and the message reference.
@@ -20,9 +19,9 @@ func (m *Message) judgeVersion(e line, v *Version) {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
 		return
 	}
-	f := fieldsOf(e)
-	glued, at := f.cut()
-	digit, glued := cutAfter(glued, 1)
+	f := m.fields(e, 1, 3)
+	at := f.at(1)
+	digit, glued := cutAfter(f.of(1), 1)
 	source, airport := cutAfter(glued, 1)
 
 	if digit != "1" {
@@ -41,7 +40,7 @@ func (m *Message) judgeVersion(e line, v *Version) {
 	} else {
 		m.fail(WrongVersionAirport, e, at, airport, "a known airport, three capitals")
 	}
-	v.Part, v.Reference = f.text(), f.text()
+	v.Part, v.Reference = f.of(2), f.of(3)
 }
 
 // cutAfter cuts s behind its first n bytes, or behind its last where it is shorter.

@@ -3,11 +3,8 @@ package parser
 // readWeight reads .W: unit, checked bags, checked weight. Every one is judged, at most one warning a line;
 // the first of a group counts, without its bad values.
 func (m *Message) readWeight(e line) {
-	f := fieldsOf(e)
-	unit, unitAt := f.cut()
-	pieces, piecesAt := f.cut()
-	checked, checkedAt := f.cut()
-
+	f := m.fields(e, 3, 3)
+	unit, pieces, checked := f.of(1), f.of(2), f.of(3)
 	w := Weight{Pieces: count(pieces, 3), Checked: -1}
 	weighed := unit == "K" || unit == "L"
 	if weighed {
@@ -18,11 +15,11 @@ func (m *Message) readWeight(e line) {
 	}
 	switch {
 	case w.Unit == "":
-		m.warn(WrongWeight, e, unitAt, unit, "K, L or P")
+		m.warn(WrongWeight, e, f.at(1), unit, "K, L or P")
 	case w.Pieces < 0:
-		m.warn(WrongWeight, e, piecesAt, pieces, "a number of checked bags, 1-3 digits")
+		m.warn(WrongWeight, e, f.at(2), pieces, "a number of checked bags, 1-3 digits")
 	case weighed && w.Checked < 0:
-		m.warn(WrongWeight, e, checkedAt, checked, "a checked weight, 1-5 digits")
+		m.warn(WrongWeight, e, f.at(3), checked, "a checked weight, 1-5 digits")
 	}
 	if !m.scratch.own.has('W') {
 		m.group().Weight = w

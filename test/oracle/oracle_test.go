@@ -119,7 +119,9 @@ func show(messages []journey.Message, q question) string {
 	for _, m := range messages {
 		text := m.Text
 		if !m.Report {
-			text = string(parser.AppendCanonical(nil, m.Text))
+			var read parser.Message
+			read.Parse(m.Text, library)
+			text = read.Canonical()
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", m.Received.Format(time.RFC3339Nano), strings.ReplaceAll(text, "\n", "  "))
 	}

@@ -64,7 +64,7 @@ func (o *Oracle) read(in Input) *message {
 	if !m.Accepted() {
 		return nil
 	}
-	m.text = string(parser.AppendCanonical(nil, in.Text))
+	m.text = m.Canonical()
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
 
