@@ -8,10 +8,14 @@ import (
 )
 
 // Messages reads the stored messages of a plate again, as far as they concern it: one bag.Message for
-// every group that names it, none where a message names it nowhere.
-func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
+// every group that names it, none where a message names it nowhere. They take their memory from room; where that
+// is nil, each holds itself.
+func (e *Enricher) Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored) []*bag.Message {
 	wanted := number(plate)
-	r := reading{enricher: e, plate: plate, room: make([]bag.Message, 0, len(stored))}
+	if room == nil {
+		room = bag.NewRoom(len(stored))
+	}
+	r := reading{enricher: e, plate: plate, room: room, made: make([]*bag.Message, 0, len(stored))}
 	for _, s := range stored {
 		if s.Kind == bag.Report {
 			e.report(&r, s)
@@ -24,7 +28,7 @@ func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 
 // Stowage reads stored positionings of a container again: one bag.Message for every group that is about it.
 func (e *Enricher) Stowage(c bag.Container, stored []bag.Stored) []*bag.Message {
-	r := reading{enricher: e}
+	r := reading{enricher: e, room: bag.NewRoom(len(stored))}
 	for _, s := range stored {
 		r.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == c.Device })
 	}
@@ -35,20 +39,13 @@ func (e *Enricher) Stowage(c bag.Container, stored []bag.Stored) []*bag.Message 
 type reading struct {
 	enricher *Enricher
 	plate    bag.Plate // "" for container positionings
-	room     []bag.Message
+	room     *bag.Room
 	made     []*bag.Message
 }
 
-// add returns memory for one more message. Messages stand together, for as long as they fit.
+// add returns one more message, which may hold anything.
 func (r *reading) add() *bag.Message {
-	if len(r.room) == cap(r.room) {
-		r.room = make([]bag.Message, 0, 1+len(r.made))
-	}
-	if r.made == nil {
-		r.made = make([]*bag.Message, 0, cap(r.room))
-	}
-	r.room = r.room[:len(r.room)+1]
-	m := &r.room[len(r.room)-1]
+	m := r.room.Add()
 	r.made = append(r.made, m)
 	return m
 }
@@ -61,16 +58,17 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 	m.Parse(s.Raw, e.airports)
 
 	var at moment
-	var text string
+	var text bag.Text
+	var read bool
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		irregularity, ok := wanted(g)
 		if !ok {
 			continue
 		}
-		if text == "" {
-			at = e.moment(m, s.Received)
-			text = m.Canonical()
+		if !read {
+			at, read = e.moment(m, s.Received), true
+			text = bag.NewText(m.Canonical())
 		}
 		made := r.add()
 		e.fill(made, m, g, at)

@@ -64,6 +64,6 @@ func (e *Enricher) report(r *reading, s bag.Stored) {
 	*r.add() = bag.Message{
 		Kind: bag.Report, Received: s.Received, Happened: s.Received,
 		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),
-		Airport:  document.Station, Raw: s.Raw, Text: s.Raw, Pieces: -1, Weight: -1,
+		Airport:  document.Station, Raw: s.Raw, Text: bag.NewText(s.Raw, false), Pieces: -1, Weight: -1,
 	}
 }

@@ -11,23 +11,31 @@ import (
 // before, the same, or the year after; for 29 February the leap years around it. Whole days are
 // compared, and a tie goes to the past. ok is false for a date that no year has (rules §1, 022).
 func Resolve(d parser.Date, reference bag.Day) (day bag.Day, ok bool) {
-	around := time.Unix(int64(reference)*86400, 0).UTC().Year()
+	around := reference.Year()
 	reach := 1
 	if d.Day == 29 && d.Month == 2 {
 		reach = 8 // 1900 and its like are no leap years
+	} else if day, ok = in(around, d); !ok || distance(day, reference) <= 182 {
+		return day, ok // every other year's lies further off
 	}
 	best := bag.Day(-1)
 	for year := around - reach; year <= around+reach; year++ {
-		t := time.Date(year, time.Month(d.Month), int(d.Day), 0, 0, 0, 0, time.UTC)
-		if t.Day() != int(d.Day) || t.Month() != time.Month(d.Month) {
-			continue
-		}
-		candidate := bag.Day(t.Unix() / 86400)
-		if apart := distance(candidate, reference); best < 0 || apart < best {
+		candidate, exists := in(year, d)
+		if apart := distance(candidate, reference); exists && (best < 0 || apart < best) {
 			day, best, ok = candidate, apart, true
 		}
 	}
 	return day, ok
+}
+
+// in returns the date in a year, and whether that year has it.
+func in(year int, d parser.Date) (bag.Day, bool) {
+	if d.Day < 1 || d.Month < 1 || d.Month > 12 {
+		return 0, false
+	}
+	month := time.Month(d.Month)
+	day := bag.DayIn(year, month, int(d.Day))
+	return day, d.Day <= 28 || day < bag.DayIn(year, month+1, 1)
 }
 
 func distance(a, b bag.Day) bag.Day {

@@ -28,6 +28,7 @@ type outline struct {
 	elements   []span
 	present    letters // all elements
 	known      bool    // the identifier is a known one
+	returns    bool    // all its lines end with CR LF, there is nothing to trim, and no character below blank
 	untidy     int     // up to this offset no line has anything to trim, none is blank, and each ends with LF
 
 	marks []marks // of text
@@ -37,7 +38,7 @@ type outline struct {
 
 // mark makes ready for scan: it takes out of text what must be taken out, and finds its line ends.
 func (o *outline) mark(text string) {
-	o.text, o.untidy = text, 0
+	o.text, o.untidy, o.returns = text, 0, false
 	o.identifier, o.end, o.present = span{}, span{}, 0
 	var hasCR bool
 	if o.marks, o.least, hasCR = mark(o.marks, text); stripped(o.least) && text != "" {

@@ -11,6 +11,7 @@ func (m *Message) readStraight() bool {
 	}
 	m.openGroup()
 	from := ends[0] + endingLength(text[ends[0]:])
+	pairs := from - ends[0] - 1 // CR LF
 	for i, to := range ends[1:] {
 		if to-from < 3 || from > len(text)-4 || text[from] <= ' ' || text[to-1] <= ' ' {
 			return false
@@ -20,6 +21,7 @@ func (m *Message) readStraight() bool {
 		from = to + 1
 		if from < len(text) && text[to] == '\r' && text[from] == '\n' {
 			from++
+			pairs++
 		}
 		const element = '.' | '/'<<16
 		if front&0xff00ff == element && isCapital(byte(front>>8)) {
@@ -43,6 +45,10 @@ func (m *Message) readStraight() bool {
 	}
 	m.shareLoading()
 	o.present = m.scratch.seen
+	if last := ends[len(ends)-1]; last == len(text) {
+		pairs++ // the last line ends with the text
+	}
+	o.returns = pairs == len(ends) && o.least >= ' '
 	m.judgeMissing()
 	return true
 }

@@ -35,7 +35,11 @@ func FuzzStraight(f *testing.F) {
 		long.scratch.outline.mark(text)
 		long.readAnyhow()
 		long.place(text)
-		if got, want := short.Canonical(), long.Canonical(); got != want {
+		got, returns := short.Canonical()
+		if returns {
+			got = strings.ReplaceAll(got, "\r\n", "\n")
+		}
+		if want, _ := long.Canonical(); got != want {
 			t.Errorf("canonical text %q, want %q", got, want)
 		}
 		short.scratch, long.scratch = scratch{}, scratch{}

@@ -78,10 +78,16 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	if !c.Key.MayUse(apikey.History) {
 		return c.NotAuthorised()
 	}
-	bags, err := q.Trails.OfPlate(ctx, query.plate)
+	var answer web.Answer
+	err := q.Trails.ShowPlate(ctx, query.plate, func(bags []*bag.Bag) { answer = q.answer(c, query, bags) })
 	if err != nil {
 		return c.Unavailable(err)
 	}
+	return answer
+}
+
+// answer answers with that bag of a plate which the query means.
+func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag) web.Answer {
 	bags = query.narrow(inScope(bags, c.Key))
 	switch len(bags) {
 	case 0:

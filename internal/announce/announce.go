@@ -47,8 +47,10 @@ const platesAtOnce = 200
 // messages and their plates; then those that position containers, plate by plate. So the events of one plate are in the
 // order of the messages of either kind. It fails where the index cannot be read.
 func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, error) {
-	mentions := a.mentions(filings)
-	folded, err := a.unclear(ctx, mentions)
+	room := bag.BorrowRoom()
+	defer room.Return() // an event holds no message
+	mentions := a.mentions(room, filings)
+	folded, err := a.unclear(ctx, room, mentions)
 	if err != nil {
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
@@ -61,7 +63,8 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 		}
 		events = a.announce(events, m.filing, m.plate, bags, !m.clear)
 	}
-	if events, err = a.positioned(ctx, events, filings); err != nil {
+	room.Clear()
+	if events, err = a.positioned(ctx, room, events, filings); err != nil {
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
 	return events, nil
@@ -84,14 +87,14 @@ type mention struct {
 }
 
 // mentions returns every plate in every message.
-func (a Announcer) mentions(filings []bag.Filing) []mention {
+func (a Announcer) mentions(room *bag.Room, filings []bag.Filing) []mention {
 	var all []mention
 	for i := range filings {
 		giveWay(i)
 		f := &filings[i]
 		stored := []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}
 		for _, entry := range f.Entries {
-			messages := a.Enricher.Messages(entry.Plate, stored)
+			messages := a.Enricher.Messages(room, entry.Plate, stored)
 			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, isUnclear)})
 		}
 	}
@@ -103,7 +106,7 @@ func (a Announcer) mentions(filings []bag.Filing) []mention {
 func isUnclear(m *bag.Message) bool { return m.Kind != bag.BPM || m.Read.IsZero() }
 
 // unclear folds the bags of the plates that are mentioned in unclear messages.
-func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Plate][]bag.Bag, error) {
+func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []mention) (map[bag.Plate][]bag.Bag, error) {
 	folded := make(map[bag.Plate][]bag.Bag)
 	var plates []bag.Plate
 	for _, m := range mentions {
@@ -119,14 +122,14 @@ func (a Announcer) unclear(ctx context.Context, mentions []mention) (map[bag.Pla
 		}
 		for i, plate := range some {
 			giveWay(i)
-			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(plate, now.Trails[i].Messages), nil)
+			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(room, plate, now.Trails[i].Messages), nil)
 		}
 	}
 	return folded, nil
 }
 
 // positioned adds the events that the messages make by positioning containers.
-func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag.Filing) ([]Event, error) {
+func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Event, filings []bag.Filing) ([]Event, error) {
 	by := make(map[bag.Container][]int) // container → the filings that position it
 	var containers []bag.Container
 	for i := range filings {
@@ -171,11 +174,12 @@ func (a Announcer) positioned(ctx context.Context, events []Event, filings []bag
 				of = append(of, positionings[c]...)
 				on = append(on, by[c]...)
 			}
-			bags := a.Rules.Fold(plate, a.Enricher.Messages(plate, now.Trails[i].Messages), of)
+			bags := a.Rules.Fold(plate, a.Enricher.Messages(room, plate, now.Trails[i].Messages), of)
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
 				events = a.announce(events, &filings[f], plate, bags, true)
 			}
+			room.Clear()
 		}
 	}
 	return events, nil
@@ -228,11 +232,12 @@ func identity(plate bag.Plate, m *bag.Message) string {
 	if !isUnclear(m) {
 		moment = m.Read
 	}
-	text := make([]byte, 0, 64+len(m.Text))
+	canonical := m.Text.String()
+	text := make([]byte, 0, 64+len(canonical))
 	text = append(text, plate...)
 	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
-	sum := sha256.Sum256(append(text, m.Text...))
+	sum := sha256.Sum256(append(text, canonical...))
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -14,28 +14,23 @@ func withoutCopies(messages []*Message, window time.Duration) []*Message {
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, compareArrival)
 
-	type reading struct {
-		text string
-		at   int64
-	}
 	type keeping struct {
 		message *Message
 		place   int // in sorted
 	}
-	reads := make(map[reading]*Message)
-	kept := make(map[string]keeping)
-	lastDelete, lastPlain := -1, -1 // places of the last BSM that is a DEL, and that is none
+	reads := newTextual[*Message](len(messages)) // the first of each text and read time
+	kept := newTextual[keeping](4)               // the last of each other text that is an event
+	lastDelete, lastPlain := -1, -1              // places of the last BSM that is a DEL, and that is none
 
 	events := sorted[:0]
 	for place, m := range sorted {
 		if m.Kind == BPM && !m.Read.IsZero() {
-			key := reading{m.Text, m.Read.UnixMilli()}
-			first, seen := reads[key]
+			first := reads.of(m.Text, m.Read.UnixMilli())
 			switch {
-			case !seen:
-				reads[key] = m
+			case *first == nil:
+				*first = m
 				events = append(events, m)
-			case sameMessage(first, m) && last(events).Group != m.Group:
+			case sameMessage(*first, m) && last(events).Group != m.Group:
 				events = append(events, m)
 			}
 			continue
@@ -48,7 +43,8 @@ func withoutCopies(messages []*Message, window time.Duration) []*Message {
 				ends, lastPlain = lastDelete, place
 			}
 		}
-		before, seen := kept[m.Text]
+		before := kept.of(m.Text, 0)
+		seen := before.message != nil
 		switch {
 		case seen && sameMessage(before.message, m):
 			if last(events).Group != m.Group {
@@ -57,7 +53,7 @@ func withoutCopies(messages []*Message, window time.Duration) []*Message {
 		case seen && m.Received.Sub(before.message.Received) <= window && ends < before.place:
 			// a copy
 		default:
-			kept[m.Text] = keeping{m, place}
+			*before = keeping{m, place}
 			events = append(events, m)
 		}
 	}
@@ -75,7 +71,7 @@ func compareArrival(m, n *Message) int {
 		}
 		return 1
 	}
-	if c := strings.Compare(m.Text, n.Text); c != 0 {
+	if c := m.Text.Compare(n.Text); c != 0 {
 		return c
 	}
 	if c := strings.Compare(m.Raw, n.Raw); c != 0 {
@@ -90,3 +86,55 @@ func sameMessage(m, n *Message) bool {
 }
 
 func last(events []*Message) *Message { return events[len(events)-1] }
+
+// textual holds something for each text and time. Like pairs it looks through what it has one by one while that is
+// little: most texts differ in length already.
+type textual[V any] struct {
+	list  []timed[V]
+	index map[stamp]int // in list, where that is more than few
+}
+
+type timed[V any] struct {
+	text  Text
+	at    int64
+	value V
+}
+
+// newTextual returns one with memory for so many texts, if these are few.
+func newTextual[V any](n int) textual[V] { return textual[V]{list: make([]timed[V], 0, min(n, few+1))} }
+
+type stamp struct {
+	text string
+	at   int64
+}
+
+// of returns where the value of a text and time is, which is zero at first. It holds until the next call.
+func (t *textual[V]) of(text Text, at int64) *V {
+	if t.index != nil {
+		key := stamp{text.String(), at}
+		i, have := t.index[key]
+		if !have {
+			i = t.add(text, at)
+			t.index[key] = i
+		}
+		return &t.list[i].value
+	}
+	for i := range t.list {
+		if e := &t.list[i]; e.at == at && e.text.Equal(text) {
+			return &e.value
+		}
+	}
+	i := t.add(text, at)
+	if len(t.list) > few {
+		t.index = make(map[stamp]int, 2*few)
+		for i, e := range t.list {
+			t.index[stamp{e.text.String(), e.at}] = i
+		}
+	}
+	return &t.list[i].value
+}
+
+func (t *textual[V]) add(text Text, at int64) int {
+	t.list = append(t.list, timed[V]{text: text, at: at})
+	return len(t.list) - 1
+}

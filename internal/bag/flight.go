@@ -30,8 +30,41 @@ var ErrDay = errors.New("not a calendar date of the form YYYY-MM-DD")
 
 // DayOf returns the calendar date that t shows in its own location.
 func DayOf(t time.Time) Day {
-	y, m, d := t.Date()
-	return Day(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400)
+	_, offset := t.Zone()
+	return Day(floor(t.Unix()+int64(offset), 86400))
+}
+
+// DayIn returns the day of a month, which is from 1 to 13: January of the next year. A day that the month has not is
+// counted on from its first.
+func DayIn(year int, month time.Month, day int) Day {
+	// Years begin in March here, so that the leap day is their last; there are 146,097 days in 400 of them.
+	y, m := int64(year), int64(month)-3
+	if m < 0 {
+		y, m = y-1, m+12
+	}
+	before := y*365 + floor(y, 4) - floor(y, 100) + floor(y, 400) + (153*m+2)/5
+	return Day(before + int64(day) - 1 - 719468) // which is 1 March of the year 0
+}
+
+// Year returns the year of a date.
+func (d Day) Year() int {
+	// The year that 400 years have on average is right but for days around New Year.
+	year := int(floor((int64(d)+719528)*400, 146097))
+	switch {
+	case d < DayIn(year, time.January, 1):
+		year--
+	case d >= DayIn(year+1, time.January, 1):
+		year++
+	}
+	return year
+}
+
+// floor returns a/b, rounded down. b is positive.
+func floor(a, b int64) int64 {
+	if a < 0 {
+		a -= b - 1
+	}
+	return a / b
 }
 
 // ParseDay reads YYYY-MM-DD.

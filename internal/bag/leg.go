@@ -11,9 +11,6 @@ type itinerary struct {
 	byFlight map[Flight]int // index in legs, where these are more than few
 }
 
-// few is how many legs are looked through one by one.
-const few = 16
-
 // find returns the index of the leg on a flight, or -1.
 func (t *itinerary) find(f Flight) int {
 	if t.byFlight == nil {
@@ -54,16 +51,16 @@ func (t *itinerary) add(l Leg) {
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	current := sources{place: r.Place}
-	cut := make(map[string]*Message) // place → its latest DEL
+	var cut pairs[string, *Message] // place → its latest DEL
 	for _, m := range messages {
 		if m.Kind == BSM {
 			current.add(m)
 			if m.Change == Delete {
-				cut[r.Place(m.Airport)] = m
+				cut.set(r.Place(m.Airport), m)
 			}
 		}
 	}
-	setting := r.settingEvents(b.Events, cut)
+	setting := r.settingEvents(b.Events, &cut)
 
 	living := r.livingLegs(&current, messages, setting)
 	for i := range living.legs {
@@ -92,14 +89,16 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 
 // settingEvents returns the events that set a loading status and still count: not those at an airport
 // before its latest DEL.
-func (r Rules) settingEvents(events []Event, cut map[string]*Message) []Event {
-	var setting []Event
+func (r Rules) settingEvents(events []Event, cut *pairs[string, *Message]) []Event {
+	setting := make([]Event, 0, len(events))
 	for _, e := range events {
 		if e.Sets == NoStatus {
 			continue
 		}
-		if del := cut[r.Place(e.Message.Airport)]; del != nil && e.Message.compare(del) < 0 {
-			continue
+		if len(cut.list) > 0 {
+			if del, deleted := cut.get(r.Place(e.Message.Airport)); deleted && e.Message.compare(del) < 0 {
+				continue
+			}
 		}
 		setting = append(setting, e)
 	}
@@ -110,10 +109,10 @@ func (r Rules) settingEvents(events []Event, cut map[string]*Message) []Event {
 // was loaded beside them. A leg that shall have no loading status has NoStatus, the others NotLoaded.
 func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event) itinerary {
 	var all itinerary
-	out := make(map[string]Flight) // place → flight of the leg out of it
+	var out pairs[string, Flight] // place → flight of the leg out of it
 	put := func(place string, l Leg, status Status) {
 		l.Status = status
-		out[place] = l.Flight
+		out.set(place, l.Flight)
 		all.add(l)
 	}
 	latest := current.latestFirst()
@@ -124,8 +123,7 @@ func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event
 		}
 	}
 	free := func(place string) bool {
-		_, taken := out[place]
-		return !taken && current.at(place) == nil
+		return out.find(place) < 0 && current.at(place) == nil
 	}
 	for _, m := range latest { // rule 2
 		if m.isDelete() {
@@ -148,15 +146,15 @@ func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event
 		}
 	}
 
-	seen := make(map[string]bool) // places whose latest status-setting BPM is known
+	var seen pairs[string, struct{}] // places whose latest status-setting BPM is known
 	for _, e := range slices.Backward(setting) {
 		m := e.Message
 		place := r.Place(m.Airport)
-		if m.Kind != BPM || seen[place] {
+		if m.Kind != BPM || seen.find(place) >= 0 {
 			continue
 		}
-		seen[place] = true
-		if e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != out[place] {
+		seen.set(place, struct{}{})
+		if leaving, _ := out.get(place); e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != leaving {
 			l := current.outbound(m)
 			l.Status = NotLoaded
 			all.add(l)
@@ -211,6 +209,10 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
 	}
+	if !shareDays(legs) {
+		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
+		return
+	}
 	followed := r.followed(legs)
 	named := make(map[Flight]int, len(legs))
 	for _, m := range slices.Backward(messages) {
@@ -227,6 +229,21 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 			cmp.Compare(named[a.Flight], named[b.Flight]),
 		)
 	})
+}
+
+// shareDays reports whether legs may have a day in common.
+func shareDays(legs []Leg) bool {
+	if len(legs) > few {
+		return true
+	}
+	for i := range legs {
+		for j := range i {
+			if legs[i].Day == legs[j].Day {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // followed returns how many legs of its day each leg follows.

@@ -48,7 +48,7 @@ type Message struct {
 	Read     time.Time // UTC; the .J read time where date and time are there, else zero
 	LocalDay Day       // date of Happened at Airport
 	Raw      string    // the message as sent; of a report, its document
-	Text     string    // canonical text, by which copies are recognised (rules §3)
+	Text     Text      // canonical text, by which copies are recognised (rules §3)
 	Group    int       // which group of the message, from 0
 
 	Kind      Kind
@@ -112,7 +112,7 @@ func (m *Message) compare(n *Message) int {
 	if c := m.Received.Compare(n.Received); c != 0 {
 		return c
 	}
-	if c := strings.Compare(m.Text, n.Text); c != 0 {
+	if c := m.Text.Compare(n.Text); c != 0 {
 		return c
 	}
 	if c := strings.Compare(m.Raw, n.Raw); c != 0 {

@@ -5,26 +5,26 @@ import "slices"
 // sources holds the current BSM of every place as messages are added in the order of events.
 type sources struct {
 	place   func(code string) string
-	current map[string]*Message // place → its latest BSM
-	order   []*Message          // the current ones and those that they replaced, oldest first
+	current pairs[string, *Message] // place → its latest BSM
+	order   []*Message              // the current ones and those that they replaced, oldest first
 }
 
 func (s *sources) add(m *Message) {
-	if s.current == nil {
-		s.current = make(map[string]*Message, 4)
-	}
-	s.current[s.place(m.Airport)] = m
+	s.current.set(s.place(m.Airport), m)
 	s.order = append(s.order, m)
 }
 
 // at returns the current BSM of a place, or nil.
-func (s *sources) at(place string) *Message { return s.current[place] }
+func (s *sources) at(place string) *Message {
+	m, _ := s.current.get(place)
+	return m
+}
 
 // latestFirst returns the current BSMs.
 func (s *sources) latestFirst() []*Message {
 	live := s.order[:0]
 	for _, m := range s.order {
-		if s.current[s.place(m.Airport)] == m {
+		if s.at(s.place(m.Airport)) == m {
 			live = append(live, m)
 		}
 	}

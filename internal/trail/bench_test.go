@@ -16,7 +16,7 @@ import (
 )
 
 // fifteen files a bag of fifteen messages under each of n plates and returns the plates.
-func fifteen(b *testing.B, airports *airport.Library, n int) (*memory.Index, []bag.Plate) {
+func fifteen(b testing.TB, airports *airport.Library, n int) (*memory.Index, []bag.Plate) {
 	index, e := memory.New(), enricher.New(airports)
 	var plates []bag.Plate
 	for i := range n {

@@ -16,11 +16,15 @@ const cachedPositionings = 2_000
 // before it is known that they are needed.
 const cachedHints = 10_000
 
+// askedLately is how many plates count as asked for lately at most, times two: about as many as can be remembered.
+const askedLately = 400
+
 // folded is what was made of the messages of a plate at one version. It is never changed once made.
 type folded struct {
 	version    uint64
 	messages   []*bag.Message
 	containers []bag.Container // whose positionings can concern the bags
+	borrowed   bool            // the messages are not to be remembered
 
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made

@@ -24,7 +24,10 @@ type Listed struct {
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
-	list, err := r.newSession().list(ctx, f, before)
+	s := r.newSession()
+	s.room = bag.BorrowRoom()
+	defer s.room.Return() // a list holds no message
+	list, err := s.list(ctx, f, before)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ type session struct {
 	passengers map[string][]*bag.Bag // by PNR
 	originals  map[*bag.Bag]*bag.Bag // of rush bags; nil where there is none
 	hasty      bool                  // what may have changed is read at once, rather than first its version
+	room       *bag.Room             // memory of messages that nobody needs behind the question; nil: any may be remembered
+	remembers  bool                  // … but those of plates that are asked for again
 
 	// What the index has said.
 	pnrs            map[string][]bag.Plate
@@ -75,7 +77,12 @@ func (s *session) newTrail(plate bag.Plate, held Held) *folded {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
 		return before
 	}
-	f := newFolded(held.Version, s.reader.enricher.Messages(plate, held.Messages))
+	room := s.room
+	if s.remembers && s.reader.askedLately(plate) {
+		room = nil
+	}
+	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, held.Messages))
+	f.borrowed = room != nil
 	if before, _ := s.reader.places.get(plate); !slices.Equal(before, f.containers) {
 		s.reader.places.put(plate, apart(f.containers), len(f.containers))
 	}
@@ -135,9 +142,19 @@ func (s *session) add(plate bag.Plate, f *folded) {
 	s.bags[plate] = bags
 }
 
+// askedLately reports whether the history of a plate was asked for lately, which it is from now on. One that is asked for
+// once is not worth being remembered.
+func (r *Reader) askedLately(plate bag.Plate) bool {
+	_, asked := r.lately.get(plate)
+	if !asked {
+		r.lately.put(plate, struct{}{}, 1)
+	}
+	return asked
+}
+
 // remember keeps what was made of a plate. A plate with more messages than a tenth of what can be kept is not.
 func (r *Reader) remember(plate bag.Plate, f *folded) {
-	if len(f.messages) <= cachedMessages/10 {
+	if !f.borrowed && len(f.messages) <= cachedMessages/10 {
 		r.folded.put(plate, f, len(f.messages))
 	}
 }

@@ -54,7 +54,8 @@ type Held struct {
 
 // Enricher reads stored messages again.
 type Enricher interface {
-	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
+	// Messages takes the memory of what it returns from room; where that is nil, each message holds itself.
+	Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored) []*bag.Message
 	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
@@ -82,6 +83,7 @@ type Reader struct {
 	places   *cache[bag.Plate, []bag.Container] // where bags were said to be when they were read last
 	bookings *cache[string, []bag.Plate]        // the plates of passengers when they were asked for last
 	lists    *cache[bag.Flight, list]
+	lately   *cache[bag.Plate, struct{}] // the plates whose history was asked for
 }
 
 // New returns a Reader over the index.
@@ -92,12 +94,29 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 		places:   newCache[bag.Plate, []bag.Container](cachedHints),
 		bookings: newCache[string, []bag.Plate](cachedHints),
 		lists:    newCache[bag.Flight, list](cachedLists),
+		lately:   newCache[bag.Plate, struct{}](askedLately),
 	}
 }
 
 // OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	return r.newSession().ofPlate(ctx, plate)
+}
+
+// ShowPlate calls show with what OfPlate returns. The bags and all that they hold may be used until show returns, and not
+// behind it: their memory is used again.
+func (r *Reader) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
 	s := r.newSession()
+	s.room, s.remembers = bag.BorrowRoom(), true
+	defer s.room.Return()
+	bags, err := s.ofPlate(ctx, plate)
+	if err == nil {
+		show(bags)
+	}
+	return err
+}
+
+func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 		return nil, err
 	}
@@ -151,13 +170,13 @@ func departsOn(b *bag.Bag, day bag.Day) bool {
 // Lifetimes returns for each stored message of a plate until when it must be kept: as long as a bag that
 // it belongs to, and a copy as long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
-	read := r.enricher.Messages(plate, messages)
+	read := r.enricher.Messages(nil, plate, messages)
 	until := make(map[string]time.Time) // canonical text → longest life of a bag with it
 	for _, b := range r.rules().Fold(plate, read, nil) {
 		end := b.LastEvent().Add(r.settings.Retention)
 		for _, e := range b.Events {
-			if end.After(until[e.Message.Text]) {
-				until[e.Message.Text] = end
+			if text := e.Message.Text.String(); end.After(until[text]) {
+				until[text] = end
 			}
 		}
 	}
@@ -168,7 +187,7 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	longest := make(map[identity]time.Time)
 	for _, m := range read {
 		id := identity{m.Raw, m.Received.UnixMilli()}
-		if end := until[m.Text]; end.After(longest[id]) {
+		if end := until[m.Text.String()]; end.After(longest[id]) {
 			longest[id] = end
 		}
 	}

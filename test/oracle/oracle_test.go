@@ -121,7 +121,7 @@ func show(messages []journey.Message, q question) string {
 		if !m.Report {
 			var read parser.Message
 			read.Parse(m.Text, library)
-			text = read.Canonical()
+			text, _ = read.Canonical()
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", m.Received.Format(time.RFC3339Nano), strings.ReplaceAll(text, "\n", "  "))
 	}

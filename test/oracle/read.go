@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"bagtrail/parser"
@@ -57,6 +58,15 @@ func order(a, b *item) int {
 		cmp.Compare(a.text, b.text), cmp.Compare(a.raw, b.raw), cmp.Compare(a.group, b.group))
 }
 
+// canonical returns the canonical text of a message.
+func canonical(m *parser.Message) string {
+	lines, returns := m.Canonical()
+	if returns {
+		return strings.ReplaceAll(lines, "\r\n", "\n")
+	}
+	return lines
+}
+
 // read parses the input; nil where the message has an error.
 func (o *Oracle) read(in Input) *message {
 	m := &message{raw: in.Text, received: in.Received, happened: in.Received}
@@ -64,7 +74,7 @@ func (o *Oracle) read(in Input) *message {
 	if !m.Accepted() {
 		return nil
 	}
-	m.text = m.Canonical()
+	m.text = canonical(&m.Message)
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -85,6 +86,7 @@ func newWorld(t testing.TB, messages []journey.Message) world {
 		for _, f := range some {
 			for _, e := range f.Entries {
 				w.bags(string(e.Plate))
+				w.shown(string(e.Plate))
 				for _, flight := range e.Flights {
 					w.flight("ZRH", false, flight)
 				}
@@ -100,6 +102,15 @@ func (w world) bags(plate string) []*bag.Bag {
 		w.t.Fatal(err)
 	}
 	return bags
+}
+
+// shown is what a history shows of the bags of a plate, whose memory is used again behind it.
+func (w world) shown(plate string) (shown []*oracle.Bag) {
+	err := w.reader.ShowPlate(context.Background(), bag.Plate(plate), func(bags []*bag.Bag) { shown = plainAll(bags) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return shown
 }
 
 func (w world) flight(code string, arriving bool, f bag.Flight) []oracle.FlightEntry {
@@ -233,6 +244,9 @@ func compare(t testing.TB, messages []journey.Message) (question, bool) {
 	}
 	for _, plate := range truth.Plates() {
 		bags, found := truth.Bags(plate), service.bags(plate)
+		if shown := service.shown(plate); !reflect.DeepEqual(shown, plainAll(found)) {
+			return question{"the same of " + plate, shown, plainAll(found)}, true
+		}
 		if len(bags) != len(found) {
 			return question{"number of bags of " + plate, plainAll(found), bags}, true
 		}

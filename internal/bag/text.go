@@ -1,0 +1,38 @@
+package bag
+
+import "strings"
+
+// Text is the canonical text of a message, by which copies are recognised (rules §3): its lines, joined by LF. A message
+// whose lines end with CR LF is not copied for that.
+type Text struct {
+	lines   string
+	returns bool
+}
+
+// NewText returns the text of lines that LF joins or, with returns, CR LF. Then no other line end and no character below
+// blank may be in it.
+func NewText(lines string, returns bool) Text { return Text{lines, returns} }
+
+// String returns the text.
+func (t Text) String() string {
+	if !t.returns {
+		return t.lines
+	}
+	return strings.ReplaceAll(t.lines, "\r\n", "\n")
+}
+
+// Equal reports whether two texts are the same.
+func (t Text) Equal(u Text) bool {
+	if t.returns == u.returns {
+		return t.lines == u.lines
+	}
+	return t.String() == u.String()
+}
+
+// Compare orders texts byte by byte.
+func (t Text) Compare(u Text) int {
+	if t.returns == u.returns && t.lines == u.lines {
+		return 0
+	}
+	return strings.Compare(t.String(), u.String())
+}
