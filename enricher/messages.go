@@ -43,7 +43,7 @@ type reading struct {
 	made     []*bag.Message
 }
 
-// add returns one more message, which may hold anything.
+// add returns one more message, which is empty.
 func (r *reading) add() *bag.Message {
 	m := r.room.Add()
 	r.made = append(r.made, m)
@@ -72,66 +72,53 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 		}
 		made := r.add()
 		e.fill(made, m, g, at)
-		made.Raw, made.Text, made.Group = s.Raw, text, i
+		made.Raw, made.Text, made.Group = s.Raw, text, int32(i)
 		made.Irregularity = irregularity
 		made.Original = original(r.plate, g)
 	}
 }
 
-// fill fills in what a group says.
+// fill fills in what a group says; made is empty.
 func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, at moment) {
-	*made = bag.Message{
-		Received: at.received, Happened: at.happened, Read: at.read, LocalDay: at.localDay,
+	made.Received, made.Happened, made.Read, made.LocalDay = at.received, at.happened, at.read, at.localDay
 
-		Kind:      bag.BSM,
-		Change:    bag.Change(m.Change),
-		Source:    m.Version.Source,
-		Airport:   m.Version.Airport,
-		Outbound:  segment(g.Outbound, at.reference),
-		Inbound:   segment(g.Inbound, at.reference),
-		Screening: bag.Screening(m.Screening),
-
-		Processed:    m.Processing.Present,
-		Process:      m.Processing.Code,
-		ReadLocation: m.Processing.ReadLocation,
-		SentLocation: m.Processing.SentLocation,
-
-		Loaded:      g.Loading.Present,
-		Device:      g.Loading.Device,
-		Compartment: g.Loading.Compartment,
-		Connection:  connection(g.Loading.Connection, at.reference),
-
-		Seat:            g.Seat,
-		PassengerStatus: g.PassengerStatus,
-		TagStatus:       g.TagStatus,
-		Pieces:          g.Weight.Pieces,
-		Weight:          g.Weight.Checked,
-		WeightUnit:      g.Weight.Unit,
-		Surname:         g.Surname,
-		GivenName:       g.GivenName,
-		PNR:             g.PNR,
-		FrequentFlyer:   g.FrequentFlyer,
-		Rush:            g.Rush,
-	}
+	made.Kind = bag.BSM
 	if m.Kind == parser.BPM {
 		made.Kind = bag.BPM
 	}
+	made.Change = bag.Change(m.Change)
+	made.Source, made.Airport = m.Version.Source, m.Version.Airport
+	made.Outbound, made.Inbound = segment(g.Outbound, at.reference), segment(g.Inbound, at.reference)
 	for _, o := range g.Onward {
 		if s := segment(o, at.reference); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
+	made.Screening = bag.Screening(m.Screening)
+	if p := &m.Processing; p.Present {
+		made.Processed, made.Process = true, p.Code
+		made.ReadLocation, made.SentLocation = p.ReadLocation, p.SentLocation
+	}
+	if u := &g.Loading; u.Present {
+		made.Loaded, made.Device, made.Compartment = true, u.Device, u.Compartment
+		made.Connection = connection(u.Connection, at.reference)
+	}
+
+	made.Seat, made.PassengerStatus, made.TagStatus = g.Seat, g.PassengerStatus, g.TagStatus
+	made.Pieces, made.Weight, made.WeightUnit = int32(g.Weight.Pieces), int32(g.Weight.Checked), g.Weight.Unit
+	made.Surname, made.GivenName, made.PNR = g.Surname, g.GivenName, g.PNR
+	made.FrequentFlyer, made.Rush = g.FrequentFlyer, g.Rush
 	if len(g.AirlineData) > 0 {
 		made.AirlineData = append([]string(nil), g.AirlineData...)
 	}
 }
 
 // connection makes the connection flight of a .U whole; its date and destination may be absent.
-func connection(f parser.Flight, ref bag.Day) bag.Segment {
+func connection(f parser.Flight, ref bag.Day) *bag.Segment {
 	if !f.Present() {
-		return bag.Segment{}
+		return nil
 	}
-	s := bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Airport: f.Airport}
+	s := &bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Airport: f.Airport}
 	if day, ok := Resolve(f.Date, ref); ok {
 		s.Day = day
 	}

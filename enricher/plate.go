@@ -39,10 +39,20 @@ func number(p bag.Plate) uint64 {
 	return n
 }
 
-// irregularityRows are the rows of the event table for .B, by status code; any other code is the last row.
-var irregularityRows = map[string]int{"": 5, "OFF": 1, "OND": 2, "ONA": 2, "UNS": 2, "NAL": 3}
-
-const otherIrregularity = 4
+// irregularityRow returns the row of the event table for a status code of .B, counted from the first of .B.
+func irregularityRow(status string) int {
+	switch status {
+	case "OFF":
+		return 1
+	case "OND", "ONA", "UNS":
+		return 2
+	case "NAL":
+		return 3
+	case "":
+		return 5 // of .N
+	}
+	return 4 // of a configuration
+}
 
 // holds reports whether a group names the plate; irregularity is the status code of the .B that does and
 // comes first in the event table, then in the message. Any .B counts before any .N (rules §2).
@@ -52,10 +62,7 @@ func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 		if plate < t.First || plate >= t.First+uint64(t.Count) {
 			continue
 		}
-		row, known := irregularityRows[t.Status]
-		if !known {
-			row = otherIrregularity
-		}
+		row := irregularityRow(t.Status)
 		if !found || row < best {
 			irregularity, best, found = t.Status, row, true
 		}

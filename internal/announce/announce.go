@@ -202,7 +202,7 @@ func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []
 // announce adds the events that a message makes of the bags of a plate: one a group, though the message may belong to
 // several bags. whole tells that all messages of the bags are known.
 func (a Announcer) announce(events []Event, f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) []Event {
-	var groups []int
+	var groups []int32
 	for i := range bags {
 		for j := range bags[i].Events {
 			e := &bags[i].Events[j]

@@ -236,7 +236,7 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 	}
 	var made []string
 	for i, plate := range plates {
-		var groups []int
+		var groups []int32
 		for _, b := range d.Rules.Fold(plate, d.filer.Messages(nil, plate, now.Trails[i].Messages), positionings) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {

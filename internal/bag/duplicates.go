@@ -18,9 +18,9 @@ func withoutCopies(messages []*Message, window time.Duration) []*Message {
 		message *Message
 		place   int // in sorted
 	}
-	reads := newTextual[*Message](len(messages)) // the first of each text and read time
-	kept := newTextual[keeping](4)               // the last of each other text that is an event
-	lastDelete, lastPlain := -1, -1              // places of the last BSM that is a DEL, and that is none
+	reads := newTextual[*Message](len(messages))       // the first of each text and read time
+	kept := newTextual[keeping](min(len(messages), 4)) // the last of each other text that is an event
+	lastDelete, lastPlain := -1, -1                    // places of the last BSM that is a DEL, and that is none
 
 	events := sorted[:0]
 	for place, m := range sorted {

@@ -145,10 +145,10 @@ func (b *Bag) describe(messages []*Message) {
 			b.GivenName = cmp.Or(b.GivenName, m.GivenName)
 			b.WeightUnit = cmp.Or(b.WeightUnit, m.WeightUnit)
 			if b.Pieces < 0 {
-				b.Pieces = m.Pieces
+				b.Pieces = int(m.Pieces)
 			}
 			if b.Weight < 0 {
-				b.Weight = m.Weight
+				b.Weight = int(m.Weight)
 			}
 		}
 	}

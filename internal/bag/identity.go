@@ -36,11 +36,12 @@ func journeys(messages []*Message) [][]*Message {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 
 	var all [][]*Message
-	var open []*Message
+	room := make([]*Message, 0, len(spans)) // of all journeys
+	open := room
 	var end Day
 	for _, s := range spans {
 		if len(open) > 0 && s.first-end > journeyGap {
-			all, open = append(all, open), nil
+			all, open = append(all, open[:len(open):len(open)]), open[len(open):]
 		}
 		if len(open) == 0 {
 			end = s.last

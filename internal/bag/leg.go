@@ -90,7 +90,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 // settingEvents returns the events that set a loading status and still count: not those at an airport
 // before its latest DEL.
 func (r Rules) settingEvents(events []Event, cut *pairs[string, *Message]) []Event {
-	setting := make([]Event, 0, len(events))
+	setting := make([]Event, 0, min(len(events), few/2))
 	for _, e := range events {
 		if e.Sets == NoStatus {
 			continue
@@ -213,22 +213,29 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
 		return
 	}
-	followed := r.followed(legs)
-	named := make(map[Flight]int, len(legs))
+	var named pairs[Flight, int]
 	for _, m := range slices.Backward(messages) {
 		for f := range m.Flights() {
-			if _, seen := named[f]; !seen {
-				named[f] = len(named)
+			if named.find(f) < 0 {
+				named.set(f, len(named.list))
 			}
 		}
 	}
-	slices.SortFunc(legs, func(a, b Leg) int {
-		return cmp.Or(
-			cmp.Compare(a.Day, b.Day),
-			cmp.Compare(followed[a.Flight], followed[b.Flight]),
-			cmp.Compare(named[a.Flight], named[b.Flight]),
-		)
+	type travelling struct {
+		leg             Leg
+		followed, named int
+	}
+	ordered := make([]travelling, len(legs))
+	for i, followed := range r.followed(legs) {
+		place, _ := named.get(legs[i].Flight)
+		ordered[i] = travelling{legs[i], followed, place}
+	}
+	slices.SortFunc(ordered, func(a, b travelling) int {
+		return cmp.Or(cmp.Compare(a.leg.Day, b.leg.Day), cmp.Compare(a.followed, b.followed), cmp.Compare(a.named, b.named))
 	})
+	for i := range ordered {
+		legs[i] = ordered[i].leg
+	}
 }
 
 // shareDays reports whether legs may have a day in common.
@@ -247,41 +254,45 @@ func shareDays(legs []Leg) bool {
 }
 
 // followed returns how many legs of its day each leg follows.
-func (r Rules) followed(legs []Leg) map[Flight]int {
+func (r Rules) followed(legs []Leg) []int {
 	type moment struct {
 		day   Day
 		place string
 	}
-	departing := make(map[moment][]int, len(legs))
-	arriving := make(map[moment]int, len(legs))
+	var departing pairs[moment, []int]
+	var arriving pairs[moment, int]
 	for i, l := range legs {
-		departing[moment{l.Day, r.Place(l.From)}] = append(departing[moment{l.Day, r.Place(l.From)}], i)
-		arriving[moment{l.Day, r.Place(l.To)}]++
+		from, to := moment{l.Day, r.Place(l.From)}, moment{l.Day, r.Place(l.To)}
+		before, _ := departing.get(from)
+		departing.set(from, append(before, i))
+		n, _ := arriving.get(to)
+		arriving.set(to, n+1)
 	}
-	counts := make(map[Flight]int, len(legs))
+	counts := make([]int, len(legs))
 	var reached []int
 	for i, l := range legs {
-		counts[l.Flight] = longestChain
-		feeders := arriving[moment{l.Day, r.Place(l.From)}]
+		counts[i] = longestChain
+		feeders, _ := arriving.get(moment{l.Day, r.Place(l.From)})
 		if r.Place(l.From) == r.Place(l.To) {
 			feeders-- // itself
 		}
 		if feeders == 0 || l.From == "" {
-			counts[l.Flight] = 0
+			counts[i] = 0
 			reached = append(reached, i)
 		}
 	}
 	for len(reached) > 0 {
-		l := legs[reached[0]]
+		this := reached[0]
 		reached = reached[1:]
-		behind := moment{l.Day, r.Place(l.To)}
-		for _, next := range departing[behind] {
-			if n := counts[l.Flight] + 1; n < counts[legs[next].Flight] {
-				counts[legs[next].Flight] = n
+		behind := moment{legs[this].Day, r.Place(legs[this].To)}
+		following, _ := departing.get(behind)
+		for _, next := range following {
+			if n := counts[this] + 1; n < counts[next] {
+				counts[next] = n
 				reached = append(reached, next)
 			}
 		}
-		delete(departing, behind) // the shortest way has been there
+		departing.set(behind, nil) // the shortest way has been there
 	}
 	return counts
 }

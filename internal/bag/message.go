@@ -42,47 +42,49 @@ const (
 // times made whole. A message that names the plate in two groups makes two. A container positioning
 // concerns no plate but the bags in its stowage device. Strings may be views of Raw. A Message is
 // never changed once made.
+//
+// Many are held at once: what is small stands together, so that it takes little.
 type Message struct {
 	Received time.Time // UTC, whole milliseconds
 	Happened time.Time // UTC; the read time of a BPM where rules §2 lets it count, else Received
 	Read     time.Time // UTC; the .J read time where date and time are there, else zero
-	LocalDay Day       // date of Happened at Airport
 	Raw      string    // the message as sent; of a report, its document
 	Text     Text      // canonical text, by which copies are recognised (rules §3)
-	Group    int       // which group of the message, from 0
+	LocalDay Day       // date of Happened at Airport
+	Group    int32     // which group of the message, from 0
 
 	Kind      Kind
 	Change    Change
-	Source    byte   // L T X R
-	Airport   string // .V
-	Outbound  Segment
-	Inbound   Segment
-	Onward    []Segment
+	Source    byte // L T X R
 	Screening Screening
+	Processed bool // there is a .J
+	Process   byte // .J 1; 0 where absent
+	Loaded    bool // there is a .U
+	Rush      bool // .E/RUSH
+
+	Airport  string // .V
+	Outbound Segment
+	Inbound  Segment
+	Onward   []Segment
 
 	Irregularity string // status code of the .B that names the plate, or ""
-
-	Processed    bool // there is a .J
-	Process      byte // .J 1; 0 where absent
 	ReadLocation string
 	SentLocation string
 
-	Loaded      bool   // there is a .U
-	Device      string // .U 1: stowage device
-	Compartment string // .U 2: aircraft compartment, sometimes the airport itself
-	Connection  Segment
+	Device      string   // .U 1: stowage device
+	Compartment string   // .U 2: aircraft compartment, sometimes the airport itself
+	Connection  *Segment // .U 7-9; nil where absent
 
 	Seat            string
 	PassengerStatus string
 	TagStatus       string
-	Pieces          int // checked bags; -1 where absent
-	Weight          int // in WeightUnit, of all checked bags; -1 where absent
+	Pieces          int32 // checked bags; -1 where absent
+	Weight          int32 // in WeightUnit, of all checked bags; -1 where absent
 	WeightUnit      string
 	Surname         string
 	GivenName       string
 	PNR             string
 	FrequentFlyer   string
-	Rush            bool  // .E/RUSH
 	Original        Plate // .M 1 where that is another plate, else the first ten-digit word of .R; or ""
 	AirlineData     []string
 }

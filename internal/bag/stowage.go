@@ -31,19 +31,22 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 	if len(positionings) == 0 {
 		return events
 	}
-	device := make(map[stowagePlace]string)
-	merged := make([]Event, 0, len(events))
+	var device pairs[stowagePlace, string]
+	merged := make([]Event, 0, len(events)+min(len(positionings), 2))
 	next := 0
 	for _, p := range positionings {
 		for next < len(events) && events[next].Message.compare(p) < 0 {
 			e := events[next]
 			if (e.Message.Device != "" || e.Code == offloaded.Code) && r.departs(e.Message) {
-				device[stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}] = e.Message.Device
+				device.set(stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}, e.Message.Device)
 			}
 			merged = append(merged, e)
 			next++
 		}
-		if p.Device == "" || !r.departs(p) || device[stowagePlace{p.Outbound.Flight, p.Airport}] != p.Device {
+		if p.Device == "" || !r.departs(p) {
+			continue
+		}
+		if in, _ := device.get(stowagePlace{p.Outbound.Flight, p.Airport}); in != p.Device {
 			continue
 		}
 		if code, loading := loadingEvent(p); loading {

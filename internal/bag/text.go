@@ -26,7 +26,20 @@ func (t Text) Equal(u Text) bool {
 	if t.returns == u.returns {
 		return t.lines == u.lines
 	}
-	return t.String() == u.String()
+	if u.returns {
+		t, u = u, t
+	}
+	for {
+		line, rest, more := strings.Cut(u.lines, "\n")
+		theirs, behind, alsoMore := strings.Cut(t.lines, "\r\n")
+		if line != theirs || more != alsoMore {
+			return false
+		}
+		if !more {
+			return true
+		}
+		t.lines, u.lines = behind, rest
+	}
 }
 
 // Compare orders texts byte by byte.

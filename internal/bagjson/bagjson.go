@@ -80,7 +80,9 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	if m.Loaded {
 		dst = appendFlight(dst, "flight_loading_info", m.Outbound, destinationFirst)
 	}
-	dst = appendFlight(dst, "connection_flight_info", m.Connection, destinationFirst)
+	if m.Connection != nil {
+		dst = appendFlight(dst, "connection_flight_info", *m.Connection, destinationFirst)
+	}
 	dst = appendReflighted(dst, shown.Reflighted)
 	dst = appendMember(dst, "frequent_flyer", m.FrequentFlyer)
 	dst = appendMember(dst, "passenger_status", m.PassengerStatus)

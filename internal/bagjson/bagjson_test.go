@@ -44,7 +44,7 @@ func full(t *testing.T) (*bag.Event, bagjson.Shown) {
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
 		Onward:    []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
 		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Loaded: true, Device: "AKE25219OZ", Compartment: "41",
-		Connection:      bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Airport: "LAX"},
+		Connection:      &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Airport: "LAX"},
 		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
 	}}
 	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
@@ -124,7 +124,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 		}
 		flight := bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: bag.Day(date)}, Airport: airport}
 		e := &bag.Event{Code: text, Description: data, Message: &bag.Message{
-			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: flight,
+			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: &flight,
 			Loaded: flag, Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
 			ReadLocation: text, SentLocation: data, AirlineData: []string{data, text},
 		}}
@@ -175,7 +175,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 			"inbound": flight(m.Inbound, "orig_airport"), "outbound": flight(m.Outbound, "dest_airport"),
 			"onward": []any{flight(m.Onward[0], "dest_airport"), flight(m.Onward[1], "dest_airport")},
 		}
-		out["connection_flight_info"] = flight(m.Connection, "dest_airport")
+		out["connection_flight_info"] = flight(*m.Connection, "dest_airport")
 		if m.Loaded {
 			out["flight_loading_info"] = flight(m.Outbound, "dest_airport")
 		}

@@ -2,6 +2,7 @@ package bagstore
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 
 	"github.com/redis/go-redis/v9"
@@ -32,9 +33,6 @@ type command struct {
 	owner             int32 // index of what a setField was made for
 	verb              verb
 }
-
-// commandBytes is what a command takes.
-const commandBytes = 40
 
 // span is where a word lies in the text of a batch.
 type span struct{ start, end int32 }
@@ -80,19 +78,19 @@ func (b *batch) expire(key span, until int64) {
 	b.add(command{verb: laterExpiry, key: key, until: until})
 }
 
-// send sends the commands in one round trip, and returns the first error of any of them. The replies are in order.
-// What was sent must not be changed.
-func (b *batch) send(ctx context.Context, client redis.UniversalClient) (sent taken, err error) {
-	sent = taken{text: string(b.text), commands: b.commands}
-	return sent, b.resend(ctx, client, sent)
+// send sends the commands in one round trip, and returns their text, and the first error of any of them. The replies are
+// in order.
+func (b *batch) send(ctx context.Context, client redis.UniversalClient) (text string, err error) {
+	text = string(b.text)
+	return text, b.resend(ctx, client, text)
 }
 
-// resend sends the commands of another batch.
-func (b *batch) resend(ctx context.Context, client redis.UniversalClient, t taken) error {
-	if len(t.commands) == 0 {
+// resend sends the commands, whose words lie in text.
+func (b *batch) resend(ctx context.Context, client redis.UniversalClient, text string) error {
+	if len(b.commands) == 0 {
 		return nil
 	}
-	b.build(ctx, t)
+	b.build(ctx, text)
 	pipeline := client.Pipeline()
 	if err := pipeline.BatchProcess(ctx, b.pipeline...); err != nil {
 		return err
@@ -109,15 +107,15 @@ func (b *batch) resend(ctx context.Context, client redis.UniversalClient, t take
 }
 
 // build makes the commands of the client. Their arguments are pointers into memory that must not move any more.
-func (b *batch) build(ctx context.Context, t taken) {
-	n := len(t.commands)
+func (b *batch) build(ctx context.Context, text string) {
+	n := len(b.commands)
 	b.words = slices.Grow(b.words[:0], 3*n)
 	b.args = slices.Grow(b.args[:0], 5*n)
 	b.pipeline, b.replies = b.pipeline[:0], b.replies[:0]
-	for i := range t.commands {
-		c := &t.commands[i]
+	for i := range b.commands {
+		c := &b.commands[i]
 		w := len(b.words)
-		b.words = append(b.words, c.key.of(t.text), c.field.of(t.text), c.value.of(t.text))
+		b.words = append(b.words, c.key.of(text), c.field.of(text), c.value.of(text))
 		key, field, value := &b.words[w], &b.words[w+1], &b.words[w+2]
 		first := len(b.args)
 		switch c.verb {
@@ -137,4 +135,41 @@ func (b *batch) build(ctx context.Context, t taken) {
 		reply := redis.NewIntCmd(ctx, b.args[first:len(b.args):len(b.args)]...)
 		b.pipeline, b.replies = append(b.pipeline, reply), append(b.replies, reply)
 	}
+}
+
+// pack writes commands in a fourth of the memory that they take. Their owners are left out.
+func pack(commands []command) []byte {
+	packed := make([]byte, 0, 16*len(commands))
+	for i := range commands {
+		c := &commands[i]
+		packed = append(packed, byte(c.verb))
+		for _, s := range [...]span{c.key, c.field, c.value} {
+			packed = binary.AppendUvarint(packed, uint64(s.start))
+			packed = binary.AppendUvarint(packed, uint64(s.end-s.start))
+		}
+		packed = binary.AppendVarint(packed, c.until)
+	}
+	return packed
+}
+
+// unpack adds commands that were packed.
+func unpack(commands []command, packed []byte) []command {
+	number := func() int32 {
+		n, length := binary.Uvarint(packed)
+		packed = packed[length:]
+		return int32(n)
+	}
+	word := func() span {
+		start := number()
+		return span{start, start + number()}
+	}
+	for len(packed) > 0 {
+		c := command{verb: verb(packed[0])}
+		packed = packed[1:]
+		c.key, c.field, c.value = word(), word(), word()
+		until, length := binary.Varint(packed)
+		c.until, packed = until, packed[length:]
+		commands = append(commands, c)
+	}
+	return commands
 }

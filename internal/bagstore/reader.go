@@ -15,6 +15,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/gather"
+	"bagtrail/internal/parallel"
 	"bagtrail/internal/trail"
 )
 
@@ -77,15 +78,30 @@ func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
 // held reads whole hashes.
 func (r *Reader) held(replies []*redis.StringSliceCmd, plate func(i int) string) ([]trail.Held, error) {
 	all := make([]trail.Held, len(replies))
+	workers := parallel.Workers(len(replies), repliesAWorker)
+	if workers == 1 {
+		return all, r.decode(all, replies, 0, plate)
+	}
+	faults := make([]error, workers)
+	parallel.Do(len(replies), workers, func(worker, from, to int) {
+		faults[worker] = r.decode(all[from:to], replies[from:to], from, plate)
+	})
+	return all, errors.Join(faults...)
+}
+
+// decode reads hashes, the first of which is that of plate(first).
+func (r *Reader) decode(all []trail.Held, replies []*redis.StringSliceCmd, first int, plate func(i int) string) (err error) {
 	for i, reply := range replies {
 		all[i].Version = r.version(reply.Val(), 2)
-		var err error
-		if all[i].Messages, err = r.messages(reply, plate(i)); err != nil {
-			return nil, err
+		if all[i].Messages, err = r.messages(reply, plate(first+i)); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
+
+// repliesAWorker is how many hashes are worth a goroutine of their own.
+const repliesAWorker = 32
 
 // query is the reading commands of one round trip.
 type query struct {

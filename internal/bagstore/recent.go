@@ -18,7 +18,7 @@ import (
 // good from the log only.
 const (
 	recentTime  = 3 * time.Second
-	recentBytes = 16 << 20 // some 75,000 messages
+	recentBytes = 12 << 20 // some 80,000 messages
 )
 
 // recent is the batches that Redis has taken lately. It is safe for concurrent use.
@@ -33,11 +33,11 @@ type recent struct {
 // taken is a batch that Redis has taken.
 type taken struct {
 	text     string
-	commands []command
+	commands []byte // packed
 	at       time.Time
 }
 
-func (t *taken) bytes() int { return len(t.text) + len(t.commands)*commandBytes }
+func (t *taken) bytes() int { return len(t.text) + len(t.commands) }
 
 // add keeps a batch, and drops those that are old or too many.
 func (r *recent) add(t taken) {
@@ -72,7 +72,8 @@ func (s *Store) again(ctx context.Context) error {
 	if server == "" || server != r.server {
 		b := &batch{}
 		for _, t := range r.batches {
-			if err := b.resend(ctx, s.writing, t); err != nil {
+			b.commands = unpack(b.commands[:0], t.commands)
+			if err := b.resend(ctx, s.writing, t.text); err != nil {
 				return err
 			}
 		}

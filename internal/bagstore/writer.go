@@ -2,7 +2,6 @@ package bagstore
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"bagtrail/internal/bag"
@@ -51,13 +50,12 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 	defer w.batches.Put(b)
 	b.reset()
 	send := func() error {
-		sent, err := b.send(ctx, w.store.writing)
+		text, err := b.send(ctx, w.store.writing)
 		if err != nil {
 			return err
 		}
 		if w.store.embedded == nil {
-			sent.commands, sent.at = slices.Clone(sent.commands), w.store.now()
-			w.store.recent.add(sent)
+			w.store.recent.add(taken{text, pack(b.commands), w.store.now()})
 		}
 		for i, c := range b.commands {
 			if c.verb == setField && b.replies[i].Val() > 0 {

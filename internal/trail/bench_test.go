@@ -42,7 +42,8 @@ func fifteen(b testing.TB, airports *airport.Library, n int) (*memory.Index, []b
 	return index, plates
 }
 
-// BenchmarkOfPlate is the history of a bag of fifteen events, from stored texts to the folded bag: anew, and again.
+// BenchmarkOfPlate is the history of a bag of fifteen events, from stored texts to the folded bag: anew, again, and anew for
+// whoever only shows it.
 func BenchmarkOfPlate(b *testing.B) {
 	airports := airport.New()
 	index, plates := fifteen(b, airports, 100)
@@ -65,6 +66,16 @@ func BenchmarkOfPlate(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			ask(b, r, i)
+		}
+	})
+	b.Run("shown", func(b *testing.B) {
+		index, plates := fifteen(b, airports, 2000)
+		r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Place: airports.Place, Now: time.Now})
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if err := r.ShowPlate(b.Context(), plates[i%len(plates)], func([]*bag.Bag) {}); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }

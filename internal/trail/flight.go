@@ -25,8 +25,8 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
-	s.room = bag.BorrowRoom()
-	defer s.room.Return() // a list holds no message
+	s.borrows = true // a list holds no message
+	defer s.end()
 	list, err := s.list(ctx, f, before)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (s *session) original(ctx context.Context, rush *bag.Bag) (*bag.Bag, error)
 	}
 	found, err := s.findOriginal(ctx, rush)
 	if err == nil {
-		s.originals[rush] = found
+		note(&s.originals, rush, found)
 	}
 	return found, err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/parallel"
 )
 
 // session holds what one question has read: each plate and each container is read once.
@@ -15,8 +16,9 @@ type session struct {
 	passengers map[string][]*bag.Bag // by PNR
 	originals  map[*bag.Bag]*bag.Bag // of rush bags; nil where there is none
 	hasty      bool                  // what may have changed is read at once, rather than first its version
-	room       *bag.Room             // memory of messages that nobody needs behind the question; nil: any may be remembered
-	remembers  bool                  // … but those of plates that are asked for again
+	borrows    bool                  // nobody needs the messages behind the question: their memory is used again
+	remembers  bool                  // … but for those of plates that are asked for again
+	rooms      []*bag.Room           // that were borrowed
 
 	// What the index has said.
 	pnrs            map[string][]bag.Plate
@@ -27,18 +29,31 @@ type session struct {
 	stowageVersions map[bag.Container]uint64
 }
 
-func (r *Reader) newSession() *session {
-	return &session{
-		reader:          r,
-		bags:            make(map[bag.Plate][]*bag.Bag),
-		passengers:      make(map[string][]*bag.Bag),
-		originals:       make(map[*bag.Bag]*bag.Bag),
-		pnrs:            make(map[string][]bag.Plate),
-		rush:            make(map[bag.Plate][]bag.Plate),
-		trails:          make(map[bag.Plate]*folded),
-		trailVersions:   make(map[bag.Plate]uint64),
-		stowage:         make(map[bag.Container][]*bag.Message),
-		stowageVersions: make(map[bag.Container]uint64),
+func (r *Reader) newSession() *session { return &session{reader: r} }
+
+// note keeps a value in a map, which is made with its first: most questions need few of the maps of a session.
+func note[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[key] = value
+}
+
+// borrow returns the memory for messages that so many goroutines read: nil for messages that may be remembered.
+func (s *session) borrow(workers int) []*bag.Room {
+	if !s.borrows {
+		return make([]*bag.Room, workers)
+	}
+	for len(s.rooms) < workers {
+		s.rooms = append(s.rooms, bag.BorrowRoom())
+	}
+	return s.rooms
+}
+
+// end gives back what was borrowed.
+func (s *session) end() {
+	for _, room := range s.rooms {
+		room.Return()
 	}
 }
 
@@ -49,22 +64,22 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		return Found{}, err
 	}
 	for i, pnr := range w.PNRs {
-		s.pnrs[pnr] = now.PNRs[i]
+		note(&s.pnrs, pnr, now.PNRs[i])
 	}
 	for i, p := range w.Originals {
-		s.rush[p] = now.Originals[i]
+		note(&s.rush, p, now.Originals[i])
 	}
 	for i, p := range w.TrailVersions {
-		s.trailVersions[p] = now.TrailVersions[i]
+		note(&s.trailVersions, p, now.TrailVersions[i])
 	}
 	for i, c := range w.StowageVersions {
-		s.stowageVersions[c] = now.StowageVersions[i]
+		note(&s.stowageVersions, c, now.StowageVersions[i])
 	}
-	for i, p := range w.Trails {
-		s.trails[p] = s.newTrail(p, now.Trails[i])
+	for i, f := range s.newTrails(w.Trails, now.Trails) {
+		note(&s.trails, w.Trails[i], f)
 	}
 	for i, c := range w.Stowage {
-		s.stowageVersions[c] = now.Stowage[i].Version
+		note(&s.stowageVersions, c, now.Stowage[i].Version)
 		if !s.recallStowage(c) {
 			s.addStowage(c, now.Stowage[i])
 		}
@@ -72,12 +87,35 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	return now, nil
 }
 
+// platesAWorker is how many plates are worth a goroutine of their own.
+const platesAWorker = 32
+
+// newTrails reads the messages of plates again.
+func (s *session) newTrails(plates []bag.Plate, held []Held) []*folded {
+	made := make([]*folded, len(plates))
+	workers := parallel.Workers(len(plates), platesAWorker)
+	rooms := s.borrow(workers)
+	if workers == 1 {
+		s.readTrails(made, rooms[0], plates, held)
+		return made
+	}
+	parallel.Do(len(plates), workers, func(worker, from, to int) {
+		s.readTrails(made[from:to], rooms[worker], plates[from:to], held[from:to])
+	})
+	return made
+}
+
+func (s *session) readTrails(made []*folded, room *bag.Room, plates []bag.Plate, held []Held) {
+	for i := range made {
+		made[i] = s.newTrail(room, plates[i], held[i])
+	}
+}
+
 // newTrail reads the messages of a plate again, unless they are those that are remembered.
-func (s *session) newTrail(plate bag.Plate, held Held) *folded {
+func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) *folded {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
 		return before
 	}
-	room := s.room
 	if s.remembers && s.reader.askedLately(plate) {
 		room = nil
 	}
@@ -92,7 +130,7 @@ func (s *session) newTrail(plate bag.Plate, held Held) *folded {
 // addStowage takes up what was read of a container.
 func (s *session) addStowage(c bag.Container, held Held) {
 	messages := s.reader.enricher.Stowage(c, held.Messages)
-	s.stowage[c] = messages
+	note(&s.stowage, c, messages)
 	weight := 1
 	for _, m := range messages {
 		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
@@ -106,7 +144,7 @@ func (s *session) recallStowage(c bag.Container) bool {
 	if version, known := s.stowageVersions[c]; !have || !known || before.version != version {
 		return false
 	}
-	s.stowage[c] = before.messages
+	note(&s.stowage, c, before.messages)
 	return true
 }
 
@@ -116,7 +154,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 	var missing []bag.Plate
 	for _, p := range plates {
 		if _, have := s.bags[p]; !have {
-			s.bags[p] = nil
+			note(&s.bags, p, nil)
 			missing = append(missing, p)
 		}
 	}
@@ -139,7 +177,7 @@ func (s *session) add(plate bag.Plate, f *folded) {
 		s.reader.depart(&copies[i])
 		bags[i] = &copies[i]
 	}
-	s.bags[plate] = bags
+	note(&s.bags, plate, bags)
 }
 
 // askedLately reports whether the history of a plate was asked for lately, which it is from now on. One that is asked for
@@ -173,13 +211,18 @@ func (r *Reader) depart(b *bag.Bag) {
 func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*folded, error) {
 	found := make([]*folded, len(plates))
 	for {
-		n := needs{session: s, Wanted: also, containers: make(map[bag.Container]struct{})}
+		n := needs{session: s, Wanted: also}
 		also = Wanted{}
+		var ready []int // to be folded
 		for i, plate := range plates {
 			if found[i] == nil {
-				found[i] = n.of(plate)
+				var folds bool
+				if found[i], folds = n.of(plate); folds {
+					ready = append(ready, i)
+				}
 			}
 		}
+		s.foldAll(plates, found, ready)
 		if n.Size() == 0 {
 			return found, nil
 		}
@@ -189,6 +232,22 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 	}
 }
 
+// foldAll makes the bags of those plates that are ready.
+func (s *session) foldAll(plates []bag.Plate, found []*folded, ready []int) {
+	workers := parallel.Workers(len(ready), platesAWorker)
+	if workers == 1 {
+		for _, i := range ready {
+			found[i] = s.fold(plates[i], found[i])
+		}
+		return
+	}
+	parallel.Do(len(ready), workers, func(_, from, to int) {
+		for _, i := range ready[from:to] {
+			found[i] = s.fold(plates[i], found[i])
+		}
+	})
+}
+
 // needs is what a question has to read next.
 type needs struct {
 	*session
@@ -196,25 +255,26 @@ type needs struct {
 	containers map[bag.Container]struct{} // of these positionings or versions are wanted
 }
 
-// of returns what can be made of a plate, or wants what is missing to make it.
-func (n *needs) of(plate bag.Plate) *folded {
+// of returns what was made of a plate, and whether it is to be folded now that all is there for that; else it wants what is
+// missing, and returns nil.
+func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
 	f, have := n.trails[plate]
 	if !have {
 		if f = n.remembered(plate); f == nil {
-			return nil
+			return nil, false
 		}
 	}
 	if f.bags != nil && n.unchanged(f) {
-		return f
+		return f, false
 	}
 	ready := true
 	for _, c := range f.containers {
 		ready = n.have(c) && ready
 	}
 	if !ready {
-		return nil
+		return nil, false
 	}
-	return n.fold(plate, f)
+	return f, true
 }
 
 // remembered returns what is remembered of a plate where it is still that. Else it wants the messages of the plate, or first
@@ -224,7 +284,7 @@ func (n *needs) remembered(plate bag.Plate) *folded {
 	version, known := n.trailVersions[plate]
 	switch {
 	case have && known && before.version == version:
-		n.trails[plate] = before
+		note(&n.trails, plate, before)
 		return before
 	case have && !known && !n.hasty:
 		n.TrailVersions = append(n.TrailVersions, plate)
@@ -269,7 +329,7 @@ func (n *needs) first(c bag.Container) bool {
 	if _, wanted := n.containers[c]; wanted {
 		return false
 	}
-	n.containers[c] = struct{}{}
+	note(&n.containers, c, struct{}{})
 	return true
 }
 
@@ -326,7 +386,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 			found = append(found, b)
 		}
 	}
-	s.passengers[pnr] = found
+	note(&s.passengers, pnr, found)
 	return found, nil
 }
 

@@ -107,8 +107,8 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 // behind it: their memory is used again.
 func (r *Reader) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
 	s := r.newSession()
-	s.room, s.remembers = bag.BorrowRoom(), true
-	defer s.room.Return()
+	s.borrows, s.remembers = true, true
+	defer s.end()
 	bags, err := s.ofPlate(ctx, plate)
 	if err == nil {
 		show(bags)

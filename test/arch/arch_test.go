@@ -37,6 +37,7 @@ var rings = []struct {
 	{"internal/bag", text},
 	{"internal/gather", text},
 	{"internal/jsontext", text},
+	{"internal/parallel", text},
 	{"internal/strictyaml", text},
 	{"internal/watch", text},
 	{"enricher", meaning},

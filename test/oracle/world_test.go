@@ -159,7 +159,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 		v := oracle.Event{Airport: m.Airport, Code: e.Code, Description: e.Description,
 			Local: library.Local(m.Airport, m.Happened).Format("2006-01-02T15:04:05Z07:00"), UTC: m.Happened.UTC().Format("2006-01-02T15:04:05Z"),
 			Compartment: m.Compartment, Device: m.Device,
-			Inbound: segment(m.Inbound, true), Outbound: segment(m.Outbound, false), Connection: segment(m.Connection, false),
+			Inbound: segment(m.Inbound, true), Outbound: segment(m.Outbound, false), Connection: connection(m.Connection),
 			FrequentFlyer: m.FrequentFlyer, PassengerStatus: m.PassengerStatus, TagStatus: m.TagStatus, PNR: m.PNR, Raw: m.Raw,
 			ReadLocation: m.ReadLocation, SentLocation: m.SentLocation}
 		for _, s := range m.Onward {
@@ -199,6 +199,13 @@ func segment(s bag.Segment, inbound bool) *oracle.Flight {
 		f.Destination = s.Airport
 	}
 	return f
+}
+
+func connection(s *bag.Segment) *oracle.Flight {
+	if s == nil {
+		return nil
+	}
+	return segment(*s, false)
 }
 
 func count(n int) string {
