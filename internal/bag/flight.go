@@ -46,16 +46,24 @@ func DayIn(year int, month time.Month, day int) Day {
 	return Day(before + int64(day) - 1 - 719468) // which is 1 March of the year 0
 }
 
+// Date returns year, month and day of a date.
+func (d Day) Date() (year int, month time.Month, day int) {
+	n := int64(d) + 719468 // days since 1 March of the year 0
+	ages := floor(n, 146097)
+	n -= ages * 146097
+	y := (n - n/1460 + n/36524 - n/146096) / 365 // of 400, each from March on
+	n -= 365*y + y/4 - y/100
+	m := (5*n + 2) / 153
+	day = int(n - (153*m+2)/5 + 1)
+	if y += 400 * ages; m < 10 {
+		return int(y), time.Month(m + 3), day
+	}
+	return int(y + 1), time.Month(m - 9), day
+}
+
 // Year returns the year of a date.
 func (d Day) Year() int {
-	// The year that 400 years have on average is right but for days around New Year.
-	year := int(floor((int64(d)+719528)*400, 146097))
-	switch {
-	case d < DayIn(year, time.January, 1):
-		year--
-	case d >= DayIn(year+1, time.January, 1):
-		year++
-	}
+	year, _, _ := d.Date()
 	return year
 }
 
@@ -81,7 +89,12 @@ func (d Day) String() string { return string(d.Append(nil)) }
 
 // Append appends the date as YYYY-MM-DD.
 func (d Day) Append(dst []byte) []byte {
-	return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
+	year, month, day := d.Date()
+	if year < 0 || year > 9999 {
+		return time.Unix(int64(d)*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
+	}
+	dst = append(dst, byte('0'+year/1000), byte('0'+year/100%10), byte('0'+year/10%10), byte('0'+year%10), '-')
+	return append(dst, byte('0'+month/10), byte('0'+month%10), '-', byte('0'+day/10), byte('0'+day%10))
 }
 
 // Flight names one flight of one day; it is comparable. The zero Flight is no flight.

@@ -71,9 +71,9 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	dst = append(dst, `,"event_desc":`...)
 	dst = jsontext.AppendString(dst, e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
-	dst = m.Happened.In(places.Location(m.Airport)).AppendFormat(dst, time.RFC3339)
+	dst = appendTime(dst, m.Happened.In(places.Location(m.Airport)))
 	dst = append(dst, `","utc_date_time":"`...)
-	dst = m.Happened.UTC().AppendFormat(dst, time.RFC3339)
+	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
 	dst = appendMember(dst, "aircraft_compartment", m.Compartment)
 	dst = appendFlightInfo(dst, m)
@@ -229,6 +229,28 @@ func appendNumber(dst []byte, name string, value int) []byte {
 	dst = append(dst, '"', ':')
 	return strconv.AppendInt(dst, int64(value), 10)
 }
+
+// appendTime appends a time in its zone, as time.RFC3339 writes it.
+func appendTime(dst []byte, t time.Time) []byte {
+	_, offset := t.Zone()
+	day := bag.DayOf(t)
+	dst = append(day.Append(dst), 'T')
+	second := int(t.Unix() + int64(offset) - 86400*int64(day))
+	dst = append(appendTwo(dst, second/3600), ':')
+	dst = append(appendTwo(dst, second/60%60), ':')
+	dst = appendTwo(dst, second%60)
+	if offset == 0 {
+		return append(dst, 'Z')
+	}
+	sign, minutes := byte('+'), offset/60
+	if minutes < 0 {
+		sign, minutes = '-', -minutes
+	}
+	dst = append(appendTwo(append(dst, sign), minutes/60), ':')
+	return appendTwo(dst, minutes%60)
+}
+
+func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 func appendDay(dst []byte, day bag.Day) []byte {
 	if day == 0 { // of a connection whose date is absent

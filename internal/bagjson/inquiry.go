@@ -37,10 +37,10 @@ func appendTimes(dst []byte, name string, at time.Time, zone *time.Location) []b
 	dst = append(dst, ',', '"')
 	dst = append(dst, name...)
 	dst = append(dst, `_local":"`...)
-	dst = at.In(zone).AppendFormat(dst, time.RFC3339)
+	dst = appendTime(dst, at.In(zone))
 	dst = append(dst, `","`...)
 	dst = append(dst, name...)
 	dst = append(dst, `_utc":"`...)
-	dst = at.UTC().AppendFormat(dst, time.RFC3339)
+	dst = appendTime(dst, at.UTC())
 	return append(dst, '"')
 }

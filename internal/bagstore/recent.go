@@ -18,7 +18,7 @@ import (
 // good from the log only.
 const (
 	recentTime  = 3 * time.Second
-	recentBytes = 12 << 20 // some 80,000 messages
+	recentBytes = 10 << 20 // some 65,000 messages
 )
 
 // recent is the batches that Redis has taken lately. It is safe for concurrent use.

@@ -195,7 +195,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		Departed:  s.flights.Departed,
 		Now:       s.clock,
 	})
-	s.pipeline = ingestor.New(s.library, s.filer, s.store.Writer())
+	s.pipeline = ingestor.New(s.library, s.filer, s.trails.Learning(s.store.Writer()))
 	if s.store.Embedded() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
 	}

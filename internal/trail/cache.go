@@ -12,10 +12,6 @@ const cachedMessages = 6_000
 // cachedPositionings is how many container positionings are remembered at most, times two.
 const cachedPositionings = 2_000
 
-// cachedHints is how many containers, and how many plates, are remembered at most, times two, so that they can be asked for
-// before it is known that they are needed.
-const cachedHints = 10_000
-
 // askedLately is how many plates count as asked for lately at most, times two: about as many as can be remembered.
 const askedLately = 400
 

@@ -121,9 +121,7 @@ func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) *folded {
 	}
 	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, held.Messages))
 	f.borrowed = room != nil
-	if before, _ := s.reader.places.get(plate); !slices.Equal(before, f.containers) {
-		s.reader.places.put(plate, apart(f.containers), len(f.containers))
-	}
+	s.reader.hints.notePlaces(plate, f.containers)
 	return f
 }
 
@@ -295,8 +293,7 @@ func (n *needs) remembered(plate bag.Plate) *folded {
 		}
 	default:
 		n.Trails = append(n.Trails, plate)
-		places, _ := n.reader.places.get(plate)
-		for _, c := range places {
+		for _, c := range n.reader.hints.placesOf(plate) {
 			n.have(c)
 		}
 	}
@@ -369,7 +366,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 	if found, have := s.passengers[pnr]; have {
 		return found, nil
 	}
-	before, _ := s.reader.bookings.get(pnr)
+	before := s.reader.hints.bookingsOf(pnr)
 	if err := s.load(ctx, before, Wanted{PNRs: []string{pnr}, Originals: s.unasked(before)}); err != nil {
 		return nil, err
 	}
@@ -377,9 +374,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 	if err := s.load(ctx, plates, Wanted{Originals: s.unasked(plates)}); err != nil {
 		return nil, err
 	}
-	if !slices.Equal(before, plates) {
-		s.reader.bookings.put(strings.Clone(pnr), plates, len(plates))
-	}
+	s.reader.hints.noteBookings(pnr, plates...)
 	var found []*bag.Bag
 	for _, b := range s.ofPlates(plates) {
 		if strings.ToUpper(b.PNR) == pnr {

@@ -80,8 +80,7 @@ type Reader struct {
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
 	stowage  *cache[bag.Container, stowed]
-	places   *cache[bag.Plate, []bag.Container] // where bags were said to be when they were read last
-	bookings *cache[string, []bag.Plate]        // the plates of passengers when they were asked for last
+	hints    *hints
 	lists    *cache[bag.Flight, list]
 	lately   *cache[bag.Plate, struct{}] // the plates whose history was asked for
 }
@@ -89,12 +88,11 @@ type Reader struct {
 // New returns a Reader over the index.
 func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
-		folded:   newCache[bag.Plate, *folded](cachedMessages),
-		stowage:  newCache[bag.Container, stowed](cachedPositionings),
-		places:   newCache[bag.Plate, []bag.Container](cachedHints),
-		bookings: newCache[string, []bag.Plate](cachedHints),
-		lists:    newCache[bag.Flight, list](cachedLists),
-		lately:   newCache[bag.Plate, struct{}](askedLately),
+		folded:  newCache[bag.Plate, *folded](cachedMessages),
+		stowage: newCache[bag.Container, stowed](cachedPositionings),
+		hints:   newHints(),
+		lists:   newCache[bag.Flight, list](cachedLists),
+		lately:  newCache[bag.Plate, struct{}](askedLately),
 	}
 }
 

@@ -46,7 +46,7 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	pipeline := ingestor.New(s.airports, s.enricher, store.Writer())
+	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
 	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
 	queries := queryapi.Queries{Trails: s.trails, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
