@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bagtrail/internal/few"
 )
 
 // withoutCopies returns the messages that are events, in the order of received times: of every set of
@@ -87,11 +89,11 @@ func sameMessage(m, n *Message) bool {
 
 func last(events []*Message) *Message { return events[len(events)-1] }
 
-// textual holds something for each text and time. Like pairs it looks through what it has one by one while that is
+// textual holds something for each text and time. Like few.Map it looks through what it has one by one while that is
 // little: most texts differ in length already.
 type textual[V any] struct {
 	list  []timed[V]
-	index map[stamp]int // in list, where that is more than few
+	index map[stamp]int // in list, where that is more than a few
 }
 
 type timed[V any] struct {
@@ -101,7 +103,9 @@ type timed[V any] struct {
 }
 
 // newTextual returns one with memory for so many texts, if these are few.
-func newTextual[V any](n int) textual[V] { return textual[V]{list: make([]timed[V], 0, min(n, few+1))} }
+func newTextual[V any](n int) textual[V] {
+	return textual[V]{list: make([]timed[V], 0, min(n, few.Most+1))}
+}
 
 type stamp struct {
 	text string
@@ -125,8 +129,8 @@ func (t *textual[V]) of(text Text, at int64) *V {
 		}
 	}
 	i := t.add(text, at)
-	if len(t.list) > few {
-		t.index = make(map[stamp]int, 2*few)
+	if len(t.list) > few.Most {
+		t.index = make(map[stamp]int, 2*few.Most)
 		for i, e := range t.list {
 			t.index[stamp{e.text.String(), e.at}] = i
 		}

@@ -3,12 +3,14 @@ package bag
 import (
 	"cmp"
 	"slices"
+
+	"bagtrail/internal/few"
 )
 
 // itinerary collects legs; two legs on one flight are one.
 type itinerary struct {
 	legs     []Leg
-	byFlight map[Flight]int // index in legs, where these are more than few
+	byFlight map[Flight]int // index in legs, where these are more than a few
 }
 
 // find returns the index of the leg on a flight, or -1.
@@ -40,8 +42,8 @@ func (t *itinerary) add(l Leg) {
 	switch {
 	case t.byFlight != nil:
 		t.byFlight[l.Flight] = len(t.legs) - 1
-	case len(t.legs) > few:
-		t.byFlight = make(map[Flight]int, 2*few)
+	case len(t.legs) > few.Most:
+		t.byFlight = make(map[Flight]int, 2*few.Most)
 		for i := range t.legs {
 			t.byFlight[t.legs[i].Flight] = i
 		}
@@ -51,12 +53,12 @@ func (t *itinerary) add(l Leg) {
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	current := sources{place: r.Place}
-	var cut pairs[string, *Message] // place → its latest DEL
+	var cut few.Map[string, *Message] // place → its latest DEL
 	for _, m := range messages {
 		if m.Kind == BSM {
 			current.add(m)
 			if m.Change == Delete {
-				cut.set(r.Place(m.Airport), m)
+				cut.Set(r.Place(m.Airport), m)
 			}
 		}
 	}
@@ -89,14 +91,14 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 
 // settingEvents returns the events that set a loading status and still count: not those at an airport
 // before its latest DEL.
-func (r Rules) settingEvents(events []Event, cut *pairs[string, *Message]) []Event {
-	setting := make([]Event, 0, min(len(events), few/2))
+func (r Rules) settingEvents(events []Event, cut *few.Map[string, *Message]) []Event {
+	setting := make([]Event, 0, min(len(events), few.Most/2))
 	for _, e := range events {
 		if e.Sets == NoStatus {
 			continue
 		}
-		if len(cut.list) > 0 {
-			if del, deleted := cut.get(r.Place(e.Message.Airport)); deleted && e.Message.compare(del) < 0 {
+		if cut.Len() > 0 {
+			if del, deleted := cut.Get(r.Place(e.Message.Airport)); deleted && e.Message.compare(del) < 0 {
 				continue
 			}
 		}
@@ -109,10 +111,10 @@ func (r Rules) settingEvents(events []Event, cut *pairs[string, *Message]) []Eve
 // was loaded beside them. A leg that shall have no loading status has NoStatus, the others NotLoaded.
 func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event) itinerary {
 	var all itinerary
-	var out pairs[string, Flight] // place → flight of the leg out of it
+	var out few.Map[string, Flight] // place → flight of the leg out of it
 	put := func(place string, l Leg, status Status) {
 		l.Status = status
-		out.set(place, l.Flight)
+		out.Set(place, l.Flight)
 		all.add(l)
 	}
 	latest := current.latestFirst()
@@ -123,7 +125,7 @@ func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event
 		}
 	}
 	free := func(place string) bool {
-		return out.find(place) < 0 && current.at(place) == nil
+		return !out.Has(place) && current.at(place) == nil
 	}
 	for _, m := range latest { // rule 2
 		if m.isDelete() {
@@ -146,15 +148,15 @@ func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event
 		}
 	}
 
-	var seen pairs[string, struct{}] // places whose latest status-setting BPM is known
+	var seen few.Map[string, struct{}] // places whose latest status-setting BPM is known
 	for _, e := range slices.Backward(setting) {
 		m := e.Message
 		place := r.Place(m.Airport)
-		if m.Kind != BPM || seen.find(place) >= 0 {
+		if m.Kind != BPM || seen.Has(place) {
 			continue
 		}
-		seen.set(place, struct{}{})
-		if leaving, _ := out.get(place); e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != leaving {
+		seen.Set(place, struct{}{})
+		if leaving := out.Value(place); e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != leaving {
 			l := current.outbound(m)
 			l.Status = NotLoaded
 			all.add(l)
@@ -213,11 +215,11 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
 		return
 	}
-	var named pairs[Flight, int]
+	var named few.Map[Flight, int]
 	for _, m := range slices.Backward(messages) {
 		for f := range m.Flights() {
-			if named.find(f) < 0 {
-				named.set(f, len(named.list))
+			if !named.Has(f) {
+				named.Set(f, named.Len())
 			}
 		}
 	}
@@ -227,7 +229,7 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	ordered := make([]travelling, len(legs))
 	for i, followed := range r.followed(legs) {
-		place, _ := named.get(legs[i].Flight)
+		place := named.Value(legs[i].Flight)
 		ordered[i] = travelling{legs[i], followed, place}
 	}
 	slices.SortFunc(ordered, func(a, b travelling) int {
@@ -240,7 +242,7 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 
 // shareDays reports whether legs may have a day in common.
 func shareDays(legs []Leg) bool {
-	if len(legs) > few {
+	if len(legs) > few.Most {
 		return true
 	}
 	for i := range legs {
@@ -259,20 +261,20 @@ func (r Rules) followed(legs []Leg) []int {
 		day   Day
 		place string
 	}
-	var departing pairs[moment, []int]
-	var arriving pairs[moment, int]
+	var departing few.Map[moment, []int]
+	var arriving few.Map[moment, int]
 	for i, l := range legs {
 		from, to := moment{l.Day, r.Place(l.From)}, moment{l.Day, r.Place(l.To)}
-		before, _ := departing.get(from)
-		departing.set(from, append(before, i))
-		n, _ := arriving.get(to)
-		arriving.set(to, n+1)
+		before := departing.Value(from)
+		departing.Set(from, append(before, i))
+		n := arriving.Value(to)
+		arriving.Set(to, n+1)
 	}
 	counts := make([]int, len(legs))
 	var reached []int
 	for i, l := range legs {
 		counts[i] = longestChain
-		feeders, _ := arriving.get(moment{l.Day, r.Place(l.From)})
+		feeders := arriving.Value(moment{l.Day, r.Place(l.From)})
 		if r.Place(l.From) == r.Place(l.To) {
 			feeders-- // itself
 		}
@@ -285,14 +287,14 @@ func (r Rules) followed(legs []Leg) []int {
 		this := reached[0]
 		reached = reached[1:]
 		behind := moment{legs[this].Day, r.Place(legs[this].To)}
-		following, _ := departing.get(behind)
+		following := departing.Value(behind)
 		for _, next := range following {
 			if n := counts[this] + 1; n < counts[next] {
 				counts[next] = n
 				reached = append(reached, next)
 			}
 		}
-		departing.set(behind, nil) // the shortest way has been there
+		departing.Set(behind, nil) // the shortest way has been there
 	}
 	return counts
 }

@@ -1,24 +1,25 @@
 package bag
 
-import "slices"
+import (
+	"slices"
+
+	"bagtrail/internal/few"
+)
 
 // sources holds the current BSM of every place as messages are added in the order of events.
 type sources struct {
 	place   func(code string) string
-	current pairs[string, *Message] // place → its latest BSM
-	order   []*Message              // the current ones and those that they replaced, oldest first
+	current few.Map[string, *Message] // place → its latest BSM
+	order   []*Message                // the current ones and those that they replaced, oldest first
 }
 
 func (s *sources) add(m *Message) {
-	s.current.set(s.place(m.Airport), m)
+	s.current.Set(s.place(m.Airport), m)
 	s.order = append(s.order, m)
 }
 
 // at returns the current BSM of a place, or nil.
-func (s *sources) at(place string) *Message {
-	m, _ := s.current.get(place)
-	return m
-}
+func (s *sources) at(place string) *Message { return s.current.Value(place) }
 
 // latestFirst returns the current BSMs.
 func (s *sources) latestFirst() []*Message {

@@ -1,5 +1,7 @@
 package bag
 
+import "bagtrail/internal/few"
+
 // Container is a stowage device as it is filled for one flight.
 type Container struct {
 	Flight Flight
@@ -31,14 +33,14 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 	if len(positionings) == 0 {
 		return events
 	}
-	var device pairs[stowagePlace, string]
+	var device few.Map[stowagePlace, string]
 	merged := make([]Event, 0, len(events)+min(len(positionings), 2))
 	next := 0
 	for _, p := range positionings {
 		for next < len(events) && events[next].Message.compare(p) < 0 {
 			e := events[next]
 			if (e.Message.Device != "" || e.Code == offloaded.Code) && r.departs(e.Message) {
-				device.set(stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}, e.Message.Device)
+				device.Set(stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}, e.Message.Device)
 			}
 			merged = append(merged, e)
 			next++
@@ -46,7 +48,7 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 		if p.Device == "" || !r.departs(p) {
 			continue
 		}
-		if in, _ := device.get(stowagePlace{p.Outbound.Flight, p.Airport}); in != p.Device {
+		if device.Value(stowagePlace{p.Outbound.Flight, p.Airport}) != p.Device {
 			continue
 		}
 		if code, loading := loadingEvent(p); loading {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/few"
 )
 
 // cachedLists is how many plates, bags and containers the remembered lists hold together at most, times two.
@@ -82,7 +83,7 @@ type onFlight struct {
 }
 
 // still reports whether what it was made from has these versions.
-func (o *onFlight) still(version uint64, positioned map[bag.Container]uint64) bool {
+func (o *onFlight) still(version uint64, positioned *few.Map[bag.Container, uint64]) bool {
 	return o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
 
@@ -114,7 +115,7 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 		for len(old) > 0 && old[0].plate < plate {
 			old = old[1:]
 		}
-		if len(old) > 0 && old[0].plate == plate && old[0].still(s.trailVersions[plate], s.stowageVersions) {
+		if len(old) > 0 && old[0].plate == plate && old[0].still(s.trailVersions.Value(plate), &s.stowageVersions) {
 			made[i] = old[0]
 		} else {
 			missing = append(missing, plate)

@@ -36,12 +36,12 @@ func (s *session) joinOriginal(ctx context.Context, b *bag.Bag) error {
 // is the one with the latest first flight date not after its own; where it names none, the one bag of the
 // same PNR and surname that is neither rush nor cancelled.
 func (s *session) original(ctx context.Context, rush *bag.Bag) (*bag.Bag, error) {
-	if found, have := s.originals[rush]; have {
+	if found, have := s.originals.Get(rush); have {
 		return found, nil
 	}
 	found, err := s.findOriginal(ctx, rush)
 	if err == nil {
-		note(&s.originals, rush, found)
+		s.originals.Set(rush, found)
 	}
 	return found, err
 }
@@ -52,7 +52,7 @@ func (s *session) findOriginal(ctx context.Context, rush *bag.Bag) (*bag.Bag, er
 			return nil, err
 		}
 		var best *bag.Bag
-		for _, b := range s.bags[rush.Original] {
+		for _, b := range s.bags.Value(rush.Original) {
 			if within(b, rush) && (best == nil || b.FirstDay > best.FirstDay) {
 				best = b
 			}
@@ -129,8 +129,8 @@ func (s *session) rushCandidates(ctx context.Context, b *bag.Bag) ([]*bag.Bag, e
 		return nil, err
 	}
 	var candidates []*bag.Bag
-	for _, p := range s.rush[b.Plate] {
-		for _, c := range s.bags[p] {
+	for _, p := range s.rush.Value(b.Plate) {
+		for _, c := range s.bags.Value(p) {
 			if c.Original == b.Plate {
 				candidates = append(candidates, c)
 			}

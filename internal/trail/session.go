@@ -6,38 +6,31 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/few"
 	"bagtrail/internal/parallel"
 )
 
 // session holds what one question has read: each plate and each container is read once.
 type session struct {
 	reader     *Reader
-	bags       map[bag.Plate][]*bag.Bag
-	passengers map[string][]*bag.Bag // by PNR
-	originals  map[*bag.Bag]*bag.Bag // of rush bags; nil where there is none
-	hasty      bool                  // what may have changed is read at once, rather than first its version
-	borrows    bool                  // nobody needs the messages behind the question: their memory is used again
-	remembers  bool                  // … but for those of plates that are asked for again
-	rooms      []*bag.Room           // that were borrowed
+	bags       few.Map[bag.Plate, []*bag.Bag]
+	passengers few.Map[string, []*bag.Bag] // by PNR
+	originals  few.Map[*bag.Bag, *bag.Bag] // of rush bags; nil where there is none
+	hasty      bool                        // what may have changed is read at once, rather than first its version
+	borrows    bool                        // nobody needs the messages behind the question: their memory is used again
+	remembers  bool                        // … but for those of plates that are asked for again
+	rooms      []*bag.Room                 // that were borrowed
 
 	// What the index has said.
-	pnrs            map[string][]bag.Plate
-	rush            map[bag.Plate][]bag.Plate // the rush bags that name a plate
-	trails          map[bag.Plate]*folded     // bags may not be made yet
-	trailVersions   map[bag.Plate]uint64
-	stowage         map[bag.Container][]*bag.Message
-	stowageVersions map[bag.Container]uint64
+	pnrs            few.Map[string, []bag.Plate]
+	rush            few.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
+	trails          few.Map[bag.Plate, *folded]     // bags may not be made yet
+	trailVersions   few.Map[bag.Plate, uint64]
+	stowage         few.Map[bag.Container, []*bag.Message]
+	stowageVersions few.Map[bag.Container, uint64]
 }
 
 func (r *Reader) newSession() *session { return &session{reader: r} }
-
-// note keeps a value in a map, which is made with its first: most questions need few of the maps of a session.
-func note[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = make(map[K]V)
-	}
-	(*m)[key] = value
-}
 
 // borrow returns the memory for messages that so many goroutines read: nil for messages that may be remembered.
 func (s *session) borrow(workers int) []*bag.Room {
@@ -64,22 +57,22 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		return Found{}, err
 	}
 	for i, pnr := range w.PNRs {
-		note(&s.pnrs, pnr, now.PNRs[i])
+		s.pnrs.Set(pnr, now.PNRs[i])
 	}
 	for i, p := range w.Originals {
-		note(&s.rush, p, now.Originals[i])
+		s.rush.Set(p, now.Originals[i])
 	}
 	for i, p := range w.TrailVersions {
-		note(&s.trailVersions, p, now.TrailVersions[i])
+		s.trailVersions.Set(p, now.TrailVersions[i])
 	}
 	for i, c := range w.StowageVersions {
-		note(&s.stowageVersions, c, now.StowageVersions[i])
+		s.stowageVersions.Set(c, now.StowageVersions[i])
 	}
 	for i, f := range s.newTrails(w.Trails, now.Trails) {
-		note(&s.trails, w.Trails[i], f)
+		s.trails.Set(w.Trails[i], f)
 	}
 	for i, c := range w.Stowage {
-		note(&s.stowageVersions, c, now.Stowage[i].Version)
+		s.stowageVersions.Set(c, now.Stowage[i].Version)
 		if !s.recallStowage(c) {
 			s.addStowage(c, now.Stowage[i])
 		}
@@ -128,7 +121,7 @@ func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) *folded {
 // addStowage takes up what was read of a container.
 func (s *session) addStowage(c bag.Container, held Held) {
 	messages := s.reader.enricher.Stowage(c, held.Messages)
-	note(&s.stowage, c, messages)
+	s.stowage.Set(c, messages)
 	weight := 1
 	for _, m := range messages {
 		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
@@ -139,10 +132,10 @@ func (s *session) addStowage(c bag.Container, held Held) {
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.
 func (s *session) recallStowage(c bag.Container) bool {
 	before, have := s.reader.stowage.get(c)
-	if version, known := s.stowageVersions[c]; !have || !known || before.version != version {
+	if version, known := s.stowageVersions.Get(c); !have || !known || before.version != version {
 		return false
 	}
-	note(&s.stowage, c, before.messages)
+	s.stowage.Set(c, before.messages)
 	return true
 }
 
@@ -151,8 +144,8 @@ func (s *session) recallStowage(c bag.Container) bool {
 func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
-		if _, have := s.bags[p]; !have {
-			note(&s.bags, p, nil)
+		if !s.bags.Has(p) {
+			s.bags.Set(p, nil)
 			missing = append(missing, p)
 		}
 	}
@@ -175,7 +168,7 @@ func (s *session) add(plate bag.Plate, f *folded) {
 		s.reader.depart(&copies[i])
 		bags[i] = &copies[i]
 	}
-	note(&s.bags, plate, bags)
+	s.bags.Set(plate, bags)
 }
 
 // askedLately reports whether the history of a plate was asked for lately, which it is from now on. One that is asked for
@@ -250,13 +243,13 @@ func (s *session) foldAll(plates []bag.Plate, found []*folded, ready []int) {
 type needs struct {
 	*session
 	Wanted
-	containers map[bag.Container]struct{} // of these positionings or versions are wanted
+	containers few.Map[bag.Container, struct{}] // of these positionings or versions are wanted
 }
 
 // of returns what was made of a plate, and whether it is to be folded now that all is there for that; else it wants what is
 // missing, and returns nil.
 func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
-	f, have := n.trails[plate]
+	f, have := n.trails.Get(plate)
 	if !have {
 		if f = n.remembered(plate); f == nil {
 			return nil, false
@@ -279,15 +272,15 @@ func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
 // the versions of all that the bags were made of.
 func (n *needs) remembered(plate bag.Plate) *folded {
 	before, have := n.reader.folded.get(plate)
-	version, known := n.trailVersions[plate]
+	version, known := n.trailVersions.Get(plate)
 	switch {
 	case have && known && before.version == version:
-		note(&n.trails, plate, before)
+		n.trails.Set(plate, before)
 		return before
 	case have && !known && !n.hasty:
 		n.TrailVersions = append(n.TrailVersions, plate)
 		for _, c := range before.containers {
-			if _, known := n.stowageVersions[c]; !known && n.first(c) {
+			if !n.stowageVersions.Has(c) && n.first(c) {
 				n.StowageVersions = append(n.StowageVersions, c)
 			}
 		}
@@ -303,16 +296,16 @@ func (n *needs) remembered(plate bag.Plate) *folded {
 // unchanged reports whether the containers are as they were when the bags were made.
 func (n *needs) unchanged(f *folded) bool {
 	for _, c := range f.containers {
-		if _, known := n.stowageVersions[c]; !known {
+		if !n.stowageVersions.Has(c) {
 			return false
 		}
 	}
-	return f.positioned == versionOf(f.containers, n.stowageVersions)
+	return f.positioned == versionOf(f.containers, &n.stowageVersions)
 }
 
 // have reports whether the positionings of a container are there, or wants them.
 func (n *needs) have(c bag.Container) bool {
-	if _, have := n.stowage[c]; have || n.recallStowage(c) {
+	if n.stowage.Has(c) || n.recallStowage(c) {
 		return true
 	}
 	if n.first(c) {
@@ -323,10 +316,10 @@ func (n *needs) have(c bag.Container) bool {
 
 // first reports whether something of a container is wanted for the first time.
 func (n *needs) first(c bag.Container) bool {
-	if _, wanted := n.containers[c]; wanted {
+	if n.containers.Has(c) {
 		return false
 	}
-	note(&n.containers, c, struct{}{})
+	n.containers.Set(c, struct{}{})
 	return true
 }
 
@@ -334,18 +327,18 @@ func (n *needs) first(c bag.Container) bool {
 func (s *session) fold(plate bag.Plate, f *folded) *folded {
 	var positionings []*bag.Message
 	for _, c := range f.containers {
-		positionings = append(positionings, s.stowage[c]...)
+		positionings = append(positionings, s.stowage.Value(c)...)
 	}
 	made := *f
-	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), versionOf(f.containers, s.stowageVersions)
+	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), versionOf(f.containers, &s.stowageVersions)
 	return &made
 }
 
 // versionOf returns the version of the positionings of containers, from that of each.
-func versionOf(containers []bag.Container, versions map[bag.Container]uint64) uint64 {
+func versionOf(containers []bag.Container, versions *few.Map[bag.Container, uint64]) uint64 {
 	version := uint64(len(containers))
 	for _, c := range containers {
-		version = version*0x9e3779b97f4a7c15 + versions[c]
+		version = version*0x9e3779b97f4a7c15 + versions.Value(c)
 	}
 	return version
 }
@@ -354,7 +347,7 @@ func versionOf(containers []bag.Container, versions map[bag.Container]uint64) ui
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
 	for _, p := range slices.Sorted(slices.Values(plates)) {
-		all = append(all, s.bags[p]...)
+		all = append(all, s.bags.Value(p)...)
 	}
 	return all
 }
@@ -363,14 +356,14 @@ func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 // them, whether they were re-flighted, is read with them.
 func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 	pnr = strings.ToUpper(pnr)
-	if found, have := s.passengers[pnr]; have {
+	if found, have := s.passengers.Get(pnr); have {
 		return found, nil
 	}
 	before := s.reader.hints.bookingsOf(pnr)
 	if err := s.load(ctx, before, Wanted{PNRs: []string{pnr}, Originals: s.unasked(before)}); err != nil {
 		return nil, err
 	}
-	plates := s.pnrs[pnr]
+	plates := s.pnrs.Value(pnr)
 	if err := s.load(ctx, plates, Wanted{Originals: s.unasked(plates)}); err != nil {
 		return nil, err
 	}
@@ -381,7 +374,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 			found = append(found, b)
 		}
 	}
-	note(&s.passengers, pnr, found)
+	s.passengers.Set(pnr, found)
 	return found, nil
 }
 
@@ -389,7 +382,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 func (s *session) unasked(plates []bag.Plate) []bag.Plate {
 	var missing []bag.Plate
 	for _, p := range plates {
-		if _, have := s.rush[p]; !have {
+		if !s.rush.Has(p) {
 			missing = append(missing, p)
 		}
 	}
@@ -409,7 +402,7 @@ func (s *session) loadRush(ctx context.Context, plates []bag.Plate) error {
 		for _, p := range plates {
 			if _, done := seen[p]; !done {
 				seen[p] = struct{}{}
-				next = append(next, s.rush[p]...)
+				next = append(next, s.rush.Value(p)...)
 			}
 		}
 		if err := s.load(ctx, next, Wanted{Originals: s.unasked(next)}); err != nil {

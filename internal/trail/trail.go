@@ -118,7 +118,7 @@ func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 	if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 		return nil, err
 	}
-	bags := s.bags[plate]
+	bags := s.bags.Value(plate)
 	for _, b := range bags {
 		if err := s.joinOriginal(ctx, b); err != nil {
 			return nil, err

@@ -1,0 +1,30 @@
+package few_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"bagtrail/internal/few"
+)
+
+// It is a map, however much it holds.
+func TestMap(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, keys := range []int{1, few.Most - 1, few.Most, few.Most + 1, 10 * few.Most} {
+		var m few.Map[int, string]
+		want := map[int]string{}
+		for range 5 * keys {
+			key, value := random.IntN(keys), string(rune('A'+random.IntN(26)))
+			m.Set(key, value)
+			want[key] = value
+			if m.Len() != len(want) {
+				t.Fatalf("%d keys, want %d", m.Len(), len(want))
+			}
+			asked := random.IntN(keys + 1)
+			got, have := m.Get(asked)
+			if value, there := want[asked]; have != there || got != value || m.Has(asked) != there {
+				t.Fatalf("%d: %q %v, want %q %v", asked, got, have, value, there)
+			}
+		}
+	}
+}
