@@ -29,6 +29,8 @@ test: ## run all tests that need nothing installed
 check: lint ## formatting, vet, linters, unit tests, direction of imports
 	go test $(UNIT)
 	go test -count=1 ./test/arch # it reads what the cache of test results does not watch
+	go test -tags purego ./parser # as on processors without assembler
+	GOARCH=arm64 go vet ./parser
 
 lint: ## formatting, vet and linters alone
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }

@@ -2,10 +2,10 @@ package parser
 
 import "strings"
 
-// line is one line of a text: not blank, trimmed, without the characters that outline.read takes out.
+// line is one line of a text: not blank, trimmed, without the characters that outline.mark takes out.
 // The zero line is no line.
 type line struct {
-	at   int // offset of its first byte in the text that outline.read went through
+	at   int // offset of its first byte in the text that outline.mark went through
 	text string
 }
 

@@ -41,7 +41,7 @@ const (
 // Message is one accepted message as far as it concerns one plate: one of its groups, with dates and
 // times made whole. A message that names the plate in two groups makes two. A container positioning
 // concerns no plate but the bags in its stowage device. Strings may be views of Raw. A Message is
-// never changed once made.
+// never changed once made, unless it lies in a room that is borrowed.
 //
 // Many are held at once: what is small stands together, so that it takes little.
 type Message struct {

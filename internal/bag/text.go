@@ -10,7 +10,7 @@ type Text struct {
 }
 
 // NewText returns the text of lines that LF joins or, with returns, CR LF. Then no other line end and no character below
-// blank may be in it.
+// blank may be in it: either line end is less than all else.
 func NewText(lines string, returns bool) Text { return Text{lines, returns} }
 
 // String returns the text.
@@ -44,8 +44,8 @@ func (t Text) Equal(u Text) bool {
 
 // Compare orders texts byte by byte.
 func (t Text) Compare(u Text) int {
-	if t.returns == u.returns && t.lines == u.lines {
-		return 0
+	if t.returns == u.returns {
+		return strings.Compare(t.lines, u.lines)
 	}
 	return strings.Compare(t.String(), u.String())
 }

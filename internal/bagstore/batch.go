@@ -137,7 +137,7 @@ func (b *batch) build(ctx context.Context, text string) {
 	}
 }
 
-// pack writes commands in a fourth of the memory that they take. Their owners are left out.
+// pack writes commands in less than half of the memory that they take. Their owners are left out.
 func pack(commands []command) []byte {
 	packed := make([]byte, 0, 16*len(commands))
 	for i := range commands {

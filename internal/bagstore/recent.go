@@ -37,7 +37,7 @@ type taken struct {
 	at       time.Time
 }
 
-func (t *taken) bytes() int { return len(t.text) + len(t.commands) }
+func (t *taken) bytes() int { return len(t.text) + cap(t.commands) }
 
 // add keeps a batch, and drops those that are old or too many.
 func (r *recent) add(t taken) {

@@ -34,9 +34,9 @@ func TestEachNumberIsDoneOnce(t *testing.T) {
 func TestAPanicReachesTheCallerWhenAllHaveReturned(t *testing.T) {
 	var returned atomic.Int32
 	defer func() {
-		text, _ := recover().(string)
-		if !strings.HasPrefix(text, "broken\n") || !strings.Contains(text, "parallel_test.go") {
-			t.Errorf("panic with %q", text)
+		defect, _ := recover().(parallel.Panic)
+		if defect.Value != "broken" || !strings.Contains(string(defect.Stack), "parallel_test.go") || !strings.HasPrefix(defect.Error(), "broken\n") {
+			t.Errorf("panic with %v", defect)
 		}
 		if returned.Load() != 3 {
 			t.Errorf("%d have returned", returned.Load())

@@ -10,8 +10,8 @@ import (
 )
 
 // hints remember where bags are said to be, and which bags a passenger has: of the bags that were filed or asked for lately,
-// in little memory that never grows. What they say may be old, or wrong. It never decides an answer: it is asked for
-// together with what does, so that a round trip is saved where it is right.
+// in little memory that never grows. What they say may be old, or wrong. It never decides what an answer says: it is asked
+// for together with what does, so that a round trip is saved where it is right; where it is wrong, one may be lost.
 type hints struct {
 	seed     maphash.Seed
 	places   table[place]   // by plate

@@ -109,7 +109,7 @@ func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) *folded {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
 		return before
 	}
-	if s.remembers && s.reader.askedLately(plate) {
+	if s.remembers && len(held.Messages) <= mostRemembered && s.reader.askedLately(plate) {
 		room = nil
 	}
 	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, held.Messages))
@@ -171,8 +171,8 @@ func (s *session) add(plate bag.Plate, f *folded) {
 	s.bags.Set(plate, bags)
 }
 
-// askedLately reports whether the history of a plate was asked for lately, which it is from now on. One that is asked for
-// once is not worth being remembered.
+// askedLately reports whether a plate was read lately to show a history, which it is from now on. What is asked for once is
+// not worth being remembered.
 func (r *Reader) askedLately(plate bag.Plate) bool {
 	_, asked := r.lately.get(plate)
 	if !asked {
@@ -181,9 +181,12 @@ func (r *Reader) askedLately(plate bag.Plate) bool {
 	return asked
 }
 
-// remember keeps what was made of a plate. A plate with more messages than a tenth of what can be kept is not.
+// mostRemembered is how many messages a plate has at most that is remembered.
+const mostRemembered = cachedMessages / 10
+
+// remember keeps what was made of a plate.
 func (r *Reader) remember(plate bag.Plate, f *folded) {
-	if !f.borrowed && len(f.messages) <= cachedMessages/10 {
+	if !f.borrowed && len(f.messages) <= mostRemembered {
 		r.folded.put(plate, f, len(f.messages))
 	}
 }

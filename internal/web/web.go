@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/fault"
+	"bagtrail/internal/parallel"
 )
 
 // Settings are what a Site depends on.
@@ -117,7 +118,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 				panic(defect)
 			}
 			a = c.Refuse(fault.Internal)
-			a.Cause = panicked{defect, debug.Stack()}
+			a.Cause = panicOf(defect)
 			callback = c.callback
 		}
 	}()
@@ -156,6 +157,14 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 type panicked struct {
 	defect any
 	stack  []byte
+}
+
+// panicOf returns the cause from what was recovered: of a goroutine that took part in the work, its own.
+func panicOf(defect any) panicked {
+	if there, ok := defect.(parallel.Panic); ok {
+		return panicked{there.Value, there.Stack}
+	}
+	return panicked{defect, debug.Stack()}
 }
 
 func (p panicked) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
