@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/few"
 	"bagtrail/parser"
 )
 
@@ -39,7 +40,7 @@ func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 	for _, o := range g.Onward {
 		add(o)
 	}
-	return bag.Distinct(flights)
+	return few.Distinct(flights)
 }
 
 // entries returns an entry for each plate of a group, in plate order.
@@ -89,10 +90,10 @@ func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 
 // union returns the elements of a and those of b that a has not, without writing into either.
 func union[T comparable](a, b []T) []T {
-	if len(a)+len(b) <= bag.Few && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
+	if len(a)+len(b) <= few.Most && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
 		return a
 	}
-	return bag.Distinct(slices.Concat(a, b))
+	return few.Distinct(slices.Concat(a, b))
 }
 
 // positioned returns the containers that a message without tags positions.
@@ -103,7 +104,7 @@ func positioned(m *parser.Message, ref bag.Day) []bag.Container {
 			all = append(all, c)
 		}
 	}
-	return bag.Distinct(all)
+	return few.Distinct(all)
 }
 
 // container returns the container that a group is about.

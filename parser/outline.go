@@ -38,8 +38,7 @@ type outline struct {
 
 // mark makes ready for scan: it takes out of text what must be taken out, and finds its line ends.
 func (o *outline) mark(text string) {
-	o.text, o.untidy, o.returns = text, 0, false
-	o.identifier, o.end, o.present = span{}, span{}, 0
+	o.text, o.end, o.untidy, o.returns = text, span{}, 0, false
 	var hasCR bool
 	if o.marks, o.least, hasCR = mark(o.marks, text); stripped(o.least) && text != "" {
 		o.text = strip(text)
@@ -168,10 +167,8 @@ func isEnd(s, identifier string) bool {
 	return name == identifier || ok && identifier == "BPM" && isDigits(part)
 }
 
-const etx = 3
-
 // stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and ETX.
-func stripped(c byte) bool { return c <= etx }
+func stripped(c byte) bool { return c <= 3 }
 
 // strip returns text without the stripped characters.
 func strip(text string) string {

@@ -42,33 +42,25 @@ type scratch struct {
 // readers are the elements that the parser interprets, by letter; it carries the others along. Each reads one line
 // into the message, or reports what is wrong with it. The first .V is read before any .B, since the airport that it
 // names decides on that.
-var readers = func() (all [32]func(*Message, line)) {
-	for i := range all {
-		all[i] = func(*Message, line) {}
-	}
-	for letter, read := range map[byte]func(*Message, line){
-		'V': (*Message).readVersion,
-		'F': (*Message).readOutbound,
-		'I': (*Message).readInbound,
-		'O': (*Message).readOnward,
-		'N': (*Message).readTags,
-		'B': (*Message).readIrregularity,
-		'J': (*Message).readProcessing,
-		'U': (*Message).readLoading,
-		'X': (*Message).readScreening,
-		'S': (*Message).readReconciliation,
-		'W': (*Message).readWeight,
-		'P': (*Message).readPassenger,
-		'L': (*Message).readPNR,
-		'Y': (*Message).readFrequentFlyer,
-		'E': (*Message).readException,
-		'M': (*Message).readUniqueID,
-		'R': (*Message).readAirlineData,
-	} {
-		all[letter-'A'] = read
-	}
-	return all
-}()
+var readers = [32]func(*Message, line){ // so many that a letter needs no check
+	'V' - 'A': (*Message).readVersion,
+	'F' - 'A': (*Message).readOutbound,
+	'I' - 'A': (*Message).readInbound,
+	'O' - 'A': (*Message).readOnward,
+	'N' - 'A': (*Message).readTags,
+	'B' - 'A': (*Message).readIrregularity,
+	'J' - 'A': (*Message).readProcessing,
+	'U' - 'A': (*Message).readLoading,
+	'X' - 'A': (*Message).readScreening,
+	'S' - 'A': (*Message).readReconciliation,
+	'W' - 'A': (*Message).readWeight,
+	'P' - 'A': (*Message).readPassenger,
+	'L' - 'A': (*Message).readPNR,
+	'Y' - 'A': (*Message).readFrequentFlyer,
+	'E' - 'A': (*Message).readException,
+	'M' - 'A': (*Message).readUniqueID,
+	'R' - 'A': (*Message).readAirlineData,
+}
 
 // Parse reads text, of less than 4 GiB, into m, overwriting what m held. It keeps views of text.
 func (m *Message) Parse(text string, ref Reference) {
@@ -183,7 +175,9 @@ func (m *Message) readElements() {
 func (m *Message) readElement(e line) {
 	s := &m.scratch
 	letter := (e.text[1] - 'A') & 31
-	readers[letter](m, e)
+	if read := readers[letter]; read != nil {
+		read(m, e)
+	}
 	s.seen |= 1 << letter
 	s.own |= 1 << letter
 	s.since |= 1 << letter

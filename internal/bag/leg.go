@@ -10,18 +10,7 @@ import (
 // itinerary collects legs; two legs on one flight are one.
 type itinerary struct {
 	legs     []Leg
-	byFlight map[Flight]int // index in legs, where these are more than a few
-}
-
-// find returns the index of the leg on a flight, or -1.
-func (t *itinerary) find(f Flight) int {
-	if t.byFlight == nil {
-		return slices.IndexFunc(t.legs, func(l Leg) bool { return l.Flight == f })
-	}
-	if i, seen := t.byFlight[f]; seen {
-		return i
-	}
-	return -1
+	byFlight few.Map[Flight, int] // index in legs
 }
 
 // add adds a leg. Where there is one on the same flight already, the airports are those of the first
@@ -30,7 +19,7 @@ func (t *itinerary) add(l Leg) {
 	if l.Flight.IsZero() {
 		return
 	}
-	if i := t.find(l.Flight); i >= 0 {
+	if i, there := t.byFlight.Get(l.Flight); there {
 		have := &t.legs[i]
 		if have.From == "" && l.From != "" {
 			have.From, have.To = l.From, l.To
@@ -38,16 +27,8 @@ func (t *itinerary) add(l Leg) {
 		have.Status = max(have.Status, l.Status)
 		return
 	}
+	t.byFlight.Set(l.Flight, len(t.legs))
 	t.legs = append(t.legs, l)
-	switch {
-	case t.byFlight != nil:
-		t.byFlight[l.Flight] = len(t.legs) - 1
-	case len(t.legs) > few.Most:
-		t.byFlight = make(map[Flight]int, 2*few.Most)
-		for i := range t.legs {
-			t.byFlight[t.legs[i].Flight] = i
-		}
-	}
 }
 
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
@@ -80,7 +61,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	var past itinerary
 	for _, m := range slices.Backward(messages) {
 		for l := range r.namedLegs(m) {
-			if living.find(l.Flight) < 0 {
+			if !living.byFlight.Has(l.Flight) {
 				past.add(l)
 			}
 		}

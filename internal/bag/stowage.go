@@ -23,7 +23,7 @@ func Containers(messages []*Message) []Container {
 			all = append(all, Container{m.Outbound.Flight, m.Device})
 		}
 	}
-	return Distinct(all)
+	return few.Distinct(all)
 }
 
 // withPositionings adds to the events of a bag, which are in order, an event for every container

@@ -1,6 +1,7 @@
 // Package bagstore keeps the index in Redis: every accepted message under each plate that it names, or each container
-// that it positions, and the plates by flight, container, PNR and re-flighted bag. It is the only importer of go-redis. It stores messages, not events: what they mean
-// is folded when they are read, so every write commutes with every other, may be repeated, and needs no transaction.
+// that it positions, and the plates by flight, container, PNR and re-flighted bag. It is the only importer of go-redis. It
+// stores messages, not events: what they mean is folded when they are read, so every write commutes with every other, may
+// be repeated, and needs no transaction.
 //
 // The guarantees: what File has reported as filed is in Redis whole; a read is whole or an error; nothing is kept longer
 // than retention allows. All that goes wrong on the way to Redis and back is ErrUnavailable.

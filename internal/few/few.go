@@ -1,4 +1,4 @@
-// Package few holds a map for what is mostly little.
+// Package few holds a map, and what takes out doubles, for what is mostly little.
 package few
 
 // Most is how many things are looked through one by one: beyond, a map costs less.

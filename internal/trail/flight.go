@@ -93,7 +93,7 @@ func newList(plates []onFlight) list {
 	for i := range plates {
 		l.containers = append(l.containers, plates[i].containers...)
 	}
-	l.containers = slices.Clip(bag.Distinct(l.containers))
+	l.containers = slices.Clip(few.Distinct(l.containers))
 	return l
 }
 

@@ -85,6 +85,9 @@ const platesAWorker = 32
 
 // newTrails reads the messages of plates again.
 func (s *session) newTrails(plates []bag.Plate, held []Held) []*folded {
+	if len(plates) == 0 {
+		return nil
+	}
 	made := make([]*folded, len(plates))
 	workers := parallel.Workers(len(plates), platesAWorker)
 	rooms := s.borrow(workers)
@@ -230,16 +233,16 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 func (s *session) foldAll(plates []bag.Plate, found []*folded, ready []int) {
 	workers := parallel.Workers(len(ready), platesAWorker)
 	if workers == 1 {
-		for _, i := range ready {
-			found[i] = s.fold(plates[i], found[i])
-		}
+		s.foldSome(plates, found, ready)
 		return
 	}
-	parallel.Do(len(ready), workers, func(_, from, to int) {
-		for _, i := range ready[from:to] {
-			found[i] = s.fold(plates[i], found[i])
-		}
-	})
+	parallel.Do(len(ready), workers, func(_, from, to int) { s.foldSome(plates, found, ready[from:to]) })
+}
+
+func (s *session) foldSome(plates []bag.Plate, found []*folded, ready []int) {
+	for _, i := range ready {
+		found[i] = s.fold(plates[i], found[i])
+	}
 }
 
 // needs is what a question has to read next.

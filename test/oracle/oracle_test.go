@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate/journey"
 	"bagtrail/parser"
 	"bagtrail/test/oracle"
@@ -121,7 +122,7 @@ func show(messages []journey.Message, q question) string {
 		if !m.Report {
 			var read parser.Message
 			read.Parse(m.Text, library)
-			text, _ = read.Canonical()
+			text = bag.NewText(read.Canonical()).String()
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", m.Received.Format(time.RFC3339Nano), strings.ReplaceAll(text, "\n", "  "))
 	}

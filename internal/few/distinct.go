@@ -1,14 +1,11 @@
-package bag
+package few
 
 import "slices"
-
-// Few is how many elements are compared with each other rather than looked up.
-const Few = 16
 
 // Distinct returns the elements of a list, each once and in its order, in the same memory.
 func Distinct[T comparable](list []T) []T {
 	out := list[:0]
-	if len(list) <= Few {
+	if len(list) <= Most {
 		for _, x := range list {
 			if !slices.Contains(out, x) {
 				out = append(out, x)
