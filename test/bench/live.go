@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -250,12 +251,14 @@ func (l *live) ask(ctx context.Context) error {
 	for i := range connections {
 		wg.Go(func() { errs[i] = l.answer(waiting) })
 	}
-	ticker := time.NewTicker(time.Second / queryRate)
-	defer ticker.Stop()
+	const every = time.Second / queryRate
+	moment := rand.New(rand.NewPCG(feedSeed, 0)) // within its turn, so that queries and messages do not keep step
+	began := time.Now()
 	for n := 0; ctx.Err() == nil; n++ {
+		due := began.Add(time.Duration(n)*every + time.Duration(moment.Int64N(int64(every))))
 		select {
 		case <-ctx.Done():
-		case due := <-ticker.C:
+		case <-time.After(time.Until(due)):
 			switch n % 5 {
 			case 0:
 				waiting <- query{"flight", l.flights[0], due}
