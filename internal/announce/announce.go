@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -122,10 +123,23 @@ func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []menti
 		}
 		for i, plate := range some {
 			giveWay(i)
-			folded[plate] = a.Rules.Fold(plate, a.Enricher.Messages(room, plate, now.Trails[i].Messages), nil)
+			messages, err := a.messages(room, plate, now.Trails[i])
+			if err != nil {
+				return nil, err
+			}
+			folded[plate] = a.Rules.Fold(plate, messages, nil)
 		}
 	}
 	return folded, nil
+}
+
+// messages reads what is held of a plate again.
+func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) ([]*bag.Message, error) {
+	stored, err := held.Messages(room)
+	if err != nil {
+		return nil, err
+	}
+	return a.Enricher.Messages(room, plate, stored), nil
 }
 
 // positioned adds the events that the messages make by positioning containers.
@@ -164,7 +178,11 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Even
 			return nil, err
 		}
 		for i, c := range w.Stowage {
-			positionings[c] = a.Enricher.Stowage(c, now.Stowage[i].Messages)
+			stored, err := now.Stowage[i].Messages(nil)
+			if err != nil {
+				return nil, err
+			}
+			positionings[c] = a.Enricher.Stowage(c, stored)
 		}
 		for i, plate := range some {
 			giveWay(i)
@@ -174,7 +192,11 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Even
 				of = append(of, positionings[c]...)
 				on = append(on, by[c]...)
 			}
-			bags := a.Rules.Fold(plate, a.Enricher.Messages(room, plate, now.Trails[i].Messages), of)
+			messages, err := a.messages(room, plate, now.Trails[i])
+			if err != nil {
+				return nil, err
+			}
+			bags := a.Rules.Fold(plate, messages, of)
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
 				events = a.announce(events, &filings[f], plate, bags, true)
@@ -215,7 +237,8 @@ func (a Announcer) announce(events []Event, f *bag.Filing, plate bag.Plate, bags
 			if e.Code == reflighted && bags[i].Original != "" {
 				shown.Reflighted = &bag.Reflighted{Plate: bags[i].Original}
 			}
-			events = append(events, Event{identity(plate, m), plate, e.Code, e.Description, m.Happened, a.data(plate, e, shown)})
+			code := strings.Clone(e.Code) // that of an airport's own is a part of the message, which the event outlasts
+			events = append(events, Event{identity(plate, m), plate, code, e.Description, m.Happened, a.data(plate, e, shown)})
 		}
 	}
 	return events

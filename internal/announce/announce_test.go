@@ -209,6 +209,15 @@ func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 	}
 }
 
+// held is what is held under a plate, or for a container.
+func (d *desk) held(h trail.Held) []bag.Stored {
+	messages, err := h.Messages(nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return messages
+}
+
 // positioned is plate, code and time of each event that a positioning makes on a flight.
 func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []string {
 	var positionings []*bag.Message
@@ -221,7 +230,7 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 				if err != nil {
 					d.t.Fatal(err)
 				}
-				positionings = append(positionings, d.filer.Stowage(c, now.Stowage[0].Messages)...)
+				positionings = append(positionings, d.filer.Stowage(c, d.held(now.Stowage[0]))...)
 			}
 		}
 	}
@@ -237,7 +246,7 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 	var made []string
 	for i, plate := range plates {
 		var groups []int32
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(nil, plate, now.Trails[i].Messages), positionings) {
+		for _, b := range d.Rules.Fold(plate, d.filer.Messages(nil, plate, d.held(now.Trails[i])), positionings) {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)
@@ -274,4 +283,16 @@ type brokenIndex struct{ err error }
 
 func (b brokenIndex) Read(context.Context, trail.Wanted) (trail.Found, error) {
 	return trail.Found{}, b.err
+}
+
+// The code that an airport has of its own is a part of the message, whose memory is used again.
+func TestTheCodeOfAnEventOutlastsItsMessage(t *testing.T) {
+	d := newDesk(t)
+	d.library = airport.New(airport.Extra{Statuses: map[string][]string{"ZRH": {"LCK"}}})
+	f := d.file(0, "BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.B/LCK/0724123456001\nENDBPM\n") // no read time: the index is asked
+	events := d.events(f)
+	d.events(d.file(1, bsm), d.file(2, chg))
+	if len(events) != 1 || events[0].Code != "LCK" || !strings.Contains(string(events[0].Document()), `"bagtrail.event.LCK"`) {
+		t.Errorf("%+v", events)
+	}
 }

@@ -72,9 +72,10 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 
 // settingEvents returns the events that set a loading status and still count: not those at an airport
 // before its latest DEL.
-func (r Rules) settingEvents(events []Event, cut *few.Map[string, *Message]) []Event {
-	setting := make([]Event, 0, min(len(events), few.Most/2))
-	for _, e := range events {
+func (r Rules) settingEvents(events []Event, cut *few.Map[string, *Message]) []*Event {
+	setting := make([]*Event, 0, min(len(events), few.Most/2))
+	for i := range events {
+		e := &events[i]
 		if e.Sets == NoStatus {
 			continue
 		}
@@ -90,7 +91,7 @@ func (r Rules) settingEvents(events []Event, cut *few.Map[string, *Message]) []E
 
 // livingLegs applies the three rules of rules §3 to every place, and adds the flights on which the bag
 // was loaded beside them. A leg that shall have no loading status has NoStatus, the others NotLoaded.
-func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event) itinerary {
+func (r Rules) livingLegs(current *sources, messages []*Message, setting []*Event) itinerary {
 	var all itinerary
 	var out few.Map[string, Flight] // place → flight of the leg out of it
 	put := func(place string, l Leg, status Status) {
@@ -147,7 +148,7 @@ func (r Rules) livingLegs(current *sources, messages []*Message, setting []Event
 }
 
 // status returns the loading status of a living leg that has one.
-func (r Rules) status(l Leg, b *Bag, setting []Event) Status {
+func (r Rules) status(l Leg, b *Bag, setting []*Event) Status {
 	status := NotLoaded
 	var setBy *Message
 	for _, e := range setting {

@@ -96,9 +96,17 @@ func BenchmarkTrails(b *testing.B) {
 				}
 				r := s.Reader()
 				b.ReportAllocs()
+				room := bag.BorrowRoom()
 				for b.Loop() {
-					if now, err := r.Read(context.Background(), trail.Wanted{Trails: plates}); err != nil || len(now.Trails[n-1].Messages) != 15 {
-						b.Fatal(now, err)
+					now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, held := range now.Trails {
+						if all, err := held.Messages(room); err != nil || len(all) != 15 {
+							b.Fatal(all, err)
+						}
+						room.Clear()
 					}
 				}
 			})

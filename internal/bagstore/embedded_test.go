@@ -53,7 +53,7 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(now.Trails[0].Messages)
+		return len(bagstoretest.Messages(t, now.Trails[0]))
 	}
 	if n := left(); n != 2 {
 		t.Errorf("%d messages", n)
@@ -86,8 +86,8 @@ func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 				return
 			}
 			for i, held := range now.Trails {
-				if len(held.Messages) != 1 || held.Messages[0].Raw != filings[i].Raw {
-					t.Errorf("plate %s: %v", plates[i], held)
+				if all, err := held.Messages(nil); err != nil || len(all) != 1 || all[0].Raw != filings[i].Raw {
+					t.Errorf("plate %s: %v, %v", plates[i], all, err)
 				}
 			}
 		})

@@ -39,7 +39,7 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	if err != nil {
 		return err
 	}
-	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(now.Trails[0].Messages); f != 1 || p != 1 || m != len(filings) {
+	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(bagstoretest.Messages(t, now.Trails[0])); f != 1 || p != 1 || m != len(filings) {
 		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/gather"
-	"bagtrail/internal/parallel"
 	"bagtrail/internal/trail"
 )
 
@@ -25,14 +24,14 @@ var _ trail.Index = (*Reader)(nil)
 // than 0.8 s, and a second more for 10,000 plates. An error is ErrUnavailable or ErrDamaged. It is safe for concurrent use.
 type Reader struct {
 	store   *Store
-	scratch sync.Pool    // of *[]byte
+	scratch sync.Pool    // of *scratch
 	asking  atomic.Int64 // queries that are under way
 	trips   gather.Calls[*query]
 }
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
-	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new([]byte) }}}
+	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}}
 	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: readLimit(queriesATrip * fewCommands)}
 	return r
 }
@@ -40,7 +39,10 @@ func (s *Store) Reader() *Reader {
 // Read implements trail.Index.
 func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	k, q := r.store.keys, r.query(w.Size())
-	living := []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"} // members that have not expired
+	var living []any // members that have not expired
+	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.Contents) > 0 {
+		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
+	}
 	flights := ask(ctx, q, w.Flights, k.flight, "zrange", living...)
 	pnrs := ask(ctx, q, w.PNRs, k.passenger, "zrange", living...)
 	originals := ask(ctx, q, w.Originals, k.rush, "zrange", living...)
@@ -52,18 +54,11 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	if err := q.send(ctx); err != nil {
 		return trail.Found{}, err
 	}
-	found := trail.Found{
+	return trail.Found{
 		Flights: ascending(flights), PNRs: ascending(pnrs), Originals: ascending(originals), Contents: ascending(contents),
+		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions),
-	}
-	var err error
-	if found.Trails, err = r.held(trails, func(i int) string { return string(w.Trails[i]) }); err != nil {
-		return trail.Found{}, err
-	}
-	if found.Stowage, err = r.held(stowage, func(int) string { return "" }); err != nil {
-		return trail.Found{}, err
-	}
-	return found, nil
+	}, nil
 }
 
 // versions reads the versions of hashes of which the fields were asked for.
@@ -75,33 +70,22 @@ func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
 	return all
 }
 
-// held reads whole hashes.
-func (r *Reader) held(replies []*redis.StringSliceCmd, plate func(i int) string) ([]trail.Held, error) {
-	all := make([]trail.Held, len(replies))
-	workers := parallel.Workers(len(replies), repliesAWorker)
-	if workers == 1 {
-		return all, r.decode(all, replies, 0, plate)
-	}
-	faults := make([]error, workers)
-	parallel.Do(len(replies), workers, func(worker, from, to int) {
-		faults[worker] = r.decode(all[from:to], replies[from:to], from, plate)
-	})
-	return all, errors.Join(faults...)
-}
-
-// decode reads hashes, the first of which is that of plate(first).
-func (r *Reader) decode(all []trail.Held, replies []*redis.StringSliceCmd, first int, plate func(i int) string) (err error) {
+// held returns what hashes hold, those of plates where there are some.
+func (r *Reader) held(replies []*redis.StringSliceCmd, plates []bag.Plate) []trail.Held {
+	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
 	for i, reply := range replies {
 		all[i].Version = r.version(reply.Val(), 2)
-		if all[i].Messages, err = r.messages(reply, plate(first+i)); err != nil {
-			return err
+		if len(reply.Val()) == 0 {
+			continue
 		}
+		hashes[i] = hash{reader: r, reply: reply}
+		if plates != nil {
+			hashes[i].plate = plates[i]
+		}
+		all[i].Values = &hashes[i]
 	}
-	return nil
+	return all
 }
-
-// repliesAWorker is how many hashes are worth a goroutine of their own.
-const repliesAWorker = 32
 
 // query is the reading commands of one round trip.
 type query struct {
@@ -214,27 +198,48 @@ func ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
 	return all
 }
 
-// messages reads the values of a hash. Their texts share one piece of memory.
-func (r *Reader) messages(reply *redis.StringSliceCmd, plate string) ([]bag.Stored, error) {
-	words := reply.Val()
-	if len(words) == 0 {
-		return nil, nil
+// hash is a hash that was read. It implements trail.Values.
+type hash struct {
+	reader *Reader
+	reply  *redis.StringSliceCmd // its fields, each with its value behind it
+	plate  bag.Plate             // "" for a container
+}
+
+// scratch is what is needed while a hash is read again.
+type scratch struct {
+	texts []byte
+	ends  []int
+}
+
+// Messages reads the values of a hash. Their texts share one piece of memory. The error is ErrDamaged.
+func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
+	words := h.reply.Val()
+	s, _ := h.reader.scratch.Get().(*scratch)
+	defer h.reader.scratch.Put(s)
+	var texts []byte
+	var all []bag.Stored
+	if room != nil {
+		texts, all = room.Texts(), room.Stored(len(words)/2)
+	} else {
+		texts, all = s.texts[:0], make([]bag.Stored, len(words)/2)
 	}
-	scratch, _ := r.scratch.Get().(*[]byte)
-	defer r.scratch.Put(scratch)
-	texts, ends := (*scratch)[:0], make([]int, len(words)/2)
-	all := make([]bag.Stored, len(ends))
+	s.ends = s.ends[:0]
 	for i := range all {
 		var err error
-		if texts, all[i], err = r.store.codec.Decode(texts, words[2*i+1], plate); err != nil {
-			key, _ := reply.Args()[1].(string)
+		if texts, all[i], err = h.reader.store.codec.Decode(texts, words[2*i+1], string(h.plate)); err != nil {
+			key, _ := h.reply.Args()[1].(string)
 			return nil, damaged(key, err)
 		}
-		ends[i] = len(texts)
+		s.ends = append(s.ends, len(texts))
 	}
-	*scratch = texts
-	text, start := string(texts), 0
-	for i, end := range ends {
+	var text string
+	if room != nil {
+		text = room.Keep(texts)
+	} else {
+		s.texts, text = texts, string(texts)
+	}
+	start := 0
+	for i, end := range s.ends {
 		all[i].Raw, start = text[start:end], end
 	}
 	slices.SortFunc(all, byReceipt)

@@ -20,6 +20,7 @@ type Calls[T any] struct {
 	mu      sync.Mutex
 	waiting []*waiter[T]
 	busy    int
+	free    sync.Pool // of *waiter[T]
 }
 
 type waiter[T any] struct {
@@ -31,7 +32,11 @@ type waiter[T any] struct {
 // Do has item run, and returns the error of its run. Where ctx ends first, its error is returned, and whether item
 // is run is not known.
 func (c *Calls[T]) Do(ctx context.Context, item T) error {
-	w := &waiter[T]{ctx: ctx, item: item, done: make(chan error, 1)}
+	w, _ := c.free.Get().(*waiter[T])
+	if w == nil {
+		w = &waiter[T]{done: make(chan error, 1)}
+	}
+	w.ctx, w.item = ctx, item
 	c.mu.Lock()
 	c.waiting = append(c.waiting, w)
 	if c.busy < c.Runs {
@@ -41,6 +46,8 @@ func (c *Calls[T]) Do(ctx context.Context, item T) error {
 	c.mu.Unlock()
 	select {
 	case err := <-w.done:
+		*w = waiter[T]{done: w.done}
+		c.free.Put(w)
 		return err
 	case <-ctx.Done():
 		return ctx.Err()

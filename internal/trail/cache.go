@@ -24,6 +24,8 @@ type folded struct {
 
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made
+
+	shown *onFlight // what a list shows of them, where nothing else is to be known: then messages and bags are not here
 }
 
 func newFolded(version uint64, messages []*bag.Message) *folded {

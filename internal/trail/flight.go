@@ -26,7 +26,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
-	s.borrows = true // a list holds no message
+	s.borrows, s.listing = true, f // a list holds no message
 	defer s.end()
 	list, err := s.list(ctx, f, before)
 	if err != nil {
@@ -140,6 +140,9 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
 func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
+	if from.shown != nil {
+		return *from.shown
+	}
 	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
 	for i := range from.bags {
 		b := &from.bags[i]

@@ -179,8 +179,12 @@ func TestRules5Lifetimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, until := range w.reader().Lifetimes(plate, now.Trails[0].Messages) {
-		switch received := now.Trails[0].Messages[i].Received; {
+	messages, err := now.Trails[0].Messages(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, until := range w.reader().Lifetimes(plate, messages) {
+		switch received := messages[i].Received; {
 		case received.Equal(at("2026-03-03T07:00:00Z")):
 			expect(t, "the bag of another journey", until, at("2026-03-04T07:00:00Z"))
 		case received.Equal(at("2026-03-12T06:05:00Z")):

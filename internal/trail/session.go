@@ -2,6 +2,7 @@ package trail
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type session struct {
 	bags       few.Map[bag.Plate, []*bag.Bag]
 	passengers few.Map[string, []*bag.Bag] // by PNR
 	originals  few.Map[*bag.Bag, *bag.Bag] // of rush bags; nil where there is none
+	listing    bag.Flight                  // whose list is made, of what is read anew; zero where whole bags are wanted
 	hasty      bool                        // what may have changed is read at once, rather than first its version
 	borrows    bool                        // nobody needs the messages behind the question: their memory is used again
 	remembers  bool                        // … but for those of plates that are asked for again
@@ -68,68 +70,98 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	for i, c := range w.StowageVersions {
 		s.stowageVersions.Set(c, now.StowageVersions[i])
 	}
-	for i, f := range s.newTrails(w.Trails, now.Trails) {
-		s.trails.Set(w.Trails[i], f)
-	}
 	for i, c := range w.Stowage {
 		s.stowageVersions.Set(c, now.Stowage[i].Version)
-		if !s.recallStowage(c) {
-			s.addStowage(c, now.Stowage[i])
+		if s.recallStowage(c) {
+			continue
+		}
+		if err := s.addStowage(c, now.Stowage[i]); err != nil {
+			return Found{}, err
 		}
 	}
-	return now, nil
+	made, err := s.newTrails(w.Trails, now.Trails)
+	for i, f := range made {
+		s.trails.Set(w.Trails[i], f)
+	}
+	return now, err
 }
 
 // platesAWorker is how many plates are worth a goroutine of their own.
 const platesAWorker = 32
 
 // newTrails reads the messages of plates again.
-func (s *session) newTrails(plates []bag.Plate, held []Held) []*folded {
+func (s *session) newTrails(plates []bag.Plate, held []Held) ([]*folded, error) {
 	if len(plates) == 0 {
-		return nil
+		return nil, nil
 	}
 	made := make([]*folded, len(plates))
 	workers := parallel.Workers(len(plates), platesAWorker)
 	rooms := s.borrow(workers)
 	if workers == 1 {
-		s.readTrails(made, rooms[0], plates, held)
-		return made
+		return made, s.readTrails(made, rooms[0], plates, held)
 	}
+	faults := make([]error, workers)
 	parallel.Do(len(plates), workers, func(worker, from, to int) {
-		s.readTrails(made[from:to], rooms[worker], plates[from:to], held[from:to])
+		faults[worker] = s.readTrails(made[from:to], rooms[worker], plates[from:to], held[from:to])
 	})
-	return made
+	return made, errors.Join(faults...)
 }
 
-func (s *session) readTrails(made []*folded, room *bag.Room, plates []bag.Plate, held []Held) {
+func (s *session) readTrails(made []*folded, room *bag.Room, plates []bag.Plate, held []Held) (err error) {
 	for i := range made {
-		made[i] = s.newTrail(room, plates[i], held[i])
+		if made[i], err = s.newTrail(room, plates[i], held[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// newTrail reads the messages of a plate again, unless they are those that are remembered.
-func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) *folded {
+// newTrail reads the messages of a plate again, unless they are those that are remembered, and makes its bags where all that
+// this takes is there: then what a list does not show is given up at once, so that a large one takes little memory.
+func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) (*folded, error) {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
-		return before
+		return before, nil
 	}
-	if s.remembers && len(held.Messages) <= mostRemembered && s.reader.askedLately(plate) {
+	if s.remembers && s.reader.askedLately(plate) {
 		room = nil
 	}
-	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, held.Messages))
+	var begin bag.Mark
+	if room != nil {
+		begin = room.Mark()
+	}
+	stored, err := held.Messages(room)
+	if err != nil {
+		return nil, err
+	}
+	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, stored))
 	f.borrowed = room != nil
 	s.reader.hints.notePlaces(plate, f.containers)
-	return f
+	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
+		return f, nil
+	}
+	f = s.fold(plate, f)
+	if s.listing.IsZero() || !f.borrowed {
+		return f, nil
+	}
+	list := shown(s.listing, plate, f)
+	room.Release(begin)
+	return &folded{version: f.version, borrowed: true, containers: list.containers, bags: []bag.Bag{}, positioned: f.positioned, shown: &list}, nil
 }
 
 // addStowage takes up what was read of a container.
-func (s *session) addStowage(c bag.Container, held Held) {
-	messages := s.reader.enricher.Stowage(c, held.Messages)
+func (s *session) addStowage(c bag.Container, held Held) error {
+	stored, err := held.Messages(nil)
+	if err != nil {
+		return err
+	}
+	messages := s.reader.enricher.Stowage(c, stored)
 	s.stowage.Set(c, messages)
 	weight := 1
 	for _, m := range messages {
 		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
 	}
 	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, weight)
+	return nil
 }
 
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.
@@ -165,11 +197,14 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 
 // add takes up the bags of a plate.
 func (s *session) add(plate bag.Plate, f *folded) {
-	copies := slices.Clone(f.bags)
-	bags := make([]*bag.Bag, len(copies))
-	for i := range copies {
-		s.reader.depart(&copies[i])
-		bags[i] = &copies[i]
+	own := f.bags
+	if !f.borrowed {
+		own = slices.Clone(own) // others may have them as well
+	}
+	bags := make([]*bag.Bag, len(own))
+	for i := range own {
+		s.reader.depart(&own[i])
+		bags[i] = &own[i]
 	}
 	s.bags.Set(plate, bags)
 }

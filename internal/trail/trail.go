@@ -13,7 +13,7 @@ import (
 // Index gives back what was filed.
 type Index interface {
 	// Read returns all that is wanted, in one round trip, whatever its size. An answer is whole or an error; what was
-	// not found is empty.
+	// not found is empty. Whether messages can be read again is known when they are.
 	Read(ctx context.Context, w Wanted) (Found, error)
 }
 
@@ -48,8 +48,23 @@ type Found struct {
 type Held struct {
 	// Version is a number, not 0, that another set of messages has not: what was read at one version needs not be
 	// read again.
-	Version  uint64
-	Messages []bag.Stored // in the order of receipt
+	Version uint64
+	Values  Values // nil where nothing is held
+}
+
+// Values are messages as the index keeps them.
+type Values interface {
+	// Messages returns them in the order of receipt. Where room is not nil, the texts lie in it, and the slice is used again
+	// for those that are read into it next.
+	Messages(room *bag.Room) ([]bag.Stored, error)
+}
+
+// Messages returns the messages, as Values does.
+func (h Held) Messages(room *bag.Room) ([]bag.Stored, error) {
+	if h.Values == nil {
+		return nil, nil
+	}
+	return h.Values.Messages(room)
 }
 
 // Enricher reads stored messages again.

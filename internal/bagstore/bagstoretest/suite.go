@@ -164,6 +164,16 @@ func newView() view {
 	}
 }
 
+// Messages returns the messages that are held.
+func Messages(t testing.TB, held trail.Held) []bag.Stored {
+	t.Helper()
+	messages, err := held.Messages(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
 // read reads everything that filings name.
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
@@ -178,7 +188,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	}
 	container := func(c bag.Container) {
 		now := find(trail.Wanted{Stowage: []bag.Container{c}, Contents: []bag.Container{c}})
-		v.Stowage[c], v.Contents[c] = now.Stowage[0].Messages, now.Contents[0]
+		v.Stowage[c], v.Contents[c] = Messages(b, now.Stowage[0]), now.Contents[0]
 	}
 	for _, f := range filings {
 		for _, e := range f.Entries {
@@ -191,7 +201,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 			for _, pnr := range e.PNRs {
 				v.PNRs[pnr] = find(trail.Wanted{PNRs: []string{pnr}}).PNRs[0]
 			}
-			v.Trails[e.Plate] = find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0].Messages
+			v.Trails[e.Plate] = Messages(b, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])
 			if e.Original != "" {
 				v.Rush[e.Original] = find(trail.Wanted{Originals: []bag.Plate{e.Original}}).Originals[0]
 			}
@@ -461,8 +471,8 @@ func testRange(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	for i, held := range now.Trails {
-		if len(held.Messages) != 1 || held.Messages[0].Raw != f.Raw {
-			t.Errorf("%s: %v", plates[i], held)
+		if all := Messages(t, held); len(all) != 1 || all[0].Raw != f.Raw {
+			t.Errorf("%s: %v", plates[i], all)
 		}
 	}
 }
@@ -479,10 +489,11 @@ func testLongTrail(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(now.Trails[0].Messages); n != len(filings) {
-		t.Fatalf("%d messages", n)
+	messages := Messages(t, now.Trails[0])
+	if len(messages) != len(filings) {
+		t.Fatalf("%d messages", len(messages))
 	}
-	for i, m := range now.Trails[0].Messages {
+	for i, m := range messages {
 		if m.Raw != filings[i].Raw || !m.Received.Equal(filings[i].Received) {
 			t.Fatalf("message %d is %v", i, m)
 		}
@@ -518,8 +529,8 @@ func testLargeFlight(t *testing.T, b *bench) {
 		return err == nil
 	})
 	for i, held := range now.Trails {
-		if len(held.Messages) != 3 || !strings.Contains(held.Messages[1].Raw, string(plates[i])) {
-			t.Fatalf("%s: %v", plates[i], held)
+		if all := Messages(t, held); len(all) != 3 || !strings.Contains(all[1].Raw, string(plates[i])) {
+			t.Fatalf("%s: %v", plates[i], all)
 		}
 	}
 }
@@ -663,9 +674,15 @@ func testDamaged(t *testing.T, b *bench) {
 	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String()+":AKE1LX", "identity", "\xffSECRET").Err(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
-	_, errStowage := s.Reader().Read(context.Background(), trail.Wanted{Stowage: []bag.Container{ake("1", "1")}})
-	for _, err := range []error{err, errStowage} {
+	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, held := range []trail.Held{now.Trails[0], now.Stowage[0]} {
+		_, err := held.Messages(nil)
+		if _, again := held.Messages(bag.BorrowRoom()); !errors.Is(again, bagstore.ErrDamaged) {
+			t.Error(again)
+		}
 		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
 			t.Fatal(err)
 		}

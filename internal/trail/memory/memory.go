@@ -102,13 +102,31 @@ func versions(all []trail.Held) []uint64 {
 func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	out := make([]trail.Held, len(lists))
 	for i, messages := range lists {
-		out[i] = trail.Held{Version: 1, Messages: messages}
+		out[i].Version = 1
+		if len(messages) > 0 {
+			out[i].Values = values(messages)
+		}
 		for _, m := range messages {
 			out[i].Version += maphash.Comparable(x.seed, m)
 		}
 		out[i].Version = max(out[i].Version, 1)
 	}
 	return out
+}
+
+// values are what was filed under one plate, or for one container.
+type values []bag.Stored
+
+// Messages implements trail.Values.
+func (v values) Messages(room *bag.Room) ([]bag.Stored, error) {
+	if room == nil {
+		return v, nil
+	}
+	all := room.Stored(len(v))
+	for i, m := range v {
+		all[i] = bag.Stored{Kind: m.Kind, Raw: room.Keep(append(room.Texts(), m.Raw...)), Received: m.Received}
+	}
+	return all, nil
 }
 
 func copies[K, V comparable](lists map[K][]V, keys []K) [][]V {
