@@ -76,8 +76,8 @@ func (r *Room) Texts() []byte {
 
 // Keep returns what was appended to what Texts has returned last.
 func (r *Room) Keep(texts []byte) string {
-	if used := len(r.texts) + len(texts); used <= cap(r.texts) { // else append has put them elsewhere
-		r.texts = r.texts[:used]
+	if unsafe.SliceData(texts) == unsafe.SliceData(r.texts[len(r.texts):]) { // else append has put them elsewhere
+		r.texts = r.texts[:len(r.texts)+len(texts)]
 	}
 	return unsafe.String(unsafe.SliceData(texts), len(texts))
 }

@@ -15,6 +15,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/gather"
+	"bagtrail/internal/parallel"
 	"bagtrail/internal/trail"
 )
 
@@ -169,9 +170,23 @@ func (r *Reader) together(ctx context.Context, queries []*query) error {
 	return r.trip(ctx, cmds)
 }
 
-// trip sends commands in one round trip. A nil error does not say that every reply is one: Redis may have refused some, whose
-// replies say so. Where it refused the connection, the client tells no reply.
+// repliesAWorker is how many commands are worth a connection and a goroutine of their own.
+const repliesAWorker = 64
+
+// trip sends commands in one round trip: many over several connections at once, so that several processors read the replies.
 func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
+	workers := parallel.Workers(len(cmds), repliesAWorker)
+	if workers == 1 {
+		return r.part(ctx, cmds)
+	}
+	faults := make([]error, workers)
+	parallel.Do(len(cmds), workers, func(worker, from, to int) { faults[worker] = r.part(ctx, cmds[from:to]) })
+	return errors.Join(faults...)
+}
+
+// part sends commands over one connection. A nil error does not say that every reply is one: Redis may have refused some, whose
+// replies say so. Where it refused the connection, the client tells no reply.
+func (r *Reader) part(ctx context.Context, cmds []redis.Cmder) error {
 	pipeline := r.store.reading.Pipeline()
 	if err := pipeline.BatchProcess(ctx, cmds...); err != nil {
 		return err
