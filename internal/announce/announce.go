@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -237,8 +236,7 @@ func (a Announcer) announce(events []Event, f *bag.Filing, plate bag.Plate, bags
 			if e.Code == reflighted && bags[i].Original != "" {
 				shown.Reflighted = &bag.Reflighted{Plate: bags[i].Original}
 			}
-			code := strings.Clone(e.Code) // that of an airport's own is a part of the message, which the event outlasts
-			events = append(events, Event{identity(plate, m), plate, code, e.Description, m.Happened, a.data(plate, e, shown)})
+			events = append(events, Event{identity(plate, m), plate, e.Code, e.Description, m.Happened, a.data(plate, e, shown)})
 		}
 	}
 	return events

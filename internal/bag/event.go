@@ -1,5 +1,7 @@
 package bag
 
+import "strings"
+
 // EventCode is one row of the event table (rules §2).
 type EventCode struct {
 	Code        string
@@ -81,7 +83,7 @@ func bpmEvent(m *Message) EventCode {
 		if code, known := irregularities[m.Irregularity]; known {
 			return code
 		}
-		return EventCode{m.Irregularity, "Bag Irregularity", NotLoaded}
+		return EventCode{strings.Clone(m.Irregularity), "Bag Irregularity", NotLoaded} // a code outlasts the message
 	}
 	if code, loading := loadingEvent(m); loading {
 		return code

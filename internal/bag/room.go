@@ -76,8 +76,10 @@ func (r *Room) Texts() []byte {
 
 // Keep returns what was appended to what Texts has returned last.
 func (r *Room) Keep(texts []byte) string {
-	if unsafe.SliceData(texts) == unsafe.SliceData(r.texts[len(r.texts):]) { // else append has put them elsewhere
+	if unsafe.SliceData(texts) == unsafe.SliceData(r.texts[len(r.texts):]) {
 		r.texts = r.texts[:len(r.texts)+len(texts)]
+	} else { // append has put them elsewhere, since the piece is full
+		r.texts = r.texts[:cap(r.texts)]
 	}
 	return unsafe.String(unsafe.SliceData(texts), len(texts))
 }
@@ -94,8 +96,8 @@ func (r *Room) Mark() Mark {
 	return m
 }
 
-// Release makes the room as full as it was. What Add and Keep have returned since must not be used any more: texts become
-// NULs, so that what is kept by mistake shows, and never as what somebody else has said.
+// Release makes the room as full as it was. What Add and Keep have returned since must not be used any more: texts in memory
+// that is used again become NULs, so that what is kept by mistake shows.
 func (r *Room) Release(to Mark) {
 	for ; r.at > to.block; r.at-- {
 		r.empty(r.at, 0)

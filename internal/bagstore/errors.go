@@ -14,7 +14,7 @@ import (
 // it is not known what was done, and that repeating it is safe.
 var ErrUnavailable = errors.New("redis is not available")
 
-// ErrDamaged is in the error of a read that met a value which is none. The error names the digest of its key, so that
+// ErrDamaged is in the error of reading messages again that met a value which is none. The error names the digest of its key, so that
 // it can be found, and nothing of what the key and the value hold.
 var ErrDamaged = codec.ErrDamaged
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,60 @@ func TestAReadIsWholeOrAnError(t *testing.T) {
 		if err := complete(t, s, filings); err != nil {
 			t.Fatalf("after a cut after %d bytes: %v", after, err)
 		}
+	}
+}
+
+// Many hashes are read over several connections. Where one of these fails, nothing is answered.
+func TestALargeReadIsWholeOrAnError(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	var filings []bag.Filing
+	var plates []bag.Plate
+	for i := range 300 {
+		plates = append(plates, bag.Plate(fmt.Sprintf("0220%06d", i)))
+		filings = append(filings, bag.Filing{Raw: "BSM " + string(plates[i]), Received: time.Now(), Entries: []bag.Entry{{Plate: plates[i]}}})
+	}
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Reader()
+	read := func() error {
+		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
+		for i, held := range now.Trails {
+			if all := bagstoretest.Messages(t, held); len(all) != 1 || all[0].Raw != filings[i].Raw {
+				t.Fatalf("%s: %v, %v", plates[i], all, err)
+			}
+		}
+		return err
+	}
+	proxy.Sent("")
+	if err := read(); err != nil || proxy.Sent("hgetall") != len(plates) {
+		t.Fatal(err)
+	}
+	failed := 0
+	for after := 0; after < 30_000; after += 509 {
+		proxy.CutAfter(after)
+		proxy.Lead("127.0.0.1:1") // else a second try succeeds
+		err := read()
+		proxy.CutAfter(-1)
+		proxy.Lead(server.Addr())
+		if err != nil {
+			if failed++; !errors.Is(err, bagstore.ErrUnavailable) {
+				t.Errorf("cut after %d bytes: %v", after, err)
+			}
+		}
+		if err := read(); err != nil {
+			t.Fatalf("after a cut after %d bytes: %v", after, err)
+		}
+	}
+	if failed < 20 {
+		t.Errorf("%d reads have failed", failed)
+	}
+	server.SetError("NOPERM this user has no permissions to run the 'hgetall' command")
+	if err := read(); !errors.Is(err, bagstore.ErrUnavailable) {
+		t.Errorf("refused: %v", err)
 	}
 }
 

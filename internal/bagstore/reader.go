@@ -22,7 +22,8 @@ import (
 var _ trail.Index = (*Reader)(nil)
 
 // Reader gives back what was filed. Every call is one round trip, to each master of a cluster at once, and takes no longer
-// than 0.8 s, and a second more for 10,000 plates. An error is ErrUnavailable or ErrDamaged. It is safe for concurrent use.
+// than 0.8 s, and a second more for 10,000 plates. Its error is ErrUnavailable; ErrDamaged comes when messages are read again.
+// It is safe for concurrent use.
 type Reader struct {
 	store   *Store
 	scratch sync.Pool    // of *scratch
@@ -146,7 +147,7 @@ func (q *query) send(ctx context.Context) error {
 	defer q.reader.asking.Add(-1)
 	var err error
 	if underWay < fewQueries || len(q.cmds) > fewCommands {
-		err = q.reader.trip(ctx, q.cmds)
+		err = q.reader.split(ctx, q.cmds, int(underWay))
 	} else {
 		err = q.reader.trips.Do(ctx, q)
 	}
@@ -170,23 +171,27 @@ func (r *Reader) together(ctx context.Context, queries []*query) error {
 	return r.trip(ctx, cmds)
 }
 
-// repliesAWorker is how many commands are worth a connection and a goroutine of their own.
-const repliesAWorker = 64
+// A query of many commands goes over several connections at once, so that several processors read its replies: each of them
+// for so many replies at least, and all queries together over no more than a part of the pool.
+const (
+	repliesAPart = 64
+	partsAtOnce  = 8
+)
 
-// trip sends commands in one round trip: many over several connections at once, so that several processors read the replies.
-func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
-	workers := parallel.Workers(len(cmds), repliesAWorker)
-	if workers == 1 {
-		return r.part(ctx, cmds)
+// split sends the commands of a query in one round trip. A cluster gets them on a connection to each master as it is.
+func (r *Reader) split(ctx context.Context, cmds []redis.Cmder, underWay int) error {
+	parts := min(parallel.Workers(len(cmds), repliesAPart), max(1, partsAtOnce/underWay))
+	if _, cluster := r.store.reading.(*redis.ClusterClient); cluster || parts == 1 {
+		return r.trip(ctx, cmds)
 	}
-	faults := make([]error, workers)
-	parallel.Do(len(cmds), workers, func(worker, from, to int) { faults[worker] = r.part(ctx, cmds[from:to]) })
-	return errors.Join(faults...)
+	faults := make([]error, parts)
+	parallel.Do(len(cmds), parts, func(part, from, to int) { faults[part] = r.trip(ctx, cmds[from:to]) })
+	return cmp.Or(faults...)
 }
 
-// part sends commands over one connection. A nil error does not say that every reply is one: Redis may have refused some, whose
+// trip sends commands over one connection. A nil error does not say that every reply is one: Redis may have refused some, whose
 // replies say so. Where it refused the connection, the client tells no reply.
-func (r *Reader) part(ctx context.Context, cmds []redis.Cmder) error {
+func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
 	pipeline := r.store.reading.Pipeline()
 	if err := pipeline.BatchProcess(ctx, cmds...); err != nil {
 		return err

@@ -25,7 +25,7 @@ type folded struct {
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made
 
-	shown *onFlight // what a list shows of them, where nothing else is to be known: then messages and bags are not here
+	listed *onFlight // what a list shows of them, where nothing else is to be known: then messages and bags are not here
 }
 
 func newFolded(version uint64, messages []*bag.Message) *folded {
@@ -46,20 +46,21 @@ type cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	limit int // of the weights in a generation
 	count int // of the weights in the young generation
-	young map[K]weighed[V]
-	old   map[K]weighed[V]
+	young map[K]weighed[K, V]
+	old   map[K]weighed[K, V]
 }
 
-type weighed[V any] struct {
+type weighed[K comparable, V any] struct {
+	key    K
 	value  V
 	weight int
 }
 
 func newCache[K comparable, V any](limit int) *cache[K, V] {
-	return &cache[K, V]{limit: limit, young: make(map[K]weighed[V])}
+	return &cache[K, V]{limit: limit, young: make(map[K]weighed[K, V])}
 }
 
-// get returns what is remembered under a key.
+// get returns what is remembered under a key, which it does not keep.
 func (c *cache[K, V]) get(key K) (value V, have bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,26 +69,26 @@ func (c *cache[K, V]) get(key K) (value V, have bool) {
 	}
 	w, have := c.old[key]
 	if have {
-		c.add(key, w)
+		c.add(w)
 	}
 	return w.value, have
 }
 
 // put remembers a value, unless it would take more than half of a generation. It weighs one at least: also what was not found
-// takes memory.
+// takes memory. The key must not lie in memory that is used again.
 func (c *cache[K, V]) put(key K, value V, weight int) {
 	if weight = max(weight, 1); weight > c.limit/2 {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(key, weighed[V]{value, weight})
+	c.add(weighed[K, V]{key, value, weight})
 }
 
-func (c *cache[K, V]) add(key K, w weighed[V]) {
-	c.count += w.weight - c.young[key].weight
+func (c *cache[K, V]) add(w weighed[K, V]) {
+	c.count += w.weight - c.young[w.key].weight
 	if c.count > c.limit {
-		c.old, c.young, c.count = c.young, make(map[K]weighed[V], len(c.young)), w.weight
+		c.old, c.young, c.count = c.young, make(map[K]weighed[K, V], len(c.young)), w.weight
 	}
-	c.young[key] = w
+	c.young[w.key] = w
 }

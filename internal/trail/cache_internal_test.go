@@ -1,6 +1,9 @@
 package trail
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
 
 func TestCacheForgetsWhatWasNotAskedForLately(t *testing.T) {
 	c := newCache[int, string](100)
@@ -36,5 +39,21 @@ func TestCacheCountsWhatItHolds(t *testing.T) {
 	c.put(6, "the next that is too much", 50)
 	if _, have := c.get(1); have {
 		t.Error("a generation that was not asked for twice is still there")
+	}
+}
+
+// What is asked for with a key in memory that is used again stays under its own.
+func TestCacheKeepsItsOwnKeys(t *testing.T) {
+	c := newCache[string, int](10)
+	c.put("AKE1", 1, 5)
+	c.put("AKE2", 2, 5)
+	c.put("AKE3", 3, 5) // the others are old now
+	text := []byte("AKE1")
+	if value, have := c.get(unsafe.String(&text[0], len(text))); !have || value != 1 {
+		t.Errorf("%d, %v", value, have)
+	}
+	clear(text)
+	if value, have := c.get("AKE1"); !have || value != 1 || len(c.young) != 2 {
+		t.Errorf("%d, %v of %v", value, have, c.young)
 	}
 }

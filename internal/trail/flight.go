@@ -140,8 +140,8 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
 func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
-	if from.shown != nil {
-		return *from.shown
+	if from.listed != nil {
+		return *from.listed
 	}
 	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
 	for i := range from.bags {

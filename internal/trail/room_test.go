@@ -55,8 +55,15 @@ func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
 					defer check(plate, kept) // what is handed out stays
 				}
 				if i%1000 == 999 {
-					if listed, err := r.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "100", Day: day}); err != nil || len(listed) != 1000 {
+					listed, err := r.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "100", Day: day})
+					if err != nil || len(listed) != len(plates) {
 						t.Errorf("%d listed, %v", len(listed), err)
+					}
+					for j, l := range listed {
+						if b := l.Bag; b.Plate != plates[j] || b.PNR != "ABC"+string(b.Plate[7:]) || l.Leg.From != "ZRH" || l.Leg.To != "FRA" {
+							t.Errorf("listed %d: %+v, %+v", j, *b, l.Leg)
+							break
+						}
 					}
 				}
 			}

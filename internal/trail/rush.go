@@ -2,6 +2,7 @@ package trail
 
 import (
 	"context"
+	"strings"
 
 	"bagtrail/internal/bag"
 )
@@ -48,11 +49,12 @@ func (s *session) original(ctx context.Context, rush *bag.Bag) (*bag.Bag, error)
 
 func (s *session) findOriginal(ctx context.Context, rush *bag.Bag) (*bag.Bag, error) {
 	if rush.Original != "" {
-		if err := s.load(ctx, []bag.Plate{rush.Original}, Wanted{}); err != nil {
+		plate := bag.Plate(strings.Clone(string(rush.Original))) // it may be remembered longer than the message that names it
+		if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 			return nil, err
 		}
 		var best *bag.Bag
-		for _, b := range s.bags.Value(rush.Original) {
+		for _, b := range s.bags.Value(plate) {
 			if within(b, rush) && (best == nil || b.FirstDay > best.FirstDay) {
 				best = b
 			}

@@ -1,8 +1,8 @@
 package trail
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -80,10 +80,13 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		}
 	}
 	made, err := s.newTrails(w.Trails, now.Trails)
+	if err != nil {
+		return Found{}, err
+	}
 	for i, f := range made {
 		s.trails.Set(w.Trails[i], f)
 	}
-	return now, err
+	return now, nil
 }
 
 // platesAWorker is how many plates are worth a goroutine of their own.
@@ -104,7 +107,7 @@ func (s *session) newTrails(plates []bag.Plate, held []Held) ([]*folded, error) 
 	parallel.Do(len(plates), workers, func(worker, from, to int) {
 		faults[worker] = s.readTrails(made[from:to], rooms[worker], plates[from:to], held[from:to])
 	})
-	return made, errors.Join(faults...)
+	return made, cmp.Or(faults...)
 }
 
 func (s *session) readTrails(made []*folded, room *bag.Room, plates []bag.Plate, held []Held) (err error) {
@@ -145,7 +148,7 @@ func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) (*folded,
 	}
 	list := shown(s.listing, plate, f)
 	room.Release(begin)
-	return &folded{version: f.version, borrowed: true, containers: list.containers, bags: []bag.Bag{}, positioned: f.positioned, shown: &list}, nil
+	return &folded{version: f.version, borrowed: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
 }
 
 // addStowage takes up what was read of a container.
@@ -296,7 +299,7 @@ func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
 			return nil, false
 		}
 	}
-	if f.bags != nil && n.unchanged(f) {
+	if f.listed != nil || f.bags != nil && n.unchanged(f) {
 		return f, false
 	}
 	ready := true

@@ -13,7 +13,7 @@ import (
 // Index gives back what was filed.
 type Index interface {
 	// Read returns all that is wanted, in one round trip, whatever its size. An answer is whole or an error; what was
-	// not found is empty. Whether messages can be read again is known when they are.
+	// not found is empty. A value that is damaged is an error of Held.Messages.
 	Read(ctx context.Context, w Wanted) (Found, error)
 }
 

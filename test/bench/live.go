@@ -255,10 +255,10 @@ func (l *live) ask(ctx context.Context) error {
 	moment := rand.New(rand.NewPCG(feedSeed, 0)) // within its turn, so that queries and messages do not keep step
 	began := time.Now()
 	for n := 0; ctx.Err() == nil; n++ {
-		next := began.Add(time.Duration(n)*every + time.Duration(moment.Int64N(int64(every))))
+		due := began.Add(time.Duration(n)*every + time.Duration(moment.Int64N(int64(every))))
 		select {
 		case <-ctx.Done():
-		case due := <-time.After(time.Until(next)):
+		case <-time.After(time.Until(due)):
 			switch n % 5 {
 			case 0:
 				waiting <- query{"flight", l.flights[0], due}
