@@ -113,8 +113,41 @@ func (p *Process) Kill() error {
 }
 
 // Stop freezes the server as it is (SIGSTOP): its connections stay open and
-// nothing answers.
-func (p *Process) Stop() error { return p.locked("stop", syscall.SIGSTOP) }
+// nothing answers, from when Stop returns.
+func (p *Process) Stop() error {
+	if err := p.locked("stop", syscall.SIGSTOP); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	pid := p.Pid()
+	if err := Await(ctx, func(context.Context) error { return standsStill(pid) }); err != nil {
+		return fmt.Errorf("stop %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// standsStill is an error while a thread of a process that was stopped runs on:
+// on a busy machine each of them takes the signal only at its next turn. Where
+// the system does not tell, it is nil.
+func standsStill(pid int) error {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return err
+	}
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil {
+			continue // it has ended
+		}
+		// The state stands behind the name, which is in brackets and may hold any character: T is stopped, Z has ended.
+		state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:])
+		if len(state) == 0 || !bytes.ContainsRune([]byte("TZX"), rune(state[0])) {
+			return fmt.Errorf("a thread runs on: %s", text)
+		}
+	}
+	return nil
+}
 
 // Cont lets a stopped server go on (SIGCONT).
 func (p *Process) Cont() error { return p.locked("continue", syscall.SIGCONT) }
