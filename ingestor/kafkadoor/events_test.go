@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -15,8 +19,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-func newEventWorld(t *testing.T) *world {
-	w := newBroker(t)
+func newEventWorld(t *testing.T, opts ...kfake.Opt) *world {
+	w := newBroker(t, opts...)
 	w.conf.Partitions = 4
 	w.conf.Topics.Events = "bag.events" + w.conf.Group
 	w.open()
@@ -143,5 +147,77 @@ func TestEventsOfALargeBatchAreMadeInPortions(t *testing.T) {
 	w.waitCommitted(1300)
 	if published := len(w.all(w.conf.Topics.Events)); published != 1300 || most.Load() > 500 {
 		t.Errorf("%d events are published, at most %d at once", published, most.Load())
+	}
+}
+
+// Events of many partitions go to each broker in one request, however many of them it leads.
+func TestABrokerGetsTheEventsOfItsPartitionsInOneRequest(t *testing.T) {
+	w := newEventWorld(t, kfake.NumBrokers(3))
+	leaders := make(map[int]bool)
+	meta, err := w.client.Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{w.conf.Topics.Events}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range meta.Topics[0].Partitions {
+		leaders[p.Leader.ID] = true
+	}
+	writes := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Observe: true, Count: -1})
+	w.produce(0, records(0, 100)...)
+	w.consume(events)
+	w.waitCommitted(100)
+	if got := len(w.all(w.conf.Topics.Events)); got != 100 || len(leaders) < 2 || writes.Hits() != len(leaders) {
+		t.Errorf("%d events in %d requests to %d leaders", got, writes.Hits(), len(leaders))
+	}
+}
+
+// Where one partition does not take its events for now, those of the others are not written again.
+func TestOnlyWhatAPartitionDidNotTakeIsWrittenAgain(t *testing.T) {
+	w := newEventWorld(t)
+	w.needsFaults()
+	w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: 3,
+	})
+	w.produce(0, records(0, 100)...)
+	w.consume(events)
+	w.waitCommitted(100)
+	ids, there := make(map[string]int), make(map[int]int)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		ids[header(m, "ce_id")]++
+		there[m.Partition]++
+	}
+	for id, times := range ids {
+		if times != 1 {
+			t.Errorf("event %s was written %d times", id, times)
+		}
+	}
+	if len(ids) != 100 || there[2] == 0 || w.metrics.retried("events") != 0 {
+		t.Errorf("%d events, by partition %v, %d retries", len(ids), there, w.metrics.retried("events"))
+	}
+}
+
+// Large events of many partitions make several requests, and less where a broker takes less at once.
+func TestLargeEventsMakeSeveralRequests(t *testing.T) {
+	for name, broker := range map[string]string{"as brokers are": "1048588", "less at once": "150000"} {
+		t.Run(name, func(t *testing.T) {
+			w := newEventWorld(t, kfake.BrokerConfigs(map[string]string{"message.max.bytes": broker}))
+			document := []byte(`{"id":"` + strings.Repeat("x", 60<<10) + `"}`)
+			writes := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Observe: true, Count: -1})
+			w.produce(0, records(0, 100)...)
+			w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+				list, err := events(ctx, filings)
+				for i := range list {
+					list[i].Document = document
+				}
+				return list, err
+			})
+			w.waitCommitted(100)
+			ids := make(map[string]bool)
+			for _, m := range w.all(w.conf.Topics.Events) {
+				ids[header(m, "ce_id")] = len(m.Value) == len(document)
+			}
+			if len(ids) != 100 || slices.Contains(slices.Collect(maps.Values(ids)), false) || writes.Hits() < 100*60/512 {
+				t.Errorf("%d events in %d requests", len(ids), writes.Hits())
+			}
+		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/produce"
 
 	"bagtrail/ingestor"
 )
@@ -49,27 +51,47 @@ func (d *Door) publish(ctx context.Context, events []Event) error {
 		return err
 	}
 	place := kafka.Murmur2Balancer{Consistent: true}
-	placed := make(map[int][]kafka.Message)
+	left := make(map[int][]kafka.Message)
 	for _, e := range events {
 		m := eventRecord(e, d.conf.Now())
 		p := place.Balance(m, numbers...)
-		placed[p] = append(placed[p], m)
+		left[p] = append(left[p], m)
+	}
+	return d.persist(ctx, func() error { return d.distribute(ctx, topic, left) })
+}
+
+// distribute writes records to the partitions under whose numbers they stand: to each broker those that it leads, together.
+// With an error those are left that are still to be written.
+func (d *Door) distribute(ctx context.Context, topic string, left map[int][]kafka.Message) error {
+	t, err := d.topic(ctx, topic)
+	if err != nil {
+		return err
+	}
+	led := make(map[int][]part) // by the leader's id
+	for _, p := range t.Partitions {
+		if msgs, some := left[p.ID]; some {
+			led[p.Leader.ID] = append(led[p.Leader.ID], part{p.ID, msgs})
+			delete(left, p.ID)
+		}
 	}
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex
 		errs []error
 	)
-	for p, msgs := range placed {
+	for p := range left {
+		errs = append(errs, fmt.Errorf("write to %s/%d: %w", topic, p, kafka.UnknownTopicOrPartition))
+	}
+	for _, parts := range led {
 		wg.Go(func() {
-			err := d.persist(ctx, func() (err error) {
-				msgs, err = d.write(ctx, topic, p, msgs)
-				return err
-			})
+			rest, err := d.write(ctx, topic, parts)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range rest {
+				left[p.partition] = p.msgs
+			}
 			if err != nil {
-				mu.Lock()
 				errs = append(errs, err)
-				mu.Unlock()
 			}
 		})
 	}
@@ -79,12 +101,17 @@ func (d *Door) publish(ctx context.Context, events []Event) error {
 
 // spread writes records to the next partition in turn, and to others where one does not take them for now.
 func (d *Door) spread(ctx context.Context, topic string, msgs []kafka.Message) error {
+	if len(msgs) == 0 {
+		return nil
+	}
+	rest := []part{{msgs: msgs}}
 	return d.persist(ctx, func() error {
 		numbers, err := d.partitions(ctx, topic)
 		if err != nil {
 			return err
 		}
-		msgs, err = d.write(ctx, topic, d.turn.of(numbers), msgs)
+		rest[0].partition = d.turn.of(numbers)
+		rest, err = d.write(ctx, topic, rest)
 		return err
 	})
 }
@@ -101,54 +128,125 @@ func (d *Door) persist(ctx context.Context, do func() error) error {
 	}
 }
 
-// write writes records to a partition, in requests of no more than maxRequest bytes. With an error it returns those
-// that are still to be written.
-func (d *Door) write(ctx context.Context, topic string, partition int, msgs []kafka.Message) (rest []kafka.Message, err error) {
-	for len(msgs) > 0 {
-		n := fitting(msgs)
-		if err := d.request(ctx, topic, partition, msgs[:n]); err != nil {
-			return msgs, fmt.Errorf("write %d records to %s/%d: %w", n, topic, partition, err)
-		}
-		msgs = msgs[n:]
-	}
-	return nil, nil
+// part is what one partition gets: at least one record.
+type part struct {
+	partition int
+	msgs      []kafka.Message
 }
 
-// fitting returns how many records go into the next request: at least one.
-func fitting(msgs []kafka.Message) int {
+// write writes to partitions that one broker leads, in requests of no more than maxRequest bytes. With an error it returns
+// what is still to be written.
+func (d *Door) write(ctx context.Context, topic string, parts []part) (rest []part, err error) {
+	var errs []error
+	for len(parts) > 0 {
+		now := fitting(parts)
+		faults := d.request(ctx, topic, now)
+		var next []part
+		for i, p := range parts {
+			switch {
+			case i >= len(now):
+				next = append(next, p)
+			case faults[i] != nil:
+				rest = append(rest, p)
+				errs = append(errs, fmt.Errorf("write %d records to %s/%d: %w", len(now[i].msgs), topic, p.partition, faults[i]))
+			case len(now[i].msgs) < len(p.msgs):
+				next = append(next, part{p.partition, p.msgs[len(now[i].msgs):]})
+			}
+		}
+		parts = next
+	}
+	return rest, errors.Join(errs...)
+}
+
+// fitting returns what goes into the next request, of the first of the parts: at least one record.
+func fitting(parts []part) []part {
+	var now []part
 	size := 0
-	for i, m := range msgs {
-		size += len(m.Key) + len(m.Value) + 32
-		for _, h := range m.Headers {
-			size += len(h.Key) + len(h.Value) + 8
+	for _, p := range parts {
+		n := 0
+		for ; n < len(p.msgs); n++ {
+			if size += sizeOf(p.msgs[n]); size > maxRequest && (n > 0 || len(now) > 0) {
+				break
+			}
 		}
-		if size > maxRequest && i > 0 {
-			return i
+		if n > 0 {
+			now = append(now, part{p.partition, p.msgs[:n]})
+		}
+		if n < len(p.msgs) {
+			break
 		}
 	}
-	return len(msgs)
+	return now
 }
 
-// request sends one request, or halves of it where a broker takes less at once.
-func (d *Door) request(ctx context.Context, topic string, partition int, msgs []kafka.Message) error {
-	records := make([]kafka.Record, len(msgs))
-	for i, m := range msgs {
-		records[i] = kafka.Record{Time: m.Time, Key: kafka.NewBytes(m.Key), Value: kafka.NewBytes(m.Value), Headers: m.Headers}
+// sizeOf is about how many bytes a record takes in a request.
+func sizeOf(m kafka.Message) int {
+	size := len(m.Key) + len(m.Value) + 32
+	for _, h := range m.Headers {
+		size += len(h.Key) + len(h.Value) + 8
 	}
-	limited, cancel := context.WithTimeout(ctx, d.conf.Timing.Request)
-	defer cancel()
-	answer, err := d.client.Produce(limited, &kafka.ProduceRequest{
-		Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...),
-	})
-	if err == nil {
-		err = answer.Error
-	}
-	if len(msgs) > 1 && errors.Is(err, kafka.MessageSizeTooLarge) {
-		half := len(msgs) / 2
-		if err := d.request(ctx, topic, partition, msgs[:half]); err != nil {
-			return err
-		}
-		return d.request(ctx, topic, partition, msgs[half:])
-	}
-	return err
+	return size
 }
+
+// request sends one request, and halves of a part again where its broker takes less of that at once. It returns how each
+// part went.
+func (d *Door) request(ctx context.Context, topic string, parts []part) []error {
+	faults := d.send(ctx, topic, parts)
+	for i, p := range parts {
+		if half := len(p.msgs) / 2; half > 0 && errors.Is(faults[i], kafka.MessageSizeTooLarge) {
+			faults[i] = d.request(ctx, topic, []part{{p.partition, p.msgs[:half]}})[0]
+			if faults[i] == nil {
+				faults[i] = d.request(ctx, topic, []part{{p.partition, p.msgs[half:]}})[0]
+			}
+		}
+	}
+	return faults
+}
+
+// send sends one request. A client of the library asks for one partition at a time, which makes a dozen requests of a few
+// events each.
+func (d *Door) send(ctx context.Context, topic string, parts []part) []error {
+	limit := d.conf.Timing.Request
+	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
+	for i, p := range parts {
+		records := make([]kafka.Record, len(p.msgs))
+		for j, m := range p.msgs {
+			records[j] = kafka.Record{Time: m.Time, Key: kafka.NewBytes(m.Key), Value: kafka.NewBytes(m.Value), Headers: m.Headers}
+		}
+		to.Partitions[i] = produce.RequestPartition{
+			Partition: int32(p.partition), RecordSet: protocol.RecordSet{Records: kafka.NewRecordReader(records...)},
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	response, err := d.client.Transport.RoundTrip(limited, d.client.Addr, &produce.Request{
+		Acks: int16(kafka.RequireAll), Timeout: int32(limit.Milliseconds()), Topics: []produce.RequestTopic{to},
+	})
+	faults := make([]error, len(parts))
+	for i, p := range parts {
+		if faults[i] = err; err == nil {
+			faults[i] = outcome(response, topic, p.partition)
+		}
+	}
+	return faults
+}
+
+// outcome is what a broker says of a partition.
+func outcome(response kafka.Response, topic string, partition int) error {
+	if answer, ok := response.(*produce.Response); ok {
+		for _, t := range answer.Topics {
+			for _, p := range t.Partitions {
+				if t.Topic != topic || int(p.Partition) != partition {
+					continue
+				}
+				if p.ErrorCode != 0 {
+					return kafka.Error(p.ErrorCode)
+				}
+				return nil
+			}
+		}
+	}
+	return errUnsaid
+}
+
+var errUnsaid = errors.New("the broker does not say whether it has them")

@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// What a fetch asks for. After one that brought something the next waits a little for more, so that a steady trickle
-// does not become a request and a commit a message; after an empty one the first message counts.
+// What a fetch asks for. While messages come soon after each other it waits a little for more, so that a steady trickle
+// does not become a request and a commit a message; otherwise the first message counts.
 const (
 	fetchMost   = 256 << 10
 	fetchEnough = 32 << 10
@@ -24,7 +24,8 @@ type reader struct {
 	topic     string
 	partition int
 	timing    Timing
-	busy      bool
+	came      time.Time // when there were messages last
+	busy      bool      // and others soon before them
 	release   func() bool
 }
 
@@ -113,7 +114,11 @@ func (r *reader) fetch() (batch, error) {
 	if closed := fetched.Close(); closed != nil {
 		err = closed
 	}
-	r.busy = len(b.messages) > 0
+	now := time.Now()
+	r.busy = len(b.messages) > 0 && now.Sub(r.came) < 2*fetchSoon
+	if len(b.messages) > 0 {
+		r.came = now
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, kafka.RequestTimedOut) {
 		return b, nil
 	}
