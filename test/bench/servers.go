@@ -153,7 +153,7 @@ func (b *bench) needKafka(ctx context.Context) (*kafkaServer, error) {
 			return nil, err
 		}
 		k.brokers = []string{process.Addr}
-		b.used = append(b.used, "Kafka: "+program.Kafka4+", one Java process")
+		b.used = append(b.used, "Kafka: "+program.Kafka4+", one Java process, without its optimizing compiler")
 	} else {
 		cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 		if err != nil {

@@ -142,8 +142,8 @@ func containerKafka(t testing.TB, version Version) (Server, error) {
 	env := map[string]string{"CONF": program.KafkaProperties(listen, addr, controller, "/tmp/kafka-data", nil)}
 	const script = `set -e
 printf '%s' "$CONF" >/tmp/server.properties
-java -XX:TieredStopAtLevel=1 -cp '/opt/kafka/libs/*' kafka.tools.StorageTool format -t ` + program.KafkaClusterID + ` -c /tmp/server.properties
-exec java -Xmx1g -cp '/opt/kafka/libs/*' kafka.Kafka /tmp/server.properties`
+java ` + program.QuickJava + ` -cp '/opt/kafka/libs/*' kafka.tools.StorageTool format -t ` + program.KafkaClusterID + ` -c /tmp/server.properties
+exec java -Xmx1g ` + program.QuickJava + ` -cp '/opt/kafka/libs/*' kafka.Kafka /tmp/server.properties`
 	if err := kafkaImages[version].run(ctx, t, ports, env, script); err != nil {
 		return Server{}, err
 	}

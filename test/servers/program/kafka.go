@@ -101,18 +101,23 @@ func newKafka(ctx context.Context, home Home, version, addr, controller string, 
 		return nil, err
 	}
 	classes := filepath.Join(libs, "*")
-	args := append([]string{"-XX:TieredStopAtLevel=1", "-cp", classes,
+	args := append([]string{QuickJava, "-cp", classes,
 		"kafka.tools.StorageTool", "format", "-t", KafkaClusterID, "-c", conf}, format...)
 	if out, err := exec.CommandContext(ctx, java, args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("format kafka's storage: %w\n%s", err, out)
 	}
 	return &Process{
 		Name: "kafka " + version, Addr: addr, home: home,
-		argv: []string{java, "-Xmx1g", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+		argv: []string{java, "-Xmx1g", QuickJava, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 			"-cp", classes, "kafka.Kafka", conf},
 		ready: func(ctx context.Context) error { return KafkaReady(ctx, addr) },
 	}, nil
 }
+
+// QuickJava leaves Java's optimizing compiler out. A broker that was started for
+// a test or a measurement would be compiled all the while, on a core that others
+// wait for; one in service has that behind it.
+const QuickJava = "-XX:TieredStopAtLevel=1"
 
 // KafkaProperties is the text of a server.properties: the broker listens on one
 // address and tells clients another, its controller has one of its own.
