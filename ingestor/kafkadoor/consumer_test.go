@@ -10,6 +10,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/compress"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
@@ -320,4 +322,28 @@ func TestLagGoesToZero(t *testing.T) {
 	w.index.setFail(false)
 	w.waitCommitted(5)
 	w.eventually("nothing is left", func() bool { return w.metrics.lags()[0] == 0 })
+}
+
+// Where messages come in bunches, there is one fetch for each, and none in vain.
+func TestABunchTakesOneFetch(t *testing.T) {
+	w := newBroker(t)
+	w.needsFaults()
+	w.conf.Partitions, w.conf.Timing.Wait = 1, 2*time.Second
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const bunches = 8
+	fetches := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: w.conf.Topics.Raw, Observe: true, Count: -1})
+	w.consume(nil)
+	pause := time.NewTicker(150 * time.Millisecond) // longer than between two commits
+	defer pause.Stop()
+	for i := range bunches {
+		<-pause.C
+		w.produce(0, records(10*i, 10)...)
+	}
+	w.waitCommitted(10 * bunches)
+	if n := fetches.Hits(); n > bunches+3 {
+		t.Errorf("%d fetches for %d bunches", n, bunches)
+	}
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -152,21 +149,41 @@ func TestEventsOfALargeBatchAreMadeInPortions(t *testing.T) {
 
 // Events of many partitions go to each broker in one request, however many of them it leads.
 func TestABrokerGetsTheEventsOfItsPartitionsInOneRequest(t *testing.T) {
-	w := newEventWorld(t, kfake.NumBrokers(3))
-	leaders := make(map[int]bool)
-	meta, err := w.client.Metadata(t.Context(), &kafka.MetadataRequest{Topics: []string{w.conf.Topics.Events}})
-	if err != nil {
-		t.Fatal(err)
+	w := newEventWorld(t, kfake.NumBrokers(2))
+	for p := range int32(4) {
+		if err := w.cluster.MoveTopicPartition(w.conf.Topics.Events, p, p%2); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, p := range meta.Topics[0].Partitions {
-		leaders[p.Leader.ID] = true
-	}
+	w.open() // one that does not know who led before
 	writes := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Observe: true, Count: -1})
 	w.produce(0, records(0, 100)...)
 	w.consume(events)
 	w.waitCommitted(100)
-	if got := len(w.all(w.conf.Topics.Events)); got != 100 || len(leaders) < 2 || writes.Hits() != len(leaders) {
-		t.Errorf("%d events in %d requests to %d leaders", got, writes.Hits(), len(leaders))
+	if got := len(w.all(w.conf.Topics.Events)); got != 100 || writes.Hits() != 2 {
+		t.Errorf("%d events in %d requests to 2 leaders", got, writes.Hits())
+	}
+}
+
+// A leader that is another one now gets what was meant for it.
+func TestEventsFollowTheLeadersOfTheirPartitions(t *testing.T) {
+	w := newEventWorld(t, kfake.NumBrokers(2))
+	w.consume(events)
+	for round := range 4 {
+		for p := range int32(4) {
+			if err := w.cluster.MoveTopicPartition(w.conf.Topics.Events, p, (p+int32(round))%2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.produce(0, records(100*round, 100)...)
+		w.waitCommitted(100 * int64(round+1))
+	}
+	ids := make(map[string]bool)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		ids[header(m, "ce_id")] = true
+	}
+	if len(ids) != 400 {
+		t.Errorf("%d events", len(ids))
 	}
 }
 
@@ -174,7 +191,7 @@ func TestABrokerGetsTheEventsOfItsPartitionsInOneRequest(t *testing.T) {
 func TestOnlyWhatAPartitionDidNotTakeIsWrittenAgain(t *testing.T) {
 	w := newEventWorld(t)
 	w.needsFaults()
-	w.cluster.Fault(kfake.Fault{
+	fault := w.cluster.Fault(kfake.Fault{
 		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: 3,
 	})
 	w.produce(0, records(0, 100)...)
@@ -190,8 +207,66 @@ func TestOnlyWhatAPartitionDidNotTakeIsWrittenAgain(t *testing.T) {
 			t.Errorf("event %s was written %d times", id, times)
 		}
 	}
-	if len(ids) != 100 || there[2] == 0 || w.metrics.retried("events") != 0 {
-		t.Errorf("%d events, by partition %v, %d retries", len(ids), there, w.metrics.retried("events"))
+	if len(ids) != 100 || there[2] == 0 || fault.Hits() != 3 || w.metrics.retried("events") != 0 {
+		t.Errorf("%d events, by partition %v, refused %d times, %d retries", len(ids), there, fault.Hits(), w.metrics.retried("events"))
+	}
+}
+
+// A partition that refuses its events for good does not keep those of another, which takes them in a moment.
+func TestWhatIsRefusedForGoodKeepsNothingElse(t *testing.T) {
+	w := newEventWorld(t)
+	w.needsFaults()
+	forGood := w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Partitions: []int32{1}, Err: kerr.TopicAuthorizationFailed, Count: 1,
+	})
+	forNow := w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: 3,
+	})
+	w.produce(0, records(0, 100)...)
+	w.consume(events)
+	w.waitCommitted(100)
+	times := make(map[int]map[string]int)
+	for _, m := range w.all(w.conf.Topics.Events) {
+		if times[m.Partition] == nil {
+			times[m.Partition] = make(map[string]int)
+		}
+		times[m.Partition][header(m, "ce_id")]++
+	}
+	ids := 0
+	for p, counts := range times {
+		want := 2 // the whole batch was tried again, once
+		if p == 1 {
+			want = 1
+		}
+		ids += len(counts)
+		for id, n := range counts {
+			if n != want {
+				t.Errorf("event %s was written %d times to partition %d", id, n, p)
+			}
+		}
+	}
+	if ids != 100 || forGood.Hits() != 1 || forNow.Hits() != 3 || w.metrics.retried("events") != 1 {
+		t.Errorf("%d events, refused %d and %d times, %d retries", ids, forGood.Hits(), forNow.Hits(), w.metrics.retried("events"))
+	}
+}
+
+// An answer that does not name a partition says nothing of it.
+func TestAnAnswerThatNamesNoPartitionIsNoAcknowledgement(t *testing.T) {
+	w := newEventWorld(t)
+	w.needsFaults()
+	var silent atomic.Int64
+	w.cluster.ControlKey(kmsg.Produce.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		if produce, ok := req.(*kmsg.ProduceRequest); !ok || produce.Topics[0].Topic != w.conf.Topics.Events {
+			return nil, nil, false
+		}
+		silent.Add(1)
+		return req.ResponseKind(), nil, true
+	})
+	w.consume(events)
+	w.produce(0, records(0, 20)...)
+	w.waitCommitted(20)
+	if got := len(w.all(w.conf.Topics.Events)); got != 20 || silent.Load() != 1 {
+		t.Errorf("%d events, %d silent answers", got, silent.Load())
 	}
 }
 
@@ -211,12 +286,19 @@ func TestLargeEventsMakeSeveralRequests(t *testing.T) {
 				return list, err
 			})
 			w.waitCommitted(100)
-			ids := make(map[string]bool)
+			times := make(map[string]int)
 			for _, m := range w.all(w.conf.Topics.Events) {
-				ids[header(m, "ce_id")] = len(m.Value) == len(document)
+				if times[header(m, "ce_id")]++; len(m.Value) != len(document) {
+					t.Errorf("an event of %d bytes", len(m.Value))
+				}
 			}
-			if len(ids) != 100 || slices.Contains(slices.Collect(maps.Values(ids)), false) || writes.Hits() < 100*60/512 {
-				t.Errorf("%d events in %d requests", len(ids), writes.Hits())
+			for id, n := range times {
+				if n != 1 {
+					t.Errorf("event %s was written %d times", id, n)
+				}
+			}
+			if len(times) != 100 || writes.Hits() < 100*60/512 {
+				t.Errorf("%d events in %d requests", len(times), writes.Hits())
 			}
 		})
 	}

@@ -1,11 +1,13 @@
 package kafkadoor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -57,46 +59,62 @@ func (d *Door) publish(ctx context.Context, events []Event) error {
 		p := place.Balance(m, numbers...)
 		left[p] = append(left[p], m)
 	}
-	return d.persist(ctx, func() error { return d.distribute(ctx, topic, left) })
+	var refused []error // by partitions that would refuse it again: the others get theirs nevertheless
+	err = d.persist(ctx, func() error {
+		failed, err := d.distribute(ctx, topic, left)
+		if err != nil {
+			return err
+		}
+		clear(left)
+		var errs []error
+		for _, f := range failed {
+			if lasts(f.err) {
+				refused = append(refused, f.err)
+				continue
+			}
+			left[f.partition] = f.msgs
+			errs = append(errs, f.err)
+		}
+		return errors.Join(errs...)
+	})
+	return errors.Join(append(refused, err)...)
 }
 
 // distribute writes records to the partitions under whose numbers they stand: to each broker those that it leads, together.
-// With an error those are left that are still to be written.
-func (d *Door) distribute(ctx context.Context, topic string, left map[int][]kafka.Message) error {
+// It returns what is still to be written, or an error where that is everything.
+func (d *Door) distribute(ctx context.Context, topic string, records map[int][]kafka.Message) ([]failure, error) {
 	t, err := d.topic(ctx, topic)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	led := make(map[int][]part) // by the leader's id
+	led := make(map[kafka.Broker][]part) // without one, by none
+	known := make(map[int]bool)
 	for _, p := range t.Partitions {
-		if msgs, some := left[p.ID]; some {
-			led[p.Leader.ID] = append(led[p.Leader.ID], part{p.ID, msgs})
-			delete(left, p.ID)
+		if msgs, some := records[p.ID]; some {
+			led[p.Leader] = append(led[p.Leader], part{p.ID, msgs})
+			known[p.ID] = true
 		}
 	}
 	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		errs []error
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		failed []failure
 	)
-	for p := range left {
-		errs = append(errs, fmt.Errorf("write to %s/%d: %w", topic, p, kafka.UnknownTopicOrPartition))
+	for p, msgs := range records {
+		if !known[p] {
+			failed = append(failed, failure{part{p, msgs}, fmt.Errorf("write to %s/%d: %w", topic, p, kafka.UnknownTopicOrPartition)})
+		}
 	}
 	for _, parts := range led {
 		wg.Go(func() {
-			rest, err := d.write(ctx, topic, parts)
+			rest := d.write(ctx, topic, parts)
 			mu.Lock()
 			defer mu.Unlock()
-			for _, p := range rest {
-				left[p.partition] = p.msgs
-			}
-			if err != nil {
-				errs = append(errs, err)
-			}
+			failed = append(failed, rest...)
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return failed, nil
 }
 
 // spread writes records to the next partition in turn, and to others where one does not take them for now.
@@ -104,14 +122,14 @@ func (d *Door) spread(ctx context.Context, topic string, msgs []kafka.Message) e
 	if len(msgs) == 0 {
 		return nil
 	}
-	rest := []part{{msgs: msgs}}
 	return d.persist(ctx, func() error {
 		numbers, err := d.partitions(ctx, topic)
 		if err != nil {
 			return err
 		}
-		rest[0].partition = d.turn.of(numbers)
-		rest, err = d.write(ctx, topic, rest)
+		for _, f := range d.write(ctx, topic, []part{{d.turn.of(numbers), msgs}}) {
+			msgs, err = f.msgs, f.err
+		}
 		return err
 	})
 }
@@ -121,11 +139,16 @@ func (d *Door) persist(ctx context.Context, do func() error) error {
 	pause := newPause(d.conf.Timing.RetryMin/4, d.conf.Timing.RetryMax)
 	for {
 		err := do()
-		var code kafka.Error
-		if err == nil || errors.As(err, &code) && !code.Temporary() || !pause.wait(ctx) {
+		if err == nil || lasts(err) || !pause.wait(ctx) {
 			return err
 		}
 	}
+}
+
+// lasts reports whether a broker would say the same again.
+func lasts(err error) bool {
+	var code kafka.Error
+	return errors.As(err, &code) && !code.Temporary()
 }
 
 // part is what one partition gets: at least one record.
@@ -134,28 +157,42 @@ type part struct {
 	msgs      []kafka.Message
 }
 
-// write writes to partitions that one broker leads, in requests of no more than maxRequest bytes. With an error it returns
-// what is still to be written.
-func (d *Door) write(ctx context.Context, topic string, parts []part) (rest []part, err error) {
-	var errs []error
+// failure is what is still to be written of a part, and why.
+type failure struct {
+	part
+	err error
+}
+
+// write writes to partitions that one broker leads, in requests of no more than maxRequest bytes, until one of them gets no
+// answer. It returns what is still to be written, and perhaps some that was, where a broker took only half of a request.
+func (d *Door) write(ctx context.Context, topic string, parts []part) []failure {
+	var failed []failure
+	fail := func(p part, err error) {
+		failed = append(failed, failure{p, fmt.Errorf("write %d records to %s/%d: %w", len(p.msgs), topic, p.partition, err)})
+	}
 	for len(parts) > 0 {
 		now := fitting(parts)
-		faults := d.request(ctx, topic, now)
+		faults, err := d.request(ctx, topic, now)
+		if err != nil {
+			for _, p := range parts {
+				fail(p, err)
+			}
+			return failed
+		}
 		var next []part
 		for i, p := range parts {
 			switch {
 			case i >= len(now):
 				next = append(next, p)
 			case faults[i] != nil:
-				rest = append(rest, p)
-				errs = append(errs, fmt.Errorf("write %d records to %s/%d: %w", len(now[i].msgs), topic, p.partition, faults[i]))
+				fail(p, faults[i])
 			case len(now[i].msgs) < len(p.msgs):
 				next = append(next, part{p.partition, p.msgs[len(now[i].msgs):]})
 			}
 		}
 		parts = next
 	}
-	return rest, errors.Join(errs...)
+	return failed
 }
 
 // fitting returns what goes into the next request, of the first of the parts: at least one record.
@@ -189,24 +226,34 @@ func sizeOf(m kafka.Message) int {
 }
 
 // request sends one request, and halves of a part again where its broker takes less of that at once. It returns how each
-// part went.
-func (d *Door) request(ctx context.Context, topic string, parts []part) []error {
-	faults := d.send(ctx, topic, parts)
+// part went, or an error where the broker did not say.
+func (d *Door) request(ctx context.Context, topic string, parts []part) ([]error, error) {
+	faults, err := d.send(ctx, topic, parts)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range parts {
 		if half := len(p.msgs) / 2; half > 0 && errors.Is(faults[i], kafka.MessageSizeTooLarge) {
-			faults[i] = d.request(ctx, topic, []part{{p.partition, p.msgs[:half]}})[0]
-			if faults[i] == nil {
-				faults[i] = d.request(ctx, topic, []part{{p.partition, p.msgs[half:]}})[0]
-			}
+			faults[i] = d.inTwo(ctx, topic, part{p.partition, p.msgs[:half]}, part{p.partition, p.msgs[half:]})
 		}
 	}
-	return faults
+	return faults, nil
+}
+
+// inTwo sends two halves of a part, one after the other.
+func (d *Door) inTwo(ctx context.Context, topic string, halves ...part) error {
+	for _, half := range halves {
+		faults, err := d.request(ctx, topic, []part{half})
+		if err = cmp.Or(err, errors.Join(faults...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // send sends one request. A client of the library asks for one partition at a time, which makes a dozen requests of a few
 // events each.
-func (d *Door) send(ctx context.Context, topic string, parts []part) []error {
-	limit := d.conf.Timing.Request
+func (d *Door) send(ctx context.Context, topic string, parts []part) ([]error, error) {
 	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
 	for i, p := range parts {
 		records := make([]kafka.Record, len(p.msgs))
@@ -217,18 +264,21 @@ func (d *Door) send(ctx context.Context, topic string, parts []part) []error {
 			Partition: int32(p.partition), RecordSet: protocol.RecordSet{Records: kafka.NewRecordReader(records...)},
 		}
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, d.conf.Timing.Request)
 	defer cancel()
+	deadline, _ := limited.Deadline()
+	half := time.Until(deadline) / 2 // so that a broker whose replicas do not answer still says which partitions are well
 	response, err := d.client.Transport.RoundTrip(limited, d.client.Addr, &produce.Request{
-		Acks: int16(kafka.RequireAll), Timeout: int32(limit.Milliseconds()), Topics: []produce.RequestTopic{to},
+		Acks: int16(kafka.RequireAll), Timeout: int32(max(1, half.Milliseconds())), Topics: []produce.RequestTopic{to},
 	})
+	if err != nil {
+		return nil, err
+	}
 	faults := make([]error, len(parts))
 	for i, p := range parts {
-		if faults[i] = err; err == nil {
-			faults[i] = outcome(response, topic, p.partition)
-		}
+		faults[i] = outcome(response, topic, p.partition)
 	}
-	return faults
+	return faults, nil
 }
 
 // outcome is what a broker says of a partition.
@@ -236,13 +286,15 @@ func outcome(response kafka.Response, topic string, partition int) error {
 	if answer, ok := response.(*produce.Response); ok {
 		for _, t := range answer.Topics {
 			for _, p := range t.Partitions {
-				if t.Topic != topic || int(p.Partition) != partition {
-					continue
-				}
-				if p.ErrorCode != 0 {
+				switch {
+				case t.Topic != topic || int(p.Partition) != partition:
+				case p.ErrorCode == 0:
+					return nil
+				case p.ErrorMessage != "":
+					return fmt.Errorf("%w: %s", kafka.Error(p.ErrorCode), p.ErrorMessage)
+				default:
 					return kafka.Error(p.ErrorCode)
 				}
-				return nil
 			}
 		}
 	}

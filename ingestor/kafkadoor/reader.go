@@ -88,12 +88,12 @@ func (r *reader) seek(offset int64) error {
 	return nil
 }
 
-// fetch returns what comes next, after a while also nothing. The connection's deadline keeps running while messages
+// fetch returns what comes next, after a wait also nothing. The connection's deadline keeps running while messages
 // are read, and one that fires between them spoils the connection: so all are in memory before fetch returns.
-func (r *reader) fetch() (batch, error) {
-	want := kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchMost, MaxWait: r.timing.Wait}
+func (r *reader) fetch(wait time.Duration) (batch, error) {
+	want := kafka.ReadBatchConfig{MinBytes: 1, MaxBytes: fetchMost, MaxWait: wait}
 	if r.busy {
-		want.MinBytes, want.MaxWait = fetchEnough, min(fetchSoon, r.timing.Wait)
+		want.MinBytes, want.MaxWait = fetchEnough, min(fetchSoon, wait)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(want.MaxWait + r.timing.Request)); err != nil {
 		return batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)

@@ -218,7 +218,7 @@ func (d *Door) readConnected(ctx context.Context, topic string, s *span, take fu
 	}
 	stalled := d.conf.Now().Add(rebuildPatience)
 	for s.from < s.to {
-		b, err := in.fetch()
+		b, err := in.fetch(in.timing.Wait)
 		if err != nil {
 			return err
 		}

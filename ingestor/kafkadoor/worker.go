@@ -76,7 +76,11 @@ func (w *worker) consume(generation, work context.Context) error {
 	}
 	defer r.close()
 	for generation.Err() == nil {
-		b, err := r.fetch()
+		wait := w.door.conf.Timing.Wait
+		if w.uncommitted {
+			wait = min(wait, commitEvery) // the offset is committed when nothing comes
+		}
+		b, err := r.fetch(wait)
 		if err != nil {
 			w.outOfRange = errors.Is(err, kafka.OffsetOutOfRange)
 			return err
