@@ -77,9 +77,10 @@ func (p *bagtrail) hold(ctx context.Context, turn time.Time) (letGo func()) {
 		defer p.cmd.Process.Signal(syscall.SIGCONT)
 		for ctx.Err() == nil {
 			p.cmd.Process.Signal(syscall.SIGSTOP)
-			pauseFor(ctx, heldPeriod-time.Since(turn)%heldPeriod)
+			begin := time.Now().Add(heldPeriod - time.Since(turn)%heldPeriod)
+			sleepUntil(begin)
 			p.cmd.Process.Signal(syscall.SIGCONT)
-			pauseFor(ctx, heldPeriod/heldShare)
+			sleepUntil(begin.Add(heldPeriod / heldShare))
 		}
 	})
 	return func() { cancel(); holding.Wait() }
