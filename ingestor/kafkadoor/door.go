@@ -125,9 +125,14 @@ func (d *Door) partitions(ctx context.Context, topic string) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	return numbersOf(t), nil
+}
+
+// numbersOf returns the numbers of the partitions of a topic.
+func numbersOf(t kafka.Topic) []int {
 	numbers := make([]int, len(t.Partitions))
 	for i, p := range t.Partitions {
 		numbers[i] = p.ID
 	}
-	return numbers, nil
+	return numbers
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,24 +49,23 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 
 // publish writes events. Those of one plate go to one partition, as other clients of Kafka would place them.
 func (d *Door) publish(ctx context.Context, events []Event) error {
-	topic := d.conf.Topics.Events
-	numbers, err := d.partitions(ctx, topic)
+	topic, err := d.topic(ctx, d.conf.Topics.Events)
 	if err != nil {
 		return err
 	}
-	place := kafka.Murmur2Balancer{Consistent: true}
-	left := make(map[int][]kafka.Message)
-	for _, e := range events {
-		m := eventRecord(e, d.conf.Now())
-		p := place.Balance(m, numbers...)
-		left[p] = append(left[p], m)
-	}
+	left := place(eventRecords(events, d.conf.Now()), topic)
 	var refused []error // by partitions that would refuse it again: the others get theirs nevertheless
+	again := false
 	err = d.persist(ctx, func() error {
-		failed, err := d.distribute(ctx, topic, left)
-		if err != nil {
-			return err
+		if again { // their leaders may be others by now
+			now, err := d.topic(ctx, topic.Name)
+			if err != nil {
+				return err
+			}
+			topic = now
 		}
+		again = true
+		failed := d.distribute(ctx, topic, left)
 		clear(left)
 		var errs []error
 		for _, f := range failed {
@@ -80,19 +81,33 @@ func (d *Door) publish(ctx context.Context, events []Event) error {
 	return errors.Join(append(refused, err)...)
 }
 
-// distribute writes records to the partitions under whose numbers they stand: to each broker those that it leads, together.
-// It returns what is still to be written, or an error where that is everything.
-func (d *Door) distribute(ctx context.Context, topic string, records map[int][]kafka.Message) ([]failure, error) {
-	t, err := d.topic(ctx, topic)
-	if err != nil {
-		return nil, err
+// place returns for each partition the records that go there, by their keys.
+func place(msgs []kafka.Message, topic kafka.Topic) map[int][]kafka.Message {
+	numbers, by := numbersOf(topic), kafka.Murmur2Balancer{Consistent: true}
+	for i := range msgs {
+		msgs[i].Partition = by.Balance(msgs[i], numbers...)
 	}
+	slices.SortStableFunc(msgs, func(m, n kafka.Message) int { return cmp.Compare(m.Partition, n.Partition) })
+	placed := make(map[int][]kafka.Message, len(numbers))
+	for len(msgs) > 0 {
+		p, n := msgs[0].Partition, 1
+		for n < len(msgs) && msgs[n].Partition == p {
+			n++
+		}
+		placed[p], msgs = msgs[:n:n], msgs[n:]
+	}
+	return placed
+}
+
+// distribute writes records to the partitions under whose numbers they stand: to each broker those that it leads, together.
+// It returns what is still to be written.
+func (d *Door) distribute(ctx context.Context, topic kafka.Topic, records map[int][]kafka.Message) []failure {
 	led := make(map[kafka.Broker][]part) // without one, by none
-	known := make(map[int]bool)
-	for _, p := range t.Partitions {
+	nowhere := maps.Clone(records)
+	for _, p := range topic.Partitions {
 		if msgs, some := records[p.ID]; some {
 			led[p.Leader] = append(led[p.Leader], part{p.ID, msgs})
-			known[p.ID] = true
+			delete(nowhere, p.ID)
 		}
 	}
 	var (
@@ -100,21 +115,19 @@ func (d *Door) distribute(ctx context.Context, topic string, records map[int][]k
 		mu     sync.Mutex
 		failed []failure
 	)
-	for p, msgs := range records {
-		if !known[p] {
-			failed = append(failed, failure{part{p, msgs}, fmt.Errorf("write to %s/%d: %w", topic, p, kafka.UnknownTopicOrPartition)})
-		}
+	for p, msgs := range nowhere {
+		failed = append(failed, failure{part{p, msgs}, fmt.Errorf("write to %s/%d: %w", topic.Name, p, kafka.UnknownTopicOrPartition)})
 	}
 	for _, parts := range led {
 		wg.Go(func() {
-			rest := d.write(ctx, topic, parts)
+			rest := d.write(ctx, topic.Name, parts)
 			mu.Lock()
 			defer mu.Unlock()
 			failed = append(failed, rest...)
 		})
 	}
 	wg.Wait()
-	return failed, nil
+	return failed
 }
 
 // spread writes records to the next partition in turn, and to others where one does not take them for now.

@@ -26,6 +26,7 @@ type reader struct {
 	timing    Timing
 	came      time.Time // when there were messages last
 	busy      bool      // and others soon before them
+	last      int       // how many there were
 	release   func() bool
 }
 
@@ -99,7 +100,7 @@ func (r *reader) fetch(wait time.Duration) (batch, error) {
 		return batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)
 	}
 	fetched := r.conn.ReadBatchWith(want)
-	var b batch
+	b := batch{messages: make([]kafka.Message, 0, r.last+r.last/4)}
 	var err error
 	for {
 		var m kafka.Message
@@ -117,7 +118,7 @@ func (r *reader) fetch(wait time.Duration) (batch, error) {
 	now := time.Now()
 	r.busy = len(b.messages) > 0 && now.Sub(r.came) < 2*fetchSoon
 	if len(b.messages) > 0 {
-		r.came = now
+		r.came, r.last = now, len(b.messages)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, kafka.RequestTimedOut) {
 		return b, nil

@@ -160,12 +160,15 @@ type Event struct {
 	Document []byte // the event as a JSON object of CloudEvents 1.0
 }
 
-func eventRecord(e Event, now time.Time) kafka.Message {
-	return kafka.Message{
-		Key: []byte(e.Key), Value: e.Document, Time: now,
-		Headers: []kafka.Header{
-			{Key: headerType, Value: []byte(typeEvent)},
-			{Key: headerEventID, Value: []byte(e.ID)},
-		},
+// eventRecords are the records of events on the events topic.
+func eventRecords(events []Event, now time.Time) []kafka.Message {
+	msgs := make([]kafka.Message, len(events))
+	kind := []byte(typeEvent)
+	headers := make([]kafka.Header, 0, 2*len(events))
+	for i, e := range events {
+		n := len(headers)
+		headers = append(headers, kafka.Header{Key: headerType, Value: kind}, kafka.Header{Key: headerEventID, Value: []byte(e.ID)})
+		msgs[i] = kafka.Message{Key: []byte(e.Key), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
 	}
+	return msgs
 }

@@ -235,7 +235,7 @@ func (w *worker) publish(generation, work context.Context, outcomes []ingestor.O
 	if w.events == nil {
 		return nil
 	}
-	var filings []bag.Filing
+	filings := make([]bag.Filing, 0, len(outcomes))
 	for _, o := range outcomes {
 		if o.Verdict != ingestor.Rejected {
 			filings = append(filings, o.Filing)
