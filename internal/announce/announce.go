@@ -28,9 +28,12 @@ type Event struct {
 	Plate       bag.Plate
 	Code        string
 	Description string
-	Happened    time.Time
-	Data        []byte // JSON: {"bagtag": "…", "event": {…}}, the event in the form of a history
+	Document    []byte // CloudEvents 1.0, in JSON
+	data        int    // where in the document its data begin
 }
+
+// Data returns the event in the form of a history, in JSON: {"bagtag": "…", "event": {…}}. It is part of the document.
+func (e Event) Data() []byte { return e.Document[e.data : len(e.Document)-1] }
 
 // Announcer makes events. It may be used by several goroutines at once.
 type Announcer struct {
@@ -54,20 +57,20 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 	if err != nil {
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
-	var events []Event
+	made := announcements{places: a.Places, events: make([]Event, 0, len(mentions))}
 	for i, m := range mentions {
 		giveWay(i)
 		bags := folded[m.plate]
 		if m.clear {
-			bags = a.Rules.Fold(m.plate, m.messages, nil)
+			bags = a.Rules.FoldEvents(m.plate, m.messages, nil)
 		}
-		events = a.announce(events, m.filing, m.plate, bags, !m.clear)
+		made.of(m.filing, m.plate, bags, !m.clear)
 	}
 	room.Clear()
-	if events, err = a.positioned(ctx, room, events, filings); err != nil {
+	if err := a.positioned(ctx, room, &made, filings); err != nil {
 		return nil, fmt.Errorf("read what to announce: %w", err)
 	}
-	return events, nil
+	return made.events, nil
 }
 
 // giveWay lets others have a turn after every few steps of a loop: whoever asks a question is not to wait until the events of a
@@ -88,11 +91,12 @@ type mention struct {
 
 // mentions returns every plate in every message.
 func (a Announcer) mentions(room *bag.Room, filings []bag.Filing) []mention {
-	var all []mention
+	all := make([]mention, 0, len(filings))
+	stored := make([]bag.Stored, 1)
 	for i := range filings {
 		giveWay(i)
 		f := &filings[i]
-		stored := []bag.Stored{{Kind: f.Kind, Raw: f.Raw, Received: f.Received}}
+		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
 		for _, entry := range f.Entries {
 			messages := a.Enricher.Messages(room, entry.Plate, stored)
 			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, isUnclear)})
@@ -126,7 +130,7 @@ func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []menti
 			if err != nil {
 				return nil, err
 			}
-			folded[plate] = a.Rules.Fold(plate, messages, nil)
+			folded[plate] = a.Rules.FoldEvents(plate, messages, nil)
 		}
 	}
 	return folded, nil
@@ -142,7 +146,7 @@ func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) ([
 }
 
 // positioned adds the events that the messages make by positioning containers.
-func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Event, filings []bag.Filing) ([]Event, error) {
+func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing) error {
 	by := make(map[bag.Container][]int) // container → the filings that position it
 	var containers []bag.Container
 	for i := range filings {
@@ -154,11 +158,11 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Even
 		}
 	}
 	if len(containers) == 0 {
-		return events, nil
+		return nil
 	}
 	now, err := a.Index.Read(ctx, trail.Wanted{Contents: containers})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	plates, concern := inContainers(containers, now.Contents)
 	positionings := make(map[bag.Container][]*bag.Message)
@@ -174,12 +178,12 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Even
 		}
 		now, err := a.Index.Read(ctx, w)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i, c := range w.Stowage {
 			stored, err := now.Stowage[i].Messages(nil)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			positionings[c] = a.Enricher.Stowage(c, stored)
 		}
@@ -193,17 +197,17 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, events []Even
 			}
 			messages, err := a.messages(room, plate, now.Trails[i])
 			if err != nil {
-				return nil, err
+				return err
 			}
-			bags := a.Rules.Fold(plate, messages, of)
+			bags := a.Rules.FoldEvents(plate, messages, of)
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
-				events = a.announce(events, &filings[f], plate, bags, true)
+				made.of(&filings[f], plate, bags, true)
 			}
 			room.Clear()
 		}
 	}
-	return events, nil
+	return nil
 }
 
 // inContainers returns the plates that containers hold, each once, and for each of them the containers.
@@ -220,9 +224,16 @@ func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []
 	return plates, concern
 }
 
-// announce adds the events that a message makes of the bags of a plate: one a group, though the message may belong to
-// several bags. whole tells that all messages of the bags are known.
-func (a Announcer) announce(events []Event, f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) []Event {
+// announcements collects events.
+type announcements struct {
+	places bagjson.Places
+	events []Event
+	paper  []byte // for the next documents
+}
+
+// of adds the events that a message makes of the bags of a plate: one a group, though the message may belong to several
+// bags. whole tells that all messages of the bags are known.
+func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) {
 	var groups []int32
 	for i := range bags {
 		for j := range bags[i].Events {
@@ -236,14 +247,44 @@ func (a Announcer) announce(events []Event, f *bag.Filing, plate bag.Plate, bags
 			if e.Code == reflighted && bags[i].Original != "" {
 				shown.Reflighted = &bag.Reflighted{Plate: bags[i].Original}
 			}
-			events = append(events, Event{identity(plate, m), plate, e.Code, e.Description, m.Happened, a.data(plate, e, shown)})
+			a.add(plate, e, shown)
 		}
 	}
-	return events
 }
 
 // reflighted is the code of the event whose message names the bag that is re-flighted.
 const reflighted = "REFLIGHTED"
+
+// The memory of documents, in bytes: they are written one behind the other.
+const (
+	sheet = 16 << 10
+	most  = 2 << 10 // that nearly all documents take
+)
+
+// add adds an event of a bag.
+func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) {
+	if cap(a.paper) < most {
+		a.paper = make([]byte, 0, sheet)
+	}
+	made := Event{ID: identity(plate, e.Message), Plate: plate, Code: e.Code, Description: e.Description}
+	doc := append(a.paper, `{"specversion":"1.0","source":"/bagtrail","id":`...)
+	doc = jsontext.AppendString(doc, made.ID)
+	doc = append(doc, `,"type":`...)
+	doc = jsontext.AppendString(doc, "bagtrail.event."+e.Code)
+	doc = append(doc, `,"subject":`...)
+	doc = jsontext.AppendString(doc, string(plate))
+	doc = append(doc, `,"time":"`...)
+	doc = e.Message.Happened.UTC().AppendFormat(doc, time.RFC3339Nano)
+	doc = append(doc, `","datacontenttype":"application/json","data":`...)
+	made.data = len(doc)
+	doc = append(doc, `{"bagtag":`...)
+	doc = jsontext.AppendString(doc, string(plate))
+	doc = append(doc, `,"event":`...)
+	doc = bagjson.AppendEvent(doc, e, a.places, shown)
+	doc = append(doc, "}}"...)
+	made.Document, a.paper = doc[:len(doc):len(doc)], doc[len(doc):]
+	a.events = append(a.events, made)
+}
 
 // identity names an event by what tells it from others (rules §3, duplicates): plate, text, group, and the moment at which
 // the message was read or, where it does not say, received. The code is no part of it, since that may depend on what
@@ -253,35 +294,12 @@ func identity(plate bag.Plate, m *bag.Message) string {
 	if !isUnclear(m) {
 		moment = m.Read
 	}
-	canonical := m.Text.String()
-	text := make([]byte, 0, 64+len(canonical))
-	text = append(text, plate...)
+	var memory [512]byte
+	text := append(memory[:0], plate...)
 	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
-	sum := sha256.Sum256(append(text, canonical...))
-	return hex.EncodeToString(sum[:16])
-}
-
-// data returns the event of a bag in the form of a history.
-func (a Announcer) data(plate bag.Plate, e *bag.Event, shown bagjson.Shown) []byte {
-	data := append(make([]byte, 0, 1024), `{"bagtag":`...)
-	data = jsontext.AppendString(data, string(plate))
-	data = append(data, `,"event":`...)
-	data = bagjson.AppendEvent(data, e, a.Places, shown)
-	return append(data, '}')
-}
-
-// Document returns the event as CloudEvents 1.0, in JSON.
-func (e Event) Document() []byte {
-	doc := append(make([]byte, 0, len(e.Data)+384), `{"specversion":"1.0","source":"/bagtrail","id":`...)
-	doc = jsontext.AppendString(doc, e.ID)
-	doc = append(doc, `,"type":`...)
-	doc = jsontext.AppendString(doc, "bagtrail.event."+e.Code)
-	doc = append(doc, `,"subject":`...)
-	doc = jsontext.AppendString(doc, string(e.Plate))
-	doc = append(doc, `,"time":"`...)
-	doc = e.Happened.UTC().AppendFormat(doc, time.RFC3339Nano)
-	doc = append(doc, `","datacontenttype":"application/json","data":`...)
-	doc = append(doc, e.Data...)
-	return append(doc, '}')
+	sum := sha256.Sum256(m.Text.Append(text))
+	var id [32]byte
+	hex.Encode(id[:], sum[:16])
+	return string(id[:])
 }

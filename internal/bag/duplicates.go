@@ -14,6 +14,9 @@ import (
 // container positionings.
 func withoutCopies(messages []*Message, window time.Duration) []*Message {
 	sorted := slices.Clone(messages)
+	if len(sorted) < 2 {
+		return sorted
+	}
 	slices.SortFunc(sorted, compareArrival)
 
 	type keeping struct {

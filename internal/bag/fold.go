@@ -23,7 +23,17 @@ type Rules struct {
 // messages are all that name the plate, delayed-bag reports included, and stowage the positionings of
 // their Containers; both in any order, copies included.
 func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
-	var reports, texts []*Message
+	bags := r.FoldEvents(plate, messages, stowage)
+	for i := range bags {
+		r.route(&bags[i])
+	}
+	return bags
+}
+
+// FoldEvents is Fold for who does not ask where bags travel: they have no Legs, and none is Cancelled.
+func (r Rules) FoldEvents(plate Plate, messages, stowage []*Message) []Bag {
+	var reports []*Message
+	texts := make([]*Message, 0, len(messages))
 	for _, m := range messages {
 		if m.Kind == Report {
 			reports = append(reports, m)
@@ -42,7 +52,7 @@ func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
 	}
 	addReports(bags, reports)
 	for i := range bags {
-		r.finish(&bags[i])
+		bags[i].describe()
 	}
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
 	return bags
@@ -108,15 +118,24 @@ func addReports(bags []Bag, reports []*Message) {
 	}
 }
 
-// finish fills in what follows from the events of a bag.
-func (r Rules) finish(b *Bag) {
-	slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
+// route fills in the legs, and what follows from them.
+func (r Rules) route(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
-	b.Unknown = true
 	for _, e := range b.Events {
 		if e.Message.Kind != Report {
 			messages = append(messages, e.Message)
 		}
+	}
+	b.Legs = r.legs(b, messages)
+	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
+}
+
+// describe puts the events of the bag in order, and fills in what they say of it: each field from the latest BSM that
+// holds it, else the latest BPM.
+func (b *Bag) describe() {
+	slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
+	b.Unknown = true
+	for _, e := range b.Events {
 		if e.Message.Kind == BSM {
 			b.Unknown = false
 		}
@@ -127,16 +146,10 @@ func (r Rules) finish(b *Bag) {
 			}
 		}
 	}
-	b.describe(messages)
-	b.Legs = r.legs(b, messages)
-	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
-}
-
-// describe takes each field of the bag from the latest BSM that holds it, else the latest BPM.
-func (b *Bag) describe(messages []*Message) {
 	b.Pieces, b.Weight = -1, -1
 	for _, kind := range [...]Kind{BSM, BPM} {
-		for _, m := range slices.Backward(messages) {
+		for i := range b.Events {
+			m := b.Events[len(b.Events)-1-i].Message
 			if m.Kind != kind {
 				continue
 			}

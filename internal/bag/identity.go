@@ -12,6 +12,9 @@ const journeyGap = 3
 // identities divides the messages of a plate into bags (rules §3, identity). Each bag's messages are
 // in the order of events. A message that names neither PNR nor surname may belong to several bags.
 func identities(messages []*Message) [][]*Message {
+	if len(messages) == 1 {
+		return [][]*Message{messages}
+	}
 	var bags [][]*Message
 	for _, journey := range journeys(messages) {
 		bags = append(bags, passengers(journey)...)

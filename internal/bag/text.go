@@ -21,6 +21,18 @@ func (t Text) String() string {
 	return strings.ReplaceAll(t.lines, "\r\n", "\n")
 }
 
+// Append appends the text.
+func (t Text) Append(dst []byte) []byte {
+	if !t.returns {
+		return append(dst, t.lines...)
+	}
+	line, rest, more := strings.Cut(t.lines, "\r\n")
+	for dst = append(dst, line...); more; dst = append(append(dst, '\n'), line...) {
+		line, rest, more = strings.Cut(rest, "\r\n")
+	}
+	return dst
+}
+
 // Equal reports whether two texts are the same.
 func (t Text) Equal(u Text) bool {
 	if t.returns == u.returns {

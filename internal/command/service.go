@@ -326,7 +326,7 @@ func (s *service) announcements() kafkadoor.EventMaker {
 		}
 		events := make([]kafkadoor.Event, len(made))
 		for i, e := range made {
-			events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document()}
+			events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document}
 		}
 		return events, nil
 	}

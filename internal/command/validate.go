@@ -152,7 +152,7 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(dst, e.Data...)
+			dst = append(dst, e.Data()...)
 		}
 		dst = append(dst, ']')
 	}
