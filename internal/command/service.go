@@ -22,6 +22,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/telemetry"
@@ -102,8 +103,12 @@ func (s *service) startOps(ctx context.Context) error {
 
 	s.behind = newCrew(context.WithoutCancel(ctx), s.fail)
 	s.stop.later("background work", s.behind.goHome)
+	s.stop.later("collector", collector.Floor(usualHeap))
 	return nil
 }
+
+// usualHeap is how large the heap is at full rate, in bytes: what a process has been at its peak it may as well use.
+const usualHeap = 64 << 20
 
 // readAirports makes what knows airports.
 func (s *service) readAirports(context.Context) (err error) {

@@ -1,0 +1,83 @@
+package collector_test
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"bagtrail/internal/collector"
+)
+
+const mib = 1 << 20
+
+var kept []byte // what lives, beside the little that the test itself needs
+
+func live(bytes int) {
+	kept = nil
+	runtime.GC()
+	kept = make([]byte, bytes)
+}
+
+// goal is the size at which the heap is collected next, in MiB.
+func goal() uint64 { return metric("/gc/heap/goal:bytes") / mib }
+
+func metric(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// reaches waits until some collections have made the goal what it is to be: the runtime tells of one a moment later.
+func reaches(t *testing.T, least, most uint64) {
+	t.Helper()
+	for range 400 {
+		runtime.GC()
+		<-time.After(5 * time.Millisecond)
+		if g := goal(); g >= least && g <= most {
+			return
+		}
+	}
+	t.Fatalf("the heap is collected at %d MiB, want %d to %d", goal(), least, most)
+}
+
+func TestASmallHeapIsCollectedAtTheFloor(t *testing.T) {
+	t.Setenv("GOGC", "")
+	live(15 * mib)
+	reaches(t, 30, 36)
+	stop := collector.Floor(60 * mib)
+	reaches(t, 52, 64)
+	live(80 * mib)
+	reaches(t, 160, 170)
+	live(20 * mib)
+	reaches(t, 52, 64)
+	live(1 * mib) // the floor would be many times what lives
+	reaches(t, 4, 16)
+
+	live(15 * mib)
+	reaches(t, 52, 64)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		reaches(t, 30, 36)
+	}
+}
+
+func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(70))
+	t.Setenv("GOGC", "70")
+	stop := collector.Floor(math.MaxInt64)
+	for range 3 {
+		runtime.GC()
+		<-time.After(5 * time.Millisecond)
+	}
+	if p := metric("/gc/gogc:percent"); p != 70 {
+		t.Errorf("%d percent", p)
+	}
+	if err := stop(); err != nil || metric("/gc/gogc:percent") != 70 {
+		t.Errorf("%v, %d percent", err, metric("/gc/gogc:percent"))
+	}
+}
