@@ -1,4 +1,4 @@
-// Package collector keeps Go's garbage collector from running more often than the memory of a process calls for.
+// Package collector paces Go's garbage collector, of which a process has one: how far the heap grows until it is collected.
 package collector
 
 import (
@@ -10,62 +10,100 @@ import (
 )
 
 const (
-	usual  = 100 // percent by which the heap grows between two collections, as Go has it
-	widest = 400 // so that what lives may have grown a few times before the next collection is seen
+	thrifty = 40  // percent by which the heap grows until it is collected, where memory is short
+	widest  = 400 // the most, so that what lives may have grown a few times before the next collection tells
 )
 
 // Floor lets the heap grow to so many bytes before it is collected: a process whose live heap is small uses the memory that it
 // needs when it has most to do, and is interrupted less often. A heap that is larger anyway is collected as ever. It does
-// nothing where the environment sets GOGC, which says how often. stop makes everything as it was.
+// nothing where the environment sets GOGC, which says how often. stop makes everything as it was; there may be one floor.
 func Floor(bytes uint64) (stop func() error) {
 	if os.Getenv("GOGC") != "" {
 		return func() error { return nil }
 	}
-	f := &floor{bytes: bytes, percent: usual}
-	f.await()
-	return f.stop
+	process.change(func() { process.floor = bytes })
+	return func() error {
+		process.change(func() { process.floor = 0 })
+		return nil
+	}
 }
 
-type floor struct {
-	bytes   uint64
+// Thrift has the heap collected at 40 percent more than what lives, or at the floor, until it is ended: by everybody who
+// asked for it, once.
+func Thrift() (end func()) {
+	process.change(func() { process.thrifts++ })
+	return func() { process.change(func() { process.thrifts-- }) }
+}
+
+var process pacer
+
+type pacer struct {
 	mu      sync.Mutex
+	floor   uint64 // bytes; 0 without one
+	thrifts int
+
+	changed bool // percent is not as Go or the environment has it
+	usual   int  // which is this; negative where nothing is ever collected
 	percent int
-	stopped bool
+	waits   bool // for a collection
 }
 
-func (f *floor) stop() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stopped = true
-	debug.SetGCPercent(usual)
-	return nil
+// change changes what is wanted, and acts on it.
+func (p *pacer) change(want func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	want()
+	p.pace()
 }
 
-// await adapts the pace when the next collection is over, and so on: it makes an object that this collection finds dead.
-func (f *floor) await() {
-	runtime.AddCleanup(new([16]byte), (*floor).adapt, f)
+// await has the pace adapted when the next collection is over: it makes an object that this collection finds dead.
+func (p *pacer) await() {
+	if !p.waits {
+		p.waits = true
+		runtime.AddCleanup(new([16]byte), func(p *pacer) { p.change(func() { p.waits = false }) }, p)
+	}
 }
 
-func (f *floor) adapt() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.stopped {
+// pace makes the heap grow as far as is wanted.
+func (p *pacer) pace() {
+	if p.floor == 0 && p.thrifts == 0 {
+		if p.changed {
+			debug.SetGCPercent(p.usual)
+			p.changed = false
+		}
 		return
 	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	if percent := pace(live[0].Value.Uint64(), f.bytes); percent != f.percent {
-		f.percent = percent
-		debug.SetGCPercent(percent)
+	if !p.changed {
+		p.usual = debug.SetGCPercent(thrifty)
+		p.changed, p.percent = true, thrifty
 	}
-	f.await()
+	percent := p.usual
+	if p.thrifts > 0 && percent >= 0 {
+		percent = min(percent, thrifty)
+	}
+	if p.floor > 0 {
+		percent = reaching(p.floor, live(), percent)
+		p.await()
+	}
+	if percent != p.percent {
+		debug.SetGCPercent(percent)
+		p.percent = percent
+	}
 }
 
-// pace returns the percentage by which a heap of so many live bytes may grow to reach the floor, in steps of ten.
-func pace(live, floor uint64) int {
+// live is how many bytes of the heap were found alive by the last collection.
+func live() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// reaching returns the percentage by which a heap of so many live bytes may grow to reach the floor, in steps of ten, or least where
+// that is more.
+func reaching(floor, live uint64, least int) int {
 	if live >= floor {
-		return usual
+		return least
 	}
 	missing := (floor - live) * 100 / max(live, 1)
-	return int(min(max(missing/10*10, usual), widest))
+	return max(int(min(missing/10*10, widest)), least)
 }

@@ -2,24 +2,29 @@ package collector
 
 import "testing"
 
-func TestPace(t *testing.T) {
+func TestReaching(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
-		live, floor uint64
-		want        int
+		live  uint64
+		least int
+		want  int
 	}{
-		{0, 64 * mib, widest},
-		{1 * mib, 64 * mib, widest},
-		{16 * mib, 64 * mib, 300},
-		{20 * mib, 64 * mib, 220},
-		{28 * mib, 64 * mib, 120},
-		{31 * mib, 64 * mib, usual},
-		{32 * mib, 64 * mib, usual},
-		{64 * mib, 64 * mib, usual},
-		{500 * mib, 64 * mib, usual},
+		{0, 100, widest},
+		{1 * mib, 100, widest},
+		{16 * mib, 100, 300},
+		{20 * mib, 100, 220},
+		{28 * mib, 100, 120},
+		{31 * mib, 100, 100},
+		{32 * mib, 100, 100},
+		{32 * mib, 40, 100},
+		{40 * mib, 40, 60},
+		{50 * mib, 40, 40},
+		{64 * mib, 100, 100},
+		{500 * mib, 40, 40},
+		{1 * mib, 900, 900},
 	} {
-		if got := pace(c.live, c.floor); got != c.want {
-			t.Errorf("%d MiB live, %d wanted: %d percent, want %d", c.live/mib, c.floor/mib, got, c.want)
+		if got := reaching(64*mib, c.live, c.least); got != c.want {
+			t.Errorf("%d MiB live: %d percent, want %d", c.live/mib, got, c.want)
 		}
 	}
 }

@@ -66,6 +66,28 @@ func TestASmallHeapIsCollectedAtTheFloor(t *testing.T) {
 	}
 }
 
+// Where there are both, the floor counts for a small heap and thrift for a large one.
+func TestThrift(t *testing.T) {
+	t.Setenv("GOGC", "")
+	live(20 * mib)
+	reaches(t, 40, 46)
+	first, second := collector.Thrift(), collector.Thrift()
+	reaches(t, 28, 33)
+	stop := collector.Floor(60 * mib)
+	reaches(t, 52, 64)
+	live(80 * mib)
+	reaches(t, 112, 120)
+	first()
+	reaches(t, 112, 120)
+	second()
+	reaches(t, 160, 170)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	live(20 * mib)
+	reaches(t, 40, 46)
+}
+
 func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(70))
 	t.Setenv("GOGC", "70")
@@ -79,5 +101,18 @@ func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
 	}
 	if err := stop(); err != nil || metric("/gc/gogc:percent") != 70 {
 		t.Errorf("%v, %d percent", err, metric("/gc/gogc:percent"))
+	}
+	end := collector.Thrift()
+	if p := metric("/gc/gogc:percent"); p != 40 {
+		t.Errorf("%d percent with thrift", p)
+	}
+	end()
+	for _, known := range []int{20, -1} { // somebody knows better, or has switched collection off
+		debug.SetGCPercent(known)
+		end := collector.Thrift()
+		if during := debug.SetGCPercent(known); during != known {
+			t.Errorf("%d percent with thrift, want %d", during, known)
+		}
+		end()
 	}
 }
