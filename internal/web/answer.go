@@ -36,7 +36,7 @@ var (
 )
 
 // write writes an answer, as a script where callback is not "". Headers come first, so they are set in one place.
-func write(w http.ResponseWriter, a Answer, callback string) {
+func write(w http.ResponseWriter, r *http.Request, a Answer, callback string) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
@@ -47,7 +47,7 @@ func write(w http.ResponseWriter, a Answer, callback string) {
 		h["Content-Type"] = jsonType
 		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
 		w.WriteHeader(a.Status)
-		_, _ = w.Write(a.Body) // a caller who is gone is no fault of ours
+		writeBody(w, r, a.Body)
 		return
 	}
 	h["Content-Type"] = scriptType
@@ -59,7 +59,7 @@ func write(w http.ResponseWriter, a Answer, callback string) {
 	script = append(script, ");"...)
 	h["Content-Length"] = []string{strconv.Itoa(len(script))}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(script)
+	writeBody(w, r, script)
 }
 
 // writeAllowance tells the caller what the rate limit leaves.

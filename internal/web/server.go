@@ -30,9 +30,9 @@ type Server struct {
 	Drain       time.Duration // how long requests that run may take to end when Run is told to stop
 }
 
-// Run serves listener until ctx ends, then lets running requests end within Drain, and returns nil.
+// Run serves who comes in until ctx ends, then lets running requests end within Drain, and returns nil.
 // It owns the listener.
-func (s Server) Run(ctx context.Context, listener net.Listener) error {
+func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 	complaints, err := zap.NewStdLogAt(s.Log, zap.DebugLevel)
 	if err != nil {
 		return fmt.Errorf("serve HTTP: %w", err)
@@ -47,16 +47,18 @@ func (s Server) Run(ctx context.Context, listener net.Listener) error {
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          complaints,
 		ConnState:         new(crowd).count,
+		ConnContext:       withConn,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}
+	incoming = listener{incoming}
 	done := make(chan error, 1)
 	go func() {
 		if s.Certificate == "" {
-			done <- server.Serve(listener)
+			done <- server.Serve(incoming)
 			return
 		}
-		done <- server.ServeTLS(listener, s.Certificate, s.PrivateKey)
+		done <- server.ServeTLS(incoming, s.Certificate, s.PrivateKey)
 	}()
 	select {
 	case err := <-done:

@@ -95,7 +95,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	w.Header()["X-Request-Id"] = []string{c.RequestID}
 
 	answer, callback := s.answer(w, c, here)
-	write(w, answer, callback)
+	write(w, r, answer, callback)
 
 	template := unmatched
 	if c.operation != nil {
