@@ -100,7 +100,7 @@ func (r *reader) fetch(wait time.Duration) (batch, error) {
 		return batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)
 	}
 	fetched := r.conn.ReadBatchWith(want)
-	b := batch{messages: make([]kafka.Message, 0, r.last+r.last/4)}
+	var b batch
 	var err error
 	for {
 		var m kafka.Message
@@ -108,6 +108,9 @@ func (r *reader) fetch(wait time.Duration) (batch, error) {
 			break
 		}
 		if !isControl(&m) {
+			if b.messages == nil {
+				b.messages = make([]kafka.Message, 0, r.last+r.last/4+1)
+			}
 			b.messages = append(b.messages, m)
 		}
 	}

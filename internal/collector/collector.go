@@ -11,10 +11,10 @@ import (
 
 const (
 	thrifty = 40  // percent by which the heap grows until it is collected, where memory is short
-	widest  = 400 // the most, so that what lives may have grown a few times before the next collection tells
+	widest  = 200 // the most that a floor makes of it: more may live by then, which the collection after next knows only
 )
 
-// Floor lets the heap grow to so many bytes before it is collected: a process whose live heap is small uses the memory that it
+// Floor lets the heap grow to about so many bytes before it is collected: a process whose live heap is small uses the memory that it
 // needs when it has most to do, and is interrupted less often. A heap that is larger anyway is collected as ever. It does
 // nothing where the environment sets GOGC, which says how often. stop makes everything as it was; there may be one floor.
 func Floor(bytes uint64) (stop func() error) {
@@ -81,7 +81,7 @@ func (p *pacer) pace() {
 	if p.thrifts > 0 && percent >= 0 {
 		percent = min(percent, thrifty)
 	}
-	if p.floor > 0 {
+	if p.floor > 0 && percent >= 0 {
 		percent = reaching(p.floor, live(), percent)
 		p.await()
 	}

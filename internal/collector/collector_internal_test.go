@@ -11,8 +11,8 @@ func TestReaching(t *testing.T) {
 	}{
 		{0, 100, widest},
 		{1 * mib, 100, widest},
-		{16 * mib, 100, 300},
-		{20 * mib, 100, 220},
+		{20 * mib, 100, widest},
+		{24 * mib, 100, 160},
 		{28 * mib, 100, 120},
 		{31 * mib, 100, 100},
 		{32 * mib, 100, 100},

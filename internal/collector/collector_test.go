@@ -45,34 +45,34 @@ func reaches(t *testing.T, least, most uint64) {
 
 func TestASmallHeapIsCollectedAtTheFloor(t *testing.T) {
 	t.Setenv("GOGC", "")
-	live(15 * mib)
-	reaches(t, 30, 36)
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	live(22 * mib)
+	reaches(t, 44, 50)
 	stop := collector.Floor(60 * mib)
 	reaches(t, 52, 64)
 	live(80 * mib)
 	reaches(t, 160, 170)
-	live(20 * mib)
-	reaches(t, 52, 64)
-	live(1 * mib) // the floor would be many times what lives
-	reaches(t, 4, 16)
+	live(10 * mib) // the floor would be many times what lives
+	reaches(t, 30, 40)
 
-	live(15 * mib)
+	live(22 * mib)
 	reaches(t, 52, 64)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		reaches(t, 30, 36)
+		reaches(t, 44, 50)
 	}
 }
 
 // Where there are both, the floor counts for a small heap and thrift for a large one.
 func TestThrift(t *testing.T) {
 	t.Setenv("GOGC", "")
-	live(20 * mib)
-	reaches(t, 40, 46)
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	live(22 * mib)
+	reaches(t, 44, 50)
 	first, second := collector.Thrift(), collector.Thrift()
-	reaches(t, 28, 33)
+	reaches(t, 30, 37)
 	stop := collector.Floor(60 * mib)
 	reaches(t, 52, 64)
 	live(80 * mib)
@@ -84,8 +84,8 @@ func TestThrift(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	live(20 * mib)
-	reaches(t, 40, 46)
+	live(22 * mib)
+	reaches(t, 44, 50)
 }
 
 func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
@@ -110,8 +110,12 @@ func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
 	for _, known := range []int{20, -1} { // somebody knows better, or has switched collection off
 		debug.SetGCPercent(known)
 		end := collector.Thrift()
+		stop := collector.Floor(math.MaxInt64)
 		if during := debug.SetGCPercent(known); during != known {
 			t.Errorf("%d percent with thrift, want %d", during, known)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
 		}
 		end()
 	}

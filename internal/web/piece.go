@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -11,8 +10,8 @@ import (
 // An answer goes out in one piece where net/http alone would send two, its first 4 KiB and the rest: twice the system calls for
 // us, and for the caller.
 const (
-	leastPiece = 3 << 10   // bytes of body from which net/http sends two
-	mostPiece  = 128 << 10 // bytes of body that are copied for it
+	leastPiece = 3 << 10  // bytes of body from which net/http may send two
+	mostPiece  = 32 << 10 // bytes of body that are copied for it
 )
 
 // tcp is a TCP connection. net/http shuts down its own direction of it before it closes it, so that a caller who is still sending
@@ -25,41 +24,33 @@ type tcp interface {
 // conn is a connection that can hold back what is written.
 type conn struct {
 	tcp
-	mu      sync.Mutex // TLS writes alerts at any time
-	holding bool
-	held    *[]byte
+	held *[]byte // nil while nothing is held back
 }
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.holding {
+	if c.held != nil {
 		*c.held = append(*c.held, p...)
 		return len(p), nil
 	}
 	return c.tcp.Write(p)
 }
 
-// hold holds back what is written from now on.
-func (c *conn) hold() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.holding, c.held = true, pieces.Get().(*[]byte)
-}
+// hold holds back what is written from now on. Only the goroutine that writes may call it.
+func (c *conn) hold() { c.held = pieces.Get().(*[]byte) }
 
-// release writes what was held back. A connection that does not take all of it is closed, since nobody else would know.
+// release writes what was held back. A connection that does not take all of it is closed, since net/http does not learn of it:
+// nothing that follows may be taken for the rest.
 func (c *conn) release() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := c.tcp.Write(*c.held); err != nil {
+	piece := c.held
+	c.held = nil
+	if _, err := c.tcp.Write(*piece); err != nil {
 		_ = c.Close()
 	}
-	*c.held = (*c.held)[:0]
-	pieces.Put(c.held)
-	c.holding, c.held = false, nil
+	*piece = (*piece)[:0]
+	pieces.Put(piece)
 }
 
 // listener makes such connections of those that it accepts.
@@ -76,22 +67,17 @@ func (l listener) Accept() (net.Conn, error) {
 
 type connKey struct{}
 
-// withConn is for http.Server.ConnContext.
+// withConn is for http.Server.ConnContext. With TLS, which writes when it wants and is closed by writing, nothing is held back.
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
 	if c, ok := c.(*conn); ok {
 		return context.WithValue(ctx, connKey{}, c)
 	}
 	return ctx
 }
 
-// writeBody writes the body of an answer whose length its headers tell. Requests of HTTP/2 share a connection, which gathers by
-// itself.
+// writeBody writes the body of an answer whose length its headers tell.
 func writeBody(w http.ResponseWriter, r *http.Request, body []byte) {
-	c, ours := r.Context().Value(connKey{}).(*conn)
-	if ours && r.ProtoMajor == 1 && len(body) >= leastPiece && len(body) <= mostPiece {
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok && len(body) >= leastPiece && len(body) <= mostPiece {
 		c.hold()
 		defer c.release()
 		defer http.NewResponseController(w).Flush() //nolint:errcheck // release finds out

