@@ -33,7 +33,7 @@ type Event struct {
 }
 
 // Data returns the event in the form of a history, in JSON: {"bagtag": "…", "event": {…}}. It is part of the document.
-func (e Event) Data() []byte { return e.Document[e.data : len(e.Document)-1] }
+func (e Event) Data() []byte { return slices.Clip(e.Document[e.data : len(e.Document)-1]) }
 
 // Announcer makes events. It may be used by several goroutines at once.
 type Announcer struct {

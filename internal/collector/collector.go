@@ -11,12 +11,12 @@ import (
 
 const (
 	thrifty = 40  // percent by which the heap grows until it is collected, where memory is short
-	widest  = 200 // the most that a floor makes of it: more may live by then, which the collection after next knows only
+	widest  = 200 // the most that a floor makes of it: more may live by then, which only the collection after it takes into account
 )
 
-// Floor lets the heap grow to about so many bytes before it is collected: a process whose live heap is small uses the memory that it
-// needs when it has most to do, and is interrupted less often. A heap that is larger anyway is collected as ever. It does
-// nothing where the environment sets GOGC, which says how often. stop makes everything as it was; there may be one floor.
+// Floor lets the heap grow to about so many bytes, or three times what lives, before it is collected: a process whose live heap is small uses the memory that it
+// needs when it has most to do, and is interrupted less often. A heap that is larger anyway is collected as ever, and
+// thrift counts more. It does nothing where the environment sets GOGC, which says how often. stop makes everything as it was; there may be one floor.
 func Floor(bytes uint64) (stop func() error) {
 	if os.Getenv("GOGC") != "" {
 		return func() error { return nil }
@@ -28,8 +28,7 @@ func Floor(bytes uint64) (stop func() error) {
 	}
 }
 
-// Thrift has the heap collected at 40 percent more than what lives, or at the floor, until it is ended: by everybody who
-// asked for it, once.
+// Thrift has the heap collected at 40 percent more than what lives until it is ended: by everybody who asked for it, once.
 func Thrift() (end func()) {
 	process.change(func() { process.thrifts++ })
 	return func() { process.change(func() { process.thrifts-- }) }
@@ -78,10 +77,11 @@ func (p *pacer) pace() {
 		p.changed, p.percent = true, thrifty
 	}
 	percent := p.usual
-	if p.thrifts > 0 && percent >= 0 {
+	switch {
+	case percent < 0:
+	case p.thrifts > 0:
 		percent = min(percent, thrifty)
-	}
-	if p.floor > 0 && percent >= 0 {
+	default:
 		percent = reaching(p.floor, live(), percent)
 		p.await()
 	}

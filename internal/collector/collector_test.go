@@ -65,7 +65,7 @@ func TestASmallHeapIsCollectedAtTheFloor(t *testing.T) {
 	}
 }
 
-// Where there are both, the floor counts for a small heap and thrift for a large one.
+// Where there are both, thrift counts.
 func TestThrift(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
@@ -74,13 +74,15 @@ func TestThrift(t *testing.T) {
 	first, second := collector.Thrift(), collector.Thrift()
 	reaches(t, 30, 37)
 	stop := collector.Floor(60 * mib)
-	reaches(t, 52, 64)
+	reaches(t, 30, 37)
 	live(80 * mib)
 	reaches(t, 112, 120)
 	first()
 	reaches(t, 112, 120)
 	second()
 	reaches(t, 160, 170)
+	live(22 * mib)
+	reaches(t, 52, 64)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,16 +109,27 @@ func TestWhatTheEnvironmentSaysCounts(t *testing.T) {
 		t.Errorf("%d percent with thrift", p)
 	}
 	end()
-	for _, known := range []int{20, -1} { // somebody knows better, or has switched collection off
-		debug.SetGCPercent(known)
-		end := collector.Thrift()
-		stop := collector.Floor(math.MaxInt64)
-		if during := debug.SetGCPercent(known); during != known {
-			t.Errorf("%d percent with thrift, want %d", during, known)
-		}
-		if err := stop(); err != nil {
-			t.Error(err)
-		}
-		end()
+	debug.SetGCPercent(20) // somebody knows better
+	end = collector.Thrift()
+	if during := debug.SetGCPercent(20); during != 20 {
+		t.Errorf("%d percent with thrift, want 20", during)
+	}
+	end()
+}
+
+// Who has switched collection off has it off.
+func TestNothingIsCollectedWhereCollectionIsOff(t *testing.T) {
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	stop, end := collector.Floor(60*mib), collector.Thrift()
+	if during := debug.SetGCPercent(-1); during != -1 {
+		t.Errorf("%d percent with floor and thrift", during)
+	}
+	end()
+	if during := debug.SetGCPercent(-1); during != -1 {
+		t.Errorf("%d percent with a floor", during)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
 	}
 }
