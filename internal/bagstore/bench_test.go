@@ -15,9 +15,12 @@ import (
 	"bagtrail/internal/trail"
 )
 
+// dayBefore is when streams begin: the same bags have the same messages in each.
+var dayBefore = time.Now().Add(-24 * time.Hour)
+
 // stream returns the filings of many bags, mixed as a feed mixes them.
 func stream(bags int) []bag.Filing {
-	feed := invent.NewFeed(5, time.Now().Add(-24*time.Hour))
+	feed := invent.NewFeed(5, dayBefore)
 	all := make([]bag.Filing, 0, 15*bags)
 	var some [][]bag.Filing
 	for range bags {
