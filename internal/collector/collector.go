@@ -14,9 +14,10 @@ const (
 	widest  = 200 // the most that a floor makes of it: more may live by then, which only the collection after it takes into account
 )
 
-// Floor lets the heap grow to about so many bytes, or three times what lives, before it is collected: a process whose live heap is small uses the memory that it
-// needs when it has most to do, and is interrupted less often. A heap that is larger anyway is collected as ever, and
-// thrift counts more. It does nothing where the environment sets GOGC, which says how often. stop makes everything as it was; there may be one floor.
+// Floor lets the heap grow to about so many bytes, or three times what lives, before it is collected: a process whose live heap
+// is small uses the memory that it needs when it has most to do, and is interrupted less often. A heap that is larger anyway is
+// collected as ever, and thrift counts more. It does nothing where the environment sets GOGC, which says how often. stop makes
+// everything as it was; there may be one floor.
 func Floor(bytes uint64) (stop func() error) {
 	if os.Getenv("GOGC") != "" {
 		return func() error { return nil }

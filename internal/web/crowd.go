@@ -12,7 +12,7 @@ import (
 const crowded = 512
 
 // crowd counts the open connections of a server. Each takes some 10 KiB whatever its caller does, and the collector lets
-// the heap grow to twice what is in use: while there are many, that would double what slow callers can take.
+// the heap grow to twice what is in use, or more: while there are many, that would double what slow callers can take.
 type crowd struct {
 	mu   sync.Mutex
 	open int
