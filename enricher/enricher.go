@@ -85,5 +85,5 @@ func segment(f parser.Flight, ref bag.Day) bag.Segment {
 	if !ok {
 		return bag.Segment{}
 	}
-	return bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number, Day: day}, Airport: f.Airport}
+	return bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number, Day: day}, Carrier: f.Airline, Airport: f.Airport}
 }

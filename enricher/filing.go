@@ -58,7 +58,9 @@ func entries(m *parser.Message, g *parser.Group, ref bag.Day) []bag.Entry {
 	for i, plate := range list {
 		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs, Stowage: stowage}
 		if m.Kind == parser.BSM && (g.Rush || plate[0] == '2') {
-			made[i].Original = original(plate, g)
+			if p := original(plate, g); p != "" {
+				made[i].Originals = []bag.Plate{p}
+			}
 		}
 	}
 	return made
@@ -81,9 +83,7 @@ func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
 		have.Flights = union(have.Flights, entry.Flights)
 		have.PNRs = union(have.PNRs, entry.PNRs)
 		have.Stowage = union(have.Stowage, entry.Stowage)
-		if have.Original == "" {
-			have.Original = entry.Original
-		}
+		have.Originals = union(have.Originals, entry.Originals)
 	}
 	return merged
 }

@@ -81,6 +81,7 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 // fill fills in what a group says; made is empty.
 func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, at moment) {
 	made.Received, made.Happened, made.Read, made.LocalDay = at.received, at.happened, at.read, at.localDay
+	made.Order = at.happened
 
 	made.Kind = bag.BSM
 	if m.Kind == parser.BPM {
@@ -118,7 +119,7 @@ func connection(f parser.Flight, ref bag.Day) *bag.Segment {
 	if !f.Present() {
 		return nil
 	}
-	s := &bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Airport: f.Airport}
+	s := &bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Carrier: f.Airline, Airport: f.Airport}
 	if day, ok := Resolve(f.Date, ref); ok {
 		s.Day = day
 	}

@@ -274,7 +274,7 @@ func TestBytesOfAFormReachTheIndexUnaltered(t *testing.T) {
 	raw := "\x01BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\n.P/1M\xdcLLER\r\n.R/\x00\xff+%\r\nENDBSM\r\n\x03"
 	w := d.post("demo", path, "application/x-www-form-urlencoded", "bim_message="+url.QueryEscape(raw))
 	if w.Code != 200 || len(d.index.filed) != 1 || d.index.filed[0].Raw != raw {
-		t.Errorf("%d %s, filed %+q", w.Code, w.Body, d.index.filed)
+		t.Errorf("%d %s, filed %+v", w.Code, w.Body, d.index.filed)
 	}
 	again := open()
 	if got := again.send("demo", "BSM\x00\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\nENDBSM"); got != processed || again.index.filed[0].Raw[3] != 0 {

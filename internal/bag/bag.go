@@ -40,6 +40,7 @@ type Reflighted struct {
 // Leg is one flight of a bag.
 type Leg struct {
 	Flight
+	Carrier  string // the airline's code as sent
 	From, To string // airports; "" where unknown
 	Living   bool
 	Status   Status // NoStatus for a leg that is known from an inbound element only

@@ -8,17 +8,18 @@ type Filing struct {
 	Kind     Kind        // Report, or BSM or BPM
 	Raw      string      // the message as sent; of a report, its request document
 	Received time.Time   // UTC, in milliseconds
+	Position Position    // where it stands in the log of record
 	Entries  []Entry     // one a plate, in plate order; none for container positioning
 	Stowage  []Container // containers that the message positions; none where it names plates
 }
 
 // Entry is what a message says about where one plate can be found.
 type Entry struct {
-	Plate    Plate
-	Flights  []Flight    // every flight that a group with the plate names; may be shared between entries
-	PNRs     []string    // capitals
-	Stowage  []Container // in which the message says that the bag is; may be shared between entries
-	Original Plate       // plate of the bag that this one re-flights, or ""
+	Plate     Plate
+	Flights   []Flight    // every flight that a group with the plate names; may be shared between entries
+	PNRs      []string    // capitals
+	Stowage   []Container // in which the message says that the bag is; may be shared between entries
+	Originals []Plate     // plates of the bags that this one re-flights: one a group that names one
 }
 
 // Stored is a message as the store gives it back.
@@ -26,4 +27,5 @@ type Stored struct {
 	Kind     Kind // Report, or 0 for a BSM or BPM
 	Raw      string
 	Received time.Time // UTC, in milliseconds
+	Position Position  // where it stands in the log of record
 }

@@ -99,7 +99,7 @@ func (d Day) Append(dst []byte) []byte {
 
 // Flight names one flight of one day; it is comparable. The zero Flight is no flight.
 type Flight struct {
-	Airline string // 2 or 3 characters
+	Airline string // the code by which the airline is compared, 2 or 3 characters: its IATA code if it has one
 	Number  string // digits without leading zeros, and the operational suffix: "117A"
 	Day     Day    // local date of departure
 }
@@ -110,5 +110,6 @@ func (f Flight) IsZero() bool { return f.Airline == "" }
 // Segment is a flight as a message names it, with the airport that it names.
 type Segment struct {
 	Flight
+	Carrier string // the airline's code as sent; Airline is the one by which flights are compared
 	Airport string // destination of .F, .O and .U; origin of .I; may be "" for .U
 }

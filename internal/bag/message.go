@@ -46,11 +46,14 @@ const (
 // Many are held at once: what is small stands together, so that it takes little.
 type Message struct {
 	Received time.Time // UTC, whole milliseconds
-	Happened time.Time // UTC; the read time of a BPM where rules §2 lets it count, else Received
+	Happened time.Time // UTC; the read time of a BPM if it does not lie after Received, else Received
+	Order    time.Time // UTC; where its event stands among others (rules §2): Happened, or the end of that minute if no second was read
 	Read     time.Time // UTC; the .J read time where date and time are there, else zero
 	Raw      string    // the message as sent; of a report, its document
 	Text     Text      // canonical text, by which copies are recognised (rules §3)
 	LocalDay Day       // date of Happened at Airport
+	Position Position  // where it stands in the log of record
+	Origin   string    // the Type B origin line before the identifier, if that names a day and a time; else ""
 	Group    int32     // which group of the message, from 0
 
 	Kind      Kind

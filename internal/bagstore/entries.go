@@ -26,10 +26,12 @@ func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
 			b.member(b.end(start), e.Plate, until, true)
 		}
 	}
-	if e.Original != "" && r.needs(rushKind, bag.Flight{}, string(e.Original), e.Plate, until) {
-		start := len(b.text)
-		b.text = k.rush(b.text, e.Original)
-		b.member(b.end(start), e.Plate, until, true)
+	for _, original := range e.Originals {
+		if r.needs(rushKind, bag.Flight{}, string(original), e.Plate, until) {
+			start := len(b.text)
+			b.text = k.rush(b.text, original)
+			b.member(b.end(start), e.Plate, until, true)
+		}
 	}
 }
 

@@ -202,8 +202,8 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 				v.PNRs[pnr] = find(trail.Wanted{PNRs: []string{pnr}}).PNRs[0]
 			}
 			v.Trails[e.Plate] = Messages(b, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])
-			if e.Original != "" {
-				v.Rush[e.Original] = find(trail.Wanted{Originals: []bag.Plate{e.Original}}).Originals[0]
+			for _, original := range e.Originals {
+				v.Rush[original] = find(trail.Wanted{Originals: []bag.Plate{original}}).Originals[0]
 			}
 		}
 		for _, c := range f.Stowage {
@@ -233,8 +233,8 @@ func expected(filings []bag.Filing) view {
 			for _, pnr := range e.PNRs {
 				v.PNRs[pnr] = with(v.PNRs[pnr], e.Plate, cmp.Compare[bag.Plate])
 			}
-			if e.Original != "" {
-				v.Rush[e.Original] = with(v.Rush[e.Original], e.Plate, cmp.Compare[bag.Plate])
+			for _, original := range e.Originals {
+				v.Rush[original] = with(v.Rush[original], e.Plate, cmp.Compare[bag.Plate])
 			}
 		}
 		for _, c := range f.Stowage {
@@ -327,8 +327,8 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 				if r.IntN(2) == 0 {
 					e.PNRs = append(e.PNRs, fmt.Sprintf("PNR%d", r.IntN(3)))
 				}
-				if r.IntN(4) == 0 {
-					e.Original = plate()
+				for range r.IntN(8) / 6 * r.IntN(3) {
+					e.Originals = append(e.Originals, plate())
 				}
 				f.Entries = append(f.Entries, e)
 			}
@@ -344,7 +344,7 @@ func testFound(t *testing.T, b *bench) {
 	filings := []bag.Filing{
 		{Kind: bag.BSM, Raw: "BSM one", Received: now(), Entries: []bag.Entry{
 			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}},
-			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Original: "0220123456"},
+			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}},
 		}},
 		{Kind: bag.BPM, Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Stowage: []bag.Container{ake("1", "100"), ake("2", "100")}}}},
 		{Kind: bag.Report, Raw: `{"report":3}`, Received: now().Add(-time.Hour), Entries: []bag.Entry{{Plate: "0220123456"}}},
@@ -392,7 +392,7 @@ func testRepeat(t *testing.T, b *bench) {
 		}
 	}
 	if got := b.read(s, filings); !reflect.DeepEqual(got, before) {
-		t.Errorf("read %.500q, before %.500q", got, before)
+		t.Errorf("read %.500v, before %.500v", got, before)
 	}
 }
 
@@ -579,7 +579,7 @@ func testExpiry(t *testing.T, b *bench) {
 }
 
 func testExpiredMember(t *testing.T, b *bench) {
-	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456", Stowage: []bag.Container{ake("1", "1")}}}}
+	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}}}}
 	b.file(b.open(retention, now), f)
 	found := func(s *bagstore.Store) int {
 		v := b.read(s, []bag.Filing{f})
@@ -605,7 +605,7 @@ func testNeverEarlier(t *testing.T, b *bench) {
 		}
 		return all
 	}
-	entries := []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Original: "0220123456", Stowage: []bag.Container{ake("1", "1")}}}
+	entries := []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}}}
 	filing := func(age time.Duration, e []bag.Entry, stowage ...bag.Container) bag.Filing {
 		return bag.Filing{Raw: "BSM", Received: now().Add(-age), Entries: e, Stowage: stowage}
 	}

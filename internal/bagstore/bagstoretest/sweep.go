@@ -53,7 +53,7 @@ func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr strin
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
 		Entries: []bag.Entry{{
-			Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Original: "9" + plate[1:],
+			Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Originals: []bag.Plate{"9" + plate[1:]},
 			Stowage: []bag.Container{{Flight: flight, Device: "AKE1LX"}},
 		}},
 	}

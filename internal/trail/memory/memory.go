@@ -55,8 +55,8 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			for _, pnr := range e.PNRs {
 				put(x.pnrs, pnr, e.Plate)
 			}
-			if e.Original != "" {
-				put(x.rush, e.Original, e.Plate)
+			for _, original := range e.Originals {
+				put(x.rush, original, e.Plate)
 			}
 		}
 		for _, c := range f.Stowage {
