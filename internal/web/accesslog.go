@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -26,6 +27,15 @@ const (
 	unmatched  = "unmatched" // the route of every path that is no operation's
 	callerLeft = 499         // logged for a caller who hung up before the answer, as nginx does
 )
+
+// sent returns how many bytes of body went out. Gin counts -1 where nothing was written, as with a 304, and what net/http leaves out
+// of an answer to HEAD.
+func sent(w gin.ResponseWriter, r *http.Request) int {
+	if r.Method == http.MethodHead {
+		return 0
+	}
+	return max(w.Size(), 0)
+}
 
 // record writes the log line of a request and counts it.
 func (s *Site) record(a access) {

@@ -29,12 +29,6 @@ type Settings struct {
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
 }
 
-// Page is something beside the operations that needs no key: a document of the interface.
-type Page struct {
-	Path    string // a path, or with a slash at its end everything below it as well
-	Handler http.Handler
-}
-
 // Site answers the requests to all operations and pages.
 type Site struct {
 	Settings
@@ -73,9 +67,10 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	}
 	for _, page := range pages {
 		answer := func(c *gin.Context) { s.servePage(c.Writer, c.Request, page) }
-		s.engine.GET(strings.TrimSuffix(page.Path, "/"), answer)
-		if strings.HasSuffix(page.Path, "/") {
-			s.engine.GET(page.Path+"*rest", answer)
+		place, below := page.place()
+		s.engine.Match(pageMethods, place, answer)
+		if below {
+			s.engine.Match(pageMethods, page.Path+"*rest", answer)
 		}
 	}
 	unrouted := func(c *gin.Context) { s.serve(c.Writer, c.Request, nil) }
@@ -105,7 +100,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	if c.Key != nil {
 		key = c.Key.Name
 	}
-	s.record(access{r, template, answer.Status, s.Clock().Sub(began), w.Size(), key, c.RequestID, answer.Cause})
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began), sent(w, r), key, c.RequestID, answer.Cause})
 	c.reuse(answer.Body)
 	s.calls.Put(c)
 }
@@ -180,8 +175,8 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 	w.Header().Del("Allow") // the router's, which does not know the whole path
 	path := c.Request.URL.Path
 	for _, page := range s.pages {
-		if path == strings.TrimSuffix(page.Path, "/") || strings.HasSuffix(page.Path, "/") && strings.HasPrefix(path, page.Path) {
-			w.Header().Set("Allow", http.MethodGet)
+		if page.holds(path) {
+			w.Header().Set("Allow", strings.Join(pageMethods, ", "))
 			return c.Refuse(fault.WrongMethod)
 		}
 	}
@@ -189,15 +184,6 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 		return c.Refuse(fault.BIMUnknownPath)
 	}
 	return c.Refuse(fault.UnknownPath)
-}
-
-// servePage answers a request for a page. Pages are fixed documents, so they write their answers themselves.
-func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
-	began, id := s.Clock(), requestID(r.Header)
-	w.Header()["X-Request-Id"] = []string{id}
-	w.Header()["X-Content-Type-Options"] = nosniff
-	page.Handler.ServeHTTP(w, r)
-	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), w.Size(), "", id, nil})
 }
 
 // Operations returns the operations of the site, in the order in which they were given.
