@@ -1,5 +1,5 @@
 // Package apidoc describes the interface, to machines and to people: /openapi.json for HTTP, /asyncapi.json for Kafka,
-// /codes.json, and /docs.
+// /codes.json, and /docs; / leads to them.
 //
 // Paths, parameters and schemas are written by hand in openapi.json. Answers are not: statuses, codes and texts come from the
 // register of package fault, so that none can be forgotten. The tests hold all of it to the handlers that really run.
@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
@@ -23,11 +25,19 @@ import (
 //go:embed openapi.json
 var skeleton []byte
 
+// The day of which the examples speak where they stand, in questions and in messages.
+const (
+	exampleDate = "2026-03-14"
+	exampleDay  = "14MAR"
+	messageDay  = "02Jan" // layout of a day in a message, but for its capitals
+)
+
 // object is a JSON object that is being made.
 type object = map[string]any
 
-// Pages returns the pages of the interface. version is that of the service.
-func Pages(version string) ([]web.Page, error) {
+// Pages returns the pages of the interface. version is that of the service; the examples of the OpenAPI document speak of the day
+// that clock gives when it is served.
+func Pages(version string, clock func() time.Time) ([]web.Page, error) {
 	document, err := OpenAPI(version)
 	if err != nil {
 		return nil, err
@@ -41,7 +51,8 @@ func Pages(version string) ([]web.Page, error) {
 		return nil, err
 	}
 	return []web.Page{
-		{Path: "/openapi.json", Handler: fixed(document)},
+		{Path: "/", Handler: home()},
+		{Path: "/openapi.json", Handler: dated(document, clock)},
 		{Path: "/asyncapi.json", Handler: fixed(topics)},
 		{Path: "/codes.json", Handler: fixed(codes)},
 		{Path: "/docs/", Handler: docs("/openapi.json", "/docs/")},
@@ -50,12 +61,24 @@ func Pages(version string) ([]web.Page, error) {
 
 // fixed serves a JSON document.
 func fixed(document []byte) http.Handler {
-	length := strconv.Itoa(len(document))
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(w, "application/json", document) })
+}
+
+// dated serves a JSON document whose examples speak of today, in UTC, so that they work if they are tried.
+func dated(document []byte, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", length)
-		_, _ = w.Write(document) // a reader who is gone is no fault of ours
+		today := clock().UTC()
+		document := bytes.ReplaceAll(document, []byte(exampleDate), []byte(today.Format(time.DateOnly)))
+		document = bytes.ReplaceAll(document, []byte(exampleDay), []byte(strings.ToUpper(today.Format(messageDay))))
+		write(w, "application/json", document)
 	})
+}
+
+// write writes a text of a type as the whole answer.
+func write(w http.ResponseWriter, contentType string, text []byte) {
+	w.Header().Set("Content-Type", contentType+"; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // a reader who is gone is no fault of ours
 }
 
 // OpenAPI returns the OpenAPI document.
@@ -63,6 +86,7 @@ func OpenAPI(version string) ([]byte, error) {
 	var document struct {
 		OpenAPI    string                       `json:"openapi"`
 		Info       object                       `json:"info"`
+		Servers    []object                     `json:"servers"`
 		Security   []object                     `json:"security"`
 		Tags       []object                     `json:"tags"`
 		Paths      map[string]map[string]object `json:"paths"`

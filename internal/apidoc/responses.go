@@ -31,6 +31,12 @@ var answers = map[apikey.Operation]map[int]string{
 // jsonp are the operations that can answer with a script.
 var jsonp = []apikey.Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags}
 
+// content is the forms of an answer. JSON stands first, since generators of clients take the first one.
+type content struct {
+	JSON   object `json:"application/json"`
+	Script object `json:"application/javascript,omitempty"`
+}
+
 func responses(operation apikey.Operation) (object, error) {
 	schemas, known := answers[operation]
 	if !known {
@@ -46,11 +52,11 @@ func responses(operation apikey.Operation) (object, error) {
 		if err != nil {
 			return nil, err
 		}
-		content := object{"application/json": object{"schema": schema(schemas[status], given), "examples": shown}}
+		forms := content{JSON: object{"schema": schema(schemas[status], given), "examples": shown}}
 		if slices.Contains(jsonp, operation) {
-			content["application/javascript"] = object{"schema": object{"type": "string"}}
+			forms.Script = object{"schema": object{"type": "string"}}
 		}
-		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(status), "content": content}
+		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(status), "content": forms}
 	}
 	return all, nil
 }
@@ -61,8 +67,9 @@ func schema(own string, given []fault.Entry) object {
 	if own != "" {
 		options = append(options, reference("schemas", own))
 	}
-	// A rejected message has all members of a failure, and a warning is none.
-	if own != "RejectedMessage" && slices.ContainsFunc(given, func(e fault.Entry) bool { return !isWarning(e) }) {
+	// A failure is one of these as well, so that an answer fits one schema only; and a warning is none.
+	covered := own == "RejectedMessage" || own == "RelayedFailure"
+	if !covered && slices.ContainsFunc(given, func(e fault.Entry) bool { return !isWarning(e) }) {
 		options = append(options, reference("schemas", "Failure"))
 	}
 	if len(options) == 1 {

@@ -126,7 +126,7 @@ func newStack(t testing.TB) *stack {
 	operations = append(operations,
 		(&queryapi.DelayedBags{Trails: s.trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor}, Clock: clock}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Judge: pipeline.Judge, Clock: clock}.Operation())
-	pages, err := apidoc.Pages("test")
+	pages, err := apidoc.Pages("test", clock)
 	if err != nil {
 		t.Fatal(err)
 	}

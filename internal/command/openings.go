@@ -127,7 +127,7 @@ func (s *service) site() (*web.Site, error) {
 		Clock: s.clock,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Judge: s.pipeline.Judge, Clock: s.clock}
-	pages, err := apidoc.Pages(thisBuild().version)
+	pages, err := apidoc.Pages(thisBuild().version, s.clock)
 	if err != nil {
 		return nil, fmt.Errorf("describe the interface: %w", err)
 	}

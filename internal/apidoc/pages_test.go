@@ -1,0 +1,146 @@
+package apidoc_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// parameter is what a test reads of a parameter to ask with its example.
+type parameter struct {
+	Name, In string
+	Example  string
+}
+
+// exampleTarget is a path with the examples of its parameters.
+func exampleTarget(path string, parameters []parameter) string {
+	query := url.Values{}
+	for _, p := range parameters {
+		switch {
+		case p.Example == "":
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", p.Example)
+		default:
+			query.Set(p.Name, p.Example)
+		}
+	}
+	return path + "?" + query.Encode()
+}
+
+func TestExamplesWorkOnTheDayOnWhichTheyAreServed(t *testing.T) {
+	for _, now := range []time.Time{
+		time.Date(2027, 7, 4, 23, 59, 0, 0, time.UTC), time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 31, 23, 0, 0, 0, time.FixedZone("", -5*3600)),
+	} {
+		s := newStack(t)
+		s.now = now
+		served := s.ask("GET", "/openapi.json", "", "").Body.Bytes()
+		if text := string(served); strings.Contains(text, "2026-03-14") || strings.Contains(text, "14MAR") {
+			t.Errorf("the document of %v speaks of another day", now)
+		}
+		var d struct {
+			Paths map[string]map[string]struct {
+				Parameters  []parameter
+				RequestBody struct {
+					Content map[string]struct{ Example json.RawMessage }
+				}
+			}
+		}
+		if err := json.Unmarshal(served, &d); err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []string{"post", "get"} {
+			for path, methods := range d.Paths {
+				operation, ok := methods[method]
+				if !ok {
+					continue
+				}
+				target := exampleTarget(path, operation.Parameters)
+				w := s.ask(strings.ToUpper(method), target, "demo", string(operation.RequestBody.Content["application/json"].Example))
+				if w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"success":true`) || !strings.Contains(w.Body.String(), "0724100001") && method == "get" {
+					t.Errorf("%v: %s %s: %d %s", now, method, target, w.Code, w.Body)
+				}
+			}
+		}
+	}
+}
+
+func TestJSONStandsFirstAmongTheFormsOfAnAnswer(t *testing.T) {
+	var d struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct{ Content json.RawMessage }
+		}
+	}
+	if err := json.Unmarshal(newStack(t).ask("GET", "/openapi.json", "", "").Body.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range d.Paths {
+		for _, operation := range methods {
+			for status, response := range operation.Responses {
+				if !strings.HasPrefix(string(response.Content), `{"application/json":`) {
+					t.Errorf("%s %s: %.60s", path, status, response.Content)
+				}
+			}
+		}
+	}
+}
+
+// TestAnAnswerFitsOneSchemaOnly: a failure of the delayed-bag system is a failure as well, which clients that were made from the
+// document take for two answers.
+func TestAnAnswerFitsOneSchemaOnly(t *testing.T) {
+	for path, methods := range read(t).Paths {
+		for _, operation := range methods {
+			for status, response := range operation.Responses {
+				schema, _ := json.Marshal(response.Content["application/json"].Schema)
+				if failures := regexp.MustCompile(`(Failure|RejectedMessage)"`).FindAll(schema, -1); len(failures) > 1 {
+					t.Errorf("%s %s: %s", path, status, schema)
+				}
+			}
+		}
+	}
+}
+
+func TestTheRootLeadsToTheDocuments(t *testing.T) {
+	s := newStack(t)
+	w := s.ask("GET", "/", "", "")
+	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(w.Header().Get("Content-Security-Policy"), "default-src 'none';") {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	led := map[string]bool{}
+	for _, link := range regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(w.Body.String(), -1) {
+		led[link[1]] = true
+		for _, method := range []string{"GET", "HEAD"} {
+			if there := s.ask(method, link[1], "", ""); there.Code != 200 {
+				t.Errorf("%s %s: %d", method, link[1], there.Code)
+			}
+		}
+	}
+	for _, page := range []string{"/docs", "/openapi.json", "/asyncapi.json", "/codes.json"} {
+		if !led[page] {
+			t.Errorf("the root does not lead to %s", page)
+		}
+	}
+	if strings.Contains(w.Body.String(), "<script") || strings.Contains(w.Body.String(), "<style") || strings.Contains(w.Body.String(), "style=") {
+		t.Errorf("the policy forbids what the page holds: %s", w.Body)
+	}
+}
+
+func TestAReloadOfTheDocsIsNotModified(t *testing.T) {
+	s := newStack(t)
+	for _, file := range []string{"swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js"} {
+		etag := s.ask("GET", "/docs/"+file, "", "").Header().Get("Etag")
+		if etag == "" {
+			t.Errorf("%s has no Etag", file)
+		}
+		r := httptest.NewRequest("GET", "/docs/"+file, nil)
+		r.Header.Set("If-None-Match", etag)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != 304 || w.Body.Len() != 0 {
+			t.Errorf("%s: %d, %d bytes", file, w.Code, w.Body.Len())
+		}
+	}
+}
