@@ -2,6 +2,7 @@ package enricher
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,15 +27,18 @@ func (r Report) Append(dst []byte) ([]byte, error) {
 	return append(dst, document...), nil
 }
 
-// ReadReport reads the document of a report.
+// ReadReport reads the document of a report. It fails unless the document has a reference and names at least one bag.
 func ReadReport(document string) (Report, error) {
 	var r Report
 	if err := json.Unmarshal([]byte(document), &r); err != nil {
 		return Report{}, fmt.Errorf("read delayed-bag report: %w", err)
 	}
+	if r.Reference == "" || len(r.Plates) == 0 {
+		return Report{}, errors.New("read delayed-bag report: it has no reference or names no bag")
+	}
 	for _, p := range r.Plates {
 		if !p.Valid() {
-			return Report{}, fmt.Errorf("read delayed-bag report: a bag is not a plate of ten digits")
+			return Report{}, errors.New("read delayed-bag report: a bag is not a plate of ten digits")
 		}
 	}
 	return r, nil

@@ -82,6 +82,33 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 	}
 }
 
+func TestARecordThatIsMarkedAsAReportAndIsNoneIsRejected(t *testing.T) {
+	w := newWorld(t, 1)
+	for _, value := range []string{
+		``, `null`, `{}`, `[]`, `"ZRHLX00001"`, message(0), `{"bim_message":"x"}`,
+		`{"record_reference":"ZRHLX00001","station":"ZRH"}`,
+		`{"record_reference":"ZRHLX00001","station":"ZRH","bags":[]}`,
+		`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["724"]}`,
+		`{"station":"ZRH","bags":["0724000002"]}`,
+	} {
+		w.produce(0, record(value, "bagtrail-kind", "delayed-bag-report"))
+	}
+	w.consume(nil)
+	w.waitCommitted(11)
+	if a, d, r := w.metrics.accepted.Load(), w.metrics.duplicate.Load(), w.metrics.rejected.Load(); a != 0 || d != 0 || r != 11 {
+		t.Errorf("%d accepted, %d duplicates, %d rejected, want 11 rejected", a, d, r)
+	}
+	rejects := w.rejectsByOrigin()
+	if len(rejects) != 11 {
+		t.Errorf("%d rejects, want 11", len(rejects))
+	}
+	for origin, m := range rejects {
+		if codes := header(m, "bagtrail-codes"); codes != "SVCSRV009" {
+			t.Errorf("reject of %s: codes %s, want SVCSRV009", origin, codes)
+		}
+	}
+}
+
 func TestReceivedTimeIsTheHeadersElseTheRecords(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0,
