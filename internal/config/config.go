@@ -55,6 +55,8 @@ type Kafka struct {
 	Username     string
 	Password     string
 	EmbeddedAddr string // where the in-process broker listens
+	EmbeddedOpen bool   // that may be another address than loopback, although the broker asks nobody who they are
+	AcceptLoss   bool   // the in-process broker starts with what is left of its log
 	Topic        string // messages as sent
 	RejectsTopic string
 	EventsTopic  string // "" publishes no events

@@ -82,6 +82,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
+		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
 		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=g",
 		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_FLIGHTS_FILE=flights",
 		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
@@ -94,7 +95,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
 		Kafka: config.Kafka{
 			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
-			EmbeddedAddr: "127.0.0.1:1", Topic: "t", RejectsTopic: "r", EventsTopic: "", Group: "g",
+			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", EventsTopic: "", Group: "g",
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Flights: "flights"},
@@ -273,6 +274,21 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		if !slices.Equal(got, tc.variables) {
 			t.Errorf("%q %q: faults of %q, want of %q: %v", tc.args, tc.env, got, tc.variables, err)
 		}
+	}
+}
+
+func TestTheInProcessBrokerLeavesLoopbackOnlyWhereItIsKnownToHaveNoAuthentication(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:9092", ":9092", "kafka:9092", "10.0.0.1:9092", "[::]:9092"} {
+		got := faults(t, []string{"--embedded-kafka-addr=" + addr}, nil)
+		if len(got) != 1 || !strings.HasPrefix(got[0], `BAGTRAIL_EMBEDDED_KAFKA_ADDR "`+addr+`" is not a loopback address: the in-process broker has no authentication`) ||
+			!strings.Contains(got[0], "set BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED") {
+			t.Errorf("%s: faults %q", addr, got)
+		}
+		mustLoad(t, []string{"--embedded-kafka-addr=" + addr, "--embedded-kafka-unauthenticated"}, nil)
+		mustLoad(t, []string{"--embedded-kafka-addr=" + addr, "--kafka-brokers=kafka:9092"}, nil) // there is no such broker
+	}
+	for _, addr := range []string{"127.0.0.1:9092", "localhost:9092", "[::1]:9092"} {
+		mustLoad(t, []string{"--embedded-kafka-addr=" + addr}, nil)
 	}
 }
 

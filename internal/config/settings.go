@@ -52,6 +52,8 @@ func (c *Config) settings() []setting {
 		{name: "kafka-sasl-username", set: text(&c.Kafka.Username), empty: true, usage: "user `name` for SASL"},
 		{name: "kafka-sasl-password", set: text(&c.Kafka.Password), empty: true, secret: true, usage: "`password` for SASL"},
 		{name: "embedded-kafka-addr", init: "127.0.0.1:9092", set: text(&c.Kafka.EmbeddedAddr), usage: "`address` on which the in-process broker listens"},
+		{name: "embedded-kafka-unauthenticated", init: "false", set: truth(&c.Kafka.EmbeddedOpen), toggle: true, usage: "let the in-process broker listen on another address than loopback: it has no authentication"},
+		{name: "embedded-kafka-accept-loss", init: "false", set: truth(&c.Kafka.AcceptLoss), toggle: true, usage: "let the in-process broker start although a part of its log is lost, with what is readable"},
 		{name: "kafka-topic", init: "bim.raw", set: text(&c.Kafka.Topic), usage: "`topic` of the messages as sent"},
 		{name: "kafka-rejects-topic", init: "bim.rejected", set: text(&c.Kafka.RejectsTopic), usage: "`topic` of the messages that were rejected"},
 		{name: "kafka-events-topic", init: "bag.events", set: text(&c.Kafka.EventsTopic), empty: true, usage: "`topic` of the events; empty: events are not published"},

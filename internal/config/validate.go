@@ -61,6 +61,10 @@ func (k Kafka) Validate() error {
 		}
 	}
 	errs = append(errs, k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics())
+	if k.InProcess() && !k.EmbeddedOpen && !loopback(k.EmbeddedAddr) {
+		errs = append(errs, fault("embedded-kafka-addr", "%q is not a loopback address: the in-process broker has no authentication; if everybody who reaches the address may read and write all topics, set %s",
+			k.EmbeddedAddr, variable("embedded-kafka-unauthenticated")))
+	}
 	if strings.TrimSpace(k.Group) == "" {
 		errs = append(errs, fault("kafka-group", "is blank"))
 	}
