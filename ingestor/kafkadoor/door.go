@@ -64,7 +64,8 @@ func (d *Door) Close() {
 	d.client.Transport.(*kafka.Transport).CloseIdleConnections()
 }
 
-// Ping reports whether a broker answers, and knows the raw topic.
+// Ping reports whether a broker answers, and knows the raw topic. It never names the topic to a broker that might create
+// it then, with a number of partitions of its own: Ping may be asked before [Door.EnsureTopics].
 func (d *Door) Ping(ctx context.Context) error {
 	conn, err := d.dialAny(ctx)
 	if err != nil {
@@ -73,12 +74,13 @@ func (d *Door) Ping(ctx context.Context) error {
 	defer conn.Close() //nolint:errcheck // nothing was written
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(d.conf.Timing.Request)); err != nil {
-		return fmt.Errorf("ask for topic %s: %w", d.conf.Topics.Raw, err)
+		return fmt.Errorf("ask a kafka broker: %w", err)
 	}
-	if _, err := conn.ReadPartitions(d.conf.Topics.Raw); err != nil {
-		return fmt.Errorf("ask for topic %s: %w", d.conf.Topics.Raw, err)
+	if _, err := conn.ApiVersions(); err != nil {
+		return fmt.Errorf("ask a kafka broker: %w", err)
 	}
-	return nil
+	_, err = d.topic(ctx, d.conf.Topics.Raw)
+	return err
 }
 
 // dialAny connects to the first broker that can be reached.

@@ -42,7 +42,8 @@ func (d *Door) topics() []topicOf {
 }
 
 // EnsureTopics creates the topics that are missing. Where the broker does not allow it, the error says which to create
-// and how. It also fails where the raw topic is compacted: that would take messages out of the log of record.
+// and how. It also fails where the raw topic is compacted: that would take messages out of the log of record. A raw topic
+// with few partitions is a warning in the log.
 func (d *Door) EnsureTopics(ctx context.Context) error {
 	missing, err := d.missing(ctx)
 	if err != nil {
@@ -56,7 +57,26 @@ func (d *Door) EnsureTopics(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.lookAtPartitions(ctx); err != nil {
+		return err
+	}
 	return d.refuseCompaction(ctx)
+}
+
+// lookAtPartitions warns of a raw topic with fewer partitions than it would have been created with: as many consumers
+// as it has partitions work at once, and others stand idle. A broker that creates topics by itself makes one or a few.
+func (d *Door) lookAtPartitions(ctx context.Context) error {
+	raw, err := d.topic(ctx, d.conf.Topics.Raw)
+	if err != nil {
+		return err
+	}
+	if found, want := len(raw.Partitions), d.conf.Partitions; found < want {
+		d.conf.Logger.Warn("the raw topic was created elsewhere, with few partitions: consumers beyond that number stand idle",
+			zap.String("topic", raw.Name), zap.Int("partitions", found), zap.Int("wanted", want),
+			zap.String("add", fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
+				strings.Join(d.conf.Brokers, ","), raw.Name, want)))
+	}
+	return nil
 }
 
 // missing returns the topics that no broker knows.

@@ -1,6 +1,7 @@
 package kafkadoor_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // setting returns a setting of a topic.
@@ -46,8 +49,27 @@ func TestMissingTopicsAreCreated(t *testing.T) {
 	}
 }
 
-func TestTopicsThatAreThereAreLeftAlone(t *testing.T) {
+func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
+	w := newBroker(t, kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1))
+	w.open()
+	if err := w.door.Ping(t.Context()); !errors.Is(err, kafka.UnknownTopicOrPartition) {
+		t.Errorf("before the topic is created Ping says %v", err)
+	}
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.door.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := len(w.partitions(w.conf.Topics.Raw)); got != 12 {
+		t.Errorf("the broker, which creates topics by itself, has a raw topic of %d partitions, want 12", got)
+	}
+}
+
+func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 	w := newBroker(t)
+	core, logs := observer.New(zap.WarnLevel)
+	w.conf.Logger = zap.New(core)
 	w.open()
 	if _, err := w.client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{
 		Topics: []kafka.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
@@ -59,6 +81,14 @@ func TestTopicsThatAreThereAreLeftAlone(t *testing.T) {
 	}
 	if got := len(w.partitions(w.conf.Topics.Raw)); got != 5 {
 		t.Errorf("%d partitions, want 5", got)
+	}
+	said := logs.All()
+	if len(said) != 1 {
+		t.Fatalf("%d warnings, want one: %v", len(said), said)
+	}
+	add := "kafka-topics.sh --bootstrap-server " + strings.Join(w.conf.Brokers, ",") + " --alter --topic " + w.conf.Topics.Raw + " --partitions 12"
+	if f := said[0].ContextMap(); f["topic"] != w.conf.Topics.Raw || f["partitions"] != int64(5) || f["wanted"] != int64(12) || f["add"] != add {
+		t.Errorf("the warning says %v", f)
 	}
 }
 
