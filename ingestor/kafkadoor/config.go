@@ -58,6 +58,7 @@ type Timing struct {
 	RetryMin    time.Duration // 100 ms: first pause before the same batch is tried again
 	RetryMax    time.Duration // 2 s: longest pause
 	Drain       time.Duration // 5 s: for the batch in hand when partitions are given up
+	Stall       time.Duration // 30 s: so long a partition may stand still while records wait
 }
 
 func (c Config) withDefaults() Config {
@@ -69,7 +70,7 @@ func (c Config) withDefaults() Config {
 		{&t.Heartbeat, 500 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
 		{&t.JoinBackoff, time.Second}, {&t.Request, 3 * time.Second}, {&t.Watch, 5 * time.Second},
 		{&t.Wait, 500 * time.Millisecond}, {&t.RetryMin, 100 * time.Millisecond}, {&t.RetryMax, 2 * time.Second},
-		{&t.Drain, 5 * time.Second},
+		{&t.Drain, 5 * time.Second}, {&t.Stall, 30 * time.Second},
 	} {
 		if *d.value == 0 {
 			*d.value = d.or
@@ -131,7 +132,7 @@ func (c Config) Validate() error {
 
 func (t Timing) validate() error {
 	for _, d := range []time.Duration{
-		t.Heartbeat, t.Session, t.Rebalance, t.JoinBackoff, t.Request, t.Watch, t.Wait, t.RetryMin, t.RetryMax, t.Drain,
+		t.Heartbeat, t.Session, t.Rebalance, t.JoinBackoff, t.Request, t.Watch, t.Wait, t.RetryMin, t.RetryMax, t.Drain, t.Stall,
 	} {
 		if d < 0 || d > time.Hour {
 			return fmt.Errorf("time limit %v is not between 0 and an hour", d)

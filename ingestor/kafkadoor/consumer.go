@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
@@ -33,9 +34,11 @@ type Consumer struct {
 	log       *zap.Logger
 	turns     chan struct{} // as many as batches are in hand at once
 
-	joined atomic.Bool
-	mu     sync.Mutex
-	seen   map[int]int64 // by partition: the offset behind all that this process has handled
+	joined    atomic.Bool
+	mu        sync.Mutex
+	left      time.Time        // when the consumer was a member last; zero while it never was
+	seen      map[int]int64    // by partition: the offset behind all that this process has handled
+	standings map[int]standing // by partition: those of the last assignment
 }
 
 // batchesAtOnce is how many batches are in hand at once: one for each processor core, and one more where there is only one, so
@@ -103,9 +106,13 @@ func (c *Consumer) start(generation *kafka.Generation) {
 	assigned := generation.Assignments[c.door.conf.Topics.Raw]
 	c.log.Info("joined the consumer group",
 		zap.Int32("generation", generation.ID), zap.Int("partitions", len(assigned)))
+	c.assign(assigned)
 	generation.Start(func(ctx context.Context) {
 		c.joined.Store(true)
 		<-ctx.Done()
+		c.mu.Lock()
+		c.left = c.door.conf.Now()
+		c.mu.Unlock()
 		c.joined.Store(false)
 	})
 	for _, a := range assigned {

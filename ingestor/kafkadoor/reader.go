@@ -37,6 +37,22 @@ type batch struct {
 	high     int64 // offset of the next record that will be written
 }
 
+// first returns the time of the first message, zero where there is none.
+func (b batch) first() (t time.Time) {
+	if len(b.messages) > 0 {
+		t = b.messages[0].Time
+	}
+	return t
+}
+
+// last returns the time of the last message, zero where there is none.
+func (b batch) last() (t time.Time) {
+	if n := len(b.messages); n > 0 {
+		t = b.messages[n-1].Time
+	}
+	return t
+}
+
 // dialReader connects to the leader of a partition. The reader is closed when ctx ends.
 func (d *Door) dialReader(ctx context.Context, topic string, partition int) (*reader, error) {
 	limited, cancel := context.WithTimeout(ctx, d.conf.Timing.Request)

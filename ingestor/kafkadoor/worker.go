@@ -35,7 +35,7 @@ type worker struct {
 func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
-	defer w.metrics.Lag(w.partition, 0)
+	defer w.metrics.Lag(w.partition, 0, time.Time{})
 	defer w.leave()
 	pause := newPause(w.door.conf.Timing.RetryMin, w.door.conf.Timing.RetryMax)
 	for generation.Err() == nil {
@@ -85,18 +85,19 @@ func (w *worker) consume(generation, work context.Context) error {
 			w.outOfRange = errors.Is(err, kafka.OffsetOutOfRange)
 			return err
 		}
+		w.stand(b.high, b.first())
 		if b.next > w.offset {
 			if err := w.handle(generation, work, b); err != nil {
 				return err
 			}
 			w.offset, w.uncommitted = b.next, true
+			w.stand(b.high, b.last())
 		}
 		if idle := len(b.messages) == 0; idle || time.Since(w.committed) >= commitEvery {
 			if err := w.commit(); err != nil {
 				return err
 			}
 		}
-		w.metrics.Lag(w.partition, max(0, b.high-w.offset))
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 	case w.offset == kafka.FirstOffset:
 		w.offset = first
 	case w.offset < first:
-		w.metrics.Lost(w.partition, first-w.offset)
+		w.metrics.Lost(first - w.offset)
 		w.log.Error("records were deleted before they were read",
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
 		w.offset = first
@@ -129,6 +130,7 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 		w.offset = first
 	}
 	w.outOfRange = false
+	w.stand(end, time.Time{})
 	if err := r.seek(w.offset); err != nil {
 		r.close()
 		return nil, err

@@ -442,6 +442,7 @@ type metrics struct {
 	mu      sync.Mutex
 	retries map[string]int
 	lag     map[int]int64
+	oldest  map[int]time.Time
 }
 
 func (m *metrics) Messages(accepted, duplicate, rejected int) {
@@ -452,7 +453,7 @@ func (m *metrics) Messages(accepted, duplicate, rejected int) {
 
 func (m *metrics) Redelivered(n int) { m.redelivered.Add(int64(n)) }
 
-func (m *metrics) Lost(_ int, n int64) { m.lost.Add(n) }
+func (m *metrics) Lost(n int64) { m.lost.Add(n) }
 
 func (m *metrics) Retry(operation string) {
 	m.mu.Lock()
@@ -463,19 +464,26 @@ func (m *metrics) Retry(operation string) {
 	m.retries[operation]++
 }
 
-func (m *metrics) Lag(partition int, n int64) {
+func (m *metrics) Lag(partition int, n int64, oldest time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.lag == nil {
-		m.lag = make(map[int]int64)
+		m.lag, m.oldest = make(map[int]int64), make(map[int]time.Time)
 	}
-	m.lag[partition] = n
+	m.lag[partition], m.oldest[partition] = n, oldest
 }
 
 func (m *metrics) retried(operation string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.retries[operation]
+}
+
+// waits returns how many records of a partition wait, and the time of the oldest.
+func (m *metrics) waits(partition int) (int64, time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lag[partition], m.oldest[partition]
 }
 
 func (m *metrics) lags() map[int]int64 {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -67,23 +66,16 @@ func lastAnswers(ctx context.Context, handler http.Handler) http.Handler {
 	})
 }
 
-// errOutside is the state of a consumer that is in no group.
-var errOutside = errors.New("is no member of the consumer group")
-
 // consume brings the raw topic to the pipeline.
 func (s *service) consume(crew *crew) {
-	consumer := s.kafka.NewConsumer(s.pipeline, s.announcements(), telemetry.NewConsumer(s.registry, s.messages))
-	joined := func(context.Context) error {
-		if !consumer.Joined() {
-			return errOutside
-		}
-		return nil
-	}
+	consumer := s.kafka.NewConsumer(s.pipeline, s.announcements(), s.consumed)
+	joined := func(context.Context) error { return consumer.Member() }
 	if s.open.http {
-		s.ready.AddOptional("consumer", joined) // queries go on while the group is shuffled
+		s.ready.AddOptional("consumer", joined) // queries go on without it
 	} else {
 		s.ready.Add("consumer", joined)
 	}
+	s.ready.Add("partitions", func(context.Context) error { return consumer.Moving() })
 	crew.start("consumer", consumer.Run)
 }
 
@@ -133,7 +125,11 @@ func (s *service) site() (*web.Site, error) {
 	}
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{Keys: s.keys, Log: s.log, Clock: s.clock, Observe: requests.Observe}
-	return web.New(settings, append(queries.Operations(), delayed.Operation(), door.Operation()), pages), nil
+	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
+	for _, op := range operations {
+		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
+	}
+	return web.New(settings, operations, pages), nil
 }
 
 // acceptor decides on messages that come by HTTP. With Kafka off there is neither a log nor a place for rejects.

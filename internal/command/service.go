@@ -43,6 +43,7 @@ type service struct {
 
 	registry *prometheus.Registry
 	messages *telemetry.Messages
+	consumed *telemetry.Consumer // nil where the process consumes nothing
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
 	behind   *crew           // what the doors need while they are open
@@ -68,6 +69,9 @@ func newService(conf *config.Config, open doors, log *zap.Logger, fail func(erro
 	s := &service{conf: conf, open: open, log: log, clock: time.Now, stop: stopper{log: log}, fail: fail, flights: flightref.None()}
 	s.registry = telemetry.NewRegistry(thisBuild().version)
 	s.messages = telemetry.NewMessages(s.registry)
+	if open.kafka {
+		s.consumed = telemetry.NewConsumer(s.registry, s.messages, s.clock)
+	}
 	return s
 }
 

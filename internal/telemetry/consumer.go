@@ -2,6 +2,8 @@ package telemetry
 
 import (
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -33,33 +35,39 @@ func (m *Messages) Count(door string, accepted, duplicate, rejected int) {
 type Consumer struct {
 	messages    *Messages
 	redelivered prometheus.Counter
-	lost        *prometheus.CounterVec
+	lost        prometheus.Counter
 	retries     *prometheus.CounterVec
 	lag         *prometheus.GaugeVec
+	ages        *ages
 }
 
-// NewConsumer registers the figures of the consumer; messages are counted by messages.
-func NewConsumer(registry prometheus.Registerer, messages *Messages) *Consumer {
+// NewConsumer registers the figures of the consumer; messages are counted by messages. Every counter begins at 0, so that its
+// first step is an increase.
+func NewConsumer(registry prometheus.Registerer, messages *Messages, now func() time.Time) *Consumer {
 	c := &Consumer{
 		messages: messages,
 		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "bagtrail_kafka_redelivered_records_total",
 			Help: "Records that came although this process had handled them before; harmless.",
 		}),
-		lost: prometheus.NewCounterVec(prometheus.CounterOpts{
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "bagtrail_kafka_lost_records_total",
-			Help: "Records that the broker deleted before they were read.",
-		}, []string{"partition"}),
+			Help: "Records that the broker deleted before they were read; the log names the partition.",
+		}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bagtrail_kafka_retries_total",
 			Help: "Failed attempts, by operation (index, rejects, events, fetch, commit, join); each is tried again.",
 		}, []string{"operation"}),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "bagtrail_kafka_lag_records",
-			Help: "Records of a partition that are still to be read.",
+			Help: "Records of a partition that are not yet decided on.",
 		}, []string{"partition"}),
+		ages: &ages{now: now, since: make(map[int]time.Time)},
 	}
-	registry.MustRegister(c.redelivered, c.lost, c.retries, c.lag)
+	for _, operation := range []string{"index", "rejects", "events", "fetch", "commit", "join"} {
+		c.retries.WithLabelValues(operation)
+	}
+	registry.MustRegister(c.redelivered, c.lost, c.retries, c.lag, c.ages)
 	return c
 }
 
@@ -72,14 +80,42 @@ func (c *Consumer) Messages(accepted, duplicate, rejected int) {
 func (c *Consumer) Redelivered(n int) { c.redelivered.Add(float64(n)) }
 
 // Lost counts records that the broker deleted before they were read.
-func (c *Consumer) Lost(partition int, n int64) {
-	c.lost.WithLabelValues(strconv.Itoa(partition)).Add(float64(n))
-}
+func (c *Consumer) Lost(n int64) { c.lost.Add(float64(n)) }
 
 // Retry counts failed attempts of an operation.
 func (c *Consumer) Retry(operation string) { c.retries.WithLabelValues(operation).Inc() }
 
-// Lag sets how many records of the partition are still to be read.
-func (c *Consumer) Lag(partition int, n int64) {
+// Lag sets how many records of the partition are not yet decided on, and the time of the oldest of them; zero where there is none.
+func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.lag.WithLabelValues(strconv.Itoa(partition)).Set(float64(n))
+	c.ages.mu.Lock()
+	defer c.ages.mu.Unlock()
+	c.ages.since[partition] = oldest
+}
+
+// ages shows how old the oldest record of each partition is that is not yet decided on. It is computed when it is asked for, so
+// that it grows while nothing moves.
+type ages struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	since map[int]time.Time // by partition
+}
+
+var lagSeconds = prometheus.NewDesc("bagtrail_kafka_lag_seconds",
+	"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 where there is none.", []string{"partition"}, nil)
+
+// Describe implements prometheus.Collector.
+func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- lagSeconds }
+
+// Collect implements prometheus.Collector.
+func (a *ages) Collect(to chan<- prometheus.Metric) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for partition, since := range a.since {
+		age := 0.0
+		if !since.IsZero() {
+			age = max(0, a.now().Sub(since).Seconds())
+		}
+		to <- prometheus.MustNewConstMetric(lagSeconds, prometheus.GaugeValue, age, strconv.Itoa(partition))
+	}
 }

@@ -42,6 +42,13 @@ func (r *Requests) Observe(route, method string, status int, took time.Duration,
 	s.bytes.Add(float64(bytes))
 }
 
+// Expect makes the series of a route with each of the statuses, at 0, so that the first such request is an increase.
+func (r *Requests) Expect(route, method string, statuses ...int) {
+	for _, status := range statuses {
+		r.seriesOf(request{route, method, status})
+	}
+}
+
 // request is what tells the series of one request from those of others.
 type request struct {
 	route, method string

@@ -185,14 +185,16 @@ func TestAnUnknownLevelOrFormatIsAnError(t *testing.T) {
 func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	registry := telemetry.NewRegistry("1")
 	messages := telemetry.NewMessages(registry)
-	consumer := telemetry.NewConsumer(registry, messages)
+	now := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC)
+	consumer := telemetry.NewConsumer(registry, messages, func() time.Time { return now })
 	requests := telemetry.NewRequests(registry)
 
 	consumer.Messages(3, 2, 1)
 	consumer.Redelivered(4)
-	consumer.Lost(7, 5)
+	consumer.Lost(5)
 	consumer.Retry("index")
-	consumer.Lag(7, 6)
+	consumer.Lag(7, 6, now.Add(-90*time.Second))
+	consumer.Lag(8, 0, time.Time{})
 	messages.Count("http", 1, 0, 0)
 	requests.Observe("history", "GET", 200, 3*time.Millisecond, 100)
 
@@ -204,9 +206,12 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 		`bagtrail_messages_total{door="http",verdict="accepted"} 1`,
 		`bagtrail_messages_total{door="http",verdict="rejected"} 0`,
 		`bagtrail_kafka_redelivered_records_total 4`,
-		`bagtrail_kafka_lost_records_total{partition="7"} 5`,
+		`bagtrail_kafka_lost_records_total 5`,
 		`bagtrail_kafka_retries_total{operation="index"} 1`,
+		`bagtrail_kafka_retries_total{operation="join"} 0`,
 		`bagtrail_kafka_lag_records{partition="7"} 6`,
+		`bagtrail_kafka_lag_seconds{partition="7"} 90`,
+		`bagtrail_kafka_lag_seconds{partition="8"} 0`,
 		`bagtrail_http_request_duration_seconds_bucket{method="GET",route="history",status="200",le="0.005"} 1`,
 		`bagtrail_http_request_duration_seconds_count{method="GET",route="history",status="200"} 1`,
 		`bagtrail_http_response_bytes_total{route="history"} 100`,
