@@ -34,6 +34,8 @@ func TestAirportsMetropolitanAndRetiredCodesAreKnown(t *testing.T) {
 	for _, code := range []string{
 		"ZRH", "OSL", "LHR", "LGW", "TPE", "NBO", "SYZ", "IST", "MEX", "FRA", "ICN", "EBB", "JFK", "TOS", "FLR", "DXB", "ORD", // airports
 		"SEL", "LON", "NYC", "PAR", "TYO", // metropolitan codes
+		"YMQ", "BUH", "DTT", "EAP", // metropolitan codes too
+		"QKL", "ZFT", // stations of the railway and of buses
 		"PNH", "TXL", "SXF", // retired
 	} {
 		if !lib.KnownAirport(code) {
@@ -63,12 +65,12 @@ func TestNothingElseIsKnown(t *testing.T) {
 func TestEveryCompiledLineIsSound(t *testing.T) {
 	lib := airport.New()
 	rows := lines(t)
-	if len(rows) < 8000 {
+	if len(rows) < 11000 {
 		t.Fatalf("%d airports", len(rows))
 	}
 	zones := map[string]bool{}
 	for i, row := range rows {
-		code, latitude, longitude, zone, metropolitan := row[0], row[1], row[2], row[3], row[4]
+		code, latitude, longitude, zone, cities := row[0], row[1], row[2], row[3], row[4]
 		if i > 0 && rows[i-1][0] >= code {
 			t.Errorf("%s is out of order", code)
 		}
@@ -80,8 +82,13 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 		if errNorth != nil || errEast != nil || north < -90 || north > 90 || east < -180 || east > 180 || (north == 0 && east == 0) {
 			t.Errorf("%s lies at %s %s", code, latitude, longitude)
 		}
-		if metropolitan != "" && (!lib.KnownAirport(metropolitan) || lib.Place(metropolitan) != metropolitan) {
-			t.Errorf("%s is of %s, which is no place", code, metropolitan)
+		for city := range strings.SplitSeq(cities, ",") {
+			if city != "" && (!lib.KnownAirport(city) || city == code || !lib.SamePlace(code, city)) {
+				t.Errorf("%s is of %s, which is not its place", code, city)
+			}
+		}
+		if kind := row[5]; kind != "A" && kind != "" {
+			t.Errorf("%s is of the kind %q", code, kind)
 		}
 		zones[zone] = true
 	}
@@ -105,6 +112,67 @@ func TestAirportsOfAMetropolitanCodeAreOnePlace(t *testing.T) {
 	} {
 		if got := lib.Place(code); got != place {
 			t.Errorf("place of %q is %q, want %q", code, got, place)
+		}
+	}
+}
+
+func TestCodesThatShareACityAreOnePlace(t *testing.T) {
+	lib := airport.New()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"ZRH", "ZRH", true}, {"QQQ", "QQQ", true}, {"", "", true},
+		{"LHR", "LGW", true}, {"LHR", "LON", true}, {"JFK", "NYC", true}, {"DXB", "DWC", true},
+		{"YUL", "YMQ", true}, {"OTP", "BUH", true}, {"DTW", "DTT", true}, {"QKL", "CGN", true},
+		{"DFW", "DAL", true},                       // the city code is an airport of another city
+		{"EWR", "JFK", true}, {"EWR", "ZME", true}, // an airport of two cities
+		{"BSL", "MLH", true}, {"BSL", "EAP", true}, {"EAP", "MLH", true},
+		{"ZRH", "GVA", false}, {"LHR", "JFK", false}, {"QQQ", "ZRH", false}, {"ZRH", "QQQ", false}, {"QQQ", "", false},
+	} {
+		if lib.SamePlace(c.a, c.b) != c.same || lib.SamePlace(c.b, c.a) != c.same {
+			t.Errorf("%q and %q: one place is not %v", c.a, c.b, c.same)
+		}
+	}
+}
+
+func TestCodesAreNotOnePlaceThroughAThird(t *testing.T) {
+	lib := airport.New()
+	if !lib.SamePlace("JFK", "EWR") || !lib.SamePlace("EWR", "ZME") || lib.SamePlace("JFK", "ZME") {
+		t.Error("JFK and ZME are one place through EWR")
+	}
+	if !lib.SamePlace("BWI", "MTN") || !lib.SamePlace("MIA", "FXE") || lib.SamePlace("BWI", "MIA") {
+		t.Error("BWI and MIA are not in one city")
+	}
+}
+
+func TestOnlyALegThatEndsAtAMetropolitanCodeIsListedAtEveryAirportOfTheCity(t *testing.T) {
+	lib := airport.New()
+	for _, c := range []struct {
+		end, airport string
+		listed       bool
+	}{
+		{"LHR", "LHR", true}, {"LON", "LON", true}, {"QQQ", "QQQ", true},
+		{"LON", "LHR", true}, {"LON", "LGW", true}, {"NYC", "EWR", true}, {"BUH", "OTP", true}, {"YMQ", "YUL", true},
+		{"EAP", "BSL", true}, {"EAP", "MLH", true},
+		{"LGW", "LHR", false}, {"LHR", "LON", false}, {"LON", "JFK", false}, {"BSL", "MLH", false}, {"BSL", "EAP", false},
+		{"DXB", "DWC", false}, {"IST", "SAW", false}, // a city code that is an airport of its own
+		{"QKL", "CGN", false}, // a station is not its city
+		{"QQQ", "LHR", false}, {"LON", "QQQ", false}, {"", "LHR", false},
+	} {
+		if got := lib.Listed(c.end, c.airport); got != c.listed {
+			t.Errorf("a leg that ends at %q is in the list of %q: %v", c.end, c.airport, got)
+		}
+	}
+}
+
+func TestAMetropolitanCodeOrAStationHasItsOwnLocalTime(t *testing.T) {
+	lib := airport.New()
+	for code, zone := range map[string]string{
+		"YMQ": "America/Toronto", "BUH": "Europe/Bucharest", "DTT": "America/Detroit", "EAP": "Europe/Paris", "QKL": "Europe/Berlin",
+	} {
+		if got := lib.Location(code).String(); got != zone {
+			t.Errorf("zone of %s is %s, want %s", code, got, zone)
 		}
 	}
 }
@@ -165,6 +233,7 @@ func TestLookupsAllocateNothing(t *testing.T) {
 		_ = lib.KnownAirport("ZRH") && lib.KnownAirport("QQQ") && lib.KnownStatus("ZRH", "LCK")
 		_, _, _ = lib.Position("ZRH")
 		_, _ = lib.Place("LHR"), lib.Location("ZRH")
+		_ = lib.SamePlace("LHR", "EWR") || lib.Listed("LHR", "EWR")
 		_ = lib.Instant("ZRH", 20000, 3600)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -182,6 +251,13 @@ func BenchmarkKnownAirport(b *testing.B) {
 	lib := airport.New()
 	for b.Loop() {
 		lib.KnownAirport("ZRH")
+	}
+}
+
+func BenchmarkSamePlace(b *testing.B) {
+	lib := airport.New()
+	for b.Loop() {
+		lib.SamePlace("LHR", "EWR")
 	}
 }
 

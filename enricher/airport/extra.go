@@ -14,7 +14,7 @@ type Airport struct {
 	Code                string // three capitals
 	Zone                string // name of the time zone: Europe/Zurich
 	Latitude, Longitude string // decimal degrees, north and east positive; both "" where unknown
-	Metropolitan        string // metropolitan code that it belongs to, or ""
+	Metropolitan        string // metropolitan code that it belongs to, or ""; more than one of a city, with commas, if compiled in
 }
 
 // Extra is what an operator adds to the compiled library.

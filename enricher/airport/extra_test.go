@@ -57,15 +57,18 @@ func TestAnAddedAirportReplacesTheCompiledOne(t *testing.T) {
 
 func TestANewMetropolitanCodeIsKnownByItsAirports(t *testing.T) {
 	lib := read(t, `airports:
-  - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: EAP}
-  - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: EAP}`)
-	latitude, longitude, _ := lib.Position("EAP")
-	if !lib.KnownAirport("EAP") || latitude != "47.59" || longitude != "7.529" || lib.Location("EAP").String() != "Europe/Paris" {
-		t.Errorf("EAP lies at %s %s in %v", latitude, longitude, lib.Location("EAP"))
+  - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: XQZ}
+  - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: XQZ}`)
+	latitude, longitude, _ := lib.Position("XQZ")
+	if !lib.KnownAirport("XQZ") || latitude != "47.59" || longitude != "7.529" || lib.Location("XQZ").String() != "Europe/Paris" {
+		t.Errorf("XQZ lies at %s %s in %v", latitude, longitude, lib.Location("XQZ"))
 	}
-	for _, code := range []string{"BSL", "MLH", "EAP"} {
-		if lib.Place(code) != "EAP" {
+	for _, code := range []string{"BSL", "MLH", "XQZ"} {
+		if lib.Place(code) != "XQZ" || !lib.SamePlace(code, "XQZ") || !lib.SamePlace(code, "BSL") {
 			t.Errorf("place of %s is %s", code, lib.Place(code))
+		}
+		if !lib.Listed("XQZ", code) {
+			t.Errorf("a leg that ends at XQZ is not in the list of %s", code)
 		}
 	}
 }

