@@ -5,5 +5,6 @@ import "bagtrail/internal/jsontext"
 // DecodeDocument returns the message in a document {"bim_message": "…"}. It is false where the document is not one
 // JSON object to the letter, where bim_message is absent, repeated or no string. Other members are ignored.
 func DecodeDocument(document string) (message string, ok bool) {
-	return jsontext.StringMember([]byte(document), "bim_message")
+	message, err := jsontext.StringMember([]byte(document), "bim_message")
+	return message, err == nil
 }

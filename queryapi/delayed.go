@@ -87,7 +87,8 @@ func parseRequest(c *web.Call) (document string, request wtr.Request, f faults) 
 	if c.TooLarge {
 		return "", request, faults{fault.TooLarge}
 	}
-	document, ok := c.Text("Request")
+	document, err := c.Document("Request")
+	ok := err == nil
 	if ok {
 		request, ok = wtr.ReadRequest(document)
 	}

@@ -118,11 +118,26 @@ func TestDelayedBagReportIsCreatedFromJSONAndForms(t *testing.T) {
 	}
 }
 
+func TestRequestMayBeAnObjectAndIsPassedOnAsItStands(t *testing.T) {
+	asText, _ := json.Marshal(request())
+	object := strings.Replace(request(), ":", " :\n", 1)
+	for _, tc := range []struct{ contentType, body string }{
+		{"application/json", `{"Request":` + string(asText) + `}`},
+		{"application/json", `{"Request": ` + object + ` }`},
+		{"application/x-www-form-urlencoded", ` {"Request":` + object + `}`},
+	} {
+		d := newDesk(t)
+		if got := d.post("demo", delayedPath, tc.contentType, tc.body); got != created || d.simulator.Created() != 1 {
+			t.Errorf("%s: %s", tc.body, got)
+		}
+	}
+}
+
 func TestDelayedBagReportChecksItsParameter(t *testing.T) {
 	d := newDesk(t)
 	quoted, _ := json.Marshal(request())
 	for _, body := range []string{
-		"", "{}", `{"Request":null}`, `{"Request":5}`, `{"Request":{"WTR_DelayedBagsCreateRQ":{}}}`, `{"Request":""}`, `{"Request":"x"}`, `{"Request":"{}"}`,
+		"", "{}", `{"Request":null}`, `{"Request":5}`, `{"Request":{}}`, `{"Request":[` + request() + `]}`, `{"Request":{"WTR_DelayedBagsCreateRQ":{}},"Request":{}}`, `{"Request":""}`, `{"Request":"x"}`, `{"Request":"{}"}`,
 		`{"request":` + string(quoted) + `}`, `{"Request":` + string(quoted) + `,"Request":` + string(quoted) + `}`, `{"Request":` + string(quoted) + `}x`,
 		`{"Request":"{\"WTR_DelayedBagsCreateRQ\":[]}"}`, `{"Request":"{\"WTR_DelayedBagsCreateRQ\":{}} x"}`, "Request=" + url.QueryEscape(request()),
 	} {

@@ -21,23 +21,22 @@ type historyQuery struct {
 	includeBIM bool
 }
 
-// parseHistory reads tag and date, and the parameters that narrow the query. One that is given must hold a value.
+// parseHistory reads tag and date, and the parameters that narrow the query.
 func parseHistory(values []string, parameters web.Query) (q historyQuery, f faults) {
 	q.plate = bag.Plate(values[0])
 	if f.present(values[0], fault.HistoryTagMissing) {
 		f.check(q.plate.Valid(), fault.HistoryTagFormat)
 	}
 	q.day = f.day(values[1], fault.HistoryDateMissing, fault.HistoryDateFormat)
-	var given bool
-	if q.pnr, given = parameters.First("pnr"); given {
+	if q.pnr = f.optional(parameters, fault.HistoryPNRCharacters, "pnr"); q.pnr != "" {
 		f.check(isAlphanumeric(q.pnr), fault.HistoryPNRCharacters)
 		f.check(isPNRLength(q.pnr), fault.HistoryPNRLength)
 	}
-	if q.surname, given = parameters.First("pax_surname"); given {
+	if q.surname = f.optional(parameters, fault.HistorySurnameLetters, "pax_surname"); q.surname != "" {
 		f.check(isLetters(q.surname), fault.HistorySurnameLetters)
 		f.check(utf8.RuneCountInString(q.surname) <= maxSurname, fault.HistorySurnameLength)
 	}
-	if value, given := parameters.First("include_bim", "include_BIM"); given {
+	if value := f.optional(parameters, fault.HistoryIncludeBIM, "include_bim", "include_BIM"); value != "" {
 		q.includeBIM = value == "true"
 		f.check(q.includeBIM || value == "false", fault.HistoryIncludeBIM)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
 )
 
 // faults collects the faults of all parameters of a request, in the order in which they are checked.
@@ -31,6 +32,14 @@ func (f *faults) day(value string, missing, malformed fault.ID) bag.Day {
 	day, err := bag.ParseDay(value)
 	f.check(err == nil, malformed)
 	return day
+}
+
+// optional reads a query parameter that may be left out, by any of its names: "" where it is, or is empty. One that is repeated
+// has two values, and is a fault.
+func (f *faults) optional(parameters web.Query, repeated fault.ID, names ...string) string {
+	value, once := parameters.Value(names...)
+	f.check(once, repeated)
+	return value
 }
 
 func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
@@ -90,7 +99,7 @@ func isPNRLength(s string) bool {
 
 const maxSurname = 60 // letters
 
-// isLetters reports whether s is letters only, of any script, and not empty.
+// isLetters reports whether s is letters only, of any script.
 func isLetters(s string) bool {
-	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }

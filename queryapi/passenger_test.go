@@ -24,7 +24,7 @@ func TestBagsForPassengerChecksItsParameters(t *testing.T) {
 		{"pnr/ABC123", []fault.ID{fault.PassengerDateMissing}},
 		{"pnr/ABC123/dep_flight_date/14MAR", []fault.ID{fault.PassengerDateFormat}},
 		{"", []fault.ID{fault.PassengerPNR, fault.PassengerDateMissing}},
-		{"pnr/A/dep_flight_date/2026-13-01?callback=", []fault.ID{fault.PassengerPNR, fault.PassengerDateFormat, fault.Callback}},
+		{"pnr/A/dep_flight_date/2026-13-01?callback=(", []fault.ID{fault.PassengerPNR, fault.PassengerDateFormat, fault.Callback}},
 	} {
 		if got := get(s, "demo", "/baggage/bagsforpassenger/v1.0/"+tc.path); got != refusal(tc.want...) {
 			t.Errorf("%s: %s, want %s", tc.path, got, refusal(tc.want...))

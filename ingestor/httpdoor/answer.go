@@ -1,6 +1,8 @@
 package httpdoor
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -10,22 +12,37 @@ import (
 	"bagtrail/internal/web"
 )
 
-// answer writes what became of a message (interface 2.6). A copy gets the same answer as the first one (rules §3).
-func answer(c *web.Call, outcome ingestor.Outcome, details bool) web.Answer {
+// answer writes what became of the message that begins there in the body (interface 2.6). A copy gets the same answer as the first
+// one (rules §3).
+func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Answer {
 	if outcome.Verdict == ingestor.Rejected {
 		dst := append(c.Buffer, `{"success":false`...)
-		dst = appendList(dst, "warnings", "warning", outcome.Warnings, details)
-		dst = appendList(dst, "errors", "error", outcome.Errors, details)
+		dst = appendList(dst, "warnings", "warning", outcome.Warnings, at, details)
+		dst = appendList(dst, "errors", "error", outcome.Errors, at, details)
 		return web.Answer{Status: http.StatusBadRequest, Body: append(dst, '}')}
 	}
 	dst := append(c.Buffer, `{"success":true,"success_code":"`+fault.ProcessedCode+`","success_message":"`+fault.ProcessedText+`"`...)
-	dst = appendList(dst, "warnings", "warning", outcome.Warnings, details)
+	dst = appendList(dst, "warnings", "warning", outcome.Warnings, at, details)
 	return c.OK(append(dst, '}'))
+}
+
+// missing answers that there is no message in the body and, with details, why.
+func missing(c *web.Call, err error, details bool) web.Answer {
+	a := c.Refuse(fault.BIMMissing)
+	var why *jsontext.Fault
+	if details && errors.As(err, &why) {
+		a.Body = bytes.TrimSuffix(a.Body, []byte("}]}"))
+		a.Body = appendOffset(a.Body, why.Offset)
+		a.Body = append(a.Body, `,"expected":`...)
+		a.Body = jsontext.AppendString(a.Body, why.Expected)
+		a.Body = append(a.Body, "}]}"...)
+	}
+	return a
 }
 
 // appendList appends a member that lists diagnostics, unless there are none. Each has the two members of the interface and,
 // with details, the rest of what is known (rules §1).
-func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, details bool) []byte {
+func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at int, details bool) []byte {
 	for i, d := range list {
 		if i == 0 {
 			dst = append(dst, `,"`+name+`":[`...)
@@ -37,7 +54,7 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, detai
 		dst = append(dst, `,"`+kind+`_description":`...)
 		dst = jsontext.AppendString(dst, d.Description)
 		if details {
-			dst = appendPlace(dst, d)
+			dst = appendPlace(dst, d, at)
 		}
 		dst = append(dst, '}')
 	}
@@ -47,7 +64,12 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, detai
 	return dst
 }
 
-func appendPlace(dst []byte, d ingestor.Diagnostic) []byte {
+// appendOffset appends where in the body there is no message.
+func appendOffset(dst []byte, at int) []byte {
+	return strconv.AppendInt(append(dst, `,"offset":`...), int64(at), 10)
+}
+
+func appendPlace(dst []byte, d ingestor.Diagnostic, at int) []byte {
 	dst = append(dst, `,"line":`...)
 	dst = strconv.AppendInt(dst, int64(d.Line), 10)
 	dst = append(dst, `,"column":`...)
@@ -58,5 +80,8 @@ func appendPlace(dst []byte, d ingestor.Diagnostic) []byte {
 	dst = jsontext.AppendString(dst, d.Value)
 	dst = append(dst, `,"expected":`...)
 	dst = jsontext.AppendString(dst, d.Expected)
+	if d.Code == fault.BIMMissing.Entry().Code {
+		dst = appendOffset(dst, at)
+	}
 	return dst
 }

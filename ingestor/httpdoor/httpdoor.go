@@ -52,10 +52,13 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	if c.TooLarge {
 		return c.Refuse(fault.TooLarge)
 	}
-	message, found := c.Text("bim_message")
+	details, once := c.Query.Value("details")
+	message, at, err := c.Text("bim_message")
 	switch {
-	case !found:
+	case !once:
 		return c.Refuse(fault.BIMMissing)
+	case err != nil:
+		return missing(c, err, details == "true")
 	case len(message) > ingestor.MaxMessage:
 		return c.Refuse(fault.TooLarge)
 	}
@@ -69,8 +72,7 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	if len(outcome.Errors) > 0 && outcome.Errors[0].Code == fault.TooLarge.Entry().Code {
 		return c.Refuse(fault.TooLarge)
 	}
-	details, _ := c.Query.First("details")
-	return answer(c, outcome, details == "true")
+	return answer(c, outcome, at, details == "true")
 }
 
 // decide has the message judged and, where nothing speaks against it, accepted. What a key sends that may not process

@@ -139,6 +139,9 @@ func TestMessageIsTakenFromJSONAndForms(t *testing.T) {
 		{"JSON with blanks and other members", "application/json", " {\"x\":[1,{\"bim_message\":2}],\n" + asJSON[1:] + "\r\n"},
 		{"JSON with an escaped name", "application/json", strings.Replace(asJSON, "bim_message", `bim\u005fmessage`, 1)},
 		{"JSON with a member of another case", "application/json", `{"BIM_MESSAGE":1,` + asJSON[1:]},
+		{"JSON as a form", "application/x-www-form-urlencoded", asJSON},
+		{"JSON behind blanks, as a form", "application/x-www-form-urlencoded", " \t\r\n" + asJSON},
+		{"JSON as a multipart form", "multipart/form-data; boundary=x", asJSON},
 		{"form", "application/x-www-form-urlencoded", asForm},
 		{"form with charset", "Application/X-WWW-Form-URLEncoded;charset=utf-8", asForm},
 		{"form with other members", "application/x-www-form-urlencoded", "a=1&&b&" + asForm + "&c=%41"},
@@ -166,7 +169,7 @@ func TestBodyWithoutOneMessageIs003(t *testing.T) {
 		{doc, `{"bim_message":"BSM"}x`}, {doc, `{"bim_message":"BSM"}{}`}, {doc, `{"bim_message":"BSM"`}, {doc, `{"bim_message":"BSM",}`},
 		{doc, "{\"bim_message\":\"B\nM\"}"}, {doc, "{\"bim_message\":\"\xff\"}"}, {doc, `{"bim_message":"\ud800"}`}, {doc, "\ufeff" + `{"bim_message":"BSM"}`},
 		{doc, "bim_message=BSM"}, {"", "bim_message=BSM"}, {"multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"bim_message\"\r\n\r\nBSM\r\n--x--\r\n"},
-		{form, ""}, {form, "x=1"}, {form, `{"bim_message":"BSM"}`}, {form, "bim_message=BSM&bim_message=BSM"}, {form, "bim_message=BSM&bim%5Fmessage="},
+		{form, ""}, {form, "x=1"}, {form, `{"bim_message":"BSM"`}, {form, "\ufeff" + `{"bim_message":"BSM"}`}, {form, `["bim_message=BSM"]`}, {form, "bim_message=BSM&bim_message=BSM"}, {form, "bim_message=BSM&bim%5Fmessage="},
 		{form, "bim_message=%zz"}, {form, "bim_message=BSM&x=%"}, {form, "bim_message=BSM&%=x"}, {form, "Bim_Message=BSM"},
 	} {
 		d := open()
@@ -174,6 +177,69 @@ func TestBodyWithoutOneMessageIs003(t *testing.T) {
 		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.BIMMissing) || len(d.index.filed)+len(d.rejects.list) != 0 {
 			t.Errorf("%s %q: %s", tc.contentType, tc.body, got)
 		}
+	}
+}
+
+// The mark ^ stands where the message should be, and is no part of the body.
+func TestRawMessageMissingSaysWhy(t *testing.T) {
+	const form, doc = "application/x-www-form-urlencoded", "application/json"
+	for _, tc := range []struct{ contentType, body, expected string }{
+		{doc, "^", "{"}, {doc, "^bim_message=BSM", "{"}, {doc, "^\ufeff" + `{"bim_message":"BSM"}`, "{"}, {doc, `{"message":"BSM"^}`, "the member bim_message"},
+		{doc, `{"bim_message":^5}`, "a string"}, {doc, `{"bim_message":^{}}`, "a string"}, {doc, `{"bim_message":"B",^}`, "a string"},
+		{doc, "{\"bim_message\":\"B^\nM\"}", "control characters to be escaped"}, {doc, `{"bim_message":"BSM"}^x`, "the end"},
+		{doc, `{"bim_message":"BSM","bim_message":^"BSM"}`, "bim_message once"}, {form, `{"bim_message":^BSM}`, "a value"},
+		{form, "x=1^", "the field bim_message"}, {form, "x=1&^bim_message=%zz", "two hexadecimal digits behind each %"}, {form, "bim_message=BSM&^bim_message=BSM", "bim_message once"},
+	} {
+		body, at := strings.Replace(tc.body, "^", "", 1), strings.Index(tc.body, "^")
+		plain := refusal(fault.BIMMissing)
+		want := fmt.Sprintf(`%s,"offset":%d,"expected":"%s"}]}`, strings.TrimSuffix(plain, "}]}"), at, tc.expected)
+		d := open()
+		w := d.post("demo", path+"?details=true", tc.contentType, body)
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != want || len(d.index.filed)+len(d.rejects.list) != 0 {
+			t.Errorf("%q: %s, want %s", body, got, want)
+		}
+		for _, query := range []string{"", "?details=", "?details=yes"} {
+			w = d.post("demo", path+query, tc.contentType, body)
+			if got := fmt.Sprint(w.Code, " ", w.Body); got != plain {
+				t.Errorf("%q %s: %s", body, query, got)
+			}
+		}
+	}
+	w := open().post("demo", path+"?details=true", doc, `{"bim_message": " "}`)
+	if got := w.Body.String(); !strings.Contains(got, `"error_code":"SVCPRB003"`) || !strings.Contains(got, `"expected":"`) || !strings.HasSuffix(got, `,"offset":16}]}`) {
+		t.Errorf("blank message: %s", got)
+	}
+	r := httptest.NewRequest("POST", path+"?details=true", io.MultiReader(strings.NewReader(`{"bim_`), cut{}))
+	r.Header.Set("api_key", "demo")
+	w = httptest.NewRecorder()
+	open().ServeHTTP(w, r)
+	if got := w.Body.String(); !strings.HasSuffix(got, `,"offset":6,"expected":"the rest of the body"}]}`) {
+		t.Errorf("body cut off: %s", got)
+	}
+}
+
+// cut is a connection that was lost.
+type cut struct{}
+
+func (cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestTwoContentTypesOrTwoDetailsAreRefused(t *testing.T) {
+	for _, body := range []string{`{"bim_message":"BSM"}`, "bim_message=BSM"} {
+		d := open()
+		r := httptest.NewRequest("POST", path, strings.NewReader(body))
+		r.Header.Set("api_key", "demo")
+		r.Header["Content-Type"] = []string{"application/json", "application/x-www-form-urlencoded"}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.BIMMissing) || len(d.index.filed)+len(d.rejects.list) != 0 {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+	d := open()
+	text, _ := json.Marshal(map[string]string{"bim_message": message})
+	w := d.post("demo", path+"?details=true&details=false", "application/json", string(text))
+	if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.BIMMissing) || len(d.index.filed) != 0 {
+		t.Errorf("details given twice: %s", got)
 	}
 }
 

@@ -124,7 +124,9 @@ func (s *service) site() (*web.Site, error) {
 		return nil, fmt.Errorf("describe the interface: %w", err)
 	}
 	requests := telemetry.NewRequests(s.registry)
-	settings := web.Settings{Keys: s.keys, Log: s.log, Clock: s.clock, Observe: requests.Observe}
+	settings := web.Settings{
+		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
+	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)

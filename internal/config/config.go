@@ -6,7 +6,10 @@
 // file named by --config and the files that hold secrets.
 package config
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Config is the effective configuration. It is plain data; [Load] is what checks it.
 type Config struct {
@@ -28,6 +31,9 @@ type HTTP struct {
 	TLSKey  string
 	Linger  time.Duration // how long a process that is to stop still takes requests, so that balancers notice
 	Drain   time.Duration // how long a stop waits for requests under way
+
+	AnswerBytes    int64          // of all large answers under way
+	TrustedProxies []netip.Prefix // who say in X-Forwarded-For for whom they ask
 }
 
 // TLS reports whether the door speaks HTTPS.

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,8 @@ func (c *Config) settings() []setting {
 		{name: "http-tls-key", set: text(&c.HTTP.TLSKey), empty: true, usage: "private key of the certificate, a PEM `file`"},
 		{name: "http-linger", init: "0s", set: duration(&c.HTTP.Linger), usage: "how `long` a process that is to stop still takes requests, so that balancers notice"},
 		{name: "http-drain", init: "20s", set: duration(&c.HTTP.Drain), usage: "how `long` a stop waits for requests under way"},
+		{name: "http-answer-bytes", init: "64MiB", set: size(&c.HTTP.AnswerBytes), usage: "`size` of all large answers under way, and of what they are made of"},
+		{name: "trusted-proxies", set: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma `list` of addresses and networks whose X-Forwarded-For names the caller"},
 		{name: "ops-addr", init: "127.0.0.1:8081", set: text(&c.Ops.Addr), usage: "`address` of /livez, /readyz, /metrics, /debug/pprof"},
 		{name: "data-dir", init: "./bagtrail-data", set: text(&c.DataDir), usage: "`directory` of what the in-process servers keep"},
 		{name: "redis-url", set: text(&c.Redis.URL), empty: true, secret: true, usage: "`URL` of the index: redis://, rediss://, redis+cluster://a,b,c, redis+sentinel://a,b,c/master; none: in-process"},
@@ -92,6 +95,40 @@ func duration(dst *time.Duration) func(string) error {
 			return errors.New("is no duration such as 10s, 5m or 4320h")
 		}
 		*dst = d
+		return nil
+	}
+}
+
+func size(dst *int64) func(string) error {
+	return func(s string) error {
+		number, unit := s, int64(1)
+		for i, name := range []string{"KiB", "MiB", "GiB"} {
+			if before, found := strings.CutSuffix(s, name); found {
+				number, unit = before, 1<<(10*(i+1))
+			}
+		}
+		n, err := strconv.ParseInt(number, 10, 32)
+		if err != nil {
+			return errors.New("is no size such as 512KiB, 64MiB or 1GiB")
+		}
+		*dst = n * unit
+		return nil
+	}
+}
+
+func networks(dst *[]netip.Prefix) func(string) error {
+	return func(s string) error {
+		*dst = nil
+		for item := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+			network, err := netip.ParsePrefix(item)
+			if address, single := netip.ParseAddr(item); single == nil {
+				network, err = address.Unmap().Prefix(address.Unmap().BitLen())
+			}
+			if err != nil {
+				return fmt.Errorf("holds %q, which is neither an address nor a network such as 10.0.0.0/8", item)
+			}
+			*dst = append(*dst, network)
+		}
 		return nil
 	}
 }

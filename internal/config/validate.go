@@ -26,6 +26,9 @@ func (c *Config) Validate() error {
 	)
 }
 
+// leastAnswers is room for the list of a large aircraft.
+const leastAnswers = 1 << 20
+
 // Validate checks the section.
 func (h HTTP) Validate() error {
 	errs := []error{address("http-addr", h.Addr)}
@@ -39,6 +42,9 @@ func (h HTTP) Validate() error {
 		errs = append(errs, fault("http-linger", "is negative"))
 	}
 	errs = append(errs, positive("http-drain", h.Drain))
+	if h.AnswerBytes < leastAnswers {
+		errs = append(errs, fault("http-answer-bytes", "is less than 1MiB"))
+	}
 	return errors.Join(errs...)
 }
 

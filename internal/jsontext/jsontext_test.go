@@ -2,6 +2,7 @@ package jsontext_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -78,13 +79,32 @@ func TestStringMemberIsThereExactlyOnceAndAString(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"x"}`: "x", `{"b":[{"a":"y"}],"a":"x"}`: "x", `{"a":""}`: "", `{"\u0061":"x"}`: "x",
 	} {
-		if got, ok := jsontext.StringMember([]byte(text), "a"); !ok || got != want {
-			t.Errorf("%s: %q, %v", text, got, ok)
+		if got, err := jsontext.StringMember([]byte(text), "a"); err != nil || got != want {
+			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{`{}`, `{"A":"x"}`, `{"a":1}`, `{"a":null}`, `{"a":"x","a":"x"}`, `{"a":"x","a":1}`, `{"a":1,"a":"x"}`, `{"a":"x"}x`, `["a"]`, ``} {
-		if got, ok := jsontext.StringMember([]byte(text), "a"); ok || got != "" {
-			t.Errorf("%s: %q, %v", text, got, ok)
+		if got, err := jsontext.StringMember([]byte(text), "a"); err == nil || got != "" {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
+
+// The mark ^ stands where the fault is; it is no part of the text.
+func TestFaultSaysWhereAndWhatWasExpected(t *testing.T) {
+	for _, tc := range []struct{ text, expected string }{
+		{"^", "{"}, {" ^[]", "{"}, {"^\ufeff{}", "{"}, {`{^`, "a string"}, {`{^a:1}`, "a string"}, {`{"a"^}`, ":"}, {`{"a":^}`, "a value"},
+		{`{"a":^tru}`, "a value"}, {`{"a":-^}`, "a digit"}, {`{"a":1.^}`, "a digit"}, {`{"a":0^1}`, ", or }"}, {`{"a":"x"^`, ", or }"},
+		{`{"a":"x",^}`, "a string"}, {`{"b":[1,^]}`, "a value"}, {`{"b":[1^}`, ", or ]"}, {"{\"a\":\"x^\n\"}", "control characters to be escaped"},
+		{`{"a":"x^`, "the end of the string"}, {`{"a":"x^\q"}`, "an escape sequence of JSON"}, {`{"a":"^\ud800"}`, "an escape sequence of JSON"},
+		{"{\"ü\":\"^\xff\"}", "UTF-8"}, {`{"a":"x"} ^y`, "the end"}, {`{"b":1^}  `, "the member a"}, {`{"a":"x","a":^"y","a":1}`, "a once"}, {`{"a":^5}`, "a string"},
+		{strings.Repeat("{\"a\":", 513) + "^" + strings.Repeat("{\"a\":", 513), "at most 512 levels"},
+	} {
+		text := strings.Replace(tc.text, "^", "", 1)
+		_, err := jsontext.StringMember([]byte(text), "a")
+		var fault *jsontext.Fault
+		if !errors.As(err, &fault) || fault.Offset != strings.Index(tc.text, "^") || fault.Expected != tc.expected {
+			t.Errorf("%.60s: %+v", tc.text, err)
 		}
 	}
 }

@@ -2,22 +2,28 @@ package jsontext
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// ErrSyntax is returned for a text that is not one JSON object.
-var ErrSyntax = errors.New("not a JSON object")
+// Fault says where a text ceases to be what it must be. It never holds a part of the text.
+type Fault struct {
+	Offset   int    // in bytes, from 0
+	Expected string // what must stand there
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("offset %d: expected %s", f.Offset, f.Expected) }
 
 // maxDepth bounds how deep arrays and objects may be nested, and with it the stack that reading takes.
 const maxDepth = 512
 
-// Member is one member of an object. Both fields are views of the text that was read.
+// Member is one member of an object. Name and Value are views of the text that was read.
 type Member struct {
 	Name  []byte // as it stands in the text, quoted and escaped
 	Value []byte // as it stands in the text, without blanks around it
+	At    int    // where Value begins in the text, in bytes
 }
 
 // Is reports whether the member bears the name, however it is escaped. Upper and lower case differ.
@@ -31,7 +37,7 @@ func (m Member) Is(name string) bool {
 }
 
 // Object reads text as one JSON object with nothing but blanks around it, and calls visit for each member in order.
-// It returns ErrSyntax where the text is anything else; visit may then have seen the members before the fault.
+// The error is a *Fault where the text is anything else; visit may then have seen the members before it.
 func Object(text []byte, visit func(Member)) error {
 	return Walk(text, func(depth int, m Member) {
 		if depth == 0 {
@@ -43,28 +49,41 @@ func Object(text []byte, visit func(Member)) error {
 // Walk reads text as Object does, and calls visit for each member of every object in it, those inside a value before the
 // member that has the value. depth counts the objects and arrays around the member's object: 0 for members of text itself.
 func Walk(text []byte, visit func(depth int, m Member)) error {
-	if !utf8.Valid(text) {
-		return ErrSyntax
-	}
 	r := reader{text: text, member: visit}
-	r.blanks()
-	if !r.object(0) || !r.atEnd() {
-		return ErrSyntax
-	}
-	return nil
+	return r.only((*reader).object)
 }
 
 // Elements reads text as one JSON array, as Object reads an object.
 func Elements(text []byte, visit func(value []byte)) error {
-	if !utf8.Valid(text) {
-		return ErrSyntax
-	}
 	r := reader{text: text, element: visit}
+	return r.only((*reader).array)
+}
+
+// only reads a text that is one thing with nothing but blanks around it.
+func (r *reader) only(thing func(r *reader, depth int) bool) error {
+	if !utf8.Valid(r.text) {
+		return &Fault{firstInvalid(r.text), "UTF-8"}
+	}
 	r.blanks()
-	if !r.array(0) || !r.atEnd() {
-		return ErrSyntax
+	if !thing(r, 0) {
+		return &Fault{r.at, r.expected}
+	}
+	if r.blanks(); r.at < len(r.text) {
+		return &Fault{r.at, "the end"}
 	}
 	return nil
+}
+
+// firstInvalid returns where text ceases to be UTF-8.
+func firstInvalid(text []byte) (at int) {
+	for at < len(text) {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
 }
 
 // Unquote returns what a JSON string means. It is false for any other value, and for a lone surrogate, which is no character.
@@ -147,15 +166,17 @@ func unicodeEscape(s []byte) rune {
 
 // reader walks over JSON text. Each method reads one thing at the current place and reports whether it stands there.
 type reader struct {
-	text    []byte
-	at      int
-	member  func(depth int, m Member) // called for each member, or nil
-	element func(value []byte)        // called for each element of the outermost array, or nil
+	text     []byte
+	at       int
+	expected string                    // what does not stand at the current place
+	member   func(depth int, m Member) // called for each member, or nil
+	element  func(value []byte)        // called for each element of the outermost array, or nil
 }
 
-func (r *reader) atEnd() bool {
-	r.blanks()
-	return r.at == len(r.text)
+// fail notes what does not stand at the current place, and returns false.
+func (r *reader) fail(expected string) bool {
+	r.expected = expected
+	return false
 }
 
 func (r *reader) blanks() {
@@ -177,8 +198,16 @@ func (r *reader) byte(b byte) bool {
 	return false
 }
 
+// open reads the first byte of an object or array.
+func (r *reader) open(b byte, depth int) bool {
+	if depth > maxDepth {
+		return r.fail(fmt.Sprintf("at most %d levels", maxDepth))
+	}
+	return r.byte(b) || r.fail(string(b))
+}
+
 func (r *reader) object(depth int) bool {
-	if depth > maxDepth || !r.byte('{') {
+	if !r.open('{', depth) {
 		return false
 	}
 	r.blanks()
@@ -194,7 +223,7 @@ func (r *reader) object(depth int) bool {
 		nameEnd := r.at
 		r.blanks()
 		if !r.byte(':') {
-			return false
+			return r.fail(":")
 		}
 		r.blanks()
 		value := r.at
@@ -202,20 +231,20 @@ func (r *reader) object(depth int) bool {
 			return false
 		}
 		if r.member != nil {
-			r.member(depth, Member{Name: r.text[name:nameEnd], Value: r.text[value:r.at]})
+			r.member(depth, Member{Name: r.text[name:nameEnd], Value: r.text[value:r.at], At: value})
 		}
 		r.blanks()
 		if r.byte('}') {
 			return true
 		}
 		if !r.byte(',') {
-			return false
+			return r.fail(", or }")
 		}
 	}
 }
 
 func (r *reader) array(depth int) bool {
-	if depth > maxDepth || !r.byte('[') {
+	if !r.open('[', depth) {
 		return false
 	}
 	r.blanks()
@@ -236,34 +265,30 @@ func (r *reader) array(depth int) bool {
 			return true
 		}
 		if !r.byte(',') {
-			return false
+			return r.fail(", or ]")
 		}
 	}
 }
 
 func (r *reader) value(depth int) bool {
 	if r.at >= len(r.text) {
-		return false
+		return r.fail("a value")
 	}
-	switch r.text[r.at] {
-	case '{':
+	switch b := r.text[r.at]; {
+	case b == '{':
 		return r.object(depth)
-	case '[':
+	case b == '[':
 		return r.array(depth)
-	case '"':
+	case b == '"':
 		return r.string()
-	case 't':
-		return r.word("true")
-	case 'f':
-		return r.word("false")
-	case 'n':
-		return r.word("null")
+	case b == '-' || '0' <= b && b <= '9':
+		return r.number()
 	}
-	return r.number()
+	return r.word("true") || r.word("false") || r.word("null") || r.fail("a value")
 }
 
 func (r *reader) word(w string) bool {
-	if len(r.text)-r.at < len(w) || string(r.text[r.at:r.at+len(w)]) != w {
+	if !bytes.HasPrefix(r.text[r.at:], []byte(w)) {
 		return false
 	}
 	r.at += len(w)
@@ -272,7 +297,7 @@ func (r *reader) word(w string) bool {
 
 func (r *reader) string() bool {
 	if !r.byte('"') {
-		return false
+		return r.fail("a string")
 	}
 	for r.at < len(r.text) {
 		switch b := r.text[r.at]; {
@@ -282,16 +307,16 @@ func (r *reader) string() bool {
 		case b == '\\':
 			_, size := escape(r.text[r.at:])
 			if size == 0 {
-				return false
+				return r.fail("an escape sequence of JSON")
 			}
 			r.at += size
 		case b < 0x20:
-			return false
+			return r.fail("control characters to be escaped")
 		default:
 			r.at++
 		}
 	}
-	return false
+	return r.fail("the end of the string")
 }
 
 func (r *reader) number() bool {
@@ -316,21 +341,44 @@ func (r *reader) digits() bool {
 	for r.at < len(r.text) && '0' <= r.text[r.at] && r.text[r.at] <= '9' {
 		r.at++
 	}
-	return r.at > start
+	return r.at > start || r.fail("a digit")
 }
 
-// StringMember returns the one string that an object holds under a name. It is false where text is no object, where the
-// member is absent or repeated, and where it is no string. Other members are ignored.
-func StringMember(text []byte, name string) (value string, ok bool) {
-	found := 0
+// Only returns the one member of an object that bears the name. Other members are ignored. The error is a *Fault where text is
+// no object, and where the member is absent or repeated.
+func Only(text []byte, name string) (Member, error) {
+	var found Member
+	count, repeated := 0, 0
 	err := Object(text, func(m Member) {
 		if m.Is(name) {
-			found++
-			value, ok = Unquote(m.Value)
+			if count++; count == 1 {
+				found = m
+			} else if count == 2 {
+				repeated = m.At
+			}
 		}
 	})
-	if err != nil || found != 1 || !ok {
-		return "", false
+	switch {
+	case err != nil:
+		return Member{}, err
+	case count == 0:
+		return Member{}, &Fault{bytes.LastIndexByte(text, '}'), "the member " + name}
+	case count > 1:
+		return Member{}, &Fault{repeated, name + " once"}
 	}
-	return value, true
+	return found, nil
+}
+
+// StringMember returns the one string that an object holds under a name. Other members are ignored. The error is a *Fault where
+// text is no object, where the member is absent or repeated, and where it is no string.
+func StringMember(text []byte, name string) (string, error) {
+	m, err := Only(text, name)
+	if err != nil {
+		return "", err
+	}
+	value, ok := Unquote(m.Value)
+	if !ok {
+		return "", &Fault{m.At, "a string"}
+	}
+	return value, nil
 }

@@ -5,18 +5,11 @@ import "strings"
 const maxCallback = 128 // characters
 
 // callbackOf returns the callback of a query, or "" where none is given. It is not ok where it is no dotted JavaScript
-// identifier (ASCII letters, digits, _ and $; no reserved word as any part), or is given more than once: whoever looked at
-// the request before us may have looked at the other one.
+// identifier (ASCII letters, digits, _ and $; no reserved word as any part), or is given more than once.
 func callbackOf(q Query) (name string, ok bool) {
-	given := false
-	for _, p := range q {
-		if p.Name != "callback" {
-			continue
-		}
-		if given || !isCallback(p.Value) {
-			return "", false
-		}
-		name, given = p.Value, true
+	name, ok = q.Value("callback")
+	if !ok || name != "" && !isCallback(name) {
+		return "", false
 	}
 	return name, true
 }

@@ -50,6 +50,7 @@ type Call struct {
 	callback    string
 	badCallback bool
 	body        []byte // memory for Body
+	received    int    // bytes of the body
 }
 
 // maxKept is the size up to which memory is kept for the next call, in bytes.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -33,14 +34,19 @@ func unescape(s string) string {
 	return s
 }
 
-// First returns the value of the first parameter that bears one of the names. Later ones do not count.
-func (q Query) First(names ...string) (value string, given bool) {
+// Value returns the value of the parameter that bears one of the names, which mean the same. One that is empty is absent: value is
+// "". It is not ok where more than one is there, empty ones included: whoever looked at the request before us may have looked at
+// another one.
+func (q Query) Value(names ...string) (value string, ok bool) {
+	given := false
 	for _, p := range q {
-		for _, name := range names {
-			if p.Name == name {
-				return p.Value, true
-			}
+		if !slices.Contains(names, p.Name) {
+			continue
 		}
+		if given {
+			return "", false
+		}
+		value, given = p.Value, true
 	}
-	return "", false
+	return value, true
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/zap"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/parallel"
 )
@@ -24,6 +25,7 @@ import (
 // Settings are what a Site depends on.
 type Settings struct {
 	Keys    Keys
+	Proxies Proxies                                                               // whose word counts who calls
 	Log     *zap.Logger                                                           // access log; never nil
 	Clock   func() time.Time                                                      // for keys, rates and durations
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
@@ -36,6 +38,7 @@ type Site struct {
 	operations []*route
 	pages      []Page
 	calls      sync.Pool // of *Call
+	guesses    *apikey.Guesses
 }
 
 // route is an operation and how its path is read.
@@ -50,7 +53,7 @@ const processBIM = "/baggage/processbim"
 // New returns a Site. It panics where two operations or pages share a path, which is a fault of the program.
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
-	s := &Site{Settings: settings, engine: gin.New(), pages: pages}
+	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
@@ -136,8 +139,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		return refusal, c.callback
 	}
 	if here.Body {
-		body, whole := readBody(c.Request, c.body[:0])
-		c.Body, c.TooLarge = body, !whole
+		c.readBody()
 	}
 	ctx := c.Request.Context()
 	if here.Limit > 0 {

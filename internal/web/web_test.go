@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,6 +228,113 @@ func TestKeyIsCheckedFirst(t *testing.T) {
 	}
 }
 
+func TestTwoKeysAreRefused(t *testing.T) {
+	s := site(zap.NewNop(), history(nil), bim())
+	for _, tc := range []struct {
+		headers http.Header
+		known   bool
+	}{
+		{http.Header{"Api_key": {demo}}, true},
+		{http.Header{"Api_key": {demo}, "X-Api-Key": {demo}}, true},
+		{http.Header{"Api_key": {demo}, "X-Api-Key": {" "}}, true},
+		{http.Header{"Api_key": {demo, demo}}, false},
+		{http.Header{"Api_key": {demo, "x"}}, false},
+		{http.Header{"Api_key": {"", demo}}, false},
+		{http.Header{"X-Api-Key": {demo, ""}}, false},
+		{http.Header{"Api_key": {demo}, "X-Api-Key": {"x"}}, false},
+		{http.Header{"Api_key": {"x"}, "X-Api-Key": {demo}}, false},
+		{http.Header{"Api_key": {demo}, "X-Api-Key": {demo, demo}}, false},
+	} {
+		for target, unknown := range map[string]fault.ID{"GET /baggage/history/v1.0/tag/1/flightdate/2": fault.HistoryKeyUnknown, "POST /baggage/processbim/v1.0/": fault.BIMKeyUnknown} {
+			method, path, _ := strings.Cut(target, " ")
+			r := httptest.NewRequest(method, path, nil)
+			r.Header = tc.headers
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			status := 200
+			if !tc.known {
+				status = unknown.Entry().Status
+			}
+			if w.Code != status || !tc.known && w.Body.String() != failure(unknown) {
+				t.Errorf("%s %v: %d %s", target, tc.headers, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// guess presents a key from an address, perhaps on behalf of others.
+func guess(s http.Handler, key, from string, forwarded ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil)
+	r.RemoteAddr = from
+	r.Header = http.Header{"Api_key": {key}, "X-Forwarded-For": forwarded}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+func TestGuessesOfKeysAreLimitedByAddressAndValidKeysNever(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: func() time.Time { return now }}, []web.Operation{history(nil)}, nil)
+	for i := range 20 {
+		if w := guess(s, fmt.Sprint("guess", i), "192.0.2.1:1000"); w.Code != 400 || w.Body.String() != failure(fault.HistoryKeyUnknown) {
+			t.Fatalf("guess %d: %d %s", i, w.Code, w.Body)
+		}
+	}
+	for range 3 {
+		w := guess(s, "guess", "192.0.2.1:1001")
+		if w.Code != 429 || w.Body.String() != failure(fault.RateLimit) || w.Header().Get("Retry-After") != "3" {
+			t.Errorf("guess too many: %d %s, Retry-After %s", w.Code, w.Body, w.Header().Get("Retry-After"))
+		}
+		if w := guess(s, demo, "192.0.2.1:1000"); w.Code != 200 {
+			t.Errorf("valid key from there: %d %s", w.Code, w.Body)
+		}
+	}
+	// X-Forwarded-For is anybody's word where no proxy is trusted.
+	if w := guess(s, "guess", "192.0.2.1:1000", "198.51.100.1"); w.Code != 429 {
+		t.Errorf("with a header of its own: %d", w.Code)
+	}
+	if w := guess(s, "guess", "192.0.2.2:1000"); w.Code != 400 {
+		t.Errorf("from another address: %d", w.Code)
+	}
+	now = now.Add(3 * time.Second)
+	if first, second := guess(s, "guess", "192.0.2.1:1"), guess(s, "guess", "192.0.2.1:1"); first.Code != 400 || second.Code != 429 {
+		t.Errorf("three seconds later: %d, then %d", first.Code, second.Code)
+	}
+}
+
+func TestGuessesBehindTrustedProxiesCountForTheRightmostUntrustedAddress(t *testing.T) {
+	settings := web.Settings{
+		Keys: testKeys, Log: zap.NewNop(), Clock: func() time.Time { return time.Unix(1_800_000_000, 0) },
+		Proxies: web.Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48")},
+	}
+	for _, tc := range []struct {
+		name, from string
+		forwarded  []string
+		same       bool // as 192.0.2.1
+	}{
+		{"itself", "192.0.2.1:1", nil, true},
+		{"by a proxy", "10.1.2.3:1", []string{"192.0.2.1"}, true},
+		{"by a proxy over IPv6", "[2001:db8:1::5]:1", []string{"192.0.2.1"}, true},
+		{"by two proxies", "10.1.2.3:1", []string{"192.0.2.1, 10.9.9.9"}, true},
+		{"by two proxies with a header each", "10.1.2.3:1", []string{"192.0.2.1", "10.9.9.9"}, true},
+		{"with a port", "10.1.2.3:1", []string{"192.0.2.1:4711"}, true},
+		{"as IPv6", "10.1.2.3:1", []string{"[::ffff:192.0.2.1]"}, true},
+		{"with words of its own before", "10.1.2.3:1", []string{"198.51.100.7, nonsense, 192.0.2.1"}, true},
+		{"by nobody known", "192.0.2.9:1", []string{"192.0.2.1"}, false},
+		{"left of another", "10.1.2.3:1", []string{"192.0.2.1, 198.51.100.7"}, false},
+		{"left of nonsense", "10.1.2.3:1", []string{"192.0.2.1, nonsense"}, false},
+		{"proxy itself", "10.1.2.3:1", nil, false},
+	} {
+		s := web.New(settings, []web.Operation{history(nil)}, nil)
+		for range 20 {
+			guess(s, "guess", "192.0.2.1:1")
+		}
+		if w := guess(s, "guess", tc.from, tc.forwarded...); (w.Code == 429) != tc.same {
+			t.Errorf("%s: %d", tc.name, w.Code)
+		}
+	}
+}
+
 func TestRateLimitTellsWhatIsLeft(t *testing.T) {
 	const text = "keys:\n- name: slow\n  customer: S\n  rate: 0.5\n  burst: 2\n  digest: sha256:"
 	path := filepath.Join(t.TempDir(), "keys.yaml")
@@ -264,8 +372,6 @@ func TestCallbackIsADottedIdentifierOrRefused(t *testing.T) {
 		"callback=c%62":                   "cb",
 		"x=1&callback=cb&callbacks=2":     "cb",
 		"callback=" + long:                long,
-		"callback":                        "",
-		"callback=":                       "",
 		"callback=" + long + "a":          "",
 		"callback=.a":                     "",
 		"callback=a.":                     "",

@@ -34,11 +34,11 @@ func TestFormatsOfParameters(t *testing.T) {
 		{"SVCGBF013", func(v string) string { return flight("ZRH", "D", "LX", v, "2026-03-14") }, []string{"1", "12", "123", "1234", "0001", "1A", "1234Z", "0"}, []string{"12345", "A", "1a", "1AA", "A1", "1 ", "-1", "1.0", "１"}},
 		{"SVCGBH006", func(v string) string { return history(v, "2026-03-14", "") }, []string{"0724999990", "0000000000", "9999999999"}, []string{"724999990", "07249999900", "072499999X", "0724-99990", "+724999990", "٠724999990"}},
 		{"SVCGBH009", query("pnr"), []string{"ABCDE", "abc12", "ABC123", "123456"}, []string{"ABC-1", "ABC 12", "ÄBCDE", "ABC12\x00", "ABC12+"}},
-		{"SVCGBH010", query("pnr"), []string{"ABCDE", "ABCDEF"}, []string{"", "A", "ABCD", "ABCDEFG"}},
-		{"SVCGBH011", query("pax_surname"), []string{"A", "Mueller", "MÜLLER", strings.Repeat("Ä", 60)}, []string{"", "MUELLER2", "VAN DYK", "O'NEIL", "VAN-DYK", "A.", "\xff"}},
+		{"SVCGBH010", query("pnr"), []string{"ABCDE", "ABCDEF", ""}, []string{"A", "ABCD", "ABCDEFG"}},
+		{"SVCGBH011", query("pax_surname"), []string{"A", "Mueller", "MÜLLER", strings.Repeat("Ä", 60), ""}, []string{"MUELLER2", "VAN DYK", "O'NEIL", "VAN-DYK", "A.", "\xff"}},
 		{"SVCGBH012", query("pax_surname"), []string{strings.Repeat("A", 60)}, []string{strings.Repeat("A", 61), strings.Repeat("Ä", 61)}},
-		{"SVCGBH013", query("include_bim"), []string{"true", "false"}, []string{"", "TRUE", "True", "yes", "1", "true "}},
-		{"SVCGBH013", query("include_BIM"), []string{"true", "false"}, []string{"", "FALSE", "no", "0"}},
+		{"SVCGBH013", query("include_bim"), []string{"true", "false", ""}, []string{"TRUE", "True", "yes", "1", "true "}},
+		{"SVCGBH013", query("include_BIM"), []string{"true", "false", ""}, []string{"FALSE", "no", "0"}},
 		{"SVCGBP001", func(v string) string { return service.PassengerPath(v, "2026-03-14") }, []string{"ABCDE", "abcdef", "12345"}, []string{"ABCD", "ABCDEFG", "ABC-12", "ABC 12", "ÄBCDE"}},
 	}
 	all = append(all, dates(func(v string) string { return flight("ZRH", "D", "LX", "100", v) }, "SVCGBF015")...)

@@ -91,7 +91,7 @@ func TestProcessBIMRefusesBodiesThatHoldNoMessage(t *testing.T) {
 		{"line end inside a string", "application/json", "{\"bim_message\":\"BSM\n\"}"},
 		{"ten thousand brackets", "application/json", `{"bim_message":` + strings.Repeat("[", 10_000)},
 		{"form under JSON", "application/json", form(message)},
-		{"JSON under form", formType, asJSON},
+		{"JSON under form, cut off", formType, asJSON[:len(asJSON)-2]},
 		{"form without it", formType, "message=BSM"},
 		{"form, repeated", formType, form(message) + "&" + form(message)},
 		{"form with a broken escape", formType, "bim_message=BSM%zz"},

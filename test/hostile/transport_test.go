@@ -168,8 +168,51 @@ func TestHeadersHaveLimitsAndOneMeaning(t *testing.T) {
 	}
 }
 
+// What two readers could read in two ways is refused, with the code of what is not clear. Content-Length beside chunked is not
+// among it: the length does not count then.
+func TestRequestsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
+	t.Parallel()
+	s := service.Start(t, noKafka)
+	const key = "api_key: " + service.DevelopmentKey + "\r\n"
+	get := func(query, headers string) string {
+		return "GET " + service.HistoryPath("0724999999", "2026-03-14") + query + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n"
+	}
+	post := func(path, headers, body string) string {
+		return "POST " + path + " HTTP/1.1\r\nHost: x\r\n" + key + headers + "\r\n" + body
+	}
+	const twoTypes = "Content-Type: application/json\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 2\r\n"
+	for _, c := range []struct {
+		name, request string
+		status        int
+		code          string
+	}{
+		{"one of each", get("?pnr=ABC123&pax_surname=A&include_bim=true", key+"X-API-Key: "+service.DevelopmentKey+"\r\n"), 200, "SVCGBH002"},
+		{"two keys", get("", key+key), 400, "SVCGBH004"},
+		{"two keys in two headers", get("", key+"X-API-Key: other\r\n"), 400, "SVCGBH004"},
+		{"two keys, the first unknown", get("", "X-API-Key: other\r\n"+key), 400, "SVCGBH004"},
+		{"two PNRs", get("?pnr=ABC123&pnr=ABC124", key), 400, "SVCGBH009"},
+		{"two surnames", get("?pax_surname=A&pax_surname=B", key), 400, "SVCGBH011"},
+		{"two spellings", get("?include_bim=true&include_BIM=false", key), 400, "SVCGBH013"},
+		{"two callbacks", get("?callback=a&callback=b", key), 400, "SVCSRV002"},
+		{"two content types", post(service.ProcessPath, twoTypes, "{}"), 400, "SVCPRB003"},
+		{"two content types of a report", post(delayedPath, twoTypes, "{}"), 400, "SVCSRV009"},
+		{"length beside chunked", post(service.ProcessPath, "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "11\r\n{\"bim_message\":1}\r\n0\r\n\r\n"), 400, "SVCPRB003"},
+	} {
+		if status, body := exchange(t, s, c.request); status != c.status || !strings.Contains(body, `[{"error_code":"`+c.code+`"`) || strings.Count(body, "error_code") != 1 {
+			t.Errorf("%s: %d %s, want %d %s", c.name, status, body, c.status, c.code)
+		}
+	}
+}
+
 // raw sends bytes and returns the status of the answer, 0 where there is none.
 func raw(t *testing.T, s *service.Service, request string) int {
+	t.Helper()
+	status, _ := exchange(t, s, request)
+	return status
+}
+
+// exchange is raw, and returns the body too.
+func exchange(t *testing.T, s *service.Service, request string) (status int, body string) {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
@@ -180,10 +223,11 @@ func raw(t *testing.T, s *service.Service, request string) int {
 	go func() { _, _ = io.WriteString(c, request) }() // the other side may answer before it has read all
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		return 0
+		return 0, ""
 	}
+	text, _ := io.ReadAll(response.Body)
 	_ = response.Body.Close()
-	return response.StatusCode
+	return response.StatusCode, string(text)
 }
 
 // A request id that the caller gives reaches the log when it is sane; anything else reaches neither log nor answer.

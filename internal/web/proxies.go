@@ -1,0 +1,45 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Proxies are the addresses of those who tell in X-Forwarded-For for whom they ask.
+type Proxies []netip.Prefix
+
+// caller returns the address of the caller: the rightmost one of X-Forwarded-For that is no proxy's, if a proxy asks; what
+// stands left of it could be anybody's word. It is the zero address where none can be read.
+func (p Proxies) caller(r *http.Request) netip.Addr {
+	address := addressOf(r.RemoteAddr)
+	if !p.trusts(address) {
+		return address
+	}
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		before := addressOf(strings.TrimSpace(hop))
+		if !before.IsValid() {
+			break
+		}
+		if address = before; !p.trusts(address) {
+			break
+		}
+	}
+	return address
+}
+
+func (p Proxies) trusts(address netip.Addr) bool {
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
+}
+
+// addressOf reads an address, with or without a port.
+func addressOf(text string) netip.Addr {
+	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		withPort, _ := netip.ParseAddrPort(text) // the zero address where it is none
+		address = withPort.Addr()
+	}
+	return address.Unmap().WithZone("")
+}
