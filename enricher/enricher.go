@@ -33,13 +33,15 @@ func New(airports Airports) *Enricher {
 	return &Enricher{airports: airports, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 
-// readAhead is how long after its receipt a message may claim to have been read (rules §2, order).
-const readAhead = 24 * time.Hour
+// minuteEnd is what lies between a read time without seconds and the end of its minute, where its event stands (rules
+// §2, order).
+const minuteEnd = time.Minute - time.Millisecond
 
 // moment is what a message says about its own time.
 type moment struct {
 	received  time.Time
 	happened  time.Time
+	order     time.Time // see bag.Message
 	read      time.Time // zero unless .J gives date and time
 	localDay  bag.Day   // of happened, at the .V airport
 	reference bag.Day   // the day from which the other dates of the message take their year
@@ -59,7 +61,7 @@ func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day
 }
 
 func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
-	at := moment{received: received, happened: received}
+	at := moment{received: received, happened: received, order: received}
 	ref, readDay, hasRead := reference(m, received)
 	at.reference = ref
 	if hasRead && m.Processing.HasTime {
@@ -68,8 +70,11 @@ func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
 		} else {
 			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds).UTC()
 		}
-		if m.Kind == parser.BPM && at.read.Sub(received) <= readAhead {
-			at.happened = at.read
+		if m.Kind == parser.BPM && !at.read.After(received) {
+			at.happened, at.order = at.read, at.read
+			if !m.Processing.HasSeconds {
+				at.order = at.read.Add(min(minuteEnd, received.Sub(at.read)))
+			}
 		}
 	}
 	at.localDay = bag.DayOf(e.airports.Local(m.Version.Airport, at.happened))

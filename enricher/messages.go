@@ -80,8 +80,8 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 
 // fill fills in what a group says; made is empty.
 func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, at moment) {
-	made.Received, made.Happened, made.Read, made.LocalDay = at.received, at.happened, at.read, at.localDay
-	made.Order = at.happened
+	made.Received, made.Happened, made.Order, made.Read, made.LocalDay = at.received, at.happened, at.order, at.read, at.localDay
+	made.Origin = m.Origin
 
 	made.Kind = bag.BSM
 	if m.Kind == parser.BPM {

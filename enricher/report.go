@@ -66,7 +66,7 @@ func (e *Enricher) report(r *reading, s bag.Stored) {
 		return
 	}
 	*r.add() = bag.Message{
-		Kind: bag.Report, Received: s.Received, Happened: s.Received,
+		Kind: bag.Report, Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),
 		Airport:  document.Station, Raw: s.Raw, Text: bag.NewText(s.Raw, false), Pieces: -1, Weight: -1,
 	}

@@ -2,6 +2,7 @@ package parser_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(text) // with its marks, which are faults of their own
 		f.Add(plain(text))
 	}
+	f.Add(".ZRHXXLX201200\n./ 201200\n. 201200\n" + bpm())
+	f.Add("QU ZRHKMLX\n.ZRHXXLX 201200\n \x01.LONXXBA\t210759 \n" + bsm())
 	for _, definition := range parser.Codes() {
 		f.Add(strings.Replace(definition.Example, "^", "", 1))
 	}
@@ -28,6 +31,7 @@ func FuzzParse(f *testing.F) {
 		checkDiagnostics(t, text, m.Errors)
 		checkDiagnostics(t, text, m.Warnings)
 		checkMeaning(t, &m)
+		checkOrigin(t, &m, text)
 		checkCanonical(t, &m, text)
 	})
 }
@@ -99,6 +103,29 @@ func checkMeaning(t *testing.T, m *parser.Message) {
 	}
 }
 
+var (
+	lineEnds   = regexp.MustCompile("\r\n|\r|\n")
+	dayAndTime = regexp.MustCompile(`[ \t](0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d$`)
+)
+
+// checkOrigin asserts that the origin of an accepted message is the last line before its identifier that is one.
+func checkOrigin(t *testing.T, m *parser.Message, text string) {
+	if !m.Accepted() {
+		return
+	}
+	want := ""
+	for _, line := range lineEnds.Split(withoutControls(text), -1) {
+		line = strings.Trim(line, " \t")
+		if line == m.Identifier {
+			break
+		}
+		if strings.HasPrefix(line, ".") && len(line) > 2 && line[2] != '/' && dayAndTime.MatchString(line) {
+			want = line
+		}
+	}
+	equal(t, "origin", m.Origin, want)
+}
+
 // checkCanonical asserts that the canonical text is the same message. Where the fault is how the message lies in
 // its text, the canonical text may well be a sound one.
 func checkCanonical(t *testing.T, m *parser.Message, text string) {
@@ -114,6 +141,7 @@ func checkCanonical(t *testing.T, m *parser.Message, text string) {
 	equal(t, "errors of the canonical text", numbers(again.Errors), numbers(m.Errors))
 	equal(t, "warnings of the canonical text", numbers(again.Warnings), numbers(m.Warnings))
 	if m.Accepted() {
+		m.Origin = "" // it stands before the canonical text
 		equal(t, "canonical message", snapshot(withoutPlaces(&again)), snapshot(withoutPlaces(m)))
 	}
 }

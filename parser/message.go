@@ -66,6 +66,7 @@ type Processing struct {
 	Code         byte // S sortation, R reconciliation, G ground tracking, H hand scan, or the capital that was sent; 0 none
 	Date         Date
 	HasTime      bool
+	HasSeconds   bool // the time has seconds
 	Seconds      int  // seconds since midnight, where HasTime
 	UTC          bool // the time is UTC (Z), else local at the .V airport (L)
 	ReadLocation string
@@ -124,6 +125,7 @@ type Group struct {
 // what a Message or a copy of it holds is valid until the next Parse.
 // Strings in it are views of the text given to Parse, or constants.
 type Message struct {
+	Origin     string // the last Type B origin line before the identifier that ends with day and time; or ""
 	Identifier string // "BSM", "BUM", …; "" where none was found
 	Kind       Kind
 	Change     Change

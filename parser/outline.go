@@ -141,11 +141,37 @@ func (o *outline) stray() line {
 	return o.lineAt(o.late)
 }
 
+// origin returns the last origin line with day and time before the identifier; "" if there is none.
+func (o *outline) origin() (found string) {
+	from := 0
+	for _, to := range o.ends {
+		if from >= o.identifier.from {
+			break
+		}
+		if s := trim(o.text[from:to]); isOrigin(s) {
+			found = s
+		}
+		from = to + endingLength(o.text[to:])
+	}
+	return found
+}
+
 func lineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // isElement reports whether a line is an element: a point, a capital, and a slash or nothing.
 func isElement(s string) bool {
 	return len(s) > 1 && s[0] == '.' && isCapital(s[1]) && (len(s) == 2 || s[2] == '/')
+}
+
+// isOrigin reports whether a line is a Type B origin line that ends with a blank, day, hour and minute: .ZRHXXLX 201200.
+func isOrigin(s string) bool {
+	const length = len("ddhhmm")
+	at := len(s) - length
+	if at < 2 || s[0] != '.' || s[2] == '/' || !blank(s[at-1]) || !isDigits(s[at:]) {
+		return false
+	}
+	day, hour, minute := number(s[at:at+2]), number(s[at+2:at+4]), number(s[at+4:])
+	return 1 <= day && day <= 31 && hour <= 23 && minute <= 59
 }
 
 // knownIdentifier reports whether a line is a standard message identifier.

@@ -82,6 +82,38 @@ func TestIdentifier(t *testing.T) {
 	}
 }
 
+func TestTheOriginIsTheLastOriginLineWithDayAndTimeBeforeTheIdentifier(t *testing.T) {
+	for name, c := range map[string]struct{ before, origin string }{
+		"none":                                  {"", ""},
+		"one":                                   {".ZRHXXLX 201200\n", ".ZRHXXLX 201200"},
+		"behind addresses, in controls":         {"\x01QU LONRMBA\r\n.ZRHXXLX 201200\r\n\x02", ".ZRHXXLX 201200"},
+		"without the blanks around it":          {" \t.ZRHXXLX\t201200 \n", ".ZRHXXLX\t201200"},
+		"with more between":                     {".ZRHXXLX LX/A1 201200\n", ".ZRHXXLX LX/A1 201200"},
+		"the last of several":                   {".ZRHXXLX 201200\n.LONXXBA 201300\nSYM\n", ".LONXXBA 201300"},
+		"the last that has a time":              {".ZRHXXLX 201200\n.LONXXBA 201360\n", ".ZRHXXLX 201200"},
+		"of one letter":                         {".Q 312359\n", ".Q 312359"},
+		"before a repeated identifier":          {".ZRHXXLX 201200\nBSM\n", ".ZRHXXLX 201200"},
+		"before foreign capitals":               {"ABC\n.ZRHXXLX 201200\n", ".ZRHXXLX 201200"},
+		"not without a time":                    {".ZRHXXLX\n", ""},
+		"not without a blank":                   {".ZRHXXLX201200\n", ""},
+		"not with five digits":                  {".ZRHXXLX 20120\n", ""},
+		"not with seven digits":                 {".ZRHXXLX 2012000\n", ""},
+		"not with text behind":                  {".ZRHXXLX 201200 A\n", ""},
+		"not on day 0":                          {".ZRHXXLX 001200\n", ""},
+		"not on day 32":                         {".ZRHXXLX 321200\n", ""},
+		"not at 24 hours":                       {".ZRHXXLX 202400\n", ""},
+		"not without a point":                   {"ZRHXXLX 201200\n", ""},
+		"not if its third character is a slash": {".1/ 201200\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, c.before+bsm(".ZRHXXLX 201201"))
+			equal(t, "origin", m.Origin, c.origin)
+			m.Parse(bsm(), airports{})
+			equal(t, "origin of the next message", m.Origin, "")
+		})
+	}
+}
+
 func TestChangeOfStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string

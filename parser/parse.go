@@ -99,7 +99,7 @@ func (m *Message) reset(ref Reference) {
 	s.sharer, s.loaded, s.positions = -1, line{}, false
 	s.flights, s.tags, s.data = s.flights[:0], s.tags[:0], s.data[:0]
 
-	m.Identifier, m.Kind, m.Change = "", None, New
+	m.Origin, m.Identifier, m.Kind, m.Change = "", "", None, New
 	m.Version, m.Processing, m.Screening = Version{}, Processing{}, NotScreened
 	m.Groups = m.Groups[:0]
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
@@ -129,6 +129,7 @@ func (m *Message) judgeShape() bool {
 	if m.Kind == BSM {
 		m.Change = changeOf(o.lineFrom(o.identifier.to).text)
 	}
+	m.Origin = o.origin()
 	return true
 }
 

@@ -16,6 +16,7 @@ func (m *Message) readProcessing(e line) {
 		p.Date = d
 	}
 	p.Seconds, p.UTC, p.HasTime = timeOf(f.of(5))
+	p.HasSeconds = p.HasTime && len(f.of(5)) == len("105930L")
 	p.ReadLocation, p.SentLocation = f.of(6), f.of(7)
 }
 

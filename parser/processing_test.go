@@ -9,13 +9,14 @@ import (
 func TestProcessing(t *testing.T) {
 	for element, want := range map[string]parser.Processing{
 		".J/S/BGFUSION/CI621/05FEB/1059L/LB9/LB8": {Present: true, Code: 'S', Date: date(5, 2), HasTime: true, Seconds: 10*3600 + 59*60, ReadLocation: "LB9", SentLocation: "LB8"},
-		".J/R///18APR/105210Z/TIAT2/":             {Present: true, Code: 'R', Date: date(18, 4), HasTime: true, Seconds: 10*3600 + 52*60 + 10, UTC: true, ReadLocation: "TIAT2"},
+		".J/R///18APR/105210Z/TIAT2/":             {Present: true, Code: 'R', Date: date(18, 4), HasTime: true, HasSeconds: true, Seconds: 10*3600 + 52*60 + 10, UTC: true, ReadLocation: "TIAT2"},
 		".J/G///18apr/0000L":                      {Present: true, Code: 'G', Date: date(18, 4), HasTime: true},
+		".J/G///18apr/000000L":                    {Present: true, Code: 'G', Date: date(18, 4), HasTime: true, HasSeconds: true},
 		".J/H":                                    {Present: true, Code: 'H'},
 		".J/Q":                                    {Present: true, Code: 'Q'},
 		".J":                                      {Present: true},
 		".J/":                                     {Present: true},
-		".J/ H / A / B / 18APR / 235959Z / C 1 / D ": {Present: true, Code: 'H', Date: date(18, 4), HasTime: true, Seconds: 86399, UTC: true, ReadLocation: "C 1", SentLocation: "D"},
+		".J/ H / A / B / 18APR / 235959Z / C 1 / D ": {Present: true, Code: 'H', Date: date(18, 4), HasTime: true, HasSeconds: true, Seconds: 86399, UTC: true, ReadLocation: "C 1", SentLocation: "D"},
 	} {
 		equal(t, element, parse(t, bpm(element)).Processing, want)
 	}

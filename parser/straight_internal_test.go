@@ -23,6 +23,8 @@ func FuzzStraight(f *testing.F) {
 		"BPM\n.V/2LQQQ\n.V/1LZRH\n.B/LCK/0724123456001\n.J", "BSM\nABC\nBPM\n" + flight, head + flight + tag + "ENDBSM\n.R/A",
 		head + flight + "BSM\n" + tag + "ENDBSM", "BUM\n" + flight, "", "BSM", "BPM\n.N", "XYZ\nBPM\n.V/1LZRH\n" + tag,
 		head + ".P/2A B / C DMRS \n" + flight + tag + ".R/FREE TEXT  \nENDBSM", head + flight + ".1/A\n./\n.MUCXXLH 121314\n" + tag + "ENDBSM",
+		"QU LONRMBA\n.ZRHXXLX 201200\n" + head + flight + tag + "ENDBSM", head + ".ZRHXXLX 201200\n" + flight + tag + "ENDBSM",
+		"BSM\n.ZRHXXLX 201200\n" + head + flight + tag + "ENDBSM", "\x01.ZRHXXLX 201200\n\x02" + head + flight + tag + "ENDBSM\x03",
 		head + ".U/AKE1/2/" + strings.Repeat("X", 70) + "/B/C/D/LX1/12MAR/JFK\n" + flight + tag + "ENDBSM", head + "\x03" + flight + tag + "ENDBSM",
 	} {
 		f.Add(text)

@@ -204,7 +204,7 @@ func TestRules2ContainerPositioning(t *testing.T) {
 }
 
 // TestRules2Order: events are ordered by (happened, received, content); a BPM happened at its read time
-// unless that is more than 24 hours after its receipt.
+// unless that is after its receipt.
 func TestRules2Order(t *testing.T) {
 	sorted := func(date, time string) []string {
 		return bpm(".J/S///"+date+"/"+time, ".F/LX100/12MAR/JFK", ".N/0220000001001")
@@ -218,8 +218,8 @@ func TestRules2Order(t *testing.T) {
 		{"read before the BSM came", sorted("12MAR", "0659L"), "2026-03-12T05:59:00Z", "SORTED EXPECTED"},
 		{"with seconds, UTC", sorted("12MAR", "055901Z"), "2026-03-12T05:59:01Z", "SORTED EXPECTED"},
 		{"read after", sorted("12MAR", "0701L"), "2026-03-12T06:01:00Z", "EXPECTED SORTED"},
-		{"24 hours after its receipt", sorted("13MAR", "0800Z"), "2026-03-13T08:00:00Z", "EXPECTED SORTED"},
-		{"more than 24 hours after its receipt", sorted("13MAR", "0801Z"), "2026-03-12T08:00:00Z", "EXPECTED SORTED"},
+		{"at its receipt", sorted("12MAR", "080000Z"), "2026-03-12T08:00:00Z", "EXPECTED SORTED"},
+		{"after its receipt", sorted("12MAR", "080001Z"), "2026-03-12T08:00:00Z", "EXPECTED SORTED"},
 		{"without a date", sorted("", "0559Z"), "2026-03-12T08:00:00Z", "EXPECTED SORTED"},
 		{"without a time", sorted("11MAR", ""), "2026-03-12T08:00:00Z", "EXPECTED SORTED"},
 	} {
