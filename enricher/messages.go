@@ -73,6 +73,7 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 		made := r.add()
 		e.fill(made, m, g, at)
 		made.Raw, made.Text, made.Group = s.Raw, text, int32(i)
+		made.Position = s.Position
 		made.Irregularity = irregularity
 		made.Original = original(r.plate, g)
 	}

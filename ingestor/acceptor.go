@@ -17,11 +17,15 @@ type Record struct {
 	Kind     bag.Kind  // bag.Report, or 0
 	Received time.Time // UTC, in milliseconds
 	Plate    bag.Plate // the first plate that it names, or ""
+	// Replayed tells that the message was received before, and has no position: so to bring it again changes nothing.
+	Replayed bool
+	Position bag.Position // where it stands in the log, which Append tells
 }
 
 // Log is the log of record, from which the index can be rebuilt.
 type Log interface {
-	// Append returns when the log holds all records on all its replicas. After an error it may hold any of them.
+	// Append returns when the log holds all records on all its replicas, and has told those that are not Replayed their
+	// positions. After an error it may hold any of them. Records with one plate have positions in their order.
 	Append(ctx context.Context, records []Record) error
 }
 
@@ -50,6 +54,7 @@ const (
 type Acceptor struct {
 	pipeline *Pipeline
 	log      Log
+	clock    *Clock
 	patience time.Duration
 	accepts  gather.Calls[*acceptance]
 	rejects  gather.Calls[Rejection]
@@ -61,13 +66,14 @@ type acceptance struct {
 	record  Record
 }
 
-// NewAcceptor returns an Acceptor for the pipeline. Without a log (nil) the index is the only copy; without
-// rejects (nil) rejected messages are not kept. patience bounds every call; zero means 900 ms.
-func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, patience time.Duration) *Acceptor {
+// NewAcceptor returns an Acceptor for the pipeline. Without a log (nil) the index is the only copy, and no message has a
+// position; without rejects (nil) rejected messages are not kept. The clock is the one that gives received times. patience
+// bounds every call; zero means 900 ms.
+func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, clock *Clock, patience time.Duration) *Acceptor {
 	if patience <= 0 {
 		patience = defaultPatience
 	}
-	a := &Acceptor{pipeline: pipeline, log: log, patience: patience, refuses: rejects != nil}
+	a := &Acceptor{pipeline: pipeline, log: log, clock: clock, patience: patience, refuses: rejects != nil}
 	a.accepts = gather.Calls[*acceptance]{Run: a.settle, Most: acceptsARun, Runs: acceptRuns, Limit: patience}
 	if rejects != nil {
 		a.rejects = gather.Calls[Rejection]{Run: rejects.Reject, Most: acceptsARun, Runs: 1, Limit: patience}
@@ -75,8 +81,9 @@ func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, patience time.Dur
 	return a
 }
 
-// Accept decides on one message. An accepted one is in the log, then in the index, before Accept returns; a rejected
-// one is among the rejects.
+// Accept decides on one message. An accepted one is in the log, then in the index, before Accept returns, and the
+// millisecond of its received time is over, so that whoever waits for one before sending the next is received in that
+// order. A rejected one is among the rejects.
 //
 // authorise, where it is not nil, sees a message without errors before anything is written; the message is valid
 // until it returns, and its error is returned as it is. Any other error means that it is not known whether the
@@ -96,6 +103,7 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope, authorise func(*par
 	if err := a.accepts.Do(ctx, work); err != nil {
 		return Outcome{}, fmt.Errorf("accept a message: %w", err)
 	}
+	a.clock.Pass(env.Received)
 	return work.outcome, nil
 }
 
@@ -126,6 +134,9 @@ func (a *Acceptor) settle(ctx context.Context, work []*acceptance) error {
 		if err := a.log.Append(ctx, records); err != nil {
 			return fmt.Errorf("append to the log: %w", err)
 		}
+		for i, r := range records {
+			outcomes[i].Filing.Position = r.Position
+		}
 	}
 	if err := a.pipeline.Settle(ctx, outcomes); err != nil {
 		return err
@@ -136,7 +147,7 @@ func (a *Acceptor) settle(ctx context.Context, work []*acceptance) error {
 	return nil
 }
 
-// Record returns the record that brings an accepted message about again.
+// Record returns the record that brings an accepted message about again. It has no position yet.
 func (o Outcome) Record() Record {
 	r := Record{Raw: o.Filing.Raw, Received: o.Filing.Received}
 	if o.Filing.Kind == bag.Report {

@@ -29,7 +29,10 @@ func (j *journal) Append(_ context.Context, records []ingestor.Record) error {
 	if j.err != nil {
 		return j.err
 	}
-	j.records = append(j.records, records...)
+	for i := range records {
+		records[i].Position = bag.Position{Known: true, Partition: 7, Offset: int64(len(j.records))}
+		j.records = append(j.records, records[i])
+	}
 	return nil
 }
 
@@ -46,7 +49,7 @@ func (j *journal) Reject(_ context.Context, rejections []ingestor.Rejection) err
 func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
 	x, j := newIndex(), &journal{}
 	x.enter, x.leave = make(chan struct{}), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, time.Minute)
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), time.Minute)
 	done := make(chan ingestor.Outcome)
 	go func() {
 		outcome, err := a.Accept(context.Background(), envelope(bsm), nil)
@@ -56,7 +59,7 @@ func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
 		done <- outcome
 	}()
 	<-x.enter
-	want := ingestor.Record{Raw: bsm, Received: received, Plate: "0724123456"}
+	want := ingestor.Record{Raw: bsm, Received: received, Plate: "0724123456", Position: bag.Position{Known: true, Partition: 7}}
 	if len(j.records) != 1 || j.records[0] != want {
 		t.Errorf("when the index is asked, the log holds %+v, want %+v", j.records, want)
 	}
@@ -66,11 +69,30 @@ func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
 	}
 }
 
+func TestAMessageIsFiledWithThePositionThatTheLogGaveIt(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	p := newPipeline(x)
+	a := ingestor.NewAcceptor(p, j, j, ingestor.NewClock(time.Now), time.Minute)
+	for offset, raw := range []string{bsm, bpm} {
+		outcome, err := a.Accept(t.Context(), envelope(raw), nil)
+		want := bag.Position{Known: true, Partition: 7, Offset: int64(offset)}
+		if err != nil || outcome.Filing.Position != want || x.calls[offset][0].Position != want {
+			t.Errorf("filed at %+v, want %+v (%v)", x.calls[offset][0].Position, want, err)
+		}
+		again := envelope(raw) // from the log
+		again.Position = want
+		if outcome := process(t, p, again); outcome.Verdict != ingestor.Duplicate {
+			t.Errorf("the record is another message than the one that was accepted: %v", outcome.Verdict)
+		}
+		x.calls = x.calls[:offset+1]
+	}
+}
+
 func TestReportIsLoggedAsSuch(t *testing.T) {
 	j := &journal{}
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
 	env.Kind = bag.Report
-	if _, err := ingestor.NewAcceptor(newPipeline(newIndex()), j, j, 0).Accept(t.Context(), env, nil); err != nil {
+	if _, err := ingestor.NewAcceptor(newPipeline(newIndex()), j, j, ingestor.NewClock(time.Now), 0).Accept(t.Context(), env, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(j.records) != 1 || j.records[0].Kind != bag.Report || j.records[0].Raw != env.Raw {
@@ -80,7 +102,7 @@ func TestReportIsLoggedAsSuch(t *testing.T) {
 
 func TestMessageThatTheLogDoesNotHoldIsNotFiled(t *testing.T) {
 	x, j := newIndex(), &journal{err: errors.New("the log is away")}
-	_, err := ingestor.NewAcceptor(newPipeline(x), j, j, 0).Accept(t.Context(), envelope(bsm), nil)
+	_, err := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0).Accept(t.Context(), envelope(bsm), nil)
 	if !errors.Is(err, j.err) || x.filed() != 0 {
 		t.Errorf("error %v, filed %d", err, x.filed())
 	}
@@ -88,7 +110,7 @@ func TestMessageThatTheLogDoesNotHoldIsNotFiled(t *testing.T) {
 
 func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, 0)
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0)
 	outcome, err := a.Accept(t.Context(), envelope("BSM"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +136,7 @@ func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 
 func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 	x := newIndex()
-	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, 0)
+	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), 0)
 	for raw, want := range map[string]ingestor.Verdict{bsm: ingestor.Accepted, "BSM": ingestor.Rejected} {
 		if outcome, err := a.Accept(t.Context(), envelope(raw), nil); err != nil || outcome.Verdict != want {
 			t.Errorf("verdict %v, error %v, want %v", outcome.Verdict, err, want)
@@ -124,7 +146,7 @@ func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 
 func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, 0)
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0)
 	refused := errors.New("not this airline")
 	_, err := a.Accept(t.Context(), envelope(bsm), func(m *parser.Message) error {
 		if m.Groups[0].Outbound.Airline != "LX" || m.Version.Airport != "ZRH" {
@@ -145,7 +167,7 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 	const callers = 40
 	x, j := newIndex(), &journal{}
 	x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, time.Minute)
+	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), time.Minute)
 	var started, ended sync.WaitGroup
 	for i := range callers {
 		started.Add(1)
@@ -173,7 +195,7 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 	x := newIndex()
 	x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, 20*time.Millisecond)
+	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), 20*time.Millisecond)
 	var ended sync.WaitGroup
 	for i := range 30 {
 		ended.Go(func() {
@@ -186,14 +208,14 @@ func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 	}
 	ended.Wait()
 	close(x.leave) // the index answers again: those who have gone are left alone
-	a = ingestor.NewAcceptor(newPipeline(x), nil, nil, time.Minute)
+	a = ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), time.Minute)
 	if outcome, err := a.Accept(t.Context(), envelope(bsm), nil); err != nil {
 		t.Errorf("afterwards %v, %v", outcome.Verdict, err)
 	}
 }
 
 func BenchmarkAcceptorAtOnce(b *testing.B) {
-	a := ingestor.NewAcceptor(newPipeline(discard{}), nil, nil, time.Minute)
+	a := ingestor.NewAcceptor(newPipeline(discard{}), nil, nil, ingestor.NewClock(time.Now), time.Minute)
 	b.SetParallelism(32)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {

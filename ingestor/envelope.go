@@ -2,7 +2,7 @@
 //
 // Doors bring messages in envelopes and translate what comes back; they decide nothing. A faulty message is an
 // outcome, Rejected; an error means that no decision was reached, and the same envelope may be brought again.
-// For envelopes with the same text and received time the outcome is always the same, and nothing is filed twice.
+// For envelopes with the same text, received time and position the outcome is always the same, and nothing is filed twice.
 // The package knows neither Kafka, nor HTTP, nor how the index is kept.
 package ingestor
 
@@ -21,12 +21,13 @@ const (
 
 // Envelope is a message as a door took it in.
 type Envelope struct {
-	Raw      string    // the message as sent, any bytes; where JSON is set, the document that holds it
-	JSON     bool      // Raw is {"bim_message": "…"}; of no meaning for a report
-	Kind     bag.Kind  // bag.Report where Raw is the document of a delayed-bag report, else 0
-	Received time.Time // what is below a millisecond is cut off
-	Origin   string    // where it came from, different for every envelope: topic/partition/offset, or http/<id>
-	Key      string    // key of the record that brought it, or ""
+	Raw      string       // the message as sent, any bytes; where JSON is set, the document that holds it
+	JSON     bool         // Raw is {"bim_message": "…"}; of no meaning for a report
+	Kind     bag.Kind     // bag.Report where Raw is the document of a delayed-bag report, else 0
+	Received time.Time    // what is below a millisecond is cut off
+	Position bag.Position // where it stands in the log; unknown for what is not in it, or is to have no position
+	Origin   string       // where it came from, different for every envelope: topic/partition/offset, or http/<id>
+	Key      string       // key of the record that brought it, or ""
 }
 
 // Verdict is what became of a message.
@@ -35,7 +36,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Accepted  Verdict = iota + 1 // it is in the index
-	Duplicate                    // it was in the index before: this very message, with this received time
+	Duplicate                    // it was in the index before: this very message, with this received time and position
 	Rejected                     // it has errors, and has changed nothing
 )
 

@@ -130,6 +130,7 @@ func (p *Pipeline) judge(env Envelope, authorise func(*parser.Message) error) (O
 		}
 	}
 	outcome.Filing = p.filer.Filing(m, text, env.Received)
+	outcome.Filing.Position = env.Position
 	return outcome, nil
 }
 
@@ -138,6 +139,7 @@ func (p *Pipeline) judgeReport(env Envelope) Outcome {
 	if err != nil {
 		return Outcome{Verdict: Rejected, Errors: []Diagnostic{of(fault.DelayedRequest, "the document of a delayed-bag report")}}
 	}
+	filing.Position = env.Position
 	return Outcome{Verdict: Accepted, Filing: filing}
 }
 

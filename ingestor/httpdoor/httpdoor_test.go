@@ -89,7 +89,7 @@ func open() door {
 	d := door{index: &index{}, rejects: &rejects{}}
 	pipeline := ingestor.New(library, enricher.New(library), d.index)
 	operation := httpdoor.Door{
-		Acceptor: ingestor.NewAcceptor(pipeline, nil, d.rejects, 0), Judge: pipeline.Judge, Clock: func() time.Time { return noon },
+		Acceptor: ingestor.NewAcceptor(pipeline, nil, d.rejects, ingestor.NewClock(time.Now), 0), Judge: pipeline.Judge, Clock: func() time.Time { return noon },
 	}.Operation()
 	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
 	return d
@@ -469,7 +469,7 @@ func BenchmarkDoor(b *testing.B) {
 func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {
 	library := airport.New()
 	x := &index{}
-	reports := httpdoor.Reports{Acceptor: ingestor.NewAcceptor(ingestor.New(library, enricher.New(library), x), nil, &rejects{}, 0)}
+	reports := httpdoor.Reports{Acceptor: ingestor.NewAcceptor(ingestor.New(library, enricher.New(library), x), nil, &rejects{}, ingestor.NewClock(time.Now), 0)}
 	report := enricher.Report{Reference: "ZRHLX10001", Station: "ZRH", Plates: []bag.Plate{"0724100002", "0724100001"}}
 	for range 2 {
 		if err := reports.File(context.Background(), report, noon, "r1"); err != nil {

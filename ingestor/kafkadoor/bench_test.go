@@ -127,7 +127,7 @@ func BenchmarkRebuild(b *testing.B) {
 func BenchmarkAcceptorWithLog(b *testing.B) {
 	door, _ := benchWorld(b)
 	s := &sink{want: -1}
-	acceptor := ingestor.NewAcceptor(s.pipeline(), door, door, time.Minute)
+	acceptor := ingestor.NewAcceptor(s.pipeline(), door, door, ingestor.NewClock(time.Now), time.Minute)
 	var next atomic.Int64
 	b.SetParallelism(32)
 	b.ReportAllocs()

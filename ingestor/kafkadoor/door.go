@@ -9,6 +9,7 @@ package kafkadoor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -130,11 +131,12 @@ func (d *Door) partitions(ctx context.Context, topic string) ([]int, error) {
 	return numbersOf(t), nil
 }
 
-// numbersOf returns the numbers of the partitions of a topic.
+// numbersOf returns the numbers of the partitions of a topic, in their order.
 func numbersOf(t kafka.Topic) []int {
 	numbers := make([]int, len(t.Partitions))
 	for i, p := range t.Partitions {
 		numbers[i] = p.ID
 	}
+	slices.Sort(numbers)
 	return numbers
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 )
@@ -82,10 +84,10 @@ func TestEventsOfAPlateStandInOnePartition(t *testing.T) {
 
 func TestMessageThatTheIndexHeldBeforeHasItsEventsAgain(t *testing.T) {
 	w := newEventWorld(t)
-	if _, err := w.pipeline().Process(t.Context(), envelopeOf(message(0))); err != nil { // as the HTTP door does
+	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, nil, ingestor.NewClock(time.Now), time.Minute)
+	if _, err := acceptor.Accept(t.Context(), envelopeOf(message(0)), nil); err != nil { // as the HTTP door does
 		t.Fatal(err)
 	}
-	w.produce(0, records(0, 1)...)
 	w.consume(events)
 	w.waitCommitted(1)
 	if got := len(w.all(w.conf.Topics.Events)); got != 1 {

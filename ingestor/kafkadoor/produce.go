@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/produce"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
 )
 
 // maxRequest is how many bytes of records go into one request: half of what brokers take by default.
@@ -28,14 +29,17 @@ func (t *turns) of(partitions []int) int {
 	return partitions[int(t.n.Add(1)-1)%len(partitions)]
 }
 
-// Append implements ingestor.Log on the raw topic: all in-sync replicas have the records when it returns. Neither the
-// partition nor the order of messages matters, so each call goes to one partition, in turn.
+// Append implements ingestor.Log on the raw topic: all in-sync replicas have the records when it returns. Records with one
+// plate go to one partition, in their order, as other clients of Kafka would place them by their keys.
 func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 	msgs := make([]kafka.Message, len(records))
-	for i, r := range records {
-		msgs[i] = rawRecord(r)
+	for i := range records {
+		msgs[i] = rawRecord(records[i])
+		if !records[i].Replayed {
+			msgs[i].WriterData = &records[i].Position // see acknowledge
+		}
 	}
-	return d.spread(ctx, d.conf.Topics.Raw, msgs)
+	return d.deliver(ctx, d.conf.Topics.Raw, msgs)
 }
 
 // Reject implements ingestor.Rejects on the rejects topic.
@@ -49,31 +53,27 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 
 // publish writes events. Those of one plate go to one partition, as other clients of Kafka would place them.
 func (d *Door) publish(ctx context.Context, events []Event) error {
-	topic, err := d.topic(ctx, d.conf.Topics.Events)
-	if err != nil {
-		return err
-	}
-	left := place(eventRecords(events, d.conf.Now()), topic)
-	var refused []error // by partitions that would refuse it again: the others get theirs nevertheless
-	again := false
-	err = d.persist(ctx, func() error {
-		if again { // their leaders may be others by now
-			now, err := d.topic(ctx, topic.Name)
-			if err != nil {
-				return err
-			}
-			topic = now
+	return d.deliver(ctx, d.conf.Topics.Events, eventRecords(events, d.conf.Now()))
+}
+
+// deliver writes records to the partitions of their keys, and while ctx lasts again what a partition does not take for now:
+// its leader may be another by then. What a partition would refuse again keeps the others from nothing.
+func (d *Door) deliver(ctx context.Context, name string, left []kafka.Message) error {
+	var refused []error
+	err := d.persist(ctx, func() error {
+		topic, err := d.topic(ctx, name)
+		if err != nil {
+			return err
 		}
-		again = true
-		failed := d.distribute(ctx, topic, left)
-		clear(left)
+		failed := d.distribute(ctx, topic, d.place(left, topic))
+		left = nil
 		var errs []error
 		for _, f := range failed {
 			if lasts(f.err) {
 				refused = append(refused, f.err)
 				continue
 			}
-			left[f.partition] = f.msgs
+			left = append(left, f.msgs...)
 			errs = append(errs, f.err)
 		}
 		return errors.Join(errs...)
@@ -81,11 +81,19 @@ func (d *Door) publish(ctx context.Context, events []Event) error {
 	return errors.Join(append(refused, err)...)
 }
 
-// place returns for each partition the records that go there, by their keys.
-func place(msgs []kafka.Message, topic kafka.Topic) map[int][]kafka.Message {
-	numbers, by := numbersOf(topic), kafka.Murmur2Balancer{Consistent: true}
+// place returns for each partition the records that go there: by the hash of their keys that the clients of Java use too, and
+// those without a key to one partition, the next in turn. It sorts the records by partition.
+func (d *Door) place(msgs []kafka.Message, topic kafka.Topic) map[int][]kafka.Message {
+	numbers, by, turn := numbersOf(topic), kafka.Murmur2Balancer{}, -1
 	for i := range msgs {
-		msgs[i].Partition = by.Balance(msgs[i], numbers...)
+		if msgs[i].Key != nil {
+			msgs[i].Partition = by.Balance(msgs[i], numbers...)
+			continue
+		}
+		if turn < 0 {
+			turn = d.turn.of(numbers)
+		}
+		msgs[i].Partition = turn
 	}
 	slices.SortStableFunc(msgs, func(m, n kafka.Message) int { return cmp.Compare(m.Partition, n.Partition) })
 	placed := make(map[int][]kafka.Message, len(numbers))
@@ -289,29 +297,41 @@ func (d *Door) send(ctx context.Context, topic string, parts []part) ([]error, e
 	}
 	faults := make([]error, len(parts))
 	for i, p := range parts {
-		faults[i] = outcome(response, topic, p.partition)
+		var first int64
+		if first, faults[i] = outcome(response, topic, p.partition); faults[i] == nil {
+			p.acknowledge(first)
+		}
 	}
 	return faults, nil
 }
 
-// outcome is what a broker says of a partition.
-func outcome(response kafka.Response, topic string, partition int) error {
+// acknowledge tells those of the records that want to know it their positions, the first of which has an offset.
+func (p part) acknowledge(first int64) {
+	for i := range p.msgs {
+		if told, ok := p.msgs[i].WriterData.(*bag.Position); ok {
+			*told = position(p.partition, first+int64(i))
+		}
+	}
+}
+
+// outcome is what a broker says of a partition: the offset of the first record, or an error.
+func outcome(response kafka.Response, topic string, partition int) (first int64, err error) {
 	if answer, ok := response.(*produce.Response); ok {
 		for _, t := range answer.Topics {
 			for _, p := range t.Partitions {
 				switch {
 				case t.Topic != topic || int(p.Partition) != partition:
 				case p.ErrorCode == 0:
-					return nil
+					return p.BaseOffset, nil
 				case p.ErrorMessage != "":
-					return fmt.Errorf("%w: %s", kafka.Error(p.ErrorCode), p.ErrorMessage)
+					return 0, fmt.Errorf("%w: %s", kafka.Error(p.ErrorCode), p.ErrorMessage)
 				default:
-					return kafka.Error(p.ErrorCode)
+					return 0, kafka.Error(p.ErrorCode)
 				}
 			}
 		}
 	}
-	return errUnsaid
+	return 0, errUnsaid
 }
 
 var errUnsaid = errors.New("the broker does not say whether it has them")

@@ -36,6 +36,9 @@ func TestAppendedMessageStandsOnTheRawTopicAsItWasSent(t *testing.T) {
 		t.Fatalf("%d records", len(got))
 	}
 	m, report := got[0], got[1]
+	if m.Key == nil {
+		m, report = report, m
+	}
 	if string(m.Value) != raw || string(m.Key) != "0724000000" || !m.Time.Equal(received) ||
 		header(m, "bagtrail-received") != "2026-03-12T06:00:00.123Z" || header(m, "bagtrail-kind") != "" {
 		t.Errorf("record %+v", m)
@@ -45,7 +48,69 @@ func TestAppendedMessageStandsOnTheRawTopicAsItWasSent(t *testing.T) {
 	}
 }
 
-func TestAppendsGoRoundThePartitions(t *testing.T) {
+func TestAppendedRecordsAreToldTheirPositions(t *testing.T) {
+	w := newWorld(t, 4)
+	for range 2 { // the second time offsets begin behind the first
+		list := make([]ingestor.Record, 40)
+		for i := range list {
+			list[i] = ingestor.Record{Raw: message(i), Received: received, Replayed: i == 13}
+			if i%4 > 0 {
+				list[i].Plate = plate(i % 7)
+			}
+		}
+		if err := w.door.Append(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		stands := make(map[bag.Position]string)
+		for _, m := range w.all(w.conf.Topics.Raw) {
+			stands[bag.Position{Known: true, Partition: int32(m.Partition), Offset: m.Offset}] = string(m.Value)
+		}
+		for i, r := range list {
+			switch {
+			case r.Replayed && r.Position != bag.Position{}:
+				t.Errorf("a replayed record stands at %+v", r.Position)
+			case !r.Replayed && stands[r.Position] != message(i):
+				t.Errorf("at %+v stands %q, want %q", r.Position, stands[r.Position], message(i))
+			}
+		}
+	}
+}
+
+// The partitions are those that the clients of Java choose for these keys.
+func TestMessagesAboutABagMeetInThePartitionOfItsPlate(t *testing.T) {
+	w := newWorld(t, 12)
+	for key, want := range map[bag.Plate]int32{"0724123456": 11, "0220123456": 10, "2220000001": 3} {
+		last := int64(-1)
+		for i := range 3 {
+			list := []ingestor.Record{{Raw: message(i), Received: received}, {Raw: message(i), Received: received, Plate: key}}
+			if err := w.door.Append(t.Context(), list); err != nil {
+				t.Fatal(err)
+			}
+			if p := list[1].Position; p.Partition != want || p.Offset <= last {
+				t.Errorf("%s stands at %+v, want it in partition %d behind offset %d", key, p, want, last)
+			}
+			last = list[1].Position.Offset
+		}
+	}
+}
+
+func TestAReplayedMessageHasNoPosition(t *testing.T) {
+	w := newWorld(t, 1)
+	list := []ingestor.Record{{Raw: message(0), Received: received, Plate: plate(0), Replayed: true}, {Raw: message(1), Received: received, Plate: plate(1)}}
+	if err := w.door.Append(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	w.consume(nil)
+	w.waitCommitted(2)
+	if s := w.index.stored(plate(0)); len(s) != 1 || s[0].Position != (bag.Position{}) {
+		t.Errorf("filed %+v", s)
+	}
+	if s := w.index.stored(plate(1)); len(s) != 1 || s[0].Position != (bag.Position{Known: true, Offset: 1}) {
+		t.Errorf("filed %+v", s)
+	}
+}
+
+func TestAppendsWithoutAKeyGoRoundThePartitions(t *testing.T) {
 	w := newWorld(t, 3)
 	for i := range 9 {
 		if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(i), Received: received}}); err != nil {
@@ -63,7 +128,7 @@ func TestAppendsGoRoundThePartitions(t *testing.T) {
 
 func TestAppendedMessageIsConsumedAsTheSame(t *testing.T) {
 	w := newWorld(t, 2)
-	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, w.door, time.Minute)
+	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, w.door, ingestor.NewClock(time.Now), time.Minute)
 	for i := range 10 {
 		if outcome, err := acceptor.Accept(t.Context(), envelopeOf(message(i)), nil); err != nil || outcome.Verdict != ingestor.Accepted {
 			t.Fatal(outcome.Verdict, err)

@@ -17,6 +17,7 @@ const (
 	headerType        = "content-type"
 	headerReceived    = "bagtrail-received"
 	headerKind        = "bagtrail-kind"
+	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
 	headerDiagnostics = "bagtrail-diagnostics"
@@ -31,10 +32,10 @@ const (
 	receivedForm = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// envelope puts a record into an envelope, without its origin. The record must not be changed afterwards, since the
-// envelope holds a view of its value.
+// envelope puts a record of the raw topic into an envelope, without its origin. The record must not be changed afterwards,
+// since the envelope holds a view of its value.
 func envelope(m *kafka.Message) ingestor.Envelope {
-	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
+	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time), Position: position(m.Partition, m.Offset)}
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		switch h.Key {
@@ -48,9 +49,16 @@ func envelope(m *kafka.Message) ingestor.Envelope {
 			if view(h.Value) == kindReport {
 				env.Kind = bag.Report
 			}
+		case headerReplayed:
+			env.Position = bag.Position{}
 		}
 	}
 	return env
+}
+
+// position is that of a record of the raw topic.
+func position(partition int, offset int64) bag.Position {
+	return bag.Position{Known: true, Partition: int32(partition), Offset: offset}
 }
 
 // origin names a record of all topics and times.
@@ -104,6 +112,9 @@ func rawRecord(r ingestor.Record) kafka.Message {
 	}
 	if r.Kind == bag.Report {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
+	}
+	if r.Replayed {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerReplayed, Value: []byte("true")})
 	}
 	return m
 }

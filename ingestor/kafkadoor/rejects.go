@@ -9,6 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
 )
 
 // Judge is the pipeline, as ReplayRejects needs it.
@@ -26,8 +27,8 @@ type Retried struct {
 
 // ReplayRejects judges the messages of the rejects topic again, each origin once, up to the end that the topic has
 // now. What is accepted now is appended to the raw topic, so that the log alone goes on to rebuild every answer, and
-// then filed; both with the received time of the rejected message. To do this twice changes nothing: the copy in the
-// log is the same message, and its outcome is Duplicate.
+// then filed; both with the received time of the rejected message, and without a position. To do this twice changes
+// nothing: the copy in the log is the same message, and its outcome is Duplicate.
 //
 // report is called for every message, by one goroutine at a time.
 func (d *Door) ReplayRejects(ctx context.Context, pipeline Judge, report func(Retried)) error {
@@ -64,6 +65,7 @@ func (r *rejectReplay) fresh(messages []kafka.Message) []ingestor.Envelope {
 	var envelopes []ingestor.Envelope
 	for i := range messages {
 		env := envelope(&messages[i])
+		env.Position = bag.Position{} // in another topic
 		env.Origin = headerOf(&messages[i], headerOrigin)
 		if env.Origin == "" { // written by somebody else
 			env.Origin = origin(messages[i].Topic, messages[i].Partition, messages[i].Offset)
@@ -83,7 +85,9 @@ func (r *rejectReplay) retry(ctx context.Context, envelopes []ingestor.Envelope)
 	for i, env := range envelopes {
 		outcomes[i] = r.pipeline.Judge(env)
 		if outcomes[i].Verdict != ingestor.Rejected {
-			records = append(records, outcomes[i].Record())
+			record := outcomes[i].Record()
+			record.Replayed = true
+			records = append(records, record)
 		}
 	}
 	if len(records) > 0 {

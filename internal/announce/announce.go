@@ -96,7 +96,7 @@ func (a Announcer) mentions(room *bag.Room, filings []bag.Filing) []mention {
 	for i := range filings {
 		giveWay(i)
 		f := &filings[i]
-		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, entry := range f.Entries {
 			messages := a.Enricher.Messages(room, entry.Plate, stored)
 			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, isUnclear)})
@@ -239,7 +239,7 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 		for j := range bags[i].Events {
 			e := &bags[i].Events[j]
 			m := e.Message
-			if !m.Received.Equal(f.Received) || m.Raw != f.Raw || slices.Contains(groups, m.Group) {
+			if !m.Received.Equal(f.Received) || m.Position != f.Position || m.Raw != f.Raw || slices.Contains(groups, m.Group) {
 				continue
 			}
 			groups = append(groups, m.Group)
@@ -287,16 +287,20 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 }
 
 // identity names an event by what tells it from others (rules §3, duplicates): plate, text, group, and the moment at which
-// the message was read or, where it does not say, received. The code is no part of it, since that may depend on what
-// else is known.
+// the message was read or, if it does not say, received, with its position in the log. The code is no part of it, since
+// that may depend on what else is known.
 func identity(plate bag.Plate, m *bag.Message) string {
-	moment := m.Received
+	moment, position := m.Received, m.Position
 	if !isUnclear(m) {
-		moment = m.Read
+		moment, position = m.Read, bag.Position{}
 	}
 	var memory [512]byte
 	text := append(memory[:0], plate...)
 	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
+	if position.Known {
+		text = binary.BigEndian.AppendUint32(text, uint32(position.Partition))
+		text = binary.BigEndian.AppendUint64(text, uint64(position.Offset))
+	}
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
 	sum := sha256.Sum256(m.Text.Append(text))
 	var id [32]byte

@@ -124,6 +124,32 @@ func TestACopyAnnouncesNothingAndARepetitionTheSame(t *testing.T) {
 	}
 }
 
+func TestAnEventHasAnIDOfItsPositionUnlessItWasRead(t *testing.T) {
+	read := strings.Replace(in, ".U/", ".J/R///12MAR/0900Z\n.U/", 1)
+	at := func(raw string, position bag.Position) string {
+		d := newDesk(t)
+		f := d.file(1, raw)
+		d.index = memory.New()
+		d.Index = d.index
+		f.Position = position
+		if _, err := d.index.File(t.Context(), []bag.Filing{f}); err != nil {
+			t.Fatal(err)
+		}
+		events := d.events(f)
+		if len(events) != 1 || d.events(f)[0].ID != events[0].ID {
+			t.Fatalf("%d events, or another id when they are made again", len(events))
+		}
+		return events[0].ID
+	}
+	one, other := bag.Position{Known: true, Offset: 1}, bag.Position{Known: true, Offset: 2}
+	if at(chg, one) == at(chg, other) || at(chg, one) == at(chg, bag.Position{}) {
+		t.Error("the position of a BSM plays no part")
+	}
+	if at(read, one) != at(read, other) || at(read, one) != at(read, bag.Position{}) {
+		t.Error("the position of a BPM with a read time plays a part")
+	}
+}
+
 func TestACopyWithAReadTimeIsTheSameEvent(t *testing.T) {
 	d := newDesk(t)
 	read := "BPM\n.V/1LZRH\n.J/S///12MAR/100000Z\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBPM\n"

@@ -114,7 +114,7 @@ func newStack(t testing.TB) *stack {
 	clock := func() time.Time { return s.now }
 	enrich := enricher.New(library)
 	pipeline := ingestor.New(library, enrich, index)
-	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, 0)
+	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, ingestor.NewClock(time.Now), 0)
 	s.trails = &switchable{Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Place: library.Place, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)

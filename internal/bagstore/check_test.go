@@ -69,7 +69,7 @@ func TestEveryMasterOfAClusterIsChecked(t *testing.T) {
 }
 
 // leastRights is what the service needs of Redis, no more; on a cluster it must also read where the slots are.
-const leastRights = "+ping +hello +select +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set"
+const leastRights = "+ping +hello +select +incrby +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set"
 
 // A user with no more rights than the service needs can do everything; what he may not read is said.
 func TestLeastRights(t *testing.T) {
@@ -127,6 +127,9 @@ func useAll(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	if err := complete(t, store, filings); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Count(ctx, 1); err != nil {
 		t.Error(err)
 	}
 	if _, err := store.Reader().Read(ctx, trail.Wanted{Originals: []bag.Plate{"0220123456"}}); err != nil {

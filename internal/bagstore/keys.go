@@ -17,6 +17,8 @@ import "bagtrail/internal/bag"
 //	                                  stowage device, for the flight
 //	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
 //	                                  the stowage device, for the flight        retention, or a bag in it is
+//	count                      string how many messages have been given a      never
+//	                                  position, where there is no log
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
 //	                                  it is there, no process begins a sweep
 //
@@ -33,6 +35,7 @@ const (
 	rushKind      = 'r'
 	contentsKind  = 'u'
 	stowageKind   = 'c'
+	countKey      = "count"
 	sweepKey      = "sweep"
 )
 

@@ -278,7 +278,7 @@ func (r *Reader) version(words []string, every int) uint64 {
 
 // byReceipt orders messages so that the order depends on nothing else.
 func byReceipt(a, b bag.Stored) int {
-	if c := a.Received.Compare(b.Received); c != 0 {
+	if c := cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position)); c != 0 {
 		return c
 	}
 	return cmp.Or(strings.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))

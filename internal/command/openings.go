@@ -112,13 +112,14 @@ func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 // site makes all that is answered over HTTP.
 func (s *service) site() (*web.Site, error) {
-	acceptor := s.acceptor()
+	clock := ingestor.NewClock(s.clock)
+	acceptor := s.acceptor(clock)
 	queries := queryapi.Queries{Trails: s.trails, Airports: s.library, Flights: s.flights}
 	delayed := &queryapi.DelayedBags{
 		Trails: s.trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
-		Clock: s.clock,
+		Clock: clock.Now,
 	}
-	door := httpdoor.Door{Acceptor: acceptor, Judge: s.pipeline.Judge, Clock: s.clock}
+	door := httpdoor.Door{Acceptor: acceptor, Judge: s.pipeline.Judge, Clock: clock.Now}
 	pages, err := apidoc.Pages(thisBuild().version, s.clock)
 	if err != nil {
 		return nil, fmt.Errorf("describe the interface: %w", err)
@@ -135,15 +136,26 @@ func (s *service) site() (*web.Site, error) {
 }
 
 // acceptor decides on messages that come by HTTP. With Kafka off there is neither a log nor a place for rejects.
-func (s *service) acceptor() httpdoor.Acceptor {
-	var (
-		log     ingestor.Log
-		rejects ingestor.Rejects
-	)
-	if s.kafka != nil {
-		log, rejects = s.kafka, s.kafka
+func (s *service) acceptor(clock *ingestor.Clock) httpdoor.Acceptor {
+	if s.kafka == nil {
+		return counted{ingestor.NewAcceptor(s.pipeline, numbering{s.store}, nil, clock, 0), s.messages}
 	}
-	return counted{ingestor.NewAcceptor(s.pipeline, log, rejects, 0), s.messages}
+	return counted{ingestor.NewAcceptor(s.pipeline, s.kafka, s.kafka, clock, 0), s.messages}
+}
+
+// numbering stands for a log: it gives messages positions, and keeps none.
+type numbering struct{ store *bagstore.Store }
+
+// Append implements ingestor.Log, but for what it is for.
+func (n numbering) Append(ctx context.Context, records []ingestor.Record) error {
+	first, err := n.store.Count(ctx, len(records))
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		records[i].Position = bag.Position{Known: true, Offset: first + int64(i)}
+	}
+	return nil
 }
 
 // counted counts what an acceptor decides.

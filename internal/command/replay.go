@@ -30,6 +30,8 @@ goes to the rejects topic. A FILE is one message; of a DIR the files ending .txt
 messages count as received at --received, a millisecond apart, in their order. With the same files and the same --received
 a repetition changes nothing.
 
+What is taken in has no place in the log: it comes after messages that were received in the same millisecond.
+
 With --rejects it judges the messages of the rejects topic again, and takes in what is accepted now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var checks []config.Check
@@ -204,7 +206,9 @@ func (f *feeding) takeIn(ctx context.Context) error {
 			writeVerdict(f.stdout, m, outcome)
 			continue
 		}
-		outcomes, records = append(outcomes, outcome), append(records, outcome.Record())
+		record := outcome.Record()
+		record.Replayed = true
+		outcomes, records = append(outcomes, outcome), append(records, record)
 	}
 	f.batch = f.batch[:0]
 	if f.kafka != nil && len(records) > 0 {

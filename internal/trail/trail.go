@@ -196,10 +196,11 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	type identity struct {
 		raw      string
 		received int64
+		position bag.Position
 	}
 	longest := make(map[identity]time.Time)
 	for _, m := range read {
-		id := identity{m.Raw, m.Received.UnixMilli()}
+		id := identity{m.Raw, m.Received.UnixMilli(), m.Position}
 		if end := until[m.Text.String()]; end.After(longest[id]) {
 			longest[id] = end
 		}
@@ -207,7 +208,7 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	ends := make([]time.Time, len(messages))
 	for i, stored := range messages {
 		ends[i] = stored.Received.Add(r.settings.Retention)
-		if end := longest[identity{stored.Raw, stored.Received.UnixMilli()}]; end.After(ends[i]) {
+		if end := longest[identity{stored.Raw, stored.Received.UnixMilli(), stored.Position}]; end.After(ends[i]) {
 			ends[i] = end
 		}
 	}

@@ -47,7 +47,7 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
-	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
+	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, ingestor.NewClock(time.Now), 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
 	queries := queryapi.Queries{Trails: s.trails, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
 		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,

@@ -83,7 +83,7 @@ func newService(t testing.TB, brokers []string, topic string) *service {
 	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Place: airports.Place, Now: time.Now})
 	queries := queryapi.Queries{Trails: reader, Airports: airports, Flights: flightref.None()}
 	in := httpdoor.Door{
-		Acceptor: ingestor.NewAcceptor(s.pipe, nil, nil, time.Minute),
+		Acceptor: ingestor.NewAcceptor(s.pipe, nil, nil, ingestor.NewClock(time.Now), time.Minute),
 		Judge:    s.pipe.Judge,
 		Clock:    func() time.Time { return s.clock },
 	}

@@ -28,6 +28,8 @@ func Run(t *testing.T, url string) {
 	for name, test := range map[string]func(*testing.T, *bench){
 		"what was filed is found":                         testFound,
 		"what was not filed is empty":                     testEmpty,
+		"a position is part of what is filed":             testPosition,
+		"what no log numbers is counted":                  testCount,
 		"filing again changes nothing":                    testRepeat,
 		"any order and any number of copies read alike":   testOrder,
 		"writers at once read alike":                      testWriters,
@@ -217,7 +219,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 func expected(filings []bag.Filing) view {
 	v := newView()
 	for _, f := range filings {
-		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		if f.Kind != bag.Report {
 			message.Kind = 0
 		}
@@ -257,7 +259,7 @@ func with[T comparable](set []T, x T, compare func(a, b T) int) []T {
 }
 
 func byReceipt(a, b bag.Stored) int {
-	return cmp.Or(a.Received.Compare(b.Received), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))
+	return cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))
 }
 
 // check fails the test where what is read is not what was filed.
@@ -311,7 +313,10 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 		f := bag.Filing{
 			Kind:     []bag.Kind{bag.BSM, bag.BPM, bag.Report}[r.IntN(3)],
 			Raw:      fmt.Sprintf("BPM\n.V/1LZRH\n.N/%s001\n.R/%d\nENDBPM", plate(), r.IntN(5)),
-			Received: received.Add(time.Duration(r.IntN(5*86400_000)) * time.Millisecond),
+			Received: received.Add(time.Duration(r.IntN(20)) * 6 * time.Hour),
+		}
+		if r.IntN(4) > 0 {
+			f.Position = bag.Position{Known: true, Partition: int32(r.IntN(3)), Offset: int64(r.IntN(1000))}
 		}
 		if i%5 == 4 {
 			f.Stowage = append(f.Stowage, container())
@@ -376,6 +381,46 @@ func testEmpty(t *testing.T, b *bench) {
 	}
 	if fresh, err := b.open(retention, now).Writer().File(ctx, nil); err != nil || len(fresh) > 0 {
 		t.Errorf("File of nothing: %v, %v", fresh, err)
+	}
+}
+
+func testPosition(t *testing.T, b *bench) {
+	s := b.open(retention, now)
+	at := now()
+	var filings []bag.Filing
+	for _, p := range []bag.Position{
+		{}, {Known: true}, {Known: true, Offset: 1}, {Known: true, Partition: 1}, {Known: true, Partition: 11, Offset: 1 << 40},
+	} {
+		filings = append(filings, bag.Filing{Raw: "BSM", Received: at, Position: p, Entries: []bag.Entry{{Plate: "0220123456"}}})
+	}
+	version := func() uint64 {
+		found, err := s.Reader().Read(context.Background(), trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.TrailVersions[0]
+	}
+	for _, f := range filings {
+		before := version()
+		if fresh := b.file(s, f); !fresh[0] || version() == before {
+			t.Errorf("the message at %+v is known before", f.Position)
+		}
+		if fresh := b.file(s, f); fresh[0] {
+			t.Errorf("the message at %+v is fresh again", f.Position)
+		}
+	}
+	b.check(s, filings)
+}
+
+func testCount(t *testing.T, b *bench) {
+	one, other := b.open(retention, now), b.open(retention, now)
+	next := int64(0)
+	for i, s := range []*bagstore.Store{one, other, one} {
+		first, err := s.Count(context.Background(), 3+i)
+		if err != nil || first != next {
+			t.Errorf("counts from %d, want %d (%v)", first, next, err)
+		}
+		next += int64(3 + i)
 	}
 }
 

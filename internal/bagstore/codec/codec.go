@@ -1,13 +1,17 @@
-// Package codec writes and reads the values of the store: one message each, with its kind and the time at which it was
-// received, in as few bytes as can be had for less than a microsecond. It knows nothing of Redis and nothing of what
+// Package codec writes and reads the values of the store: one message each, with its kind, the time at which it was
+// received and its position in the log of record, in as few bytes as can be had for less than a microsecond. It knows nothing of Redis and nothing of what
 // messages mean. What Append writes Decode reads, byte for byte, whatever the text; Decode of any other bytes is
 // ErrDamaged or a text, never a panic. A Codec never changes and is safe for concurrent use.
 //
 // A value is
 //
-//	1 byte    packing in bits 0-3, line end of the phrases in bits 4-5, 0x40: the first NUL is the plate, 0x80: report
+//	1 byte    packing in bits 0-2, 0x08: a position is there, line end of the phrases in bits 4-5, 0x40: the first NUL is
+//	          the plate, 0x80: report
 //	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number, varint (6 bytes today)
+//	2-15      the position, if there is one: partition, then offset, each a varint like received
 //	the rest  the text: plain, in the phrases of a dictionary, or S2-compressed, whichever is shortest
+//
+// Values that were written before there were positions have none, and are read as such.
 //
 // A new dictionary is a new packing: first every process must be able to read it, then one may write it.
 package codec
@@ -17,6 +21,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -32,7 +37,8 @@ const (
 	plain       = 0x00
 	dictionary1 = 0x01
 	compressed  = 0x02
-	packing     = 0x0f
+	packing     = 0x07
+	positioned  = 0x08
 	lineEnd     = 4 // bits to the left
 	tagged      = 0x40
 	report      = 0x80
@@ -46,7 +52,7 @@ const (
 	largest = 4 << 20 // bytes that an S2 value may claim to hold; a message has 64 KiB, a request document 1 MiB
 )
 
-// Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind and text.
+// Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind, position and text.
 type Identity [8]byte
 
 // Codec turns messages into values and back.
@@ -67,7 +73,11 @@ func New() *Codec {
 func NewIdentity(s bag.Stored) Identity {
 	head := make([]byte, 9, 512)
 	binary.BigEndian.PutUint64(head, uint64(s.Received.UnixMilli()))
-	head[8] = flags(s.Kind)
+	head[8] = flags(s)
+	if s.Position.Known {
+		head = binary.BigEndian.AppendUint32(head, uint32(s.Position.Partition))
+		head = binary.BigEndian.AppendUint64(head, uint64(s.Position.Offset))
+	}
 	sum := sha256.Sum256(append(head, s.Raw...))
 	return Identity(sum[:8])
 }
@@ -77,6 +87,10 @@ func NewIdentity(s bag.Stored) Identity {
 func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(append(dst, 0), uint64(s.Received.UnixMilli()))
+	if s.Position.Known {
+		dst = binary.AppendUvarint(dst, uint64(uint32(s.Position.Partition)))
+		dst = binary.AppendUvarint(dst, uint64(s.Position.Offset))
+	}
 	text := len(dst)
 	dst, how := c.pack(dst, s.Raw, plate)
 	if len(s.Raw) >= worthS2 {
@@ -87,7 +101,7 @@ func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	if len(s.Raw) < len(dst)-text {
 		dst, how = append(dst[:text], s.Raw...), plain
 	}
-	dst[start] = flags(s.Kind) | how
+	dst[start] = flags(s) | how
 	return dst
 }
 
@@ -104,9 +118,9 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	return c.phrases[end].append(dst, append(text, raw...)), how
 }
 
-// Decode appends the text of a value to dst, and returns it with kind and received time in a message without text.
+// Decode appends the text of a value to dst, and returns it with all else that the value holds in a message without text.
 func (c *Codec) Decode(dst []byte, value, plate string) ([]byte, bag.Stored, error) {
-	head, received, text, err := split(value)
+	head, s, text, err := split(value)
 	if err != nil {
 		return dst, bag.Stored{}, err
 	}
@@ -125,10 +139,6 @@ func (c *Codec) Decode(dst []byte, value, plate string) ([]byte, bag.Stored, err
 	}
 	if err != nil {
 		return dst[:start], bag.Stored{}, err
-	}
-	s := bag.Stored{Received: received}
-	if head&report != 0 {
-		s.Kind = bag.Report
 	}
 	return dst, s, nil
 }
@@ -160,8 +170,8 @@ func insert(text []byte, start int, plate string) ([]byte, error) {
 
 // Received returns the received time of a value without reading its text.
 func Received(value string) (time.Time, error) {
-	_, received, _, err := split(value)
-	return received, err
+	_, s, _, err := split(value)
+	return s.Received, err
 }
 
 // lineEndOf returns the index of the line end that a text has.
@@ -176,24 +186,49 @@ func lineEndOf(text string) int {
 	return 2
 }
 
-// split returns the head byte, the received time and the packed text of a value.
-func split(value string) (head byte, received time.Time, text string, err error) {
+// split returns the head byte, a message without text, and the packed text of a value.
+func split(value string) (head byte, s bag.Stored, text string, err error) {
 	if value == "" || int(value[0]>>lineEnd&3) >= len(lineEnds) {
-		return 0, time.Time{}, "", ErrDamaged
+		return 0, bag.Stored{}, "", ErrDamaged
 	}
-	var ms uint64
-	for i, shift := 1, 0; i < len(value) && shift < 64; i, shift = i+1, shift+7 {
-		ms |= uint64(value[i]&0x7f) << shift
-		if value[i] < 0x80 {
-			return value[0], time.UnixMilli(int64(ms)).UTC(), value[i+1:], nil
+	head = value[0]
+	received, text, ok := number(value[1:])
+	s.Received = time.UnixMilli(int64(received)).UTC()
+	if head&positioned != 0 && ok {
+		var partition, offset uint64
+		if partition, text, ok = number(text); ok {
+			offset, text, ok = number(text)
 		}
+		s.Position = bag.Position{Known: true, Partition: int32(partition), Offset: int64(offset)}
+		ok = ok && partition <= math.MaxUint32
 	}
-	return 0, time.Time{}, "", ErrDamaged
+	if !ok {
+		return 0, bag.Stored{}, "", ErrDamaged
+	}
+	if head&report != 0 {
+		s.Kind = bag.Report
+	}
+	return head, s, text, nil
 }
 
-func flags(k bag.Kind) byte {
-	if k == bag.Report {
-		return report
+// number reads a varint, and returns what is behind it.
+func number(text string) (n uint64, rest string, ok bool) {
+	for i, shift := 0, 0; i < len(text) && shift < 64; i, shift = i+1, shift+7 {
+		n |= uint64(text[i]&0x7f) << shift
+		if text[i] < 0x80 {
+			return n, text[i+1:], true
+		}
 	}
-	return 0
+	return 0, "", false
+}
+
+// flags returns what the head byte says of a message, but for its text.
+func flags(s bag.Stored) (f byte) {
+	if s.Kind == bag.Report {
+		f = report
+	}
+	if s.Position.Known {
+		f |= positioned
+	}
+	return f
 }

@@ -67,19 +67,36 @@ func TestWhatIsWrittenIsReadByteForByte(t *testing.T) {
 	for name, text := range texts(t) {
 		for _, under := range []string{"", plate, "1234567890"} {
 			for _, kind := range []bag.Kind{0, bag.Report} {
-				want := bag.Stored{Kind: kind, Raw: text, Received: received}
+				want := bag.Stored{Kind: kind, Raw: text, Received: received, Position: positions[len(text)%len(positions)]}
 				value := string(c.Append([]byte("before"), want, under))[len("before"):]
 				raw, got, err := c.Decode([]byte("before"), value, under)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				if string(raw) != "before"+text || got.Kind != kind || !got.Received.Equal(received) || got.Received.Location() != time.UTC {
+				if string(raw) != "before"+text || got.Kind != kind || got.Position != want.Position || !got.Received.Equal(received) || got.Received.Location() != time.UTC {
 					t.Errorf("%s under %q: not what was written", name, under)
 				}
-				if over := len(value) - len(text); over > 7 {
+				if over := len(value) - len(text); over > 7+15 {
 					t.Errorf("%s: value is %d bytes longer than its text", name, over)
 				}
 			}
+		}
+	}
+}
+
+var positions = []bag.Position{
+	{}, {Known: true}, {Known: true, Partition: 11, Offset: 1_234_567}, {Known: true, Partition: math.MaxInt32, Offset: math.MaxInt64},
+	{Known: true, Partition: -1, Offset: -1},
+}
+
+func TestEveryPositionIsKept(t *testing.T) {
+	c := codec.New()
+	for _, want := range positions {
+		value := string(c.Append(nil, bag.Stored{Raw: "BSM", Received: received, Position: want}, ""))
+		_, got, err := c.Decode(nil, value, "")
+		at, errAt := codec.Received(value)
+		if err != nil || errAt != nil || got.Position != want || !at.Equal(received) {
+			t.Errorf("%+v: got %+v %v, %v %v", want, got.Position, err, at, errAt)
 		}
 	}
 }
@@ -96,7 +113,7 @@ func TestEveryReceivedTimeInMillisecondsIsKept(t *testing.T) {
 	}
 }
 
-func TestIdentityDependsOnReceivedTimeKindAndText(t *testing.T) {
+func TestIdentityDependsOnReceivedTimeKindPositionAndText(t *testing.T) {
 	one := bag.Stored{Raw: "BSM", Received: received}
 	same := bag.Stored{Raw: "BSM", Received: received.In(time.FixedZone("", 3600)), Kind: bag.BPM}
 	if codec.NewIdentity(one) != codec.NewIdentity(same) {
@@ -106,10 +123,22 @@ func TestIdentityDependsOnReceivedTimeKindAndText(t *testing.T) {
 		{Raw: "BSM ", Received: received},
 		{Raw: "BSM", Received: received.Add(time.Millisecond)},
 		{Raw: "BSM", Received: received, Kind: bag.Report},
+		{Raw: "BSM", Received: received, Position: bag.Position{Known: true}},
 	} {
 		if codec.NewIdentity(one) == codec.NewIdentity(other) {
 			t.Errorf("%+v has the identity of %+v", other, one)
 		}
+	}
+}
+
+func TestEveryPositionHasAnIdentityOfItsOwn(t *testing.T) {
+	seen := make(map[codec.Identity]bag.Position)
+	for _, p := range positions {
+		id := codec.NewIdentity(bag.Stored{Raw: "BSM", Received: received, Position: p})
+		if other, taken := seen[id]; taken {
+			t.Errorf("%+v has the identity of %+v", p, other)
+		}
+		seen[id] = p
 	}
 }
 
@@ -148,6 +177,9 @@ func TestDamagedValuesAreErrors(t *testing.T) {
 		"escape at the end":   good + "\xff",
 		"page at the end":     good + "\xfc",
 		"plate without a NUL": "\x41" + good[1:],
+		"position missing":    "\x08" + good[1:7],
+		"offset missing":      "\x08" + good[1:7] + "\x01",
+		"partition of 64 bit": "\x08" + good[1:7] + "\xff\xff\xff\xff\xff\x01\x01",
 		"S2 of nothing":       "\x02\x00",
 		"S2 of 4 GiB":         "\x02\x00\xff\xff\xff\xff\x0f",
 		"S2 cut off":          "\x02\x00\x40\x01",
@@ -230,6 +262,9 @@ func FuzzAnyTextIsReadAsWritten(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, ms int64, isReport bool, plate string) {
 		s := bag.Stored{Raw: text, Received: time.UnixMilli(ms).UTC()}
+		if ms%2 == 0 {
+			s.Position = bag.Position{Known: true, Partition: int32(ms >> 8), Offset: ms >> 1}
+		}
 		if isReport {
 			s.Kind = bag.Report
 		}

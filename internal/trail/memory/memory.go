@@ -43,7 +43,7 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 	defer x.mu.Unlock()
 	fresh = make([]bool, len(filings))
 	for i, f := range filings {
-		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received}
+		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
 			fresh[i] = put(x.trails, e.Plate, stored) || fresh[i]
 			for _, flight := range e.Flights {
@@ -124,7 +124,8 @@ func (v values) Messages(room *bag.Room) ([]bag.Stored, error) {
 	}
 	all := room.Stored(len(v))
 	for i, m := range v {
-		all[i] = bag.Stored{Kind: m.Kind, Raw: room.Keep(append(room.Texts(), m.Raw...)), Received: m.Received}
+		all[i] = m
+		all[i].Raw = room.Keep(append(room.Texts(), m.Raw...))
 	}
 	return all, nil
 }

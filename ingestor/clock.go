@@ -1,0 +1,41 @@
+package ingestor
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Clock gives messages that somebody waits for their received times. These never go back, even if the clock of the machine
+// does. It may be used by several goroutines at once.
+type Clock struct {
+	now   func() time.Time
+	floor atomic.Int64 // the earliest that may still be given, in milliseconds since 1970
+}
+
+// NewClock returns a Clock that follows another.
+func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
+
+// Now returns the time in whole milliseconds, UTC.
+func (c *Clock) Now() time.Time { return time.UnixMilli(c.raise(c.now().UnixMilli())).UTC() }
+
+// raise makes sure that no time before a millisecond is given any more, and returns the earliest that may be.
+func (c *Clock) raise(to int64) int64 {
+	for {
+		floor := c.floor.Load()
+		if floor >= to {
+			return floor
+		}
+		if c.floor.CompareAndSwap(floor, to) {
+			return to
+		}
+	}
+}
+
+// Pass returns when the millisecond of a received time is over, and gives it to nobody any more.
+func (c *Clock) Pass(received time.Time) {
+	next := received.Truncate(time.Millisecond).Add(time.Millisecond)
+	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
+		<-time.After(wait)
+	}
+	c.raise(next.UnixMilli())
+}
