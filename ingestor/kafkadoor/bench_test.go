@@ -48,7 +48,7 @@ func realistic(i int) string {
 }
 
 func benchWorld(b *testing.B) (*kafkadoor.Door, kafkadoor.Config) {
-	broker, err := kafkadoor.StartEmbedded(b.TempDir(), "127.0.0.1:0", nil)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: b.TempDir(), Addr: "127.0.0.1:0"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,13 +12,26 @@ import (
 )
 
 // Embedded is a Kafka-protocol broker inside this process. It keeps records and committed offsets in a directory, and
-// has them again after the process was killed; what a machine had not yet written to its disk when it lost its power
-// may be gone. It is for one machine: no replicas, no users.
+// has them again after the process was killed. A loss is seen at the next start: what a machine had not yet written to its disk
+// when it lost its power, or what a disk has lost since. It is for one machine: no replicas, no users.
 type Embedded struct {
 	cluster *kfake.Cluster
 	lock    lock
 	addr    string
+	notes   *noteTaker
+	stop    chan struct{} // closed, it ends the taking of notes
+	stopped chan struct{}
 }
+
+// EmbeddedConfig says where the in-process broker listens, and where its files are.
+type EmbeddedConfig struct {
+	Dir        string // is made where it is missing
+	Addr       string // host:port
+	AcceptLoss bool   // start although a part of the log is lost, with what is readable
+	Logger     *zap.Logger
+}
+
+const clusterID = "bagtrail"
 
 // brokerSettings keep everything until a topic says otherwise, and offsets also of a group that was away for months.
 var brokerSettings = map[string]string{
@@ -26,46 +39,75 @@ var brokerSettings = map[string]string{
 	"offsets.retention.minutes": "5256000", // ten years
 }
 
-// StartEmbedded starts the broker on addr (host:port) with its files in dir, which is made where it is missing. It
-// fails where another process uses the directory or the address.
-func StartEmbedded(dir, addr string, logger *zap.Logger) (*Embedded, error) {
-	if logger == nil {
-		logger = zap.NewNop()
+// StartEmbedded starts the broker. It fails where another process uses the directory or the address, and where a part of the log is
+// lost or damaged, unless that is accepted; the error names topics, partitions and offsets, and nothing has been changed then.
+func StartEmbedded(conf EmbeddedConfig) (*Embedded, error) {
+	if conf.Logger == nil {
+		conf.Logger = zap.NewNop()
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(conf.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(dir, "lock"))
+	lock, err := lockFile(filepath.Join(conf.Dir, "lock"))
 	if err != nil {
-		return nil, fmt.Errorf("in-process kafka: the files in %s are in use by another process: %w", dir, err)
+		return nil, fmt.Errorf("in-process kafka: the files in %s are in use by another process: %w", conf.Dir, err)
 	}
-	listener, err := net.Listen("tcp", addr)
+	listener, err := net.Listen("tcp", conf.Addr)
 	if err != nil {
 		return nil, errors.Join(
-			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", addr, err),
+			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
+	}
+	e := &Embedded{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if err := e.start(conf, listener); err != nil {
+		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), lock.Close())
+	}
+	go func() {
+		defer close(e.stopped)
+		e.notes.run(e.stop)
+	}()
+	return e, nil
+}
+
+// start looks at the files, and lets the broker load them.
+func (e *Embedded) start(conf EmbeddedConfig, listener net.Listener) error {
+	log := filepath.Join(conf.Dir, "log")
+	keeper := &keeper{conf: conf, dir: log, path: filepath.Join(conf.Dir, "note.json")}
+	if err := keeper.before(); err != nil {
+		return errors.Join(err, listener.Close())
 	}
 	cluster, err := kfake.NewCluster(
 		kfake.NumBrokers(1),
 		kfake.ListenFn(func(string, string) (net.Listener, error) { return advertised(listener), nil }),
-		kfake.DataDir(filepath.Join(dir, "log")),
+		kfake.DataDir(log),
 		kfake.BrokerConfigs(brokerSettings),
-		kfake.ClusterID("bagtrail"),
-		kfake.WithLogger(brokerLog{logger}),
+		kfake.ClusterID(clusterID),
+		kfake.WithLogger(brokerLog{conf.Logger}),
 	)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
+		return errors.Join(err, listener.Close())
 	}
-	return &Embedded{cluster: cluster, lock: lock, addr: advertised(listener).Addr().String()}, nil
+	if err := keeper.after(cluster); err != nil {
+		cluster.Close()
+		return err
+	}
+	e.cluster = cluster
+	e.notes = &noteTaker{path: keeper.path, topics: filepath.Join(log, topicsFile), cluster: cluster, gaps: keeper.gaps()}
+	return nil
 }
 
 // Addr returns the address by which clients reach the broker.
 func (e *Embedded) Addr() string { return e.addr }
 
+// Check returns an error while the broker cannot write to its directory.
+func (e *Embedded) Check() error { return e.notes.check() }
+
 // Close writes what is open and stops the broker.
 func (e *Embedded) Close() error {
+	close(e.stop)
+	<-e.stopped
 	e.cluster.Close()
-	if err := e.lock.Close(); err != nil {
+	if err := errors.Join(e.Check(), e.lock.Close()); err != nil {
 		return fmt.Errorf("in-process kafka: %w", err)
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // serveEmbedded starts a broker, writes and consumes 200 messages, says so, and goes on writing.
 func serveEmbedded(dir string) error {
-	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func embeddedConfig(b *kafkadoor.Embedded) kafkadoor.Config {
 // startEmbedded is a world on an in-process broker.
 func startEmbedded(t *testing.T, dir string) (*world, *kafkadoor.Embedded) {
 	t.Helper()
-	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "running\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if _, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+	if _, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
 		t.Errorf("a second process in the same directory: %v", err)
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -165,11 +165,11 @@ func TestEmbeddedBrokerSaysThatItsAddressIsTaken(t *testing.T) {
 	defer closed(t, taken)
 	dir := t.TempDir()
 	addr := taken.Addr().String()
-	_, err = kafkadoor.StartEmbedded(dir, addr, nil)
+	_, err = kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: addr})
 	if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR") {
 		t.Errorf("error %v", err)
 	}
-	broker, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatalf("afterwards the directory is still locked: %v", err)
 	}
@@ -181,13 +181,13 @@ func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kafkadoor.StartEmbedded(file, "127.0.0.1:0", nil); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: file, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestEmbeddedBrokerThatListensEverywhereIsKnownByName(t *testing.T) {
-	broker, err := kafkadoor.StartEmbedded(t.TempDir(), "0.0.0.0:0", nil)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: t.TempDir(), Addr: "0.0.0.0:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestAllGoesOnByItselfAfterTheBrokerWasStartedAgain(t *testing.T) {
 		}
 		cancel()
 		var err error
-		if broker, err = kafkadoor.StartEmbedded(dir, w.conf.Brokers[0], nil); err != nil {
+		if broker, err = kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: w.conf.Brokers[0]}); err != nil {
 			t.Fatal(err)
 		}
 	}

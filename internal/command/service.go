@@ -253,7 +253,9 @@ func (s *service) openKafka(context.Context) (err error) {
 // to the process that uses them, which is a bagtrail serve.
 func (s *service) startBroker() (string, error) {
 	address := s.conf.Kafka.EmbeddedAddr
-	broker, err := kafkadoor.StartEmbedded(filepath.Join(s.conf.DataDir, "kafka"), address, s.log)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{
+		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
+	})
 	if isTool := s.open == (doors{}); isTool && errors.Is(err, syscall.EWOULDBLOCK) {
 		return address, nil
 	}
@@ -261,8 +263,13 @@ func (s *service) startBroker() (string, error) {
 		return "", err
 	}
 	s.stop.later("in-process broker", broker.Close)
+	s.ready.Add("data directory", func(context.Context) error { return broker.Check() })
 	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
 		zap.String("address", broker.Addr()), zap.String("directory", s.conf.DataDir))
+	if s.conf.Kafka.EmbeddedOpen {
+		s.log.Warn("the in-process kafka has no authentication: whoever reaches its address may read and write every topic",
+			zap.String("address", broker.Addr()))
+	}
 	return broker.Addr(), nil
 }
 
@@ -279,6 +286,9 @@ func kafkaConfig(c *config.Config, brokers []string, log *zap.Logger) kafkadoor.
 		SASL:      kafkadoor.SASL{Mechanism: c.Kafka.Mechanism, Username: c.Kafka.Username, Password: c.Kafka.Password},
 		Retention: c.Rules.Retention + afterlife,
 		Logger:    log,
+	}
+	if c.Kafka.InProcess() {
+		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
 	}
 	if c.Kafka.TLS {
 		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}

@@ -174,7 +174,7 @@ func (b *bench) embeddedKafka() (string, error) {
 		return "", err
 	}
 	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
-	embedded, err := kafkadoor.StartEmbedded(dir, "127.0.0.1:0", nil)
+	embedded, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		return "", err
 	}

@@ -257,7 +257,7 @@ func disorder(messages []journey.Message, seed uint64) []journey.Message {
 // TestConvergence delivers each world three times: in order through the HTTP door, and in two disorders through
 // either door.
 func TestConvergence(t *testing.T) {
-	broker, err := kafkadoor.StartEmbedded(t.TempDir(), "127.0.0.1:0", zap.NewNop())
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: t.TempDir(), Addr: "127.0.0.1:0", Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,307 @@
+package kafkadoor_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"bagtrail/ingestor/kafkadoor"
+)
+
+// keptLog is the directory of a broker that was stopped, with 60 records in batches of ten on partition 0.
+func keptLog(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	w, broker := startEmbedded(t, dir)
+	for first := 0; first < 60; first += 10 {
+		w.produce(0, records(first, 10)...)
+	}
+	stop := w.consume(nil)
+	w.waitCommitted(60)
+	stop()
+	closed(t, broker)
+	return dir
+}
+
+func segmentFile(dir string, base int) string {
+	return filepath.Join(dir, "log", "partitions", "bim.raw-0", fmt.Sprintf("%d.dat", base))
+}
+
+// batchesOf returns where the batches of a segment begin.
+func batchesOf(t *testing.T, path string) (at []int) {
+	t.Helper()
+	data := contents(t, path)
+	for i := 0; i < len(data); i += 12 + int(binary.BigEndian.Uint32(data[i+8:])) {
+		at = append(at, i)
+	}
+	return at
+}
+
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// flip changes one byte of a file.
+func flip(t *testing.T, path string, at int) {
+	t.Helper()
+	data := contents(t, path)
+	data[at] ^= 0x40
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allFiles returns the contents of every file below a directory, but for the lock.
+func allFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && entry.Name() != "lock" {
+			all[path] = string(contents(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// wantRefused fails unless the broker refuses to start, says these words, and leaves every file as it is.
+func wantRefused(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	before := allFiles(t, dir)
+	_, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	if err == nil {
+		t.Fatal("it starts")
+	}
+	for _, word := range append(words, "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS") {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not say %q: %v", word, err)
+		}
+	}
+	if !maps.Equal(before, allFiles(t, dir)) {
+		t.Error("files have changed")
+	}
+}
+
+// accept starts the broker with what is readable, and returns which of the 60 messages it has, and what its log says.
+func accept(t *testing.T, dir string) (have []int, said string) {
+	t.Helper()
+	core, logs := observer.New(zap.ErrorLevel)
+	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0", AcceptLoss: true, Logger: zap.New(core)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, index: newIndex(), metrics: &metrics{}, conf: embeddedConfig(broker)}
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		if len(w.index.stored(plate(i))) == 1 {
+			have = append(have, i)
+		}
+	}
+	closed(t, broker)
+	for _, entry := range logs.All() {
+		said += fmt.Sprintf("%s %v: %v\n", entry.Message, entry.ContextMap()["where"], entry.ContextMap()["lost"])
+	}
+	again, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatalf("what was accepted is refused at the next start: %v", err)
+	}
+	closed(t, again)
+	return have, said
+}
+
+func span(first, end int) (list []int) {
+	for i := first; i < end; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+func TestOneFlippedByteInASegmentIsNoSilentLoss(t *testing.T) {
+	for name, at := range map[string]int{"offset": 3, "length": 9, "magic": 16, "checksum": 18, "attributes": 22, "record": 100} {
+		t.Run(name, func(t *testing.T) {
+			dir := keptLog(t)
+			segment := segmentFile(dir, 0)
+			whole := contents(t, segment)
+			third := batchesOf(t, segment)[2]
+			flip(t, segment, third+at)
+			wantRefused(t, dir, "bim.raw/0: missing records: 20 to 29", fmt.Sprintf("%s is damaged at byte %d", segment, third))
+
+			have, said := accept(t, dir)
+			if want := append(span(0, 20), span(30, 60)...); !slices.Equal(have, want) {
+				t.Errorf("has %v, want %v", have, want)
+			}
+			if !strings.Contains(said, "bim.raw/0: missing records: 20 to 29") {
+				t.Errorf("the log says %q", said)
+			}
+			aside := contents(t, segment+".damaged")
+			if aside[third+at] ^= 0x40; string(aside) != string(whole) {
+				t.Error("the damaged segment was not kept aside")
+			}
+		})
+	}
+}
+
+func TestADamagedLastBatchIsNoSilentLossAndGroupsBeginAgain(t *testing.T) {
+	dir := keptLog(t)
+	segment := segmentFile(dir, 0)
+	flip(t, segment, batchesOf(t, segment)[5]+100)
+	wantRefused(t, dir, "bim.raw/0: missing records: 50 to 59")
+	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 50)) {
+		t.Errorf("has %v", have)
+	}
+	w, broker := startEmbedded(t, dir)
+	defer closed(t, broker)
+	if got := w.committed()[0]; got > 0 {
+		t.Errorf("the group goes on at %d, where other records will be", got)
+	}
+}
+
+func TestASegmentThatIsCutOffIsNoSilentLoss(t *testing.T) {
+	dir := keptLog(t)
+	segment := segmentFile(dir, 0)
+	at := batchesOf(t, segment)
+	for _, size := range []int{at[5] + 30, at[5], at[4] + 90} { // within a batch, between two, within the one before
+		if err := os.Truncate(segment, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		missing := "missing records: 50 to 59"
+		if size < at[5] {
+			missing = "missing records: 40 to 59"
+		}
+		wantRefused(t, dir, "bim.raw/0: "+missing)
+	}
+	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 40)) {
+		t.Errorf("has %v", have)
+	}
+}
+
+func TestASegmentThatIsGoneIsNoSilentLoss(t *testing.T) {
+	dir := keptLog(t)
+	if err := os.Remove(segmentFile(dir, 0)); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, dir, "bim.raw/0: missing records: 0 to 59")
+	if have, _ := accept(t, dir); len(have) != 0 {
+		t.Errorf("has %v", have)
+	}
+}
+
+func TestAMissingOrDamagedDescriptionOfTheTopicsLosesNothing(t *testing.T) {
+	for _, name := range []string{"topics.json", "meta.json"} {
+		for what, spoil := range map[string]func(path string) error{
+			"missing": os.Remove,
+			"damaged": func(path string) error { return os.WriteFile(path, []byte(`{"version":1,"topi`), 0o600) },
+		} {
+			t.Run(what+" "+name, func(t *testing.T) {
+				dir := keptLog(t)
+				path := filepath.Join(dir, "log", name)
+				if err := spoil(path); err != nil {
+					t.Fatal(err)
+				}
+				wantRefused(t, dir, path+": the file is missing or cannot be read")
+				if have, _ := accept(t, dir); !slices.Equal(have, span(0, 60)) {
+					t.Errorf("has %v", have)
+				}
+			})
+		}
+	}
+}
+
+func TestATopicThatIsNotDescribedIsNamed(t *testing.T) {
+	dir := keptLog(t)
+	path := filepath.Join(dir, "log", "topics.json")
+	if err := os.WriteFile(path, []byte(`{"version":1,"topics":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, dir, "bim.raw/0: the partition is missing in topics.json", "bim.raw/1:", "bim.rejected/0:")
+	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 60)) {
+		t.Errorf("has %v", have)
+	}
+}
+
+func TestADamagedNoteIsNamed(t *testing.T) {
+	dir := keptLog(t)
+	note := filepath.Join(dir, "note.json")
+	flip(t, note, 0)
+	wantRefused(t, dir, note)
+	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 60)) {
+		t.Errorf("has %v", have)
+	}
+}
+
+func TestALogWithoutANoteIsTakenAsItIs(t *testing.T) {
+	dir := keptLog(t)
+	if err := os.Remove(filepath.Join(dir, "note.json")); err != nil {
+		t.Fatal(err)
+	}
+	w, broker := startEmbedded(t, dir)
+	if got := len(w.all(w.conf.Topics.Raw)); got != 60 {
+		t.Errorf("%d records", got)
+	}
+	closed(t, broker)
+	// Damage in the middle needs no note to be seen.
+	segment := segmentFile(dir, 0)
+	flip(t, segment, batchesOf(t, segment)[1]+100)
+	if err := os.Remove(filepath.Join(dir, "note.json")); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, dir, "bim.raw/0: missing records: 10 to 19")
+}
+
+func TestWhatWasBegunToBeWrittenWhenTheProcessWasKilledIsNoLoss(t *testing.T) {
+	dir := keptLog(t)
+	segment := segmentFile(dir, 0)
+	data := contents(t, segment)
+	torn := append(slices.Clone(data), data[:80]...) // the beginning of a batch, which nobody was told is kept
+	binary.BigEndian.PutUint64(torn[len(data):], 60)
+	if err := os.WriteFile(segment, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, broker := startEmbedded(t, dir)
+	defer closed(t, broker)
+	w.produce(0, records(60, 10)...)
+	if got := len(w.all(w.conf.Topics.Raw)); got != 70 {
+		t.Errorf("%d records, want 70", got)
+	}
+}
+
+func TestADirectoryThatCannotBeWrittenIsSaid(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kafka")
+	w, broker := startEmbedded(t, dir)
+	w.eventually("the note is written", func() bool { _, err := os.Stat(filepath.Join(dir, "note.json")); return err == nil })
+	if err := broker.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("it is said", func() bool { return broker.Check() != nil })
+	if err := os.Rename(dir+"-away", dir); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("it is well again", func() bool { return broker.Check() == nil })
+	closed(t, broker)
+}

@@ -1,0 +1,270 @@
+package kafkadoor
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The files of the broker, as it lays them out in its directory: meta.json, topics.json, other JSON files, and for each partition
+// a directory partitions/TOPIC-NUMBER with segments OFFSET.dat and their indexes OFFSET.idx.
+const (
+	metaFile      = "meta.json"
+	topicsFile    = "topics.json"
+	partitionsDir = "partitions"
+	segmentSuffix = ".dat"
+	indexSuffix   = ".idx"
+)
+
+// partitionID names a partition.
+type partitionID struct {
+	topic  string
+	number int
+}
+
+func (p partitionID) String() string { return p.topic + "/" + strconv.Itoa(p.number) }
+
+func comparePartitions(a, b partitionID) int {
+	if c := strings.Compare(a.topic, b.topic); c != 0 {
+		return c
+	}
+	return a.number - b.number
+}
+
+// files is what the files of a broker that does not run hold.
+type files struct {
+	dir        string
+	topics     topicsDocument
+	unreadable []string // JSON files that are none, or are not there although they were
+	partitions map[partitionID]*partitionFiles
+}
+
+// partitionFiles is what the files of a partition hold.
+type partitionFiles struct {
+	dir     string
+	held    []extent
+	damaged []damagedSegment
+}
+
+type damagedSegment struct {
+	path string
+	base int64
+	segment
+}
+
+// topicsDocument is topics.json.
+type topicsDocument struct {
+	Version int             `json:"version"`
+	Topics  []topicDocument `json:"topics"`
+}
+
+type topicDocument struct {
+	Name       string            `json:"name"`
+	ID         []byte            `json:"id"`
+	Partitions int               `json:"partitions"`
+	Replicas   int               `json:"replicas"`
+	Configs    map[string]string `json:"configs,omitempty"`
+}
+
+// has reports whether there is such a partition.
+func (d *topicsDocument) has(p partitionID) bool {
+	t := d.topic(p.topic)
+	return t != nil && p.number < t.Partitions
+}
+
+func (d *topicsDocument) topic(name string) *topicDocument {
+	for i := range d.Topics {
+		if d.Topics[i].Name == name {
+			return &d.Topics[i]
+		}
+	}
+	return nil
+}
+
+// add makes the topic have the partition.
+func (d *topicsDocument) add(p partitionID) {
+	t := d.topic(p.topic)
+	if t == nil {
+		id := make([]byte, 16)
+		_, _ = rand.Read(id) // it never fails
+		d.Topics = append(d.Topics, topicDocument{Name: p.topic, ID: id, Replicas: 1})
+		t = &d.Topics[len(d.Topics)-1]
+	}
+	t.Partitions = max(t.Partitions, p.number+1)
+}
+
+// inspect reads the files of a broker that does not run, and changes nothing.
+func inspect(dir string) (*files, error) {
+	f := &files{dir: dir, topics: topicsDocument{Version: 1}, partitions: make(map[partitionID]*partitionFiles)}
+	if err := f.readDocuments(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, partitionsDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look at the log: %w", err)
+	}
+	for _, entry := range entries {
+		escaped, number, _ := cutLast(entry.Name(), "-")
+		topic, err := url.PathUnescape(escaped)
+		n, err2 := strconv.Atoi(number)
+		if err != nil || err2 != nil || !entry.IsDir() {
+			continue
+		}
+		t := f.topics.topic(topic)
+		gaps := t != nil && strings.Contains(t.Configs["cleanup.policy"], "compact")
+		held, err := readPartition(filepath.Join(dir, partitionsDir, entry.Name()), gaps)
+		if err != nil {
+			return nil, err
+		}
+		f.partitions[partitionID{topic, n}] = held
+	}
+	return f, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// readDocuments reads topics.json, and looks whether the other JSON files are JSON.
+func (f *files) readDocuments() error {
+	paths, err := filepath.Glob(filepath.Join(f.dir, "*.json"))
+	if err != nil {
+		return fmt.Errorf("look at the log: %w", err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("look at the log: %w", err)
+		}
+		name := filepath.Base(path)
+		if !json.Valid(data) {
+			f.unreadable = append(f.unreadable, name)
+		} else if name == topicsFile && json.Unmarshal(data, &f.topics) != nil {
+			f.topics = topicsDocument{Version: 1}
+			f.unreadable = append(f.unreadable, name)
+		}
+	}
+	for _, name := range []string{metaFile, topicsFile} { // without them the broker would begin anew, over what is there
+		if _, err := os.Stat(filepath.Join(f.dir, name)); errors.Is(err, fs.ErrNotExist) {
+			f.unreadable = append(f.unreadable, name)
+		}
+	}
+	return nil
+}
+
+// readPartition reads the segments of a partition.
+func readPartition(dir string, gaps bool) (*partitionFiles, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look at the log: %w", err)
+	}
+	var bases []int64
+	for _, entry := range entries {
+		if name, found := strings.CutSuffix(entry.Name(), segmentSuffix); found {
+			if base, err := strconv.ParseInt(name, 10, 64); err == nil {
+				bases = append(bases, base)
+			}
+		}
+	}
+	slices.Sort(bases)
+	p := &partitionFiles{dir: dir}
+	var runs []run
+	for i, base := range bases {
+		path := filepath.Join(dir, strconv.FormatInt(base, 10)+segmentSuffix)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("look at the log: %w", err)
+		}
+		s := scanSegment(data, base, gaps)
+		if s.torn && i < len(bases)-1 && s.damaged < 0 { // only the last segment is being written
+			s.damaged = len(data)
+		}
+		if s.damaged >= 0 {
+			p.damaged = append(p.damaged, damagedSegment{path, base, s})
+		}
+		runs = append(runs, s.runs...)
+	}
+	if p.held = extentsOf(runs); gaps && len(p.held) > 0 {
+		p.held = []extent{{p.held[0].First, p.held[len(p.held)-1].End}}
+	}
+	return p, nil
+}
+
+// loss is something that is missing or damaged.
+type loss struct {
+	where string // a partition, or a file
+	what  string
+}
+
+func (l loss) String() string { return l.where + ": " + l.what }
+
+// losses compares the files with the note that was taken of them. An empty directory without a note is a beginning, not a loss.
+func (f *files) losses(n note) (list []loss) {
+	if len(n.Topics) == 0 && len(f.partitions) == 0 {
+		return nil
+	}
+	for _, name := range f.unreadable {
+		list = append(list, loss{filepath.Join(f.dir, name), "the file is missing or cannot be read"})
+	}
+	for _, p := range f.known(n) {
+		var what []string
+		if !f.topics.has(p) {
+			what = append(what, "the partition is missing in "+topicsFile)
+		}
+		if missing := f.missing(p, n); len(missing) > 0 {
+			what = append(what, "missing records: "+describe(missing))
+		}
+		if held := f.partitions[p]; held != nil {
+			for _, d := range held.damaged {
+				what = append(what, fmt.Sprintf("%s is damaged at byte %d", d.path, d.segment.damaged))
+			}
+		}
+		if len(what) > 0 {
+			list = append(list, loss{p.String(), strings.Join(what, "; ")})
+		}
+	}
+	return list
+}
+
+// known returns every partition of the files and of the note, in order.
+func (f *files) known(n note) (list []partitionID) {
+	for p := range f.partitions {
+		list = append(list, p)
+	}
+	for topic, partitions := range n.Topics {
+		for number := range partitions {
+			list = append(list, partitionID{topic, number})
+		}
+	}
+	slices.SortFunc(list, comparePartitions)
+	return slices.Compact(list)
+}
+
+// missing returns the offsets that were there when the note was taken, and those that are left out in between without a
+// note of it.
+func (f *files) missing(p partitionID, n note) []extent {
+	noted, isNoted := n.of(p)
+	var held []extent
+	if files := f.partitions[p]; files != nil {
+		held = files.held
+	}
+	whole := extent{noted.First, noted.End}
+	if len(held) > 0 {
+		if !isNoted {
+			whole.First = held[0].First
+		}
+		whole.End = max(whole.End, held[len(held)-1].End)
+	}
+	return subtract(subtract([]extent{whole}, noted.Gaps), held)
+}

@@ -1,0 +1,140 @@
+package kafkadoor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// note is what the log of the in-process broker holds, written down beside it. The broker takes what it finds for all that there
+// ever was; by the note a loss is seen at the next start.
+type note struct {
+	Topics map[string][]notedPartition `json:"topics"` // partitions by their numbers
+}
+
+type notedPartition struct {
+	First int64    `json:"first"`
+	End   int64    `json:"end"`
+	Gaps  []extent `json:"gaps,omitempty"` // what is missing in between, and was accepted as lost
+}
+
+// of returns what is noted of a partition.
+func (n note) of(p partitionID) (notedPartition, bool) {
+	if partitions := n.Topics[p.topic]; p.number < len(partitions) {
+		return partitions[p.number], true
+	}
+	return notedPartition{}, false
+}
+
+// readNote reads the note; there is none before the first start.
+func readNote(path string) (n note, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return note{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &n)
+	}
+	if err != nil {
+		return note{}, fmt.Errorf("read the note of what the log holds: %w", err)
+	}
+	return n, nil
+}
+
+// How often the note is written: when it has changed, and to see whether files can still be written.
+const (
+	noteEvery  = time.Second
+	probeEvery = 5 * time.Second
+)
+
+// noteTaker writes the note of a running broker.
+type noteTaker struct {
+	path    string // of the note
+	topics  string // path of topics.json
+	cluster *kfake.Cluster
+	gaps    map[partitionID][]extent
+
+	last    []byte
+	written time.Time
+	mu      sync.Mutex
+	err     error // of the last attempt
+}
+
+// run writes the note until stop is closed, and once more then.
+func (t *noteTaker) run(stop <-chan struct{}) {
+	ticker := time.NewTicker(noteEvery)
+	defer ticker.Stop()
+	for {
+		t.write()
+		select {
+		case <-ticker.C:
+		case <-stop:
+			t.write()
+			return
+		}
+	}
+}
+
+// check returns the error of the last attempt to write.
+func (t *noteTaker) check() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+func (t *noteTaker) write() {
+	err := t.tryToWrite()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err = err
+}
+
+func (t *noteTaker) tryToWrite() error {
+	taken, err := t.take()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(taken)
+	if err != nil {
+		return fmt.Errorf("write the note of what the log holds: %w", err)
+	}
+	if bytes.Equal(data, t.last) && time.Since(t.written) < probeEvery {
+		return t.check()
+	}
+	if err := writeWhole(t.path, data); err != nil {
+		return err
+	}
+	t.last, t.written = data, time.Now()
+	return nil
+}
+
+// take asks the broker what it holds.
+func (t *noteTaker) take() (note, error) {
+	data, err := os.ReadFile(t.topics)
+	if err != nil {
+		return note{}, fmt.Errorf("take a note of what the log holds: %w", err)
+	}
+	var document topicsDocument
+	if err := json.Unmarshal(data, &document); err != nil {
+		return note{}, fmt.Errorf("take a note of what the log holds: %s: %w", filepath.Base(t.topics), err)
+	}
+	taken := note{Topics: make(map[string][]notedPartition)}
+	for _, topic := range document.Topics {
+		var list []notedPartition
+		for i, p := range t.cluster.PartitionInfos(topic.Name) {
+			whole := extent{p.LogStartOffset, p.HighWatermark}
+			held := subtract([]extent{whole}, t.gaps[partitionID{topic.Name, i}])
+			list = append(list, notedPartition{First: p.LogStartOffset, End: p.HighWatermark, Gaps: subtract([]extent{whole}, held)})
+		}
+		taken.Topics[topic.Name] = list
+	}
+	return taken, nil
+}

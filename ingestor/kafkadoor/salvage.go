@@ -1,0 +1,156 @@
+package kafkadoor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// asideSuffix is what the name of a damaged file ends with once it was set aside.
+const asideSuffix = ".damaged"
+
+// salvage makes of damaged files what a broker can start with, without anything that is readable being lost. Damaged files are
+// set aside.
+func (f *files) salvage(n note) error {
+	for _, name := range f.unreadable {
+		if err := setAside(filepath.Join(f.dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, p := range f.known(n) {
+		held := f.partitions[p]
+		if held == nil {
+			continue
+		}
+		for _, d := range held.damaged {
+			if err := d.split(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.restoreTopics(n); err != nil {
+		return err
+	}
+	if !f.endsEarly(n) {
+		return nil
+	}
+	// Offsets at the end are given out anew, so what groups have committed means other records now: they begin again,
+	// which changes nothing that is known.
+	return errors.Join(setAside(filepath.Join(f.dir, "groups.log")), setAside(filepath.Join(f.dir, "session_state.json")))
+}
+
+// restoreTopics writes topics.json with every partition that there is, and meta.json where it is missing.
+func (f *files) restoreTopics(n note) error {
+	for _, p := range f.known(n) {
+		if !f.topics.has(p) {
+			f.topics.add(p)
+		}
+	}
+	data, err := json.Marshal(f.topics)
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", topicsFile, err)
+	}
+	if err := writeWhole(filepath.Join(f.dir, topicsFile), data); err != nil {
+		return err
+	}
+	if !slices.Contains(f.unreadable, metaFile) {
+		return nil
+	}
+	return writeWhole(filepath.Join(f.dir, metaFile), []byte(`{"version":1,"cluster_id":"`+clusterID+`"}`))
+}
+
+// endsEarly reports whether a partition ends before its noted end.
+func (f *files) endsEarly(n note) bool {
+	return slices.ContainsFunc(f.known(n), func(p partitionID) bool {
+		noted, _ := n.of(p)
+		held := f.partitions[p]
+		return noted.End > 0 && (held == nil || len(held.held) == 0 || held.held[len(held.held)-1].End < noted.End)
+	})
+}
+
+// split writes each run of the segment into a segment of its own, since the broker reads a segment no further than to the first
+// damage. What the segment was is kept aside. Until the end the segment itself is left as it is, so this can be done again.
+func (d damagedSegment) split() error {
+	data, err := os.ReadFile(d.path)
+	if err != nil {
+		return fmt.Errorf("salvage: %w", err)
+	}
+	if err := writeWhole(asideOf(d.path), data); err != nil {
+		return err
+	}
+	first := run{extent: extent{First: d.base, End: d.base}} // perhaps of no batch
+	for _, r := range d.runs {
+		if r.First == d.base {
+			first = r
+		} else if err := d.write(r, data); err != nil {
+			return err
+		}
+	}
+	return d.write(first, data)
+}
+
+// write writes a run as a segment, its index first.
+func (d damagedSegment) write(r run, data []byte) error {
+	name := filepath.Join(filepath.Dir(d.path), strconv.FormatInt(r.First, 10))
+	batches := data[r.from:r.to]
+	if err := writeWhole(name+indexSuffix, indexOf(batches)); err != nil {
+		return err
+	}
+	return writeWhole(name+segmentSuffix, batches)
+}
+
+// setAside renames a file, if it is there.
+func setAside(path string) error {
+	if err := os.Rename(path, asideOf(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("set a damaged file aside: %w", err)
+	}
+	return nil
+}
+
+// asideOf returns a name for what is set aside that no file has.
+func asideOf(path string) string {
+	aside := path + asideSuffix
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(aside); err != nil {
+			return aside
+		}
+		aside = path + asideSuffix + "." + strconv.Itoa(n)
+	}
+}
+
+// writeWhole writes a file so that it is there as a whole or not at all, also after the machine has lost its power.
+func writeWhole(path string, data []byte) (err error) {
+	next := path + ".tmp"
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", path, err)
+			_ = os.Remove(next)
+		}
+	}()
+	file, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(path))
+}
+
+// syncDirectory makes a rename last.
+func syncDirectory(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,206 @@
+package kafkadoor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// extent is a run of offsets: from First up to, and without, End.
+type extent struct {
+	First int64 `json:"first"`
+	End   int64 `json:"end"`
+}
+
+func (e extent) String() string {
+	if e.End == e.First+1 {
+		return strconv.FormatInt(e.First, 10)
+	}
+	return fmt.Sprintf("%d to %d", e.First, e.End-1)
+}
+
+// subtract returns what of the extents none of the others covers. Both lists are in order and without overlap.
+func subtract(from, others []extent) (rest []extent) {
+	for _, e := range from {
+		for _, o := range others {
+			if o.End <= e.First || o.First >= e.End {
+				continue
+			}
+			if o.First > e.First {
+				rest = append(rest, extent{e.First, o.First})
+			}
+			e.First = o.End
+			if e.First >= e.End {
+				break
+			}
+		}
+		if e.First < e.End {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+func describe(extents []extent) string {
+	texts := make([]string, len(extents))
+	for i, e := range extents {
+		texts[i] = e.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// run is a run of batches in a segment file: one follows the other, in the file and by their offsets.
+type run struct {
+	extent
+	from, to int // bytes of the file
+}
+
+// segment is what stands in a segment file: the bytes of record batches, one after the other.
+type segment struct {
+	runs    []run
+	damaged int  // the first byte of the first batch that cannot be read; -1: none
+	torn    bool // the file ends within a batch, as after a process was killed while it wrote
+}
+
+// scanSegment reads the bytes of a segment file whose first offset is base. With gaps the offsets of batches may leave some
+// out, as those of a compacted topic do.
+func scanSegment(b []byte, base int64, gaps bool) segment {
+	s := segment{damaged: -1}
+	expected, resumed := base, false
+	for at := 0; at < len(b); {
+		e, size := batchAt(b[at:])
+		if size > 0 && (e.First == expected || e.First > expected && (resumed || gaps)) {
+			s.extend(e, at, size, e.First == expected && !resumed)
+			expected, resumed, at = e.End, false, at+size
+			continue
+		}
+		next := nextBatch(b, at, expected)
+		if next < 0 && isTorn(b[at:]) {
+			s.torn = true
+			return s
+		}
+		if s.damaged < 0 {
+			s.damaged = at
+		}
+		if next < 0 {
+			return s
+		}
+		at, resumed = next, true
+	}
+	return s
+}
+
+// extend adds a batch to the last run, or begins another with it.
+func (s *segment) extend(e extent, at, size int, follows bool) {
+	if n := len(s.runs); n > 0 && follows {
+		s.runs[n-1].End, s.runs[n-1].to = e.End, at+size
+		return
+	}
+	s.runs = append(s.runs, run{e, at, at + size})
+}
+
+// Places in the header of a record batch, and its length.
+const (
+	batchLengthAt = 8
+	batchEpochAt  = 12
+	batchMagicAt  = 16
+	batchCRCAt    = 17
+	batchBodyAt   = 21 // the attributes; from here on the checksum counts
+	batchDeltaAt  = 23
+	batchHeader   = 61
+)
+
+// Attributes of a batch.
+const (
+	isTransactional = 0x10
+	isControlBatch  = 0x20
+)
+
+// farthest is how many offsets a batch behind a damaged place may be away.
+const farthest = 1 << 31
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// batchAt returns the offsets of the batch with which b begins, and how many bytes it takes; 0 where it is not whole and undamaged.
+func batchAt(b []byte) (extent, int) {
+	if len(b) < batchHeader || b[batchMagicAt] != 2 {
+		return extent{}, 0
+	}
+	size := int64(binary.BigEndian.Uint32(b[batchLengthAt:])) + batchLengthAt + 4
+	if size < batchHeader || size > int64(len(b)) {
+		return extent{}, 0
+	}
+	first, delta := int64(binary.BigEndian.Uint64(b)), int32(binary.BigEndian.Uint32(b[batchDeltaAt:]))
+	if first < 0 || delta < 0 || crc32.Checksum(b[batchBodyAt:size], castagnoli) != binary.BigEndian.Uint32(b[batchCRCAt:]) {
+		return extent{}, 0
+	}
+	return extent{first, first + int64(delta) + 1}, int(size)
+}
+
+// nextBatch returns where the next batch begins after the one at the given byte, which cannot be read; -1: nowhere. It looks first
+// where that one says that it ends.
+func nextBatch(b []byte, at int, expected int64) int {
+	isOne := func(at int) bool {
+		if len(b)-at < batchHeader { // the offset first, since a checksum takes long
+			return false
+		}
+		first := int64(binary.BigEndian.Uint64(b[at:]))
+		if first <= expected || first > expected+farthest {
+			return false
+		}
+		_, size := batchAt(b[at:])
+		return size > 0
+	}
+	if len(b)-at >= batchHeader {
+		end := int64(at) + int64(binary.BigEndian.Uint32(b[at+batchLengthAt:])) + batchLengthAt + 4
+		if end < int64(len(b)) && isOne(int(end)) {
+			return int(end)
+		}
+	}
+	for next := at + 1; next+batchHeader <= len(b); next++ {
+		if isOne(next) {
+			return next
+		}
+	}
+	return -1
+}
+
+// isTorn reports whether b is the beginning of a batch that its file does not hold to its end.
+func isTorn(b []byte) bool {
+	return len(b) < batchHeader || int64(binary.BigEndian.Uint32(b[batchLengthAt:]))+batchLengthAt+4 > int64(len(b))
+}
+
+// indexOf returns the index file of a segment that holds these batches: an entry of 15 bytes for each, with the epoch of its leader and
+// whether it is data of a transaction.
+func indexOf(batches []byte) (index []byte) {
+	for len(batches) > 0 {
+		_, size := batchAt(batches)
+		if size == 0 {
+			return index
+		}
+		var entry [15]byte
+		binary.LittleEndian.PutUint32(entry[2:], binary.BigEndian.Uint32(batches[batchEpochAt:]))
+		if attributes := binary.BigEndian.Uint16(batches[batchBodyAt:]); attributes&(isTransactional|isControlBatch) == isTransactional {
+			entry[14] = 1
+		}
+		entry[0], entry[1] = 1, byte(crc32.Checksum(entry[2:], castagnoli))
+		index = append(index, entry[:]...)
+		batches = batches[size:]
+	}
+	return index
+}
+
+// extentsOf returns the offsets of the runs, those that follow each other together.
+func extentsOf(runs []run) (list []extent) {
+	for _, r := range runs {
+		if n := len(list); n > 0 && list[n-1].End == r.First {
+			list[n-1].End = r.End
+			continue
+		}
+		list = append(list, r.extent)
+	}
+	return slices.Clip(list)
+}
