@@ -13,7 +13,7 @@ import (
 var topics []byte
 
 // sharedSchemas are those that events on the topic have in common with the history of a bag.
-var sharedSchemas = []string{"Event", "Plate", "Date", "LocalTime", "UTCTime", "Flight", "InboundFlight"}
+var sharedSchemas = []string{"Event", "Plate", "Day", "LocalTime", "UTCTime", "Flight", "InboundFlight"}
 
 // AsyncAPI returns the AsyncAPI 3.0 document of the three topics.
 func AsyncAPI(version string) ([]byte, error) {

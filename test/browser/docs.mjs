@@ -1,0 +1,104 @@
+// Drives the pages of a running service as a reader does. browser_test.go says how it is started.
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { after, before, beforeEach, test } from 'node:test'
+
+const { SERVICE_URL: service, SERVICE_KEY: key, CHROMIUM: executablePath, NODE_MODULES: modules } = process.env
+const { chromium } = createRequire(modules + '/')('playwright-core')
+
+// Without these, Chromium needs a sandbox of its own and asks hosts of its makers.
+const args = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+]
+
+let browser, context, faults, statuses
+
+before(async () => { browser = await chromium.launch({ executablePath, args }) })
+after(() => browser.close())
+
+// Each test is a reader with an empty cache.
+beforeEach(async () => {
+  context = await browser.newContext()
+  context.setDefaultTimeout(60_000)
+  faults = []
+  statuses = []
+  context.on('console', (m) => { if (['error', 'warning'].includes(m.type())) faults.push(`console: ${m.text()}`) })
+  context.on('weberror', (e) => faults.push(`page: ${e.error()}`))
+  context.on('requestfailed', (r) => faults.push(`${r.url()}: ${r.failure()?.errorText}`))
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== service) faults.push(`elsewhere: ${r.url()}`) })
+  context.on('response', (r) => {
+    statuses.push(r.status())
+    if (r.status() >= 400) faults.push(`${r.url()}: ${r.status()}`)
+  })
+})
+
+// reader is a test that ends with a look at what went wrong on the way.
+function reader(name, what) {
+  test(name, async () => {
+    await what()
+    await context.close()
+    assert.deepEqual(faults, [])
+  })
+}
+
+// operations waits until a page shows all operations.
+async function operations(page) {
+  await page.locator('.opblock').nth(4).waitFor()
+  assert.equal(await page.locator('.opblock').count(), 5)
+}
+
+async function open() {
+  const page = await context.newPage()
+  await page.goto(service + '/docs')
+  await operations(page)
+  return page
+}
+
+reader('the root leads to the docs', async () => {
+  const page = await context.newPage()
+  await page.goto(service)
+  await page.getByRole('link', { name: 'The interface' }).click()
+  await operations(page)
+})
+
+reader('a reload shows the page again', async () => {
+  const page = await open()
+  for (let i = 0; i < 2; i++) {
+    await page.reload()
+    await operations(page)
+  }
+  assert.ok(statuses.includes(304), 'no file was asked for again')
+})
+
+reader('a second tab shows the page as well', async () => {
+  await open()
+  await open()
+})
+
+// tryOut tries an operation with the examples that stand there, and returns the status and text that the page shows.
+async function tryOut(page, operation) {
+  const block = page.locator(`.opblock[id$="-${operation}"]`)
+  await block.locator('.opblock-summary-control').click()
+  await block.getByRole('button', { name: 'Try it out' }).click()
+  await block.getByRole('button', { name: 'Execute' }).click()
+  const answer = block.locator('.live-responses-table .response')
+  const status = await answer.locator('.response-col_status').innerText()
+  return { status: status.trim(), text: await answer.locator('.response-col_description .highlight-code').first().innerText() }
+}
+
+reader('every operation can be tried out with its examples', async () => {
+  const page = await open()
+  await page.locator('.btn.authorize').click()
+  const dialog = page.locator('.modal-ux')
+  await dialog.locator('input').first().fill(key)
+  await dialog.getByRole('button', { name: 'Apply credentials' }).first().click()
+  await dialog.getByRole('button', { name: 'Close' }).first().click()
+  const told = {
+    processbim: 'SVCPRB037', bagsforflight: '0724100001', history: 'LX100', bagsforpassenger: '0724100001', delayedbags: 'record_reference',
+  }
+  for (const [operation, want] of Object.entries(told)) {
+    const { status, text } = await tryOut(page, operation)
+    assert.ok(status === '200' && text.includes('"success": true') && text.includes(want), `${operation}: ${status} ${text}`)
+  }
+})
