@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
 )
@@ -25,12 +26,13 @@ type Airports interface {
 // It may be used by several goroutines at once.
 type Enricher struct {
 	airports Airports
+	airlines *airline.Library
 	parsed   sync.Pool // of *parser.Message: memory for one parse, used again and again
 }
 
-// New returns an Enricher that knows the airports.
-func New(airports Airports) *Enricher {
-	return &Enricher{airports: airports, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
+// New returns an Enricher that knows the airports, and the airlines of the compiled library and of these pairs.
+func New(airports Airports, pairs ...airline.Pair) *Enricher {
+	return &Enricher{airports: airports, airlines: airline.New(pairs...), parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 
 // minuteEnd is what lies between a read time without seconds and the end of its minute, where its event stands (rules
@@ -39,12 +41,12 @@ const minuteEnd = time.Minute - time.Millisecond
 
 // moment is what a message says about its own time.
 type moment struct {
-	received  time.Time
-	happened  time.Time
-	order     time.Time // see bag.Message
-	read      time.Time // zero unless .J gives date and time
-	localDay  bag.Day   // of happened, at the .V airport
-	reference bag.Day   // the day from which the other dates of the message take their year
+	received time.Time
+	happened time.Time
+	order    time.Time // see bag.Message
+	read     time.Time // zero unless .J gives date and time
+	localDay bag.Day   // of happened, at the .V airport
+	segments segments  // of the message
 }
 
 // reference returns the day from which dates take their year, and the day of .J where it has one.
@@ -63,7 +65,7 @@ func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day
 func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
 	at := moment{received: received, happened: received, order: received}
 	ref, readDay, hasRead := reference(m, received)
-	at.reference = ref
+	at.segments = segments{e.airlines, ref}
 	if hasRead && m.Processing.HasTime {
 		if m.Processing.UTC {
 			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
@@ -81,14 +83,38 @@ func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
 	return at
 }
 
-// segment makes a flight element whole. A flight whose date exists in no year is no flight.
-func segment(f parser.Flight, ref bag.Day) bag.Segment {
+// segments makes the flight elements of a message whole.
+type segments struct {
+	airlines  *airline.Library
+	reference bag.Day // from which dates take their year
+}
+
+// of makes a flight element whole. A flight whose date exists in no year is no flight.
+func (s segments) of(f parser.Flight) bag.Segment {
 	if !f.Present() {
 		return bag.Segment{}
 	}
-	day, ok := Resolve(f.Date, ref)
+	day, ok := Resolve(f.Date, s.reference)
 	if !ok {
 		return bag.Segment{}
 	}
-	return bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number, Day: day}, Carrier: f.Airline, Airport: f.Airport}
+	return s.on(f, day)
+}
+
+// connection makes the connection flight of a .U whole; its date and destination may be absent.
+func (s segments) connection(f parser.Flight) *bag.Segment {
+	if !f.Present() {
+		return nil
+	}
+	made := s.on(f, 0)
+	if day, ok := Resolve(f.Date, s.reference); ok {
+		made.Day = day
+	}
+	return &made
+}
+
+// on returns a flight element with its day.
+func (s segments) on(f parser.Flight, day bag.Day) bag.Segment {
+	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
+	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}
 }

@@ -15,23 +15,24 @@ import (
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	ref, _, _ := reference(m, received)
+	read := segments{e.airlines, ref}
 	if len(m.Groups) == 1 {
 		g := &m.Groups[0]
-		filing.Entries = entries(m, g, ref)
+		filing.Entries = entries(m, g, read)
 	} else {
-		filing.Entries = mergedEntries(m, ref)
+		filing.Entries = mergedEntries(m, read)
 	}
 	if len(filing.Entries) == 0 {
-		filing.Stowage = positioned(m, ref)
+		filing.Stowage = positioned(m, read)
 	}
 	return filing
 }
 
 // groupFlights returns the flights that a group names, each once.
-func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
+func groupFlights(g *parser.Group, read segments) []bag.Flight {
 	flights := make([]bag.Flight, 0, 2+len(g.Onward))
 	add := func(f parser.Flight) {
-		if s := segment(f, ref); !s.IsZero() {
+		if s := read.of(f); !s.IsZero() {
 			flights = append(flights, s.Flight)
 		}
 	}
@@ -44,10 +45,10 @@ func groupFlights(g *parser.Group, ref bag.Day) []bag.Flight {
 }
 
 // entries returns an entry for each plate of a group, in plate order.
-func entries(m *parser.Message, g *parser.Group, ref bag.Day) []bag.Entry {
-	list, flights := plates(g), groupFlights(g, ref)
+func entries(m *parser.Message, g *parser.Group, read segments) []bag.Entry {
+	list, flights := plates(g), groupFlights(g, read)
 	var stowage []bag.Container
-	if c, ok := container(g, ref); ok {
+	if c, ok := container(g, read); ok {
 		stowage = []bag.Container{c}
 	}
 	var pnrs []string
@@ -67,10 +68,10 @@ func entries(m *parser.Message, g *parser.Group, ref bag.Day) []bag.Entry {
 }
 
 // mergedEntries returns the entries of a message of several groups, one a plate.
-func mergedEntries(m *parser.Message, ref bag.Day) []bag.Entry {
+func mergedEntries(m *parser.Message, read segments) []bag.Entry {
 	var all []bag.Entry
 	for i := range m.Groups {
-		all = append(all, entries(m, &m.Groups[i], ref)...)
+		all = append(all, entries(m, &m.Groups[i], read)...)
 	}
 	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	merged := all[:0]
@@ -97,10 +98,10 @@ func union[T comparable](a, b []T) []T {
 }
 
 // positioned returns the containers that a message without tags positions.
-func positioned(m *parser.Message, ref bag.Day) []bag.Container {
+func positioned(m *parser.Message, read segments) []bag.Container {
 	var all []bag.Container
 	for i := range m.Groups {
-		if c, ok := container(&m.Groups[i], ref); ok {
+		if c, ok := container(&m.Groups[i], read); ok {
 			all = append(all, c)
 		}
 	}
@@ -108,11 +109,11 @@ func positioned(m *parser.Message, ref bag.Day) []bag.Container {
 }
 
 // container returns the container that a group is about.
-func container(g *parser.Group, ref bag.Day) (c bag.Container, ok bool) {
+func container(g *parser.Group, read segments) (c bag.Container, ok bool) {
 	if g.Loading.Device == "" {
 		return c, false
 	}
-	s := segment(g.Outbound, ref)
+	s := read.of(g.Outbound)
 	return bag.Container{Flight: s.Flight, Device: g.Loading.Device}, !s.IsZero()
 }
 

@@ -90,9 +90,9 @@ func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, a
 	}
 	made.Change = bag.Change(m.Change)
 	made.Source, made.Airport = m.Version.Source, m.Version.Airport
-	made.Outbound, made.Inbound = segment(g.Outbound, at.reference), segment(g.Inbound, at.reference)
+	made.Outbound, made.Inbound = at.segments.of(g.Outbound), at.segments.of(g.Inbound)
 	for _, o := range g.Onward {
-		if s := segment(o, at.reference); !s.IsZero() {
+		if s := at.segments.of(o); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
@@ -103,7 +103,7 @@ func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, a
 	}
 	if u := &g.Loading; u.Present {
 		made.Loaded, made.Device, made.Compartment = true, u.Device, u.Compartment
-		made.Connection = connection(u.Connection, at.reference)
+		made.Connection = at.segments.connection(u.Connection)
 	}
 
 	made.Seat, made.PassengerStatus, made.TagStatus = g.Seat, g.PassengerStatus, g.TagStatus
@@ -113,16 +113,4 @@ func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, a
 	if len(g.AirlineData) > 0 {
 		made.AirlineData = append([]string(nil), g.AirlineData...)
 	}
-}
-
-// connection makes the connection flight of a .U whole; its date and destination may be absent.
-func connection(f parser.Flight, ref bag.Day) *bag.Segment {
-	if !f.Present() {
-		return nil
-	}
-	s := &bag.Segment{Flight: bag.Flight{Airline: f.Airline, Number: f.Number}, Carrier: f.Airline, Airport: f.Airport}
-	if day, ok := Resolve(f.Date, ref); ok {
-		s.Day = day
-	}
-	return s
 }

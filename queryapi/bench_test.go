@@ -33,7 +33,7 @@ func benchmark(b *testing.B, trails *answers, target string) {
 func BenchmarkHistory(b *testing.B) {
 	m := &bag.Message{
 		Kind: bag.BPM, Airport: "ZRH", Happened: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC), PNR: "ABC123", PassengerStatus: "C",
-		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20526}, Airport: "JFK"}, ReadLocation: "ZRHS1", SentLocation: "ZRHT2",
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20526}, Carrier: "LX", Airport: "JFK"}, ReadLocation: "ZRHS1", SentLocation: "ZRHT2",
 	}
 	one := &bag.Bag{Plate: "0724100001", Surname: "MUELLER", GivenName: "ANNA", PNR: "ABC123", Legs: []bag.Leg{{Flight: m.Outbound.Flight, From: "ZRH", To: "JFK", Living: true}}}
 	for range 15 {

@@ -47,6 +47,7 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
+	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
 	if !c.Key.MayUse(apikey.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
 		return c.NotAuthorised()
 	}

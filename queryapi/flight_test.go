@@ -1,6 +1,7 @@
 package queryapi_test
 
 import (
+	"strings"
 	"testing"
 
 	"bagtrail/internal/bag"
@@ -66,7 +67,7 @@ func TestBagsForFlightAsksForWhatTheRequestNames(t *testing.T) {
 		{"airport_code/JFK/arr_dep_indicator/A/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "JFK true LX100 2026-03-14"},
 		{"airport_code/JFK/arr_dep_indicator/a/airline_code/U2/flight_no/0100A/dep_flight_date/2028-02-29", "JFK true U2100A 2028-02-29"},
 		{"airport_code/LON/arr_dep_indicator/d/airline_code/1SR/flight_no/0000/dep_flight_date/2026-03-14", "LON false 1SR0 2026-03-14"},
-		{"airport_code/ZRH/arr_dep_indicator/D/airline_code/SWR/flight_no/0000A/dep_flight_date/2026-03-14/", "ZRH false SWR0A 2026-03-14"},
+		{"airport_code/ZRH/arr_dep_indicator/D/airline_code/SWR/flight_no/0000A/dep_flight_date/2026-03-14/", "ZRH false LX0A 2026-03-14"},
 		{"airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/1/dep_flight_date/2026-03-14?pnr=x&foo&callbackx=(", "ZRH false LX1 2026-03-14"},
 	} {
 		if got := get(s, "demo", "/baggage/bagsforflight/v1.0/"+tc.path); got != refusal(fault.FlightNoBags) || trails.asked != tc.asked {
@@ -89,6 +90,16 @@ func TestBagsForFlightWrapsEachBag(t *testing.T) {
 	}
 	if got := get(s, "demo", flightPath+"?callback=my.bags"); got != "200 /**/my.bags("+want+");" {
 		t.Errorf("as script: %s", got)
+	}
+}
+
+func TestBagsForFlightFindsAFlightByEitherCodeOfItsAirline(t *testing.T) {
+	for _, code := range []string{"LX", "SWR"} {
+		trails := &answers{}
+		get(site(trails), "demo", strings.Replace(flightPath, "/LX/", "/"+code+"/", 1))
+		if want := "ZRH false LX100 2026-03-14"; trails.asked != want {
+			t.Errorf("%s: asked %q, want %q", code, trails.asked, want)
+		}
 	}
 }
 

@@ -241,7 +241,7 @@ func (x timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference,
 func TestHistoryShowsPaxInquiryInfoOfLivingLegsWithReferenceData(t *testing.T) {
 	reference := func(number, from, to string) *flightref.Reference {
 		at := flightref.Times{Scheduled: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)}
-		return &flightref.Reference{Flight: bag.Flight{Airline: "LX", Number: number}, Origin: from, Destination: to, Departure: at, Arrival: at}
+		return &flightref.Reference{Flight: bag.Flight{Airline: "LX", Number: number}, Carrier: "LX", Origin: from, Destination: to, Departure: at, Arrival: at}
 	}
 	flights := timetable{"100ZRH": reference("100", "ZRH", "JFK"), "8JFK": reference("8", "JFK", "BOS"), "9ZRH": reference("9", "ZRH", "LHR")}
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")

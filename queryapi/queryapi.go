@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
@@ -48,6 +49,7 @@ type Flights interface {
 type Queries struct {
 	Trails   Trails
 	Airports Airports
+	Airlines *airline.Library // nil knows no two codes of one airline
 	Flights  Flights
 }
 

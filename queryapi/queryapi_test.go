@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
@@ -80,7 +81,7 @@ func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*ba
 func site(trails queryapi.Trails) *web.Site { return siteWith(trails, flightref.None()) }
 
 func siteWith(trails queryapi.Trails, flights queryapi.Flights) *web.Site {
-	queries := queryapi.Queries{Trails: trails, Airports: airport.New(), Flights: flights}
+	queries := queryapi.Queries{Trails: trails, Airports: airport.New(), Airlines: airline.New(), Flights: flights}
 	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
 }
 
@@ -119,7 +120,7 @@ func bsm(t *testing.T, airline, number, day, from, to string) *bag.Message {
 	at := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
 	return &bag.Message{
 		Kind: bag.BSM, Source: 'L', Airport: from, Received: at, Happened: at, LocalDay: date(t, day), Pieces: -1, Weight: -1,
-		Outbound: bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: date(t, day)}, Airport: to},
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: date(t, day)}, Carrier: airline, Airport: to},
 		Raw:      "BSM\r\n.V/1L" + from + "\r\n.F/" + airline + number + "/14MAR/" + to + "\r\n.N/0724100001001\r\nENDBSM\r\n",
 	}
 }

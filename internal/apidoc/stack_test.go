@@ -56,7 +56,7 @@ func (timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, b
 	}
 	off := time.Date(2026, 3, 14, 12, 10, 0, 0, time.UTC)
 	return &flightref.Reference{
-		Flight: f, Origin: "ZRH", Destination: "JFK", BlackoutStart: off.Add(-time.Hour), Subscription: true,
+		Flight: f, Carrier: f.Airline, Origin: "ZRH", Destination: "JFK", BlackoutStart: off.Add(-time.Hour), Subscription: true,
 		Departure: flightref.Times{Scheduled: off}, Arrival: flightref.Times{Scheduled: off.Add(9 * time.Hour), Estimated: off.Add(8*time.Hour + 40*time.Minute)},
 	}, true
 }
@@ -162,8 +162,8 @@ func journey() []string {
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK/Y\r\n.O/AA1/14MAR/LAX\r\n.N/0724100001001\r\n.S/Y/12A/C/001//N//A\r\n.W/K/2/31\r\n.P/1MUELLER/ANNAMRS\r\n.Y/LX992001234567/SEN\r\n.L/ABC123\r\nENDBSM\r\n",
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100002001\r\n.P/1MEIER/JOHNMR\r\n.L/DEF456\r\nENDBSM\r\n",
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100002001\r\n.P/1HUBER/EVAMS\r\n.L/GHI789\r\nENDBSM\r\n",
-		"BPM\r\n.V/1LZRH\r\n.J/S//B1/14MAR/081500Z/ZRHS1/ZRHT2\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\nENDBPM\r\n",
-		"BPM\r\n.V/1LZRH\r\n.J/R//B7/14MAR/092000L/ZRHR3/ZRHA4\r\n.F/LX100/14MAR/JFK\r\n.U/AKE25219LX/41\r\n.N/0724100001001\r\nENDBPM\r\n",
+		"BPM\r\n.V/1LZRH\r\n.J/S//B1/14MAR/080230Z/ZRHS1/ZRHT2\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\nENDBPM\r\n",
+		"BPM\r\n.V/1LZRH\r\n.J/R//B7/14MAR/090345L/ZRHR3/ZRHA4\r\n.F/LX100/14MAR/JFK\r\n.U/AKE25219LX/41\r\n.N/0724100001001\r\nENDBPM\r\n",
 	}
 }
 

@@ -82,7 +82,7 @@ var wanted = apikey.Key{
 
 func demandWanted(t *testing.T, path, text string) {
 	t.Helper()
-	store, err := apikey.Open(path)
+	store, err := apikey.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestARevokedKeyStaysInTheFileAndIsUnknown(t *testing.T) {
 			if len(keys) != 2 || keys[0].Name != "old" || keys[0].State(now) != "revoked" || keys[0].Customer != "O" || keys[1].State(now) != "active" {
 				t.Errorf("keys %+v", keys)
 			}
-			store, err := apikey.Open(path)
+			store, err := apikey.Open(path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
+
+	"bagtrail/enricher/airline"
 )
 
 // Operation is one of the operations that a key may cover, by its name in the key file.
@@ -56,8 +58,9 @@ type Key struct {
 	Rate       float64 // requests a second in the long run; 0: without limit
 	Burst      int     // requests at once, at least 1 where there is a rate
 
-	digest [sha256.Size]byte
-	bucket *bucket
+	airlines *airline.Library // nil where no two codes are one airline
+	digest   [sha256.Size]byte
+	bucket   *bucket
 }
 
 // State says in one word whether the key can be used: active, expired or revoked.

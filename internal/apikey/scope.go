@@ -13,8 +13,12 @@ func (k *Key) MayUse(operation Operation) bool { return k.Operations.Has(string(
 // Limited reports whether there are airlines or airports that the key does not cover.
 func (k *Key) Limited() bool { return !k.Airlines.All || !k.Airports.All }
 
-// Airline reports whether the key covers the airline.
-func (k *Key) Airline(code string) bool { return k.Airlines.Has(code) }
+// Airline reports whether the key covers the airline, by its IATA or its ICAO code.
+func (k *Key) Airline(code string) bool {
+	wanted := k.airlines.Code(code)
+	return k.Airlines.All || code != "" &&
+		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.airlines.Code(covered) == wanted })
+}
 
 // Airport reports whether the key covers the airport.
 func (k *Key) Airport(code string) bool { return k.Airports.Has(code) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/watch"
 )
 
@@ -21,12 +22,15 @@ type Store struct {
 // set is the keys of one version of the file. It never changes.
 type set map[[sha256.Size]byte]*Key
 
-// Open reads the key file. The error joins every fault of it.
-func Open(path string) (*Store, error) {
+// Open reads the key file. A key covers its airlines by whichever of their codes. The error joins every fault of the file.
+func Open(path string, airlines *airline.Library) (*Store, error) {
 	keys, err := watch.Keep(path, func(text []byte, before *set) (*set, error) {
 		keys, err := Parse(text)
 		if err != nil {
 			return nil, err
+		}
+		for _, key := range keys {
+			key.airlines = airlines
 		}
 		return newSet(keys, before), nil
 	})

@@ -31,7 +31,7 @@ func watch(t *testing.T, text string) *watched {
 	t.Helper()
 	w := &watched{t: t, path: filepath.Join(t.TempDir(), "keys.yaml"), ticks: make(chan time.Time), reports: make(chan error, 1)}
 	w.put(text)
-	store, err := apikey.Open(w.path)
+	store, err := apikey.Open(w.path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,13 +196,13 @@ func TestTheDevelopmentKeyHasEveryRight(t *testing.T) {
 
 func TestAFileThatCannotBeUsedIsNotOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if _, err := apikey.Open(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := apikey.Open(path, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("keys: 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apikey.Open(path); err == nil || !strings.Contains(err.Error(), "line 1: keys: not a list") {
+	if _, err := apikey.Open(path, nil); err == nil || !strings.Contains(err.Error(), "line 1: keys: not a list") {
 		t.Errorf("bad file: %v", err)
 	}
 }

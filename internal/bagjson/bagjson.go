@@ -158,7 +158,7 @@ func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
 		dst = appendMember(dst, "dest_airport", s.Airport)
 	}
 	dst = appendMember(dst, "flight", s.Number)
-	dst = appendMember(dst, "airline", s.Airline)
+	dst = appendMember(dst, "airline", s.Carrier)
 	if order == inbound {
 		dst = appendMember(dst, "orig_airport", s.Airport)
 	}

@@ -34,7 +34,7 @@ func day(t *testing.T, s string) bag.Day {
 
 func segment(t *testing.T, airline, number, date, airport string) bag.Segment {
 	t.Helper()
-	return bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: day(t, date)}, Airport: airport}
+	return bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: day(t, date)}, Carrier: airline, Airport: airport}
 }
 
 // full is an event with every member.
@@ -44,7 +44,7 @@ func full(t *testing.T) (*bag.Event, bagjson.Shown) {
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
 		Onward:    []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
 		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Loaded: true, Device: "AKE25219OZ", Compartment: "41",
-		Connection:      &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Airport: "LAX"},
+		Connection:      &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
 		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
 	}}
 	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
@@ -122,7 +122,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 		if ms < 0 || ms > 253_402_300_799_000 || date < 0 || date > 2_932_896 {
 			t.Skip("no date of four digits")
 		}
-		flight := bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: bag.Day(date)}, Airport: airport}
+		flight := bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: bag.Day(date)}, Carrier: airline, Airport: airport}
 		e := &bag.Event{Code: text, Description: data, Message: &bag.Message{
 			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: &flight,
 			Loaded: flag, Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
@@ -162,7 +162,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 	}
 	flight := func(s bag.Segment, airport string) map[string]any {
 		o := map[string]any{}
-		put(o, "airline", s.Airline)
+		put(o, "airline", s.Carrier)
 		put(o, "flight", s.Number)
 		put(o, airport, s.Airport)
 		if s.Day != 0 {
@@ -182,7 +182,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 	}
 	re := map[string]any{"bagtag": string(shown.Reflighted.Plate)}
 	if shown.Reflighted.Flight.Airline != "" {
-		re["flights"] = flight(bag.Segment{Flight: shown.Reflighted.Flight}, "")
+		re["flights"] = flight(bag.Segment{Flight: shown.Reflighted.Flight, Carrier: shown.Reflighted.Flight.Airline}, "")
 	}
 	out["reflighted_info"] = re
 	for name, value := range map[string]string{
@@ -216,7 +216,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 func BenchmarkEvent(b *testing.B) {
 	e := &bag.Event{Code: "EXPECTED", Description: "Bag Expected", Message: &bag.Message{
 		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), PNR: "ABC123", PassengerStatus: "C",
-		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20500}, Airport: "JFK"},
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20500}, Carrier: "LX", Airport: "JFK"},
 	}}
 	var buffer []byte
 	b.ReportAllocs()

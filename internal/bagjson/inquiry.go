@@ -15,7 +15,7 @@ func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	arrival, _ := r.Arrival.Best()
 	origin := places.Location(r.Origin)
 	dst = append(dst, `{"airline":`...)
-	dst = jsontext.AppendString(dst, r.Flight.Airline)
+	dst = jsontext.AppendString(dst, r.Carrier)
 	dst = append(dst, `,"flight_no":`...)
 	dst = jsontext.AppendString(dst, r.Flight.Number)
 	dst = append(dst, `,"orig_airport":`...)

@@ -11,7 +11,7 @@ import (
 
 func TestInquiryShowsTheBestKnownTimesInTheZonesOfTheirAirports(t *testing.T) {
 	leg := &flightref.Reference{
-		Flight: bag.Flight{Airline: "LX", Number: "100", Day: day(t, "2026-11-21")}, Origin: "ZRH", Destination: "JFK", Subscription: true,
+		Flight: bag.Flight{Airline: "LX", Number: "100", Day: day(t, "2026-11-21")}, Carrier: "LX", Origin: "ZRH", Destination: "JFK", Subscription: true,
 		Departure: flightref.Times{Scheduled: time.Date(2026, 11, 21, 12, 10, 0, 0, time.UTC), Estimated: time.Date(2026, 11, 21, 12, 40, 0, 0, time.UTC)},
 		Arrival:   flightref.Times{Scheduled: time.Date(2026, 11, 21, 21, 15, 0, 0, time.UTC)},
 	}

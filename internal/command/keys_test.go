@@ -23,7 +23,7 @@ func TestKeysCreatesListsAndRevokes(t *testing.T) {
 	if file, err := os.ReadFile(path); err != nil || strings.Contains(string(file), text) || !strings.Contains(string(file), "sha256:") {
 		t.Errorf("the file holds the digest, not the key: %s %v", file, err)
 	}
-	store, err := apikey.Open(path)
+	store, err := apikey.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 func (s *service) site() (*web.Site, error) {
 	clock := ingestor.NewClock(s.clock)
 	acceptor := s.acceptor(clock)
-	queries := queryapi.Queries{Trails: s.trails, Airports: s.library, Flights: s.flights}
+	queries := queryapi.Queries{Trails: s.trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
 	delayed := &queryapi.DelayedBags{
 		Trails: s.trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
 		Clock: clock.Now,

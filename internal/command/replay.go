@@ -64,7 +64,7 @@ With --rejects it judges the messages of the rejects topic again, and takes in w
 				work = p.replayRejects
 			}
 			return p.tool(cmd.Context(), eff.Config, work,
-				(*service).readAirports, (*service).openIndex, (*service).openKafka, (*service).waitForServers)
+				(*service).readLibraries, (*service).openIndex, (*service).openKafka, (*service).waitForServers)
 		},
 	}
 	flags := cmd.Flags()

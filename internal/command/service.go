@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
@@ -49,6 +50,7 @@ type service struct {
 	behind   *crew           // what the doors need while they are open
 
 	library  *airport.Library
+	airlines *airline.Library
 	keys     *apikey.Store
 	flights  *flightref.Store
 	filer    *enricher.Enricher
@@ -78,7 +80,7 @@ func newService(conf *config.Config, open doors, log *zap.Logger, fail func(erro
 // start starts the parts from the inside outward: what others need comes first, and the doors open last.
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.startOps, s.readAirports, s.readFlights, s.readKeys, s.listen, s.openIndex, s.openKafka, s.openDownstream,
+		s.startOps, s.readLibraries, s.readFlights, s.readKeys, s.listen, s.openIndex, s.openKafka, s.openDownstream,
 		s.waitForServers, s.rebuild, s.openDoors,
 	} {
 		if err := step(ctx); err != nil {
@@ -114,19 +116,23 @@ func (s *service) startOps(ctx context.Context) error {
 // usualHeap is how large the heap is at full rate, in bytes: what a process has been at its peak it may as well use.
 const usualHeap = 64 << 20
 
-// readAirports makes what knows airports.
-func (s *service) readAirports(context.Context) (err error) {
+// readLibraries makes what knows airports and airlines.
+func (s *service) readLibraries(context.Context) (err error) {
 	if s.library, err = openAirports(s.conf); err != nil {
 		return unusable(err)
 	}
-	s.filer = enricher.New(s.library)
+	pairs, err := readPairs(s.conf)
+	if err != nil {
+		return unusable(err)
+	}
+	s.airlines, s.filer = airline.New(pairs...), enricher.New(s.library, pairs...)
 	return nil
 }
 
 // readFlights reads the flight reference, and watches it.
 func (s *service) readFlights(context.Context) (err error) {
 	if path := s.conf.Files.Flights; path != "" {
-		if s.flights, err = flightref.Open(path, s.library.Place); err != nil {
+		if s.flights, err = flightref.Open(path, s.library.Place, s.airlines); err != nil {
 			return unusable(fmt.Errorf("flights file: %w", err))
 		}
 		s.watch("flights file", s.flights.Watch)
@@ -140,7 +146,7 @@ func (s *service) readKeys(context.Context) (err error) {
 		return nil
 	}
 	if path := s.conf.Files.Keys; path != "" {
-		if s.keys, err = apikey.Open(path); err != nil {
+		if s.keys, err = apikey.Open(path, s.airlines); err != nil {
 			return unusable(fmt.Errorf("key file: %w", err))
 		}
 		s.watch("key file", s.keys.Watch)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/announce"
@@ -62,7 +63,11 @@ identifier found, or ""), accepted, errors, warnings.`,
 			if v.library, err = openAirports(eff.Config); err != nil {
 				return unusable(err)
 			}
-			v.enricher = enricher.New(v.library)
+			pairs, err := readPairs(eff.Config)
+			if err != nil {
+				return unusable(err)
+			}
+			v.enricher = enricher.New(v.library, pairs...)
 			v.pipeline = ingestor.New(v.library, v.enricher, nil)
 			v.out = bufio.NewWriter(p.stdout)
 			if len(names) == 0 {
@@ -204,4 +209,21 @@ func openAirports(c *config.Config) (*airport.Library, error) {
 		return nil, fmt.Errorf("airports file %s: %w", c.Files.Airports, err)
 	}
 	return airport.New(extra), nil
+}
+
+// readPairs reads the airline codes of the operator's file, if there is one.
+func readPairs(c *config.Config) ([]airline.Pair, error) {
+	if c.Files.Airlines == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.Files.Airlines)
+	if err != nil {
+		return nil, fmt.Errorf("airlines file: %w", err)
+	}
+	defer f.Close()
+	pairs, err := airline.ReadPairs(f)
+	if err != nil {
+		return nil, fmt.Errorf("airlines file %s: %w", c.Files.Airlines, err)
+	}
+	return pairs, nil
 }

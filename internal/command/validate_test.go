@@ -197,12 +197,12 @@ func TestValidateRejectsWhatIsTooLongAsTheServiceDoes(t *testing.T) {
 }
 
 func TestValidateEventsShowsWhatTheMessageWouldMake(t *testing.T) {
-	got := run(t, bsm+bpm, nil, "validate", "--json", "--split", "--events", "--received", "2026-03-12T09:00:00Z")
+	got := run(t, bsm+bpm, nil, "validate", "--json", "--split", "--events", "--received", "2026-03-12T09:30:00Z")
 	all := lines(t, got.stdout)
 	if len(all) != 2 || got.code != command.Done {
 		t.Fatalf("%+v", got)
 	}
-	if e := all[0].Events; len(e) != 1 || e[0].Bagtag != "0724123456" || e[0].Event.Code != "EXPECTED" || e[0].Event.At != "2026-03-12T09:00:00Z" {
+	if e := all[0].Events; len(e) != 1 || e[0].Bagtag != "0724123456" || e[0].Event.Code != "EXPECTED" || e[0].Event.At != "2026-03-12T09:30:00Z" {
 		t.Errorf("%+v", e)
 	}
 	// One event a tag, at the read time of .J: 10:15 in Zurich.
@@ -212,7 +212,7 @@ func TestValidateEventsShowsWhatTheMessageWouldMake(t *testing.T) {
 	// The year of the read date is the one nearest to the receipt.
 	later := run(t, bpm, nil, "validate", "--json", "--events", "--received", "2031-01-02T00:00:00+02:00")
 	if e := lines(t, later.stdout)[0].Events; len(e) != 2 || e[0].Event.At != "2031-01-01T22:00:00Z" {
-		t.Errorf("a BPM read more than a day after its receipt happened when it was received; got %+v", e)
+		t.Errorf("a BPM read after its receipt happened when it was received; got %+v", e)
 	}
 	if text := run(t, bpm, nil, "validate", "--events").stdout; !strings.Contains(text, "  0724123457 SORTED (Bag Sorted)\n") {
 		t.Errorf("got %s", text)
@@ -220,11 +220,11 @@ func TestValidateEventsShowsWhatTheMessageWouldMake(t *testing.T) {
 }
 
 func TestValidateKnowsTheAirportsFile(t *testing.T) {
-	text := strings.ReplaceAll(bpm, "ZRH", "QZZ")
+	text := strings.ReplaceAll(bpm, "ZRH", "XQZ")
 	if got := run(t, text, nil, "validate"); got.code != command.Rejected {
 		t.Fatalf("%+v", got)
 	}
-	file := write(t, t.TempDir(), "airports.yaml", "airports: [{code: QZZ, timezone: Europe/Zurich}]\n")
+	file := write(t, t.TempDir(), "airports.yaml", "airports: [{code: XQZ, timezone: Europe/Zurich}]\n")
 	if got := run(t, text, []string{"BAGTRAIL_AIRPORTS_FILE=" + file}, "validate"); got.code != command.Done {
 		t.Errorf("%+v", got)
 	}

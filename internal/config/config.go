@@ -85,6 +85,7 @@ func (w WTR) InProcess() bool { return w.URL == "" }
 type Files struct {
 	Keys     string
 	Airports string
+	Airlines string
 	Flights  string
 }
 

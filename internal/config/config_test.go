@@ -85,7 +85,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
 		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=g",
-		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_FLIGHTS_FILE=flights",
+		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_AIRLINES_FILE=airlines", "BAGTRAIL_FLIGHTS_FILE=flights",
 		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
 		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
 	}
@@ -104,7 +104,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", EventsTopic: "", Group: "g",
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
-		Files: config.Files{Keys: "keys", Airports: "airports", Flights: "flights"},
+		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},
 		Rules: config.Rules{Retention: 24 * time.Hour},
 		Log:   config.Log{Level: "debug", Format: "console"},
 	}

@@ -63,6 +63,7 @@ func (c *Config) settings() []setting {
 		{name: "kafka-group", init: "bagtrail", set: text(&c.Kafka.Group), usage: "consumer `group` of all processes that share the index"},
 		{name: "keys-file", set: text(&c.Files.Keys), empty: true, usage: "YAML `file` of API keys; none: one development key, on loopback only"},
 		{name: "airports-file", set: text(&c.Files.Airports), empty: true, usage: "YAML `file` of more airports and more .B codes"},
+		{name: "airlines-file", set: text(&c.Files.Airlines), empty: true, usage: "YAML `file` of more pairs of IATA and ICAO airline codes"},
 		{name: "flights-file", set: text(&c.Files.Flights), empty: true, usage: "YAML `file` of flight reference data"},
 		{name: "wtr-url", set: text(&c.WTR.URL), empty: true, secret: true, usage: "`URL` of the downstream delayed-bag system; none: in-process simulator"},
 		{name: "wtr-timeout", init: "10s", set: duration(&c.WTR.Timeout), usage: "how `long` the delayed-bag system may take"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/strictyaml"
 )
@@ -22,18 +23,19 @@ import (
 //	    blackout_start: 2026-11-21T12:10:00+01:00
 //	    paxinquiry_subscription: true
 //
-// The last two may be left out, as may all but one time of departure and of arrival. The error joins every fault of the
+// An airline may be named by its IATA or its ICAO code. The last two may be left out, as may all but one time of departure and of arrival. The error joins every fault of the
 // file, each with its line.
-func Parse(text []byte) ([]*Reference, error) {
+func Parse(text []byte, airlines *airline.Library) ([]*Reference, error) {
 	var references []*Reference
 	seen := map[leg]bool{}
 	err := strictyaml.Read(text, func(document strictyaml.Value) {
 		document.Object(strictyaml.Members{"flights": func(list strictyaml.Value) {
 			list.List(func(v strictyaml.Value) {
 				r := readReference(v)
+				r.Flight.Airline = airlines.Code(r.Carrier)
 				if id := (leg{r.Flight, r.Origin, r.Destination}); id.complete() {
 					if seen[id] {
-						v.Fault("%s%s of %s from %s to %s is there twice", r.Flight.Airline, r.Flight.Number, r.Flight.Day, r.Origin, r.Destination)
+						v.Fault("%s%s of %s from %s to %s is there twice", r.Carrier, r.Flight.Number, r.Flight.Day, r.Origin, r.Destination)
 					}
 					seen[id] = true
 				}
@@ -60,7 +62,7 @@ func readReference(v strictyaml.Value) *Reference {
 	r := &Reference{}
 	v.Object(strictyaml.Members{
 		"airline": func(v strictyaml.Value) {
-			r.Flight.Airline = readPattern(v, isAirline, "an airline of 2 or 3 characters")
+			r.Carrier = readPattern(v, isAirline, "an airline of 2 or 3 characters")
 		},
 		"flight":                  func(v strictyaml.Value) { r.Flight.Number = readNumber(v) },
 		"origin":                  func(v strictyaml.Value) { r.Origin = readPattern(v, isAirport, "an airport of three capitals") },

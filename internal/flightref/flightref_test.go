@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/flightref"
 )
@@ -64,7 +65,7 @@ func open(t *testing.T, text string) (*flightref.Store, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "flights.yaml")
 	write(t, path, text, 0)
-	store, err := flightref.Open(path, place)
+	store, err := flightref.Open(path, place, airline.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +103,25 @@ func TestALegIsFoundByFlightAndAirports(t *testing.T) {
 		if found != (c.want != "") || found != (r != nil) || found && r.Origin != c.want {
 			t.Errorf("%s: found %v %+v", c.what, found, r)
 		}
+	}
+}
+
+func TestAFlightOfTheFileIsFoundByEitherCodeOfItsAirline(t *testing.T) {
+	store, _ := open(t, strings.Replace(sample, "airline: LX", "airline: SWR", 1))
+	r, found := store.Lookup(flight("LX", "100"), "ZRH", "JFK")
+	if !found || r.Carrier != "SWR" || r.Flight != flight("LX", "100") {
+		t.Errorf("found %v %+v", found, r)
+	}
+	if !store.Departed(flight("LX", "100"), "ZRH", at("2026-11-21T13:00:00Z")) {
+		t.Error("LX100 has not departed")
+	}
+	twice := `flights:
+  - {airline: LX, flight: "1", origin: ZRH, destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T13:10:00Z}, arrival: {actual: 2026-11-21T13:10:00Z}}
+  - {airline: SWR, flight: "1", origin: ZRH, destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T13:10:00Z}, arrival: {actual: 2026-11-21T13:10:00Z}}
+`
+	_, err := flightref.Parse([]byte(twice), airline.New())
+	if want := "line 3: flights[1]: SWR1 of 2026-11-21 from ZRH to JFK is there twice"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
@@ -194,7 +214,7 @@ func TestEveryFaultOfAFlightFileIsReported(t *testing.T) {
   - {airline: LX, flight: "1", origin: ZRH, destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T13:10:00Z}, arrival: {actual: 2026-11-21T13:10:00Z}}
   - {airline: LX, flight: "01", origin: ZRH, destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T13:10:00}, arrival: {actual: 2026-11-21T13:10:00Z}, paxinquiry_subscription: 1, gate: A1}
 flight: []
-`))
+`), nil)
 	want := `flight reference file:
 line 2: flights[0].airline: "lx" is not an airline of 2 or 3 characters
 line 2: flights[0].flight: "A1" is not a flight number: 1-4 digits and perhaps a letter
@@ -214,21 +234,21 @@ line 6: flight: unknown member`
 	if err == nil || err.Error() != want {
 		t.Errorf("faults:\n%v\nwant:\n%s", err, want)
 	}
-	if _, err := flightref.Parse(nil); err == nil || !strings.Contains(err.Error(), "flights is missing") {
+	if _, err := flightref.Parse(nil, nil); err == nil || !strings.Contains(err.Error(), "flights is missing") {
 		t.Errorf("an empty file may be half written: %v", err)
 	}
-	if references, err := flightref.Parse([]byte(`{"flights": []}`)); err != nil || len(references) != 0 {
+	if references, err := flightref.Parse([]byte(`{"flights": []}`), nil); err != nil || len(references) != 0 {
 		t.Errorf("a file without flights: %v", err)
 	}
 }
 
 func TestAFileThatCannotBeUsedIsNotOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flights.yaml")
-	if _, err := flightref.Open(path, place); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := flightref.Open(path, place, airline.New()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	write(t, path, "flights: 1", 0)
-	if _, err := flightref.Open(path, place); err == nil || !strings.Contains(err.Error(), "line 1: flights: not a list") {
+	if _, err := flightref.Open(path, place, airline.New()); err == nil || !strings.Contains(err.Error(), "line 1: flights: not a list") {
 		t.Errorf("bad file: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // Reference is what the file says of one leg of a flight. It never changes once read.
 type Reference struct {
 	Flight              bag.Flight
+	Carrier             string // the airline's code as the file has it
 	Origin, Destination string // airports
 	Departure, Arrival  Times
 	BlackoutStart       time.Time // zero where there is none

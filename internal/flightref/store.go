@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/watch"
 )
@@ -22,9 +23,9 @@ type set map[bag.Flight][]*Reference
 func None() *Store { return &Store{references: watch.Fixed(&set{})} }
 
 // Open reads the flight reference file. place gives the metropolitan code of an airport, or the airport itself: a
-// message may name LON where the file has LHR. The error joins every fault of the file.
-func Open(path string, place func(airport string) string) (*Store, error) {
-	references, err := watch.Keep(path, newSet)
+// message may name LON where the file has LHR. A flight is found by the code of airlines, and so is what is looked up. The error joins every fault of the file.
+func Open(path string, place func(airport string) string, airlines *airline.Library) (*Store, error) {
+	references, err := watch.Keep(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
 		return nil, fmt.Errorf("flight reference file: %w", err)
 	}
@@ -74,8 +75,8 @@ func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(e
 	s.references.Watch(ctx, ticks, report)
 }
 
-func newSet(text []byte, _ *set) (*set, error) {
-	references, err := Parse(text)
+func newSet(text []byte, airlines *airline.Library) (*set, error) {
+	references, err := Parse(text, airlines)
 	if err != nil {
 		return nil, err
 	}

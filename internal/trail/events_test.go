@@ -249,3 +249,15 @@ func TestRules2Order(t *testing.T) {
 		expect(t, "events", codes(w.one(plate)), "GROUND_TRACKED SORTED EXPECTED")
 	})
 }
+
+// TestFlightsOfOneAirlineAreOneFlight: the IATA and the ICAO code of an airline name the same flights.
+func TestFlightsOfOneAirlineAreOneFlight(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/SWR100/12MAR/JFK", ".N/0220000001001", "ENDBSM")
+	w.send("12T07:00", bpm(".J/R", ".F/LX100/12MAR/JFK", ".U/AKE12345LX/41L", ".N/0220000001001")...)
+	expectList(t, "flight", w.flight("ZRH", false, "LX100/12"), "0220000001 Loaded on Aircraft")
+	b := w.one(plate)
+	expect(t, "legs", len(b.Legs), 1)
+	expect(t, "carrier of the BSM", b.Events[0].Message.Outbound.Carrier, "SWR")
+	expect(t, "carrier of the BPM", b.Events[1].Message.Outbound.Carrier, "LX")
+}

@@ -341,7 +341,7 @@ func TestRateLimitTellsWhatIsLeft(t *testing.T) {
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%s%x\n", text, sha256.Sum256([]byte("secret-of-slow"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	store, err := apikey.Open(path)
+	store, err := apikey.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,64 @@
+package airline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"bagtrail/internal/strictyaml"
+)
+
+// ReadPairs reads an airlines file in YAML:
+//
+//	airlines:
+//	  - {iata: LX, icao: SWR}
+//
+// The error joins every fault of the file, each with its line.
+func ReadPairs(r io.Reader) ([]Pair, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read airlines: %w", err)
+	}
+	var pairs []Pair
+	seen := map[string]bool{}
+	err = strictyaml.Read(text, func(document strictyaml.Value) {
+		document.Object(strictyaml.Members{"airlines": func(list strictyaml.Value) {
+			list.List(func(v strictyaml.Value) {
+				var p Pair
+				v.Object(strictyaml.Members{
+					"iata": func(v strictyaml.Value) { p.IATA = readCode(v, isIATA, "an IATA code of 2 capitals or digits") },
+					"icao": func(v strictyaml.Value) { p.ICAO = readCode(v, isICAO, "an ICAO code of 3 capitals") },
+				}, "iata", "icao")
+				if p.ICAO != "" && seen[p.ICAO] {
+					v.Fault("%s is there twice", p.ICAO)
+				}
+				seen[p.ICAO] = true
+				pairs = append(pairs, p)
+			})
+		}})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("airlines:\n%w", err)
+	}
+	return pairs, nil
+}
+
+func readCode(v strictyaml.Value, valid func(string) bool, what string) string {
+	code, plain := v.Text()
+	if plain && !valid(code) {
+		v.Fault("%q is not %s", code, what)
+		return ""
+	}
+	return code
+}
+
+const (
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits   = "0123456789"
+)
+
+func isIATA(s string) bool {
+	return len(s) == 2 && strings.Trim(s, capitals+digits) == "" && strings.ContainsAny(s, capitals)
+}
+
+func isICAO(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }
