@@ -18,9 +18,9 @@ require (
 	github.com/spf13/pflag v1.0.9 // flags that tell whether they were set; part of cobra
 	github.com/swaggest/swgui v1.8.5 // Swagger UI with its assets inside the Go module
 	github.com/testcontainers/testcontainers-go v0.44.0 // tests only: real servers where a Docker engine is
-	github.com/twmb/franz-go v1.22.2 // what kfake is made of, in the version with which it compiles
+	github.com/twmb/franz-go v1.22.2 // what kfake is made of, in the version with which it compiles; which requests it takes
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the in-process Kafka broker; no release yet, kept by the author of franz-go
-	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // tests only: faults of the in-process broker
+	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // names of requests, and faults of the in-process broker in tests
 	go.uber.org/zap v1.28.0 // structured logs without allocations
 )
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 	"go.uber.org/zap"
 )
 
@@ -37,6 +39,16 @@ const clusterID = "bagtrail"
 var brokerSettings = map[string]string{
 	"log.retention.ms":          "-1",
 	"offsets.retention.minutes": "5256000", // ten years
+}
+
+// served are the requests that the broker takes, in the versions in which its answers suit Kafka's own tools. In later ones it has
+// null where the tools rely on a list, or compares names of types by their case; the tools fall back to these.
+func served() *kversion.Versions {
+	versions := kversion.Stable()
+	versions.SetMaxKeyVersion(kmsg.DescribeTopicPartitions.Int16(), -1) // not at all: eligible replicas are null
+	versions.SetMaxKeyVersion(kmsg.CreateTopics.Int16(), 4)             // from 5 on: configs are null
+	versions.SetMaxKeyVersion(kmsg.ListGroups.Int16(), 4)               // from 5 on: types of groups
+	return versions
 }
 
 // StartEmbedded starts the broker. It fails where another process uses the directory or the address, and where a part of the log is
@@ -82,6 +94,7 @@ func (e *Embedded) start(conf EmbeddedConfig, listener net.Listener) error {
 		kfake.DataDir(log),
 		kfake.BrokerConfigs(brokerSettings),
 		kfake.ClusterID(clusterID),
+		kfake.MaxVersions(served()),
 		kfake.WithLogger(brokerLog{conf.Logger}),
 	)
 	if err != nil {

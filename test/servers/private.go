@@ -67,6 +67,17 @@ func SecuredKafka(t testing.TB, version Version, settings ...string) *program.Se
 	return s
 }
 
+// KafkaTool runs a command-line tool of Kafka (program.KafkaTool) and returns what it prints.
+func KafkaTool(t testing.TB, version Version, addr, class string, args ...string) string {
+	t.Helper()
+	needKafka(t, version)
+	out, err := program.KafkaTool(Context(t), string(version), addr, class, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func localRedis(t testing.TB) (Server, error) {
 	if err := redisHere(); err != nil {
 		return Server{}, errors.Join(errAbsent, err)

@@ -37,7 +37,7 @@ func KafkaLibs(version string) (string, error) {
 		base = filepath.Join(root, ".cache", "kafka")
 	}
 	libs := filepath.Join(base, version)
-	jar := filepath.Join(libs, "kafka_2.13-"+version+".jar")
+	jar := filepath.Join(libs, "kafka-tools-"+version+".jar")
 	if _, err := os.Stat(jar); err != nil {
 		return "", fmt.Errorf("kafka %s: %w", version, err)
 	}
@@ -112,6 +112,22 @@ func newKafka(ctx context.Context, home Home, version, addr, controller string, 
 			"-cp", classes, "kafka.Kafka", conf},
 		ready: func(ctx context.Context) error { return KafkaReady(ctx, addr) },
 	}, nil
+}
+
+// KafkaTool runs one of Kafka's command-line tools, named by its class below org.apache.kafka.tools, against the broker, and returns
+// what it prints. Some tools end well although they print an error.
+func KafkaTool(ctx context.Context, version, addr, class string, args ...string) (string, error) {
+	libs, err := KafkaLibs(version)
+	if err != nil {
+		return "", err
+	}
+	args = append([]string{QuickJava, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", filepath.Join(libs, "*"),
+		"org.apache.kafka.tools." + class, "--bootstrap-server", addr}, args...)
+	out, err := exec.CommandContext(ctx, "java", args...).CombinedOutput()
+	if err != nil {
+		return string(out), fmt.Errorf("%s: %w\n%s", class, err, out)
+	}
+	return string(out), nil
 }
 
 // QuickJava leaves Java's optimizing compiler out. A broker that was started for
