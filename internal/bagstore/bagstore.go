@@ -3,8 +3,9 @@
 // stores messages, not events: what they mean is folded when they are read, so every write commutes with every other, may
 // be repeated, and needs no transaction.
 //
-// The guarantees: what File has reported as filed is in Redis whole; a read is whole or an error; nothing is kept longer
-// than retention allows. All that goes wrong on the way to Redis and back is ErrUnavailable.
+// The guarantees: what File has reported as filed is in Redis whole; a read is whole or an error, but for values that are
+// damaged, which stall nobody: they are left out and moved aside, and filing their messages again brings them back; nothing
+// is kept longer than retention allows. All that goes wrong on the way to Redis and back is ErrUnavailable.
 package bagstore
 
 import (
@@ -23,6 +24,10 @@ type Config struct {
 	URL       string           // of Redis, see ParseURL; "" for one inside this process
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
+
+	// Damaged is told, perhaps from several goroutines, the digest of the name of a key under which something damaged was
+	// found, when that has been moved aside, or why it was not. It may be nil.
+	Damaged func(digest string, err error)
 }
 
 // Store is a connection to the index. It is safe for concurrent use.
@@ -33,6 +38,8 @@ type Store struct {
 	codec     *codec.Codec
 	settled   *settled
 	recent    recent
+	damages   damages
+	damaged   func(digest string, err error)
 	reading   redis.UniversalClient
 	writing   redis.UniversalClient
 	embedded  *embedded // nil where Redis is a server
@@ -49,6 +56,11 @@ func Open(c Config) (*Store, error) {
 		now:       c.Now,
 		codec:     codec.New(),
 		settled:   newSettled(mostMarks),
+		damages:   damages{waiting: make(map[damage]struct{}), ended: make(chan struct{})},
+		damaged:   c.Damaged,
+	}
+	if s.damaged == nil {
+		s.damaged = func(string, error) {}
 	}
 	if c.URL == "" {
 		e, err := startEmbedded(c.Now, time.Duration(s.retention.granule)*time.Second)
@@ -83,7 +95,9 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // Close ends all connections, and an in-process Redis with everything that it holds.
 func (s *Store) Close() error {
+	s.damages.end()
 	err := errors.Join(s.reading.Close(), s.writing.Close())
+	s.damages.working.Wait()
 	if s.embedded != nil {
 		s.embedded.close()
 	}

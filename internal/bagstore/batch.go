@@ -78,15 +78,9 @@ func (b *batch) expire(key span, until int64) {
 	b.add(command{verb: laterExpiry, key: key, until: until})
 }
 
-// send sends the commands in one round trip, and returns their text, and the first error of any of them. The replies are
-// in order.
-func (b *batch) send(ctx context.Context, client redis.UniversalClient) (text string, err error) {
-	text = string(b.text)
-	return text, b.resend(ctx, client, text)
-}
-
-// resend sends the commands, whose words lie in text.
-func (b *batch) resend(ctx context.Context, client redis.UniversalClient, text string) error {
+// send sends the commands, whose words lie in text, in one round trip, and returns the first error of any of them. The
+// replies are in order.
+func (b *batch) send(ctx context.Context, client redis.UniversalClient, text string) error {
 	if len(b.commands) == 0 {
 		return nil
 	}

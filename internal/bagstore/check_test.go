@@ -69,7 +69,8 @@ func TestEveryMasterOfAClusterIsChecked(t *testing.T) {
 }
 
 // leastRights is what the service needs of Redis, no more; on a cluster it must also read where the slots are.
-const leastRights = "+ping +hello +select +incrby +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set"
+const leastRights = "+ping +hello +select +incrby +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set" +
+	" +hget +type +expiretime +rename +zrem +watch +unwatch +multi +exec"
 
 // A user with no more rights than the service needs can do everything; what he may not read is said.
 func TestLeastRights(t *testing.T) {
@@ -135,6 +136,7 @@ func useAll(t *testing.T, url string) {
 	if _, err := store.Reader().Read(ctx, trail.Wanted{Originals: []bag.Plate{"0220123456"}}); err != nil {
 		t.Error(err)
 	}
+	meetDamage(t, url)
 	holding, release := context.WithCancel(ctx)
 	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)
@@ -162,6 +164,40 @@ func useAll(t *testing.T, url string) {
 	}
 	if err := store.Ready(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// meetDamage has damage of every sort moved aside.
+func meetDamage(t *testing.T, url string) {
+	t.Helper()
+	told := make(chan error, 10)
+	store := open(t, bagstore.Config{URL: url, Retention: 180 * time.Second, Damaged: func(_ string, err error) { told <- err }})
+	a, err := bagstore.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, client := context.Background(), redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: a.Hosts, IsClusterMode: a.Cluster, Username: a.User, Password: a.Password,
+	})
+	err = errors.Join(
+		client.HSet(ctx, a.Prefix+"b:0220999999", "field", "no message").Err(),
+		client.ZAdd(ctx, a.Prefix+"p:DAMAGE", redis.Z{Score: 4e9, Member: "no plate"}).Err(),
+		client.Set(ctx, a.Prefix+"r:0220999999", "no set", 0).Err(),
+		client.Close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := store.Reader().Read(ctx, trail.Wanted{
+		Trails: []bag.Plate{"0220999999"}, PNRs: []string{"DAMAGE"}, Originals: []bag.Plate{"0220999999"},
+	})
+	if err != nil || len(bagstoretest.Messages(t, found.Trails[0]))+len(found.PNRs[0])+len(found.Originals[0]) > 0 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	for range 3 {
+		if err := <-told; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

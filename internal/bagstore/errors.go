@@ -1,22 +1,13 @@
 package bagstore
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
-
-	"bagtrail/internal/bagstore/codec"
 )
 
 // ErrUnavailable is in every error that comes from Redis or the way to it, time limits included. Of a write it says that
 // it is not known what was done, and that repeating it is safe.
 var ErrUnavailable = errors.New("redis is not available")
-
-// ErrDamaged is in the error of reading messages again that met a value which is none. The error names the digest of its key, so that
-// it can be found, and nothing of what the key and the value hold.
-var ErrDamaged = codec.ErrDamaged
 
 // failure is an error of Redis. Its text holds nothing of what was written or asked.
 type failure struct {
@@ -39,9 +30,3 @@ func (f *failure) Error() string {
 }
 
 func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
-
-// damaged returns the error of a value under a key that cannot be read.
-func damaged(key string, err error) error {
-	digest := sha256.Sum256([]byte(key))
-	return fmt.Errorf("bagstore: key with digest %s: %w", hex.EncodeToString(digest[:8]), err)
-}

@@ -1,6 +1,10 @@
 package bagstore
 
-import "bagtrail/internal/bag"
+import (
+	"strings"
+
+	"bagtrail/internal/bag"
+)
 
 // The keys. Each begins with the prefix of the installation, which is "" as a rule. Only single-key commands are used,
 // so no two keys need to live on one node, and every write may be repeated or come in any order:
@@ -17,6 +21,10 @@ import "bagtrail/internal/bag"
 //	                                  stowage device, for the flight
 //	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
 //	                                  the stowage device, for the flight        retention, or a bag in it is
+//	d:{b:0220123456}           hash   what was damaged under the key in the     with that key, as it
+//	                                  braces: field → value, or member → ""     was then
+//	d:{b:0220123456}:key       any    what stood in the place of that key and   the same
+//	                                  is of a wrong type
 //	count                      string how many messages have been given a      never
 //	                                  position, where there is no log
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
@@ -35,6 +43,8 @@ const (
 	rushKind      = 'r'
 	contentsKind  = 'u'
 	stowageKind   = 'c'
+	damagedKind   = 'd'
+	wholeKey      = ":key" // behind the name of a damaged key
 	countKey      = "count"
 	sweepKey      = "sweep"
 )
@@ -82,4 +92,22 @@ func (k keys) split(key string) (kind byte, rest string) {
 		return 0, ""
 	}
 	return key[len(k)], key[len(k)+2:]
+}
+
+// aside returns where what is damaged under a key is put: in the same slot of a cluster, so that it can be moved at once. A key
+// that holds braces of its own may have the slot that these name.
+func (k keys) aside(key string) string {
+	to := string(k.kind(nil, damagedKind))
+	if strings.Contains(key[len(k):], "{") {
+		return to + key[len(k):]
+	}
+	return to + "{" + key + "}"
+}
+
+// typeOf returns the type that Redis has for a key.
+func (k keys) typeOf(key string) string {
+	if kind, _ := k.split(key); kind == plateKind || kind == stowageKind {
+		return "hash"
+	}
+	return "zset"
 }

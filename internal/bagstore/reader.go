@@ -22,7 +22,7 @@ import (
 var _ trail.Index = (*Reader)(nil)
 
 // Reader gives back what was filed. Every call is one round trip, to each master of a cluster at once, and takes no longer
-// than 0.8 s, and a second more for 10,000 plates. Its error is ErrUnavailable; ErrDamaged comes when messages are read again.
+// than 0.8 s, and a second more for 10,000 plates. Its error is ErrUnavailable. What is damaged it leaves out.
 // It is safe for concurrent use.
 type Reader struct {
 	store   *Store
@@ -57,7 +57,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, err
 	}
 	return trail.Found{
-		Flights: ascending(flights), PNRs: ascending(pnrs), Originals: ascending(originals), Contents: ascending(contents),
+		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals), Contents: r.ascending(contents),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions),
 	}, nil
@@ -136,7 +136,7 @@ func ask[T any](ctx context.Context, q *query, names []T, spell func(dst []byte,
 	return q.replies[first:]
 }
 
-// send asks. With a nil error every reply is there, whole.
+// send asks. With a nil error every reply is there, whole, or empty for a key of a wrong type.
 func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
@@ -155,11 +155,20 @@ func (q *query) send(ctx context.Context) error {
 		return unavailable("read", err)
 	}
 	for _, reply := range q.replies {
-		if err := reply.Err(); err != nil {
+		switch err := reply.Err(); {
+		case wrongType(err):
+			q.reader.store.meet(damage{key: keyOf(reply), what: badType})
+		case err != nil:
 			return unavailable("read", err)
 		}
 	}
 	return nil
+}
+
+// keyOf returns the key that was asked for.
+func keyOf(reply *redis.StringSliceCmd) string {
+	key, _ := reply.Args()[1].(string)
+	return key
 }
 
 // together sends several queries. Each of them looks after its own replies.
@@ -205,14 +214,10 @@ func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
 }
 
 // ascending returns the plates of each reply in ascending order, whatever their expiry.
-func ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
+func (r *Reader) ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
 	all := make([][]bag.Plate, len(replies))
 	for i, reply := range replies {
-		members := reply.Val()
-		all[i] = make([]bag.Plate, len(members))
-		for j, m := range members {
-			all[i][j] = bag.Plate(m)
-		}
+		all[i] = r.store.plates(keyOf(reply), reply.Val())
 		slices.Sort(all[i])
 	}
 	return all
@@ -231,7 +236,7 @@ type scratch struct {
 	ends  []int
 }
 
-// Messages reads the values of a hash. Their texts share one piece of memory. The error is ErrDamaged.
+// Messages reads the values of a hash. Their texts share one piece of memory. Damaged ones are left out; the error is nil.
 func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
 	words := h.reply.Val()
 	s, _ := h.reader.scratch.Get().(*scratch)
@@ -244,14 +249,17 @@ func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
 		texts, all = s.texts[:0], make([]bag.Stored, len(words)/2)
 	}
 	s.ends = s.ends[:0]
-	for i := range all {
+	n := 0
+	for i := 0; i < len(words); i += 2 {
 		var err error
-		if texts, all[i], err = h.reader.store.codec.Decode(texts, words[2*i+1], string(h.plate)); err != nil {
-			key, _ := h.reply.Args()[1].(string)
-			return nil, damaged(key, err)
+		if texts, all[n], err = h.reader.store.codec.Read(texts, words[i], words[i+1], string(h.plate)); err != nil {
+			h.reader.store.meet(damage{keyOf(h.reply), badValue, words[i], words[i+1]})
+			continue
 		}
 		s.ends = append(s.ends, len(texts))
+		n++
 	}
+	all = all[:n]
 	var text string
 	if room != nil {
 		text = room.Keep(texts)
@@ -266,10 +274,10 @@ func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
 	return all, nil
 }
 
-// version returns a number that only a hash with these fields has, in any order, within this process. A field names what
-// it holds (see codec.Identity). The fields are the first of every so many words.
+// version returns a number that only a hash with these fields has, in any order, within this process, until damage is met. A
+// field names what it holds (see codec.Identity). The fields are the first of every so many words.
 func (r *Reader) version(words []string, every int) uint64 {
-	sum := uint64(1)
+	sum := 1 + r.store.damages.epoch.Load()*0x9e3779b97f4a7c15
 	for i := 0; i < len(words); i += every {
 		sum += maphash.String(r.store.settled.seed, words[i])
 	}

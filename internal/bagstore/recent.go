@@ -73,7 +73,7 @@ func (s *Store) again(ctx context.Context) error {
 		b := &batch{}
 		for _, t := range r.batches {
 			b.commands = unpack(b.commands[:0], t.commands)
-			if err := b.resend(ctx, s.writing, t.text); err != nil {
+			if err := s.send(ctx, b, t.text); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ type Swept struct {
 	Messages int // removed
 	Extended int // messages that live longer than their own retention, because their bag does
 	Members  int // removed from sorted sets
-	Damaged  int // plates left alone, since a value under them cannot be read
+	Damaged  int // values and keys that are damaged, and moved aside
 }
 
 // Sweeper does what the expiry of keys cannot: it removes the messages of a bag that has ended from a plate that goes on,
@@ -219,18 +219,20 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 		}
 	}
 	if len(trails) > 0 {
-		if _, err := read.Exec(ctx); err != nil {
+		if _, err := read.Exec(ctx); err != nil && !wrongType(err) {
 			return p.Swept, err
 		}
 	}
 	for i, key := range plates {
 		fields, err := trails[i].Result()
-		if err != nil {
+		switch {
+		case wrongType(err):
+			p.meet(damage{key: key, what: badType})
+			continue
+		case err != nil:
 			return p.Swept, err
 		}
-		if p.plate(key, fields) != nil {
-			p.Damaged++
-		}
+		p.plate(key, fields)
 		if err := p.send(ctx, p.batch.full()); err != nil {
 			return p.Swept, err
 		}
@@ -253,13 +255,13 @@ func (p *sweep) heal(key string) {
 }
 
 // plate drops the messages of a plate whose time is over, and keeps what the others need.
-func (p *sweep) plate(key string, fields map[string]string) error {
+func (p *sweep) plate(key string, fields map[string]string) {
 	p.heal(key)
 	_, name := p.store.keys.split(key)
 	plate, keep := bag.Plate(name), p.store.retention
-	identities, messages, err := p.due(plate, fields)
-	if err != nil || len(messages) == 0 {
-		return err
+	identities, messages := p.due(key, plate, fields)
+	if len(messages) == 0 {
+		return
 	}
 	last := int64(0)
 	for i, end := range p.story.Lifetimes(plate, messages) {
@@ -277,32 +279,40 @@ func (p *sweep) plate(key string, fields map[string]string) error {
 	if last > 0 {
 		p.batch.expire(p.batch.word([]byte(key)), last)
 	}
-	return nil
+}
+
+// meet counts damage, which is then moved aside.
+func (p *sweep) meet(d damage) {
+	p.Damaged++
+	p.store.meet(d)
 }
 
 // due returns the messages of a plate where the time of one of them is over, or nearly; else nothing.
-func (p *sweep) due(plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored, err error) {
+func (p *sweep) due(key string, plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored) {
 	soon := p.now.Unix() + max(3*p.store.retention.grace, p.store.retention.keep/20) - p.store.retention.keep
 	oldest := int64(math.MaxInt64)
-	for _, value := range fields {
+	for identity, value := range fields {
 		received, err := codec.Received(value)
 		if err != nil {
-			return nil, nil, err
+			p.meet(damage{key, badValue, identity, value})
+			delete(fields, identity)
+			continue
 		}
 		oldest = min(oldest, received.Unix())
 	}
 	if oldest > soon {
-		return nil, nil, nil
+		return nil, nil
 	}
 	for identity, value := range fields {
-		text, message, err := p.store.codec.Decode(nil, value, string(plate))
+		text, message, err := p.store.codec.Read(nil, identity, value, string(plate))
 		if err != nil {
-			return nil, nil, err
+			p.meet(damage{key, badValue, identity, value})
+			continue
 		}
 		message.Raw = string(text)
 		identities, messages = append(identities, identity), append(messages, message)
 	}
-	return identities, messages, nil
+	return identities, messages
 }
 
 // extend keeps what a message was filed under until a second, and the positionings of its containers.
@@ -322,7 +332,7 @@ func (p *sweep) send(ctx context.Context, now bool) error {
 	if !now {
 		return nil
 	}
-	if _, err := p.batch.send(ctx, p.store.writing); err != nil {
+	if err := p.store.send(ctx, &p.batch, string(p.batch.text)); err != nil {
 		return err
 	}
 	for i, c := range p.batch.commands {

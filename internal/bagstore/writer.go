@@ -50,8 +50,8 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 	defer w.batches.Put(b)
 	b.reset()
 	send := func() error {
-		text, err := b.send(ctx, w.store.writing)
-		if err != nil {
+		text := string(b.text)
+		if err := w.store.send(ctx, b, text); err != nil {
 			return err
 		}
 		if w.store.embedded == nil {

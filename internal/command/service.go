@@ -197,7 +197,9 @@ func (s *service) listen(ctx context.Context) (err error) {
 
 // openIndex opens the store, and what reads and writes it.
 func (s *service) openIndex(context.Context) (err error) {
-	s.store, err = bagstore.Open(bagstore.Config{URL: s.conf.Redis.URL, Retention: s.conf.Rules.Retention, Now: s.clock})
+	s.store, err = bagstore.Open(bagstore.Config{
+		URL: s.conf.Redis.URL, Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.tellDamaged(),
+	})
 	if err != nil {
 		return failed(err)
 	}
@@ -215,6 +217,19 @@ func (s *service) openIndex(context.Context) (err error) {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
 	}
 	return nil
+}
+
+// tellDamaged counts damaged values in Redis, and says so.
+func (s *service) tellDamaged() func(digest string, err error) {
+	values := telemetry.NewDamaged(s.registry)
+	return func(digest string, err error) {
+		if err != nil {
+			s.log.Error("a damaged value in Redis is left out, and cannot be moved aside", zap.String("key_digest", digest), zap.Error(err))
+			return
+		}
+		values.Inc()
+		s.log.Error("a damaged value in Redis was moved aside: bagtrail replay brings its message back", zap.String("key_digest", digest))
+	}
 }
 
 // inProcess says that a part runs inside this process, and what replaces it.

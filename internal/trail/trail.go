@@ -13,7 +13,7 @@ import (
 // Index gives back what was filed.
 type Index interface {
 	// Read returns all that is wanted, in one round trip, whatever its size. An answer is whole or an error; what was
-	// not found is empty. A value that is damaged is an error of Held.Messages.
+	// not found is empty, and what is damaged is left out.
 	Read(ctx context.Context, w Wanted) (Found, error)
 }
 

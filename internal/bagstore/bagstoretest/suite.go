@@ -48,7 +48,11 @@ func Run(t *testing.T, url string) {
 		"sweeps and writers at once lose nothing":         testSweepAndWrite,
 		"one process sweeps at a time":                    testSweepRun,
 		"nobody sweeps while sweeps are held":             testSweepHeld,
-		"a damaged value is an error without content":     testDamaged,
+		"a damaged value is left out and moved aside":     testDamagedValue,
+		"a key of a wrong type is moved aside":            testWrongType,
+		"a member that is no plate is moved aside":        testWrongMember,
+		"a writer is not stalled by a key of wrong type":  testWriterMeetsWrongType,
+		"a sweep goes on past what is damaged":            testSweepPastDamage,
 		"installations do not see each other":             testPrefix,
 		"a caller whose time is over is told":             testContext,
 		"it is ready":                                     testReady,
@@ -707,38 +711,6 @@ func testPrefix(t *testing.T, b *bench) {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	b.check(s, []bag.Filing{f})
-}
-
-func testDamaged(t *testing.T, b *bench) {
-	s := b.open(retention, now)
-	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}
-	b.file(s, f)
-	if err := b.client.HSet(context.Background(), b.prefix+"b:0220123456", "identity", "\xffSECRET").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.client.HSet(context.Background(), b.prefix+"c:LX1:"+lx("1").Day.String()+":AKE1LX", "identity", "\xffSECRET").Err(); err != nil {
-		t.Fatal(err)
-	}
-	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, held := range []trail.Held{now.Trails[0], now.Stowage[0]} {
-		_, err := held.Messages(nil)
-		if _, again := held.Messages(bag.BorrowRoom()); !errors.Is(again, bagstore.ErrDamaged) {
-			t.Error(again)
-		}
-		if !errors.Is(err, bagstore.ErrDamaged) || errors.Is(err, bagstore.ErrUnavailable) {
-			t.Fatal(err)
-		}
-		if text := err.Error(); strings.Contains(text, "SECRET") || strings.Contains(text, "0220123456") || !strings.Contains(text, "digest") {
-			t.Errorf("the error is %q", text)
-		}
-	}
-	swept, err := s.Sweeper(story{}, 0, nil).Sweep(context.Background())
-	if err != nil || swept.Damaged != 1 {
-		t.Errorf("swept %+v, %v", swept, err)
-	}
 }
 
 func testContext(t *testing.T, b *bench) {

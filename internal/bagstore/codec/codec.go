@@ -70,7 +70,10 @@ func New() *Codec {
 }
 
 // NewIdentity returns the identity of a message.
-func NewIdentity(s bag.Stored) Identity {
+func NewIdentity(s bag.Stored) Identity { return identify(s, s.Raw) }
+
+// identify returns the identity of a message with a text.
+func identify[T string | []byte](s bag.Stored, text T) Identity {
 	head := make([]byte, 9, 512)
 	binary.BigEndian.PutUint64(head, uint64(s.Received.UnixMilli()))
 	head[8] = flags(s)
@@ -78,7 +81,7 @@ func NewIdentity(s bag.Stored) Identity {
 		head = binary.BigEndian.AppendUint32(head, uint32(s.Position.Partition))
 		head = binary.BigEndian.AppendUint64(head, uint64(s.Position.Offset))
 	}
-	sum := sha256.Sum256(append(head, s.Raw...))
+	sum := sha256.Sum256(append(head, text...))
 	return Identity(sum[:8])
 }
 
@@ -116,6 +119,22 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 		text, raw = append(append(text, raw[:at]...), 0), raw[at+len(plate):]
 	}
 	return c.phrases[end].append(dst, append(text, raw...)), how
+}
+
+// Read does what Decode does, for a value that was found under a field. That the field is not the identity of the message
+// is damage, too: some of the bytes are others than were written, and can be read all the same.
+func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored, error) {
+	start := len(dst)
+	dst, s, err := c.Decode(dst, value, plate)
+	if err == nil {
+		if id := identify(s, dst[start:]); string(id[:]) != field {
+			err = ErrDamaged
+		}
+	}
+	if err != nil {
+		return dst[:start], bag.Stored{}, err
+	}
+	return dst, s, nil
 }
 
 // Decode appends the text of a value to dst, and returns it with all else that the value holds in a message without text.

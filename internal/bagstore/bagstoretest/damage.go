@@ -1,0 +1,262 @@
+package bagstoretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/trail"
+)
+
+// complaints is what a store tells of damage.
+type complaints struct {
+	mu      sync.Mutex
+	digests []string
+	errs    []error
+}
+
+func (d *complaints) tell(digest string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.errs = append(d.errs, err)
+		return
+	}
+	d.digests = append(d.digests, digest)
+}
+
+func (d *complaints) moved() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.digests)
+}
+
+// openTold opens a store that tells of damage.
+func (b *bench) openTold() (*bagstore.Store, *complaints) {
+	b.Helper()
+	d := &complaints{}
+	s, err := bagstore.Open(bagstore.Config{URL: b.url, Retention: retention, Now: now, Damaged: d.tell})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+		if len(d.errs) > 0 {
+			b.Error(errors.Join(d.errs...))
+		}
+	})
+	return s, d
+}
+
+// waitMoved waits until so much has been moved aside.
+func (b *bench) waitMoved(d *complaints, want int) {
+	b.Helper()
+	Eventually(b, 10*time.Second, fmt.Sprintf("%d damages are not moved aside", want), func() bool { return d.moved() >= want })
+}
+
+// near allows for a Redis that rounds.
+func near(a, b time.Duration) bool { return (a - b).Abs() <= time.Second }
+
+const damagedPlate = bag.Plate("0220123456")
+
+// aBag is filings about a bag and a container.
+func aBag() []bag.Filing {
+	at := now()
+	e := bag.Entry{
+		Plate: damagedPlate, Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"},
+		Stowage: []bag.Container{ake("1", "1")}, Originals: []bag.Plate{"0220999999"},
+	}
+	return []bag.Filing{
+		{Raw: "BSM\r\n.V/1LZRH\r\n.F/LX1/21NOV/JFK/Y\r\n.N/0220123456001\r\nENDBSM\r\n", Received: at, Entries: []bag.Entry{e}, Position: bag.Position{Known: true, Offset: 5}},
+		{Raw: "BSM 2", Received: at.Add(time.Millisecond), Entries: []bag.Entry{e}},
+		{Raw: "BPM 3", Received: at, Stowage: []bag.Container{ake("1", "1")}},
+		{Raw: "BPM 4", Received: at, Stowage: []bag.Container{ake("1", "1")}},
+	}
+}
+
+// hashes are the hashes of aBag, and what of it they hold.
+func (b *bench) hashes() map[string]trail.Wanted {
+	return map[string]trail.Wanted{
+		b.prefix + "b:0220123456":                              {Trails: []bag.Plate{damagedPlate}},
+		b.prefix + "c:LX1:" + lx("1").Day.String() + ":AKE1LX": {Stowage: []bag.Container{ake("1", "1")}},
+	}
+}
+
+// holding returns the one thing that is wanted.
+func (b *bench) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
+	b.Helper()
+	found, err := s.Reader().Read(context.Background(), w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return append(found.Trails, found.Stowage...)[0]
+}
+
+func testDamagedValue(t *testing.T, b *bench) {
+	ctx := context.Background()
+	s, damaged := b.openTold()
+	filings := aBag()
+	b.file(s, filings...)
+	for key, w := range b.hashes() {
+		good := b.client.HGetAll(ctx, key).Val()
+		expiry := b.client.ExpireTime(ctx, key).Val()
+		damage := func(field, value string) {
+			t.Helper()
+			before, moved := len(Messages(t, b.holding(s, w))), damaged.moved()
+			if err := b.client.HSet(ctx, key, field, value).Err(); err != nil {
+				t.Fatal(err)
+			}
+			held := b.holding(s, w)
+			readable := before
+			if _, was := good[field]; was {
+				readable--
+			}
+			if got := len(Messages(t, held)); got != readable {
+				t.Errorf("%q under %q: %d messages are read, want %d", value, field, got, readable)
+			}
+			b.waitMoved(damaged, moved+1)
+			aside := b.prefix + "d:{" + key + "}"
+			if got := b.client.HGet(ctx, aside, field).Val(); got != value {
+				t.Errorf("moved aside is %q, want %q", got, value)
+			}
+			if got := b.client.ExpireTime(ctx, aside).Val(); !near(got, expiry) {
+				t.Errorf("it expires at %v, want %v", got, expiry)
+			}
+			if b.client.HExists(ctx, key, field).Val() {
+				t.Errorf("%q is still there", field)
+			}
+			b.file(s, filings...) // as a replay does
+			b.check(s, filings)
+			if again := b.holding(s, w); again.Version == held.Version {
+				t.Error("the version is the same though a message came back")
+			}
+		}
+		for field, value := range good {
+			for i := 0; i < len(value); i += 1 + len(value)/8 {
+				flipped := []byte(value)
+				flipped[i] ^= 1 << (i % 8)
+				damage(field, string(flipped))
+			}
+			damage(field, "")
+			damage("identity", value)
+			damage("", "")
+		}
+	}
+}
+
+func testWrongType(t *testing.T, b *bench) {
+	ctx := context.Background()
+	s, damaged := b.openTold()
+	filings := aBag()
+	b.file(s, filings...)
+	keys := b.keys()
+	if len(keys) != 6 {
+		t.Fatalf("keys %q", keys)
+	}
+	for i, key := range keys {
+		if err := errors.Join(
+			b.client.Del(ctx, key).Err(),
+			b.client.RPush(ctx, key, "no", "such", "thing").Err(),
+			b.client.ExpireAt(ctx, key, time.Unix(4_000_000_000, 0)).Err(),
+		); err != nil {
+			t.Fatal(err)
+		}
+		b.read(s, filings) // what is left
+		b.waitMoved(damaged, i+1)
+		aside := b.prefix + "d:{" + key + "}:key"
+		if n, end := b.client.LLen(ctx, aside).Val(), b.client.ExpireTime(ctx, aside).Val(); n != 3 || !near(end, 4_000_000_000*time.Second) {
+			t.Errorf("moved aside are %d elements that expire at %v", n, end)
+		}
+		b.file(s, filings...)
+		b.check(s, filings)
+	}
+	if damaged.moved() != len(keys) {
+		t.Errorf("told of %d damages, want %d", damaged.moved(), len(keys))
+	}
+}
+
+func testWrongMember(t *testing.T, b *bench) {
+	ctx := context.Background()
+	s, damaged := b.openTold()
+	filings := aBag()
+	b.file(s, filings...)
+	moved := 0
+	for _, key := range b.keys() {
+		if b.client.Type(ctx, key).Val() != "zset" {
+			continue
+		}
+		for _, member := range []string{"", "022012345", "0220123456001", "02201X3456"} {
+			if err := b.client.ZAdd(ctx, key, redis.Z{Score: 4e9, Member: member}).Err(); err != nil {
+				t.Fatal(err)
+			}
+			b.check(s, filings)
+			moved++
+			b.waitMoved(damaged, moved)
+			if !b.client.HExists(ctx, b.prefix+"d:{"+key+"}", member).Val() || b.client.ZScore(ctx, key, member).Err() == nil {
+				t.Errorf("%q was not moved aside", member)
+			}
+		}
+	}
+	if moved != 16 {
+		t.Errorf("%d members", moved)
+	}
+}
+
+func testWriterMeetsWrongType(t *testing.T, b *bench) {
+	ctx := context.Background()
+	s, damaged := b.openTold()
+	filings := aBag()
+	b.file(s, filings...)
+	for i, key := range b.keys() {
+		if err := errors.Join(b.client.Del(ctx, key).Err(), b.client.Set(ctx, key, "SECRET", 0).Err()); err != nil {
+			t.Fatal(err)
+		}
+		other, tells := b.openTold() // that does not know yet what Redis has taken
+		b.file(other, filings...)
+		if got := tells.moved(); got != 1 {
+			t.Errorf("key %d: told of %d damages, want one", i, got)
+		}
+		b.check(s, filings)
+	}
+	for _, key := range b.keys() {
+		if b.client.ExpireTime(ctx, key).Val() <= 0 {
+			t.Errorf("%s never expires", key)
+		}
+	}
+	if damaged.moved() != 0 {
+		t.Errorf("a reader met %d damages", damaged.moved())
+	}
+}
+
+func testSweepPastDamage(t *testing.T, b *bench) {
+	ctx := context.Background()
+	s, damaged := b.openTold()
+	filings := aBag()
+	b.file(s, filings...)
+	for key := range b.hashes() {
+		if err := b.client.HSet(ctx, key, "identity", "").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.client.RPush(ctx, b.prefix+"b:0220123457", "no hash").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.client.RPush(ctx, b.prefix+"p:XYZ999", "no set").Err(); err != nil {
+		t.Fatal(err)
+	}
+	swept, err := s.Sweeper(story{}, 0, nil).Sweep(ctx)
+	if err != nil || swept.Damaged != 2 {
+		t.Errorf("swept %+v, %v", swept, err)
+	}
+	b.waitMoved(damaged, 3)
+	b.check(s, filings)
+}

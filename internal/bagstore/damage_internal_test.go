@@ -1,0 +1,69 @@
+package bagstore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// Between reading a damaged value and moving it aside, a replay may have brought back the good one.
+func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
+	told := 0
+	s, err := Open(Config{Retention: time.Hour, Now: time.Now, Damaged: func(string, error) { told++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx := context.Background()
+	f := []bag.Filing{{Raw: "BSM", Received: time.Now(), Entries: []bag.Entry{{Plate: "0220123456", PNRs: []string{"ABC123"}}}}}
+	if _, err := s.Writer().File(ctx, f); err != nil {
+		t.Fatal(err)
+	}
+	before := s.writing.HGetAll(ctx, "b:0220123456").Val()
+	for field := range before {
+		for _, d := range []damage{
+			{"b:0220123456", badValue, field, "damaged"},
+			{"b:0220123456", badValue, "gone", "damaged"},
+			{key: "b:0220123456", what: badType},
+			{key: "p:ABC123", what: badType},
+			{key: "p:GONE", what: badType},
+		} {
+			if err := s.aside(ctx, d); err != nil {
+				t.Errorf("%+v: %v", d, err)
+			}
+		}
+	}
+	if now := s.writing.HGetAll(ctx, "b:0220123456").Val(); len(before) != 1 || len(now) != 1 || told != 0 {
+		t.Errorf("%q became %q, and %d damages were told", before, now, told)
+	}
+	if keys := s.writing.Keys(ctx, "*").Val(); len(keys) != 2 {
+		t.Errorf("keys %q", keys)
+	}
+}
+
+func TestDamageThatCannotBeMovedIsToldWithoutItsName(t *testing.T) {
+	told := make(chan error, 1)
+	s, err := Open(Config{URL: "redis://127.0.0.1:1", Retention: time.Hour, Now: time.Now, Damaged: func(digest string, err error) {
+		if len(digest) != 16 {
+			t.Errorf("digest %q", digest)
+		}
+		told <- err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.meet(damage{"b:0220123456", badValue, "identity", "SECRET"})
+	if err := <-told; err == nil {
+		t.Error("no error")
+	}
+	if err := s.Close(); err != nil { // does not wait until it is tried again
+		t.Error(err)
+	}
+	s.meet(damage{"b:0220123456", badValue, "identity", "SECRET"}) // is left alone
+}
