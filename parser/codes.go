@@ -41,7 +41,8 @@ const (
 // String returns the code as the interface writes it: SVCPRB018.
 func (c Code) String() string { return fmt.Sprintf("SVCPRB%03d", uint16(c)) }
 
-// Definition returns what the code stands for, and whether the parser has such a code.
+// Definition returns what the code stands for, where it is an error if it is one anywhere, and whether the parser has such a
+// code.
 func (c Code) Definition() (Definition, bool) {
 	for i := range definitions {
 		if definitions[i].Code == c {
@@ -59,12 +60,12 @@ type Definition struct {
 	Code    Code
 	Phase   Phase
 	Kind    Kind // BSM or BPM where only that kind of message is asked for it; else None
-	Warning bool // it never rejects a message
+	Warning bool // what is found as in Example is a warning, which never rejects a message
 	Text    string
 	Example string // a message with this one fault, which stands where ^ is; "" where the code is never given
 }
 
-// Codes returns the definitions of all codes, by number.
+// Codes returns the definitions of all codes, by number. A code that is an error here and a warning there has two.
 func Codes() []Definition { return slices.Clone(definitions[:]) }
 
 var definitions = [...]Definition{
@@ -110,6 +111,8 @@ var definitions = [...]Definition{
 		"BSM\n.V/1LZRH\n.F/LX14/^31FEB/JFK\n.N/0724123456001\nENDBSM"},
 	{WrongFlightAirport, 'C', None, false, "Invalid airport code in the flight element",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/^JF\n.N/0724123456001\nENDBSM"},
+	{WrongFlightAirport, 'C', None, true, "Invalid airport code in the flight element",
+		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.I/LX712/12MAR/^QQQ\n.N/0724123456001\nENDBSM"},
 	{WrongWeight, 'C', None, true, ".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\n.W/K/^A/20\nENDBSM"},
 	{WrongStatus, 'C', BPM, false, ".B not IATA compliant for baggage status code at the airport given in .V",

@@ -41,7 +41,8 @@ func (m *Message) readOnward(e line) {
 	}
 }
 
-// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. A faulty one is absent.
+// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. A faulty one is absent. An unknown
+// airport of three capitals is a fault in .F alone: in .I and .O it is warned of, and kept.
 func (m *Message) judgeFlight(e line, flight *Flight) {
 	*flight = Flight{}
 	if len(e.text) < shortestFlight {
@@ -60,8 +61,13 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 		sound = false
 	}
 	if !m.isAirport(airport) {
-		m.fail(WrongFlightAirport, e, f.at(3), airport, "a known airport, three capitals")
-		sound = false
+		const expected = "a known airport, three capitals"
+		if isCode(airport) && e.text[1] != 'F' {
+			m.warn(WrongFlightAirport, e, f.at(3), airport, expected)
+		} else {
+			m.fail(WrongFlightAirport, e, f.at(3), airport, expected)
+			sound = false
+		}
 	}
 	if sound {
 		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(f.of(4))

@@ -86,6 +86,31 @@ func TestFlightFaults(t *testing.T) {
 	}
 }
 
+func TestAnUnknownAirportInInboundAndOnwardFlightsWarnsAndIsKept(t *testing.T) {
+	for _, c := range []struct {
+		elements         string
+		errors, warnings string
+	}{
+		{".F/LX14/12MAR/{023:QQQ}", "023", "-"},
+		{".F/LX14/12MAR/JFK\n.I/BA1/12MAR/{023:QQQ}", "-", "023"},
+		{".F/LX14/12MAR/JFK\n.O/BA1/12MAR/{023:QQQ}\n.O/BA2/12MAR/{023:XXX}/Y", "-", "023,023"},
+		{".F/LX14/12MAR/JFK\n.I/BA1/12MAR/LHR\n.I/BA1/12MAR/{023:QQQ}", "-", "023"},
+		{".F/LX14/12MAR/JFK\n.I/BA1/12MAR/{023:qqq}", "023", "-"},
+		{".F/LX14/12MAR/JFK\n.O/BA12/12MAR/{023:QQ}", "023", "-"},
+		{".F/LX14/12MAR/JFK\n.O/BA1/12MAR/{023:QQQQ}", "023", "-"},
+		{".F/LX14/12MAR/JFK\n.O/BA1/12MAR/{023:}/YYY", "023", "-"},
+		{".F/LX14/12MAR/JFK\n.O/{021:X}/{022:30FEB}/{023:QQQ}/Y", "021,022", "023"},
+		{".F/LX14/12MAR/{023:QQQ}\n.I/BA1/12MAR/{023:QQQ}", "023", "023"},
+	} {
+		m := parse(t, withFlight(c.elements))
+		equal(t, "errors of "+c.elements, numbers(m.Errors), c.errors)
+		equal(t, "warnings of "+c.elements, numbers(m.Warnings), c.warnings)
+	}
+	g := parse(t, bsm(".I/BA1/12MAR/{023:QQQ}", ".O/BA2/12MAR/{023:XXX}")).Groups[0]
+	equal(t, "inbound", g.Inbound, parser.Flight{Airline: "BA", Number: "1", Date: date(12, 3), Airport: "QQQ"})
+	equal(t, "onward", g.Onward, []parser.Flight{{Airline: "BA", Number: "2", Date: date(12, 3), Airport: "XXX"}})
+}
+
 func TestFlightDateIsADayThatSomeYearHas(t *testing.T) {
 	days := map[string]int{
 		"JAN": 31, "FEB": 29, "MAR": 31, "APR": 30, "MAY": 31, "JUN": 30,

@@ -1,6 +1,9 @@
 package parser
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // readPassenger reads .P: an optional count glued to the surname, then the given name with the title glued
 // to it. The first of a group counts.
@@ -50,10 +53,23 @@ func withoutTitle(s string) string {
 		length = 4
 	}
 	name := s[:len(s)-length]
-	if length == 0 || !hasTwoLetters(name) {
+	if length == 0 || !hasTwoLetters(name) || endsLikeTitle(s[strings.LastIndexAny(s, " \t-'")+1:]) {
 		return s
 	}
 	return trim(name)
+}
+
+// endsLikeTitle reports whether the last word of a given name is itself a name that ends with the letters of a title, so that
+// none is taken off: WILLIAMS is no WILLIA. These are surnames that serve as given names, and Latvian forms of Adam,
+// Thomas, William, Maxim and others: what a title would leave of them is no name, or a rarer one. Names of which a
+// title would not leave two letters, such as AMR, need no entry.
+func endsLikeTitle(word string) bool {
+	switch word {
+	case "ABRAHAMS", "ABRAMS", "ADAMS", "SAMS", "WILLEMS", "WILLIAMS",
+		"AKIMS", "ARTJOMS", "EFRAIMS", "JEFIMS", "MAKSIMS", "TOMS", "VADIMS", "VILHELMS", "VILJAMS":
+		return true
+	}
+	return false
 }
 
 func hasTwoLetters(s string) bool {

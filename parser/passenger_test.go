@@ -36,6 +36,17 @@ func TestPassengerTitleIsTheLongestThatLeavesTwoLetters(t *testing.T) {
 	}
 }
 
+func TestNoTitleIsTakenOffAGivenNameThatEndsLikeOne(t *testing.T) {
+	for sent, want := range map[string]string{
+		"WILLIAMS": "WILLIAMS", "ADAMS": "ADAMS", "ABRAMS": "ABRAMS", "SAMS": "SAMS", "VADIMS": "VADIMS", "AMR": "AMR",
+		"JOHN WILLIAMS": "JOHN WILLIAMS", "JOHN-ADAMS": "JOHN-ADAMS",
+		"WILLIAMSMR": "WILLIAMS", "ADAMSMSTR": "ADAMS", "JOHN ADAMSMR": "JOHN ADAMS",
+		"WILLIAMMS": "WILLIAM", "ADAMMR": "ADAM", "EVEADAMS": "EVEADA", "ANNAMS": "ANNA", "WILLIAMS MS": "WILLIAMS",
+	} {
+		equal(t, sent, parse(t, bsm(".P/SMITH/"+sent)).Groups[0].GivenName, want)
+	}
+}
+
 func TestPNR(t *testing.T) {
 	for element, want := range map[string]string{
 		".L/QK7R2M": "QK7R2M", ".L/H45XY": "H45XY", ".L/qk7r2m/1A": "qk7r2m", ".L/ QK7R2M ": "QK7R2M",

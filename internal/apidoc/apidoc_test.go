@@ -248,7 +248,8 @@ func TestCodeListsHoldEveryCode(t *testing.T) {
 	if n := len(lists.Errors) + len(lists.Warnings); n != len(fault.Register()) {
 		t.Errorf("%d codes, the register has %d", n, len(fault.Register()))
 	}
-	if len(lists.Successes) != 1 || lists.Successes[0].Code != "SVCPRB037" || lists.Warnings[0].Code != "SVCPRB025" {
+	if len(lists.Successes) != 1 || lists.Successes[0].Code != "SVCPRB037" || len(lists.Warnings) != 2 ||
+		lists.Warnings[0].Code != "SVCPRB023" || lists.Warnings[1].Code != "SVCPRB025" {
 		t.Errorf("%+v %+v", lists.Successes, lists.Warnings)
 	}
 	if want := []string{"Not Loaded", "Loaded in Container", "Loaded on Aircraft", "Offloaded", "Delayed"}; !slices.Equal(lists.LoadingStatuses, want) {

@@ -206,6 +206,10 @@ var faultCodes = forOperation("processbim", []row{
 		text: `Invalid date in the flight element (line 3, element .F): found "12MARS", expected a calendar date DDMMM.`},
 	{code: "SVCPRB023", status: 400, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/QQQ\n.N/0724123456001\nENDBSM"),
 		text: `Invalid airport code in the flight element (line 3, element .F): found "QQQ", expected a known airport, three capitals.`},
+	{code: "SVCPRB023", status: 200, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.I/LX712/12MAR/QQQ\n.N/0724123456001\nENDBSM"),
+		text: `Invalid airport code in the flight element (line 4, element .I): found "QQQ", expected a known airport, three capitals.`,
+		whole: `{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully","warnings":[{"warning_code":"SVCPRB023",` +
+			`"warning_description":"Invalid airport code in the flight element (line 4, element .I): found \"QQQ\", expected a known airport, three capitals."}]}`},
 	{code: "SVCPRB025", status: 200, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\n.W/K/A/20\nENDBSM"),
 		text: `.W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found "A", expected a number of checked bags, 1-3 digits.`,
 		whole: `{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully","warnings":[{"warning_code":"SVCPRB025",` +
