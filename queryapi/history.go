@@ -2,7 +2,6 @@ package queryapi
 
 import (
 	"context"
-	"strings"
 	"unicode/utf8"
 
 	"bagtrail/internal/apikey"
@@ -45,9 +44,7 @@ func parseHistory(values []string, parameters web.Query) (q historyQuery, f faul
 
 // matches reports whether the query means the bag.
 func (q *historyQuery) matches(b *bag.Bag) bool {
-	return (q.pnr == "" || strings.EqualFold(q.pnr, b.PNR)) &&
-		(q.surname == "" || bag.FoldName(q.surname) == bag.FoldName(b.Surname)) &&
-		b.Names(q.day)
+	return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname)) && b.Names(q.day)
 }
 
 // narrow keeps the bags that the query means. Cancelled ones count only where there are no others.
@@ -102,7 +99,6 @@ func (q Queries) appendHistory(dst []byte, b *bag.Bag, includeBIM bool, key *api
 	dst = append(dst, `{"success":true,"bag":`...)
 	dst = bagjson.AppendBag(dst, b)
 	dst = append(dst, `,"events":[`...)
-	joined := reflighted(b, key)
 	for i := range b.Events {
 		e := &b.Events[i]
 		if i > 0 {
@@ -110,7 +106,7 @@ func (q Queries) appendHistory(dst []byte, b *bag.Bag, includeBIM bool, key *api
 		}
 		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, key)}
 		if e.Code == reflightedCode {
-			shown.Reflighted = joined
+			shown.Reflighted = reflighted(b, e, key)
 		}
 		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
 	}

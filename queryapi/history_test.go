@@ -189,8 +189,11 @@ func rush(t *testing.T, named bag.Plate) *bag.Bag {
 	t.Helper()
 	original := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	b.Rush, b.Original = true, named
-	b.Reflighted = &bag.Reflighted{Plate: original.Plate, Flight: original.Legs[0].Flight, Bag: original}
+	b.Rush = true
+	if named != "" {
+		b.Originals = []bag.Plate{named}
+	}
+	b.Reflighted = []bag.Reflighted{{Plate: original.Plate, Flight: original.Legs[0].Flight, Bag: original}}
 	b.Events = append(b.Events, bag.Event{Code: "REFLIGHTED", Description: "Bag Re-flighted", Message: b.Events[0].Message})
 	return b
 }

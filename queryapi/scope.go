@@ -38,17 +38,17 @@ func rushTag(b *bag.Bag, key *apikey.Key) bag.Plate {
 	return b.RushTag.Plate
 }
 
-// reflighted returns which bag the rush bag b re-flights. Of an original that the key does not cover only that plate is shown
-// which the messages of b name themselves.
-func reflighted(b *bag.Bag, key *apikey.Key) *bag.Reflighted {
-	r := b.Reflighted
+// reflighted returns which bag an event of the rush bag b re-flights. Of an original that the key does not cover only that plate is
+// shown which the messages of b name themselves.
+func reflighted(b *bag.Bag, e *bag.Event, key *apikey.Key) *bag.Reflighted {
+	r := b.ReflightedBy(e)
 	if r == nil || r.Bag == nil || key.Bag(r.Bag) {
 		return r
 	}
-	if b.Original == "" {
+	if len(b.Originals) == 0 {
 		return nil
 	}
-	return &bag.Reflighted{Plate: b.Original}
+	return &bag.Reflighted{Plate: r.Plate}
 }
 
 // showsRaw reports whether the key may read the text of a message. A message with several groups tells of other bags, of which

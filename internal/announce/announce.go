@@ -244,8 +244,8 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 			}
 			groups = append(groups, m.Group)
 			shown := bagjson.Shown{Unknown: whole && bags[i].Unknown}
-			if e.Code == reflighted && bags[i].Original != "" {
-				shown.Reflighted = &bag.Reflighted{Plate: bags[i].Original}
+			if e.Code == reflighted && m.Original != "" {
+				shown.Reflighted = &bag.Reflighted{Plate: m.Original}
 			}
 			a.add(plate, e, shown)
 		}

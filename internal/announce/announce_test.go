@@ -42,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 	d.filer = enricher.New(d.library)
 	d.Announcer = announce.Announcer{
 		Index: d.index, Enricher: d.filer, Places: d.library,
-		Rules: bag.Rules{Window: 10 * time.Minute, Place: d.library.Place},
+		Rules: bag.Rules{Window: 10 * time.Minute, SamePlace: d.library.SamePlace},
 	}
 	return d
 }

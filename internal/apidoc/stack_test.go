@@ -115,7 +115,7 @@ func newStack(t testing.TB) *stack {
 	enrich := enricher.New(library)
 	pipeline := ingestor.New(library, enrich, index)
 	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, ingestor.NewClock(time.Now), 0)
-	s.trails = &switchable{Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Place: library.Place, Now: clock})}
+	s.trails = &switchable{Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
 	client, err := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)

@@ -1,7 +1,9 @@
 package bag
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -10,6 +12,7 @@ type Bag struct {
 	Plate     Plate
 	Unknown   bool // no BSM belongs to it
 	Rush      bool // it has a REFLIGHTED event
+	OwnRush   bool // it is its own rush bag (rules §3, rush): no other original is sought for it
 	Cancelled bool // it has a BSM, and no living leg
 	FirstDay  Day  // first flight date that it names; where it names none, the first airport-local day of an event
 
@@ -23,18 +26,42 @@ type Bag struct {
 	Legs   []Leg   // living ones first, each part in the order of travel
 	Events []Event // oldest first
 
-	// Original is the plate that its REFLIGHTED messages name; "" where they name none.
-	Original Plate
+	// Originals are the plates that the latest REFLIGHTED message which names one names, one a group, in the order of groups.
+	Originals []Plate
 	// Reflighted and RushTag join the bag with other plates. Fold leaves them empty, since it sees one plate.
-	Reflighted *Reflighted
-	RushTag    *Bag // the last rush bag of the chain that re-flights this one
+	Reflighted []Reflighted // one for each of Originals; without these one for the original that was found, or none
+	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
+
+	PNRs     []string // by which it is found, in capitals (rules §4)
+	Surnames []string // by which it is found, as FoldName returns them
+}
+
+// HasPNR reports whether the bag is found by a PNR, compared without case (rules §4).
+func (b *Bag) HasPNR(pnr string) bool { return slices.Contains(b.PNRs, strings.ToUpper(pnr)) }
+
+// HasSurname reports whether the bag is found by a surname, compared by its letters (rules §4).
+func (b *Bag) HasSurname(surname string) bool { return slices.Contains(b.Surnames, FoldName(surname)) }
+
+// ReflightedBy returns what a REFLIGHTED event of the bag re-flights: the original that its own group names, else the first
+// one; nil if there is none.
+func (b *Bag) ReflightedBy(e *Event) *Reflighted {
+	for i := range b.Reflighted {
+		if e.Message.Original != "" && b.Reflighted[i].Plate == e.Message.Original {
+			return &b.Reflighted[i]
+		}
+	}
+	if len(b.Reflighted) == 0 {
+		return nil
+	}
+	return &b.Reflighted[0]
 }
 
 // Reflighted tells which bag a rush bag re-flights.
 type Reflighted struct {
-	Plate  Plate
-	Flight Flight // its last living leg not Loaded on Aircraft, else its last leg; zero where the bag is not known
-	Bag    *Bag   // nil where the bag is not known
+	Plate   Plate
+	Flight  Flight // its last living leg not Loaded on Aircraft, else its last leg; zero if the bag is not known
+	Carrier string // the airline's code of Flight as sent
+	Bag     *Bag   // nil if the bag is not known
 }
 
 // Leg is one flight of a bag.
@@ -43,8 +70,10 @@ type Leg struct {
 	Carrier  string // the airline's code as sent
 	From, To string // airports; "" where unknown
 	Living   bool
-	Status   Status // NoStatus for a leg that is known from an inbound element only
-	Seat     string // from the latest BSM at From
+	Status   Status   // NoStatus for a leg that is known from an inbound element only
+	Seat     string   // from the latest BSM at From, for this flight, that holds one
+	Arrived  bool     // an ARRIVED event names the flight
+	SetBy    *Message // whose event set Status; nil if none did
 }
 
 // Event is one event of a bag: what a message says of it, under a code of rules §2.
@@ -52,6 +81,7 @@ type Event struct {
 	Code        string // LOADED_ON_AIRCRAFT
 	Description string // Bag Loaded on Aircraft
 	Sets        Status // the loading status that it sets, or NoStatus
+	Positioning bool   // it comes of a container positioning
 	Message     *Message
 }
 
@@ -71,7 +101,7 @@ func (b *Bag) Names(day Day) bool {
 		return false
 	}
 	for _, e := range b.Events {
-		if e.Message.Kind != Report && e.Message.LocalDay == day {
+		if e.Message.LocalDay == day {
 			return true
 		}
 	}
@@ -113,14 +143,43 @@ func (b *Bag) LastEvent() time.Time {
 	return end
 }
 
-// ReflightedAfter reports whether the last REFLIGHTED event of b comes after that of other. Both must be
-// rush bags.
+// ReflightedAfter reports whether b was re-flighted after other: its last REFLIGHTED event comes later, or both come of one
+// message and its plate is higher. Both must be rush bags.
 func (b *Bag) ReflightedAfter(other *Bag) bool {
-	return b.lastReflight().compare(other.lastReflight()) > 0
+	return cmp.Or(b.lastReflight().compareText(other.lastReflight()), strings.Compare(string(b.Plate), string(other.Plate))) > 0
 }
 
-// firstReflight returns the message of the first REFLIGHTED event of a rush bag.
-func (b *Bag) firstReflight() *Message {
+// LeaveBehind makes Delayed the living legs of an original that are not Loaded on Aircraft and whose status no event set after
+// the first REFLIGHTED event of its rush bags (rules §3, loading status). It leaves legs alone that other copies of the bag share.
+func (b *Bag) LeaveBehind(reflight *Message) {
+	b.Legs = slices.Clone(b.Legs)
+	leaveBehind(b.Legs, reflight, nil)
+}
+
+// leaveBehind is LeaveBehind for legs whose flight is none of those.
+func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
+	for i := range legs {
+		l := &legs[i]
+		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(but, l.Flight) &&
+			(l.SetBy == nil || l.SetBy.compare(reflight) < 0) {
+			l.Status, l.SetBy = Delayed, reflight
+		}
+	}
+}
+
+// ownRushFlights returns the flights that the messages name by which a bag is its own rush bag.
+func (b *Bag) ownRushFlights() []Flight {
+	var all []Flight
+	for _, e := range b.Events {
+		if e.Message.reflightsItself(b.Plate) {
+			all = slices.AppendSeq(all, e.Message.Flights())
+		}
+	}
+	return all
+}
+
+// FirstReflight returns the message of the first REFLIGHTED event of a rush bag.
+func (b *Bag) FirstReflight() *Message {
 	for _, e := range b.Events {
 		if e.Code == reflighted.Code {
 			return e.Message
@@ -138,12 +197,11 @@ func (b *Bag) lastReflight() *Message {
 	return nil
 }
 
-// Depart makes the legs Delayed that are neither Loaded nor Offloaded when their flight has departed
-// (rules §3). It leaves legs alone that other copies of the bag share.
+// Depart makes the legs Delayed that are Not Loaded and that no ARRIVED event names, if their flight has departed (rules §3). It leaves legs alone that other copies of the bag share.
 func (b *Bag) Depart(departed func(f Flight, from string) bool) {
 	shared := true
 	for i, l := range b.Legs {
-		if !l.Living || l.Status != NotLoaded || !departed(l.Flight, l.From) {
+		if !l.Living || l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From) {
 			continue
 		}
 		if shared {

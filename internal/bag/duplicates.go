@@ -3,94 +3,157 @@ package bag
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"bagtrail/internal/few"
 )
 
-// withoutCopies returns the messages that are events, in the order of received times: of every set of
-// copies the one received first (rules §3, duplicates). The messages are those of one plate, or
-// container positionings.
-func withoutCopies(messages []*Message, window time.Duration) []*Message {
+// series is the messages among which a copy is looked for just before it (rules §3, duplicates).
+type series struct {
+	kind      Kind
+	airport   string
+	container Container // of positionings; zero for messages of a tag
+}
+
+// sameTag returns the series of a message that names a tag.
+func sameTag(m *Message) series { return series{kind: m.Kind, airport: m.Airport} }
+
+// containerOf returns the series of a container positioning.
+func containerOf(m *Message) series {
+	return series{m.Kind, m.Airport, Container{m.Outbound.Flight, m.Device}}
+}
+
+// withoutCopies returns the messages that are events, in the order of received times: of every set of copies the one
+// received first (rules §3, duplicates). The messages are those of one plate, or container positionings.
+func (r Rules) withoutCopies(messages []*Message, in func(*Message) series) []*Message {
 	sorted := slices.Clone(messages)
 	if len(sorted) < 2 {
 		return sorted
 	}
-	slices.SortFunc(sorted, compareArrival)
-
-	type keeping struct {
-		message *Message
-		place   int // in sorted
-	}
-	reads := newTextual[*Message](len(messages))       // the first of each text and read time
-	kept := newTextual[keeping](min(len(messages), 4)) // the last of each other text that is an event
-	lastDelete, lastPlain := -1, -1                    // places of the last BSM that is a DEL, and that is none
-
+	slices.SortFunc(sorted, func(m, n *Message) int {
+		return cmp.Or(compareArrival(m, n), cmp.Compare(m.Group, n.Group))
+	})
+	seen := copies{rules: r, in: in, reads: newTextual[bool](len(sorted)), loads: newTextual[time.Time](0)}
 	events := sorted[:0]
-	for place, m := range sorted {
-		if m.Kind == BPM && !m.Read.IsZero() {
-			first := reads.of(m.Text, m.Read.UnixMilli())
-			switch {
-			case *first == nil:
-				*first = m
-				events = append(events, m)
-			case sameMessage(*first, m) && last(events).Group != m.Group:
-				events = append(events, m)
-			}
-			continue
+	for start := 0; start < len(sorted); {
+		end := start + 1
+		for end < len(sorted) && sameMessage(sorted[start], sorted[end]) {
+			end++
 		}
-		ends := -1 // a message at this place or behind it ends the window
-		if m.Kind == BSM {
-			if m.isDelete() {
-				ends, lastDelete = lastPlain, place
-			} else {
-				ends, lastPlain = lastDelete, place
-			}
+		groups := sorted[start:end]
+		if !seen.add(groups) {
+			events = append(events, groups...)
 		}
-		before := kept.of(m.Text, 0)
-		seen := before.message != nil
-		switch {
-		case seen && sameMessage(before.message, m):
-			if last(events).Group != m.Group {
-				events = append(events, m)
-			}
-		case seen && m.Received.Sub(before.message.Received) <= window && ends < before.place:
-			// a copy
-		default:
-			*before = keeping{m, place}
-			events = append(events, m)
-		}
+		start = end
 	}
 	return events
 }
 
-// compareArrival orders messages by received time; at equal times a DEL comes first.
-func compareArrival(m, n *Message) int {
-	if c := m.Received.Compare(n.Received); c != 0 {
-		return c
+// copies recognises copies among messages that are added in the order of their receipt.
+type copies struct {
+	rules   Rules
+	in      func(*Message) series
+	reads   textual[bool]                // the texts with a read time, and their read times
+	runs    few.Map[series, run]         // the latest messages of each series
+	origins map[origin]time.Time         // when a text came first behind an origin line
+	loads   textual[time.Time]           // when a text that says loaded, without a read time, came last
+	latest  few.Map[string, *settingBPM] // airport → its latest status-setting event
+}
+
+// run is the messages of a series with one text behind which no other came.
+type run struct {
+	text    Text
+	event   time.Time // received time of the last of them that is an event
+	isEvent bool      // there is one
+}
+
+type origin struct{ line, text string }
+
+// settingBPM is a BPM that sets a status.
+type settingBPM struct {
+	message *Message
+	sets    Status
+}
+
+// add reports whether a message is a copy of one before it. groups are those of its groups that name the plate, or position the
+// container.
+func (c *copies) add(groups []*Message) (isCopy bool) {
+	m := groups[0]
+	series := c.in(m)
+	before, have := c.runs.Get(series)
+	if !have || !before.text.Equal(m.Text) {
+		before = run{text: m.Text}
 	}
-	if m.isDelete() != n.isDelete() {
-		if m.isDelete() {
-			return -1
+	if m.Kind == BPM && !m.Read.IsZero() {
+		read := c.reads.of(m.Text, m.Read.UnixMilli())
+		isCopy, *read = *read, true
+	} else {
+		isCopy = before.isEvent && m.Received.Sub(before.event) <= c.rules.Window
+		isCopy = c.sentAgain(m) || isCopy
+		isCopy = c.loadedAgain(groups) || isCopy
+	}
+	if !isCopy {
+		before.event, before.isEvent = m.Received, true
+		c.setStatus(groups)
+	}
+	c.runs.Set(series, before)
+	return isCopy
+}
+
+// sentAgain reports whether a text came behind the same origin line before, more than a minute ago.
+func (c *copies) sentAgain(m *Message) bool {
+	if m.Origin == "" {
+		return false
+	}
+	key := origin{m.Origin, m.Text.String()}
+	first, have := c.origins[key]
+	if !have {
+		if c.origins == nil {
+			c.origins = make(map[origin]time.Time)
 		}
-		return 1
+		c.origins[key] = m.Received
+		return false
 	}
-	if c := m.Text.Compare(n.Text); c != 0 {
-		return c
+	return m.Received.Sub(first) > time.Minute
+}
+
+// loadedAgain reports whether a text that says loaded came before, inside the window, and the bag was offloaded since: a text that is sent
+// again never puts a bag back on board.
+func (c *copies) loadedAgain(groups []*Message) bool {
+	m := groups[0]
+	if m.Kind != BPM || c.in(m).container != (Container{}) {
+		return false
 	}
-	if c := strings.Compare(m.Raw, n.Raw); c != 0 {
-		return c
+	if !slices.ContainsFunc(groups, func(g *Message) bool { return c.rules.bpmEvent(g).Sets.Loaded() }) {
+		return false
 	}
-	return cmp.Compare(m.Group, n.Group)
+	last := c.loads.of(m.Text, 0)
+	before := *last
+	*last = m.Received
+	latest := c.latest.Value(m.Airport)
+	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest != nil && latest.sets == Offloaded
+}
+
+// setStatus takes up an event.
+func (c *copies) setStatus(groups []*Message) {
+	for _, m := range groups {
+		if m.Kind != BPM {
+			return
+		}
+		sets := c.rules.bpmEvent(m).Sets
+		if sets == NoStatus {
+			continue
+		}
+		if latest := c.latest.Value(m.Airport); latest == nil || latest.message.compare(m) < 0 {
+			c.latest.Set(m.Airport, &settingBPM{m, sets})
+		}
+	}
 }
 
 // sameMessage reports whether m and n are groups of one message.
 func sameMessage(m, n *Message) bool {
-	return m.Received.Equal(n.Received) && m.Raw == n.Raw
+	return m.Received.Equal(n.Received) && m.Position == n.Position && m.Raw == n.Raw
 }
-
-func last(events []*Message) *Message { return events[len(events)-1] }
 
 // textual holds something for each text and time. Like few.Map it looks through what it has one by one while that is
 // little: most texts differ in length already.

@@ -21,9 +21,11 @@ var (
 	onHandAuthorised  = EventCode{"ONA", "Bag on Hand, Authorised to Load", NotLoaded}
 	unseen            = EventCode{"UNS", "Bag Unseen", NotLoaded}
 	nalInContainer    = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", InContainer}
+	nalOnArrival      = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", NoStatus}
 	nalOnAircraft     = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", OnAircraft}
 	loadedOnAircraft  = EventCode{"LOADED_ON_AIRCRAFT", "Bag Loaded on Aircraft", OnAircraft}
 	loadedInContainer = EventCode{"LOADED_IN_CONTAINER", "Bag Loaded in Container", InContainer}
+	arrived           = EventCode{"ARRIVED", "Bag Arrived", NoStatus}
 	screeningFailed   = EventCode{"SCREENING_FAILED", "Bag Screening Failed", NoStatus}
 	screeningPassed   = EventCode{"SCREENING_PASSED", "Bag Screening Passed", NoStatus}
 	screened          = EventCode{"SCREENED", "Bag Screened", NoStatus}
@@ -40,7 +42,7 @@ var (
 func EventCodes() []EventCode {
 	return []EventCode{
 		cancelled, reflighted, rerouted, paxBoarded, expected, offloaded, onHand, onHandAuthorised, unseen,
-		nalOnAircraft, loadedOnAircraft, loadedInContainer, screeningFailed, screeningPassed, screened,
+		nalOnAircraft, loadedOnAircraft, loadedInContainer, arrived, screeningFailed, screeningPassed, screened,
 		sorted, groundTracked, handScanned, tracked, mishandled, checkedIn,
 	}
 }
@@ -73,8 +75,11 @@ func bsmEvent(plate Plate, m *Message, before predecessor) EventCode {
 }
 
 // bpmEvent returns the event of a processed message that names the bag.
-func bpmEvent(m *Message) EventCode {
+func (r Rules) bpmEvent(m *Message) EventCode {
+	arrives := r.arrives(m)
 	switch {
+	case m.Irregularity == "NAL" && arrives:
+		return nalOnArrival
 	case m.Irregularity == "NAL" && m.Device != "" && m.Compartment == "":
 		return nalInContainer
 	case m.Irregularity == "NAL":
@@ -86,6 +91,9 @@ func bpmEvent(m *Message) EventCode {
 		return EventCode{strings.Clone(m.Irregularity), "Bag Irregularity", NotLoaded} // a code outlasts the message
 	}
 	if code, loading := loadingEvent(m); loading {
+		if arrives {
+			return arrived
+		}
 		return code
 	}
 	switch m.Screening {
@@ -96,7 +104,24 @@ func bpmEvent(m *Message) EventCode {
 	case Screened:
 		return screened
 	}
-	return processEvent(m)
+	code := processEvent(m)
+	switch {
+	case code != loadedOnAircraft:
+		return code
+	case arrives:
+		return arrived
+	case m.Outbound.IsZero(): // and no .I
+		return tracked
+	}
+	return code
+}
+
+// arrives reports whether a BPM is on arrival (rules §2): its flight is the one that brings the bag to its airport.
+func (r Rules) arrives(m *Message) bool {
+	if m.Outbound.IsZero() {
+		return !m.Inbound.IsZero()
+	}
+	return r.SamePlace(m.Outbound.Airport, m.Airport)
 }
 
 // loadingEvent returns the event of the .U rows.
@@ -135,10 +160,10 @@ func (c EventCode) of(m *Message) Event {
 // events makes the events of a bag from its messages, which are in the order of events.
 func (r Rules) events(plate Plate, messages []*Message) []Event {
 	made := make([]Event, 0, len(messages)+2)
-	current := sources{place: r.Place}
+	current := r.newSources(messages)
 	for _, m := range messages {
 		if m.Kind == BPM {
-			made = append(made, bpmEvent(m).of(m))
+			made = append(made, r.bpmEvent(m).of(m))
 			continue
 		}
 		var before predecessor

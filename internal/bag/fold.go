@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bagtrail/internal/few"
 )
 
 // Rules are the settings on which the fold depends.
 type Rules struct {
 	// Window is the duplicate window of rules §3.
 	Window time.Duration
-	// Place returns the metropolitan code of an airport, or the airport itself.
-	Place func(airport string) string
+	// SamePlace reports whether two location codes are one place: they are equal, or share a city.
+	SamePlace func(a, b string) bool
 }
 
 // Fold makes the bags of a plate, in the order PNR, surname, first flight date.
@@ -41,16 +43,21 @@ func (r Rules) FoldEvents(plate Plate, messages, stowage []*Message) []Bag {
 			texts = append(texts, m)
 		}
 	}
-	positionings := withoutCopies(stowage, r.Window)
+	positionings := r.withoutCopies(stowage, containerOf)
 	slices.SortFunc(positionings, (*Message).compare)
 
-	parts := identities(withoutCopies(texts, r.Window))
+	parts := identities(plate, r.withoutCopies(texts, sameTag))
 	bags := make([]Bag, len(parts))
 	for i, part := range parts {
-		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
-		bags[i].Events = r.withPositionings(r.events(plate, part), positionings)
+		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part), OwnRush: ownRush(plate, part)}
+		bags[i].Events = r.events(plate, part)
 	}
 	addReports(bags, reports)
+	for i := range bags {
+		b := &bags[i]
+		slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
+		b.Events = r.withPositionings(b.Events, positionings)
+	}
 	for i := range bags {
 		bags[i].describe()
 	}
@@ -118,6 +125,11 @@ func addReports(bags []Bag, reports []*Message) {
 	}
 }
 
+// ownRush reports whether the bag with these messages, which are in order, is its own rush bag.
+func ownRush(plate Plate, messages []*Message) bool {
+	return slices.ContainsFunc(messages[1:], func(m *Message) bool { return m.reflightsItself(plate) })
+}
+
 // route fills in the legs, and what follows from them.
 func (r Rules) route(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
@@ -130,27 +142,22 @@ func (r Rules) route(b *Bag) {
 	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
 }
 
-// describe puts the events of the bag in order, and fills in what they say of it: each field from the latest BSM that
-// holds it, else the latest BPM.
+// describe fills in what the events of the bag, which are in order, say of it: each field from the latest BSM that holds it, else the
+// latest BPM. A positioning gives none.
 func (b *Bag) describe() {
-	slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
 	b.Unknown = true
 	for _, e := range b.Events {
 		if e.Message.Kind == BSM {
 			b.Unknown = false
 		}
-		if e.Code == reflighted.Code {
-			b.Rush = true
-			if e.Message.Original != "" {
-				b.Original = e.Message.Original
-			}
-		}
+		b.Rush = b.Rush || e.Code == reflighted.Code
 	}
+	b.Originals = b.originals()
 	b.Pieces, b.Weight = -1, -1
 	for _, kind := range [...]Kind{BSM, BPM} {
-		for i := range b.Events {
-			m := b.Events[len(b.Events)-1-i].Message
-			if m.Kind != kind {
+		for _, e := range slices.Backward(b.Events) {
+			m := e.Message
+			if m.Kind != kind || e.Positioning {
 				continue
 			}
 			b.PNR = cmp.Or(b.PNR, m.PNR)
@@ -164,5 +171,46 @@ func (b *Bag) describe() {
 				b.Weight = int(m.Weight)
 			}
 		}
+	}
+}
+
+// originals returns the plates that the latest REFLIGHTED message which names one names, each once, in the order of its groups.
+func (b *Bag) originals() []Plate {
+	var named []Plate
+	var latest *Message
+	for _, e := range slices.Backward(b.Events) {
+		m := e.Message
+		if e.Code != reflighted.Code || m.Original == "" || latest != nil && !sameMessage(m, latest) {
+			continue
+		}
+		latest = m
+		named = append(named, m.Original)
+	}
+	slices.Reverse(named)
+	return few.Distinct(named)
+}
+
+// findBy fills in by which PNRs and surnames the bag is found: those of its current BSMs; if these hold none, those of all its messages
+// but positionings (rules §4).
+func (b *Bag) findBy(current *sources) {
+	for _, m := range current.latestFirst() {
+		b.found(m, true, true)
+	}
+	byPNR, bySurname := len(b.PNRs) == 0, len(b.Surnames) == 0
+	if byPNR || bySurname {
+		for _, e := range b.Events {
+			if !e.Positioning {
+				b.found(e.Message, byPNR, bySurname)
+			}
+		}
+	}
+}
+
+func (b *Bag) found(m *Message, byPNR, bySurname bool) {
+	if pnr := strings.ToUpper(m.PNR); byPNR && pnr != "" && !slices.Contains(b.PNRs, pnr) {
+		b.PNRs = append(b.PNRs, pnr)
+	}
+	if surname := FoldName(m.Surname); bySurname && surname != "" && !slices.Contains(b.Surnames, surname) {
+		b.Surnames = append(b.Surnames, surname)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // journeyGap is how many days may lie between messages of one journey (rules §3, identity 1).
@@ -11,12 +13,12 @@ const journeyGap = 3
 
 // identities divides the messages of a plate into bags (rules §3, identity). Each bag's messages are
 // in the order of events. A message that names neither PNR nor surname may belong to several bags.
-func identities(messages []*Message) [][]*Message {
+func identities(plate Plate, messages []*Message) [][]*Message {
 	if len(messages) == 1 {
 		return [][]*Message{messages}
 	}
 	var bags [][]*Message
-	for _, journey := range journeys(messages) {
+	for _, journey := range journeys(spans(plate, messages)) {
 		bags = append(bags, passengers(journey)...)
 	}
 	for _, b := range bags {
@@ -25,17 +27,63 @@ func identities(messages []*Message) [][]*Message {
 	return bags
 }
 
-// journeys divides the messages where more than journeyGap days lie between the days that they cover.
-func journeys(messages []*Message) [][]*Message {
-	type span struct {
-		first, last Day
-		message     *Message
-	}
-	spans := make([]span, len(messages))
+// span is the days that a message covers.
+type span struct {
+	first, last Day
+	message     *Message
+}
+
+// spans returns the days that each message covers.
+func spans(plate Plate, messages []*Message) []span {
+	covered := make([]span, len(messages))
+	own := false
 	for i, m := range messages {
 		first, last := m.days()
-		spans[i] = span{first, last, m}
+		covered[i] = span{first, last, m}
+		own = own || m.reflightsItself(plate)
 	}
+	if own {
+		reachBack(plate, covered)
+	}
+	return covered
+}
+
+// reachBack makes the messages by which a bag is its own rush bag cover the days back to the journey that they go on with: of those among
+// the messages before them in order, the latest that began at most RushDays before their first flight date.
+func reachBack(plate Plate, covered []span) {
+	slices.SortFunc(covered, func(a, b span) int { return a.message.compare(b.message) })
+	var before []span // journeys so far, ascending
+	for i := range covered {
+		s := &covered[i]
+		if day, names := s.message.firstFlight(); names && s.message.reflightsItself(plate) {
+			for _, j := range slices.Backward(before) {
+				if j.first <= day {
+					if j.first >= day-RushDays {
+						s.first = min(s.first, j.first)
+					}
+					break
+				}
+			}
+		}
+		before = withSpan(before, *s)
+	}
+}
+
+// withSpan adds a span to journeys, which are ascending and more than journeyGap days apart.
+func withSpan(journeys []span, s span) []span {
+	from, _ := slices.BinarySearchFunc(journeys, s.first-journeyGap, func(j span, day Day) int { return cmp.Compare(j.last, day) })
+	to := from
+	for ; to < len(journeys) && journeys[to].first-s.last <= journeyGap; to++ {
+		s.first, s.last = min(s.first, journeys[to].first), max(s.last, journeys[to].last)
+	}
+	return slices.Replace(journeys, from, to, s)
+}
+
+// RushDays is how many days before a rush bag the first flight of its original may lie (rules §3, rush).
+const RushDays = 14
+
+// journeys divides the messages if more than journeyGap days lie between the days that they cover.
+func journeys(spans []span) [][]*Message {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 
 	var all [][]*Message
@@ -59,7 +107,7 @@ func journeys(messages []*Message) [][]*Message {
 }
 
 // passengers divides a journey into bags: messages that share a PNR or a surname, directly or through
-// others, are one bag; messages that name neither follow the flights of the bags.
+// others, are one bag; those whose names fit no new BSM, and those that name neither, follow the flights of the bags.
 func passengers(journey []*Message) [][]*Message {
 	if onePassenger(journey) {
 		return [][]*Message{journey}
@@ -96,19 +144,28 @@ func passengers(journey []*Message) [][]*Message {
 
 	var bags [][]*Message
 	bagOf := make(map[int]int) // root of a set → index in bags
-	onFlight := make(map[Flight][]int)
-	for i, m := range named {
-		root := sets.root(i)
-		b, seen := bagOf[root]
+	put := func(set int, m *Message) {
+		b, seen := bagOf[set]
 		if !seen {
 			b = len(bags)
-			bagOf[root] = b
+			bagOf[set] = b
 			bags = append(bags, nil)
 		}
 		bags[b] = append(bags[b], m)
-		for f := range m.Flights() {
-			if !slices.Contains(onFlight[f], b) {
-				onFlight[f] = append(onFlight[f], b)
+	}
+	fits := newBookings(named, sets)
+	for i, m := range named {
+		for _, set := range fits.sets(m, sets.root(i)) {
+			put(set, m)
+		}
+	}
+	onFlight := make(map[Flight][]int)
+	for b, messages := range bags {
+		for _, m := range messages {
+			for f := range m.Flights() {
+				if on := onFlight[f]; len(on) == 0 || on[len(on)-1] != b {
+					onFlight[f] = append(on, b)
+				}
 			}
 		}
 	}
@@ -118,6 +175,47 @@ func passengers(journey []*Message) [][]*Message {
 		}
 	}
 	return bags
+}
+
+// bookings are the new BSMs of a journey: the sets of messages that have one, and the flights that these name.
+type bookings struct {
+	has      map[int]bool // roots of sets
+	byFlight map[Flight][]int
+}
+
+func newBookings(named []*Message, sets unionFind) bookings {
+	b := bookings{make(map[int]bool), make(map[Flight][]int)}
+	for i, m := range named {
+		if !m.isNew() {
+			continue
+		}
+		root := sets.root(i)
+		b.has[root] = true
+		for f := range m.Flights() {
+			if !slices.Contains(b.byFlight[f], root) {
+				b.byFlight[f] = append(b.byFlight[f], root)
+			}
+		}
+	}
+	return b
+}
+
+// sets returns the sets that a message is about, which shares its names with those of one set: if these have no new BSM, the one set with a
+// new BSM that names one of its flights; of several such sets, a BPM is about each (rules §3, identity 3).
+func (b bookings) sets(m *Message, own int) []int {
+	if b.has[own] {
+		return []int{own}
+	}
+	var about []int
+	for f := range m.Flights() {
+		about = append(about, b.byFlight[f]...)
+	}
+	slices.Sort(about)
+	about = slices.Compact(about)
+	if len(about) == 0 || len(about) > 1 && m.Kind != BPM {
+		return []int{own}
+	}
+	return about
 }
 
 // onePassenger reports whether every message that names a passenger shares PNR or surname with the first of them, letter for
@@ -160,14 +258,14 @@ func followed(m *Message, onFlight map[Flight][]int, bags int) []int {
 	return found
 }
 
-// FoldName returns a surname in the form in which surnames are compared: without case, blanks, hyphens.
+// FoldName returns a surname in the form in which surnames are compared: its letters, as capitals.
 func FoldName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' || r == '-' {
+		if !unicode.IsLetter(r) && r != utf8.RuneError { // a byte that is no UTF-8 stands for a letter
 			return -1
 		}
-		return r
-	}, strings.ToUpper(s))
+		return unicode.ToUpper(r)
+	}, s)
 }
 
 // unionFind keeps disjoint sets of the numbers that add has given out.

@@ -7,178 +7,128 @@ import (
 	"bagtrail/internal/few"
 )
 
-// itinerary collects legs; two legs on one flight are one.
-type itinerary struct {
-	legs     []Leg
-	byFlight few.Map[Flight, int] // index in legs
-}
-
-// add adds a leg. Where there is one on the same flight already, the airports are those of the first
-// that knows its departure.
-func (t *itinerary) add(l Leg) {
-	if l.Flight.IsZero() {
-		return
-	}
-	if i, there := t.byFlight.Get(l.Flight); there {
-		have := &t.legs[i]
-		if have.From == "" && l.From != "" {
-			have.From, have.To = l.From, l.To
-		}
-		have.Status = max(have.Status, l.Status)
-		return
-	}
-	t.byFlight.Set(l.Flight, len(t.legs))
-	t.legs = append(t.legs, l)
-}
-
-// legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages named besides.
+// legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages name besides.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
-	current := sources{place: r.Place}
-	var cut few.Map[string, *Message] // place → its latest DEL
+	current := r.newSources(messages)
 	for _, m := range messages {
 		if m.Kind == BSM {
 			current.add(m)
-			if m.Change == Delete {
-				cut.Set(r.Place(m.Airport), m)
-			}
 		}
 	}
-	setting := r.settingEvents(b.Events, &cut)
-
-	living := r.livingLegs(&current, messages, setting)
-	for i := range living.legs {
-		l := &living.legs[i]
-		l.Living = true
-		if l.Status != NoStatus {
-			l.Status = r.status(*l, b, setting)
-		}
-		if m := current.at(r.Place(l.From)); m != nil && l.From != "" {
-			l.Seat = m.Seat
-		}
+	living := r.livingLegs(current, messages, b.Events)
+	b.findBy(current)
+	r.sortByTravel(living, messages)
+	s := r.newStatuses(living)
+	s.seat(messages)
+	s.follow(b.Events)
+	if b.OwnRush {
+		leaveBehind(living, b.FirstReflight(), b.ownRushFlights())
 	}
-	r.sortByTravel(living.legs, messages)
-
-	var past itinerary
-	for _, m := range slices.Backward(messages) {
-		for l := range r.namedLegs(m) {
-			if !living.byFlight.Has(l.Flight) {
-				past.add(l)
-			}
-		}
-	}
-	r.sortByTravel(past.legs, messages)
-	return append(living.legs, past.legs...)
+	past := r.otherLegs(s, messages)
+	r.sortByTravel(past, messages)
+	return append(living, past...)
 }
 
-// settingEvents returns the events that set a loading status and still count: not those at an airport
-// before its latest DEL.
-func (r Rules) settingEvents(events []Event, cut *few.Map[string, *Message]) []*Event {
-	setting := make([]*Event, 0, min(len(events), few.Most/2))
-	for i := range events {
-		e := &events[i]
-		if e.Sets == NoStatus {
-			continue
-		}
-		if cut.Len() > 0 {
-			if del, deleted := cut.Get(r.Place(e.Message.Airport)); deleted && e.Message.compare(del) < 0 {
-				continue
-			}
-		}
-		setting = append(setting, e)
-	}
-	return setting
-}
-
-// livingLegs applies the three rules of rules §3 to every place, and adds the flights on which the bag
-// was loaded beside them. A leg that shall have no loading status has NoStatus, the others NotLoaded.
-func (r Rules) livingLegs(current *sources, messages []*Message, setting []*Event) itinerary {
-	var all itinerary
-	var out few.Map[string, Flight] // place → flight of the leg out of it
-	put := func(place string, l Leg, status Status) {
-		l.Status = status
-		out.Set(place, l.Flight)
-		all.add(l)
-	}
+// livingLegs applies the rules of rules §3 to every airport. A leg that shall have no loading status has NoStatus, the others
+// NotLoaded.
+func (r Rules) livingLegs(current *sources, messages []*Message, events []Event) []Leg {
+	all := itinerary{rules: r}
+	out := exits{sources: current}
 	latest := current.latestFirst()
-
 	for _, m := range latest { // rule 1
-		if !m.isDelete() {
-			put(r.Place(m.Airport), current.outbound(m), NotLoaded)
+		l := r.outbound(m)
+		all.add(l, NotLoaded)
+		if l.From != "" {
+			out.take(m.Airport, l.Flight)
 		}
-	}
-	free := func(place string) bool {
-		return !out.Has(place) && current.at(place) == nil
 	}
 	for _, m := range latest { // rule 2
-		if m.isDelete() {
-			continue
-		}
-		for l := range current.onward(m) {
-			if place := r.Place(l.From); l.From != "" && free(place) {
-				put(place, l, NotLoaded)
+		for l := range r.onward(m) {
+			if l.From != "" && out.free(l.From) {
+				all.add(l, NotLoaded)
+				out.take(l.From, l.Flight)
 			}
 		}
 	}
 	for _, m := range slices.Backward(messages) { // rule 3
-		if in := m.Inbound; !in.IsZero() && free(r.Place(in.Airport)) {
-			put(r.Place(in.Airport), Leg{Flight: in.Flight, From: in.Airport, To: m.Airport}, NoStatus)
+		if in := m.Inbound; !in.IsZero() && !current.passed.Has(m) && out.free(in.Airport) {
+			all.add(r.inbound(m), NoStatus)
+			out.take(in.Airport, in.Flight)
 		}
 	}
 	for _, m := range slices.Backward(messages) {
-		if place := r.Place(m.Airport); m.Kind == BPM && !m.Outbound.IsZero() && free(place) {
-			put(place, current.outbound(m), NotLoaded)
+		if m.Kind == BPM && !m.Outbound.IsZero() && out.free(m.Airport) {
+			all.add(r.outbound(m), NotLoaded)
+			out.take(m.Airport, m.Outbound.Flight)
 		}
 	}
-
-	var seen few.Map[string, struct{}] // places whose latest status-setting BPM is known
-	for _, e := range slices.Backward(setting) {
-		m := e.Message
-		place := r.Place(m.Airport)
-		if m.Kind != BPM || seen.Has(place) {
-			continue
-		}
-		seen.Set(place, struct{}{})
-		if leaving := out.Value(place); e.Sets.Loaded() && !m.Outbound.IsZero() && m.Outbound.Flight != leaving {
-			l := current.outbound(m)
-			l.Status = NotLoaded
-			all.add(l)
+	for _, m := range r.loadedLast(events) {
+		if out.flight(m.Airport) != m.Outbound.Flight {
+			all.add(r.outbound(m), NotLoaded)
 		}
 	}
-	return all
+	all.join()
+	return all.legs
 }
 
-// status returns the loading status of a living leg that has one.
-func (r Rules) status(l Leg, b *Bag, setting []*Event) Status {
-	status := NotLoaded
-	var setBy *Message
-	for _, e := range setting {
+// loadedLast returns, of every airport where the latest status-setting BPM shows the bag Loaded on a flight, that message.
+func (r Rules) loadedLast(events []Event) []*Message {
+	var loaded []*Message
+	var seen few.Map[string, struct{}]
+	var airports []string // whose latest status-setting BPM is known
+	for _, e := range slices.Backward(events) {
 		m := e.Message
-		flight := m.Outbound.Flight
-		if flight == l.Flight || m.Kind == Report ||
-			(flight.IsZero() && l.From != "" && r.Place(m.Airport) == r.Place(l.From)) {
-			status, setBy = e.Sets, m
+		if e.Sets == NoStatus || m.Kind != BPM || seen.Has(m.Airport) {
+			continue
+		}
+		seen.Set(m.Airport, struct{}{})
+		if slices.ContainsFunc(airports, func(a string) bool { return r.SamePlace(a, m.Airport) }) {
+			continue
+		}
+		airports = append(airports, m.Airport)
+		if e.Sets.Loaded() && r.departs(m) {
+			loaded = append(loaded, m)
 		}
 	}
-	if b.Rush && status != OnAircraft && (setBy == nil || setBy.compare(b.firstReflight()) < 0) {
-		return Delayed
+	return loaded
+}
+
+// otherLegs returns the flights that messages name and that are no living legs: one leg for each, with the airports of the
+// latest message that knows its departure.
+func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
+	var past []Leg
+	var byFlight few.Map[Flight, int] // index in past
+	for _, m := range slices.Backward(messages) {
+		for l := range r.namedLegs(m) {
+			if living.byFlight.Has(l.Flight) {
+				continue
+			}
+			i, have := byFlight.Get(l.Flight)
+			switch {
+			case !have:
+				byFlight.Set(l.Flight, len(past))
+				past = append(past, l)
+			case past[i].From == "" && l.From != "":
+				past[i].From, past[i].To = l.From, l.To
+			}
+		}
 	}
-	return status
+	return past
 }
 
 // namedLegs yields every flight that m names, as a leg.
 func (r Rules) namedLegs(m *Message) func(yield func(Leg) bool) {
 	return func(yield func(Leg) bool) {
-		s := sources{place: r.Place}
-		if !m.Outbound.IsZero() && !yield(s.outbound(m)) {
+		if !m.Outbound.IsZero() && !yield(r.outbound(m)) {
 			return
 		}
-		for l := range s.onward(m) {
+		for l := range r.onward(m) {
 			if !yield(l) {
 				return
 			}
 		}
 		if !m.Inbound.IsZero() {
-			yield(Leg{Flight: m.Inbound.Flight, From: m.Inbound.Airport, To: m.Airport})
+			yield(r.inbound(m))
 		}
 	}
 }
@@ -240,27 +190,34 @@ func shareDays(legs []Leg) bool {
 // followed returns how many legs of its day each leg follows.
 func (r Rules) followed(legs []Leg) []int {
 	type moment struct {
-		day   Day
-		place string
+		day     Day
+		airport string
 	}
-	var departing few.Map[moment, []int]
-	var arriving few.Map[moment, int]
-	for i, l := range legs {
-		from, to := moment{l.Day, r.Place(l.From)}, moment{l.Day, r.Place(l.To)}
-		before := departing.Value(from)
-		departing.Set(from, append(before, i))
-		n := arriving.Value(to)
-		arriving.Set(to, n+1)
+	var departing, arriving few.Map[moment, []int] // legs that depart from an airport on a day, or arrive there
+	find := func(known *few.Map[moment, []int], at moment, end func(*Leg) string) []int {
+		found, have := known.Get(at)
+		if !have {
+			for i := range legs {
+				if l := &legs[i]; l.Day == at.day && end(l) != "" && r.SamePlace(end(l), at.airport) {
+					found = append(found, i)
+				}
+			}
+			known.Set(at, found)
+		}
+		return found
 	}
 	counts := make([]int, len(legs))
 	var reached []int
 	for i, l := range legs {
 		counts[i] = longestChain
-		feeders := arriving.Value(moment{l.Day, r.Place(l.From)})
-		if r.Place(l.From) == r.Place(l.To) {
-			feeders-- // itself
+		feeders := 0
+		if l.From != "" {
+			feeders = len(find(&arriving, moment{l.Day, l.From}, func(l *Leg) string { return l.To }))
+			if r.SamePlace(l.From, l.To) {
+				feeders-- // itself
+			}
 		}
-		if feeders == 0 || l.From == "" {
+		if feeders == 0 {
 			counts[i] = 0
 			reached = append(reached, i)
 		}
@@ -268,9 +225,8 @@ func (r Rules) followed(legs []Leg) []int {
 	for len(reached) > 0 {
 		this := reached[0]
 		reached = reached[1:]
-		behind := moment{legs[this].Day, r.Place(legs[this].To)}
-		following := departing.Value(behind)
-		for _, next := range following {
+		behind := moment{legs[this].Day, legs[this].To}
+		for _, next := range find(&departing, behind, func(l *Leg) string { return l.From }) {
 			if n := counts[this] + 1; n < counts[next] {
 				counts[next] = n
 				reached = append(reached, next)

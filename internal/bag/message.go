@@ -109,21 +109,37 @@ func (m *Message) Flights() iter.Seq[Flight] {
 	}
 }
 
-// compare orders messages as their events are ordered: by happened, received, content (rules §2).
+// compare orders messages as their events are ordered: by the order of what happened, received, position, content (rules §2).
 func (m *Message) compare(n *Message) int {
-	if c := m.Happened.Compare(n.Happened); c != 0 {
+	if c := m.compareText(n); c != 0 {
 		return c
 	}
+	return cmp.Compare(m.Group, n.Group)
+}
+
+// Before reports whether m comes before n in the order of events.
+func (m *Message) Before(n *Message) bool { return m.compare(n) < 0 }
+
+// compareText is compare for whole messages: the groups of one are equal.
+func (m *Message) compareText(n *Message) int {
+	if c := m.Order.Compare(n.Order); c != 0 {
+		return c
+	}
+	return compareArrival(m, n)
+}
+
+// compareArrival orders messages by received time, position and content (rules §3, duplicates).
+func compareArrival(m, n *Message) int {
 	if c := m.Received.Compare(n.Received); c != 0 {
+		return c
+	}
+	if c := m.Position.Compare(n.Position); c != 0 {
 		return c
 	}
 	if c := m.Text.Compare(n.Text); c != 0 {
 		return c
 	}
-	if c := strings.Compare(m.Raw, n.Raw); c != 0 {
-		return c
-	}
-	return cmp.Compare(m.Group, n.Group)
+	return strings.Compare(m.Raw, n.Raw)
 }
 
 // days returns the days that the message covers: from the first to the last flight date that it names,
@@ -144,3 +160,25 @@ func (m *Message) days() (first, last Day) {
 }
 
 func (m *Message) isDelete() bool { return m.Kind == BSM && m.Change == Delete }
+
+// isNew reports whether m is a BSM that is neither CHG nor DEL.
+func (m *Message) isNew() bool { return m.Kind == BSM && m.Change == New }
+
+// namesPassenger reports whether m names a PNR or a surname.
+func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surname) != "" }
+
+// reflightsItself reports whether m re-flights the bag on its own plate: a BSM with .E/RUSH, no DEL, that names no other plate, on a plate
+// that does not begin with 2 (rules §3, rush).
+func (m *Message) reflightsItself(plate Plate) bool {
+	return m.Kind == BSM && m.Rush && m.Change != Delete && m.Original == "" && plate[0] != '2'
+}
+
+// firstFlight returns the first flight date that the message names.
+func (m *Message) firstFlight() (day Day, names bool) {
+	for f := range m.Flights() {
+		if !names || f.Day < day {
+			day, names = f.Day, true
+		}
+	}
+	return day, names
+}

@@ -1,78 +1,203 @@
 package bag
 
 import (
+	"cmp"
 	"slices"
 
 	"bagtrail/internal/few"
 )
 
-// sources holds the current BSM of every place as messages are added in the order of events.
+// sources follows the current BSM of every airport as messages are added in the order of events (rules §3, legs).
 type sources struct {
-	place   func(code string) string
-	current few.Map[string, *Message] // place → its latest BSM
-	order   []*Message                // the current ones and those that they replaced, oldest first
+	rules   Rules
+	airport []booking                 // one for each airport and direction in which a BSM stands
+	near    few.Map[direction, []int] // which of these are one place with an airport
+	added   int
+	passed  few.Map[*Message, struct{}] // the BSMs that were passed over
 }
 
+// direction is one side of an airport: its departing flights, or its arriving ones.
+type direction struct {
+	airport  string
+	arriving bool
+}
+
+// booking is what BSMs say of one direction of an airport.
+type booking struct {
+	direction
+	current *Message // the current BSM; nil if there is none
+	since   int      // when it was added
+	last    *Message // the current BSM, or the DEL that ended it; nil if there was none
+	booked  bool     // there was a BSM other than a DEL
+}
+
+// newSources returns sources that know the airports of all messages, and no BSM yet.
+func (r Rules) newSources(messages []*Message) *sources {
+	s := &sources{rules: r}
+	var seen few.Map[direction, struct{}]
+	for _, m := range messages {
+		if d := r.directionOf(m); m.Kind == BSM && !seen.Has(d) {
+			seen.Set(d, struct{}{})
+			s.airport = append(s.airport, booking{direction: d})
+		}
+	}
+	return s
+}
+
+// directionOf returns the side of its airport on which m stands.
+func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r.arriving(m)} }
+
+// arriving reports whether the .F of m arrives at its airport: it names a place of that city, or m is a BSM with source X.
+func (r Rules) arriving(m *Message) bool {
+	return m.Kind == BSM && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
+}
+
+// departs reports whether the .F of m leaves from its airport.
+func (r Rules) departs(m *Message) bool { return !m.Outbound.IsZero() && !r.arriving(m) }
+
+// at returns the bookings that are one place with an airport.
+func (s *sources) at(d direction) []int {
+	if near, known := s.near.Get(d); known {
+		return near
+	}
+	var near []int
+	for i := range s.airport {
+		if b := &s.airport[i]; b.arriving == d.arriving && s.rules.SamePlace(b.airport, d.airport) {
+			near = append(near, i)
+		}
+	}
+	s.near.Set(d, near)
+	return near
+}
+
+// own returns the booking of the airport of m itself.
+func (s *sources) own(d direction) *booking {
+	for _, i := range s.at(d) {
+		if s.airport[i].direction == d {
+			return &s.airport[i]
+		}
+	}
+	return nil
+}
+
+// add adds a BSM. It passes over a DEL that does not count, and a BSM that names no passenger and would end one of another
+// airline that does.
 func (s *sources) add(m *Message) {
-	s.current.Set(s.place(m.Airport), m)
-	s.order = append(s.order, m)
+	d := s.rules.directionOf(m)
+	before := s.own(d).current
+	switch {
+	case m.isDelete():
+		if !s.counts(m, d, before) {
+			s.passed.Set(m, struct{}{})
+			return
+		}
+	case before != nil && !m.namesPassenger() && before.namesPassenger() && m.Outbound.Airline != before.Outbound.Airline:
+		s.passed.Set(m, struct{}{})
+		return
+	}
+	s.added++
+	for _, i := range s.at(d) {
+		b := &s.airport[i]
+		switch {
+		case !m.isDelete():
+			b.current, b.since, b.last, b.booked = m, s.added, m, true
+		case b.current == before:
+			b.current, b.last = nil, m
+		}
+	}
 }
 
-// at returns the current BSM of a place, or nil.
-func (s *sources) at(place string) *Message { return s.current.Value(place) }
+// counts reports whether a DEL takes a booking away: the current BSM of its airport names the same flight; or the airport never
+// had a BSM, and a current BSM announces that flight from there.
+func (s *sources) counts(m *Message, d direction, before *Message) bool {
+	if before != nil {
+		return before.Outbound.Flight == m.Outbound.Flight
+	}
+	if d.arriving || s.own(d).booked {
+		return false
+	}
+	for _, leg := range s.announced(m.Airport) {
+		if leg.Flight == m.Outbound.Flight {
+			return true
+		}
+	}
+	return false
+}
+
+// closed reports whether BSMs alone say which leg leads out of an airport: it had one, or a DEL counts there.
+func (s *sources) closed(airport string) bool {
+	for _, i := range s.at(direction{airport: airport}) {
+		if b := &s.airport[i]; b.booked || b.last != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // latestFirst returns the current BSMs.
 func (s *sources) latestFirst() []*Message {
-	live := s.order[:0]
-	for _, m := range s.order {
-		if s.at(s.place(m.Airport)) == m {
-			live = append(live, m)
+	var current []*booking
+	for i := range s.airport {
+		if b := &s.airport[i]; b.current != nil && s.rules.directionOf(b.current) == b.direction {
+			current = append(current, b)
 		}
 	}
-	s.order = live
-	latest := slices.Clone(live)
-	slices.Reverse(latest)
-	return latest
+	slices.SortFunc(current, func(a, b *booking) int { return cmp.Compare(b.since, a.since) })
+	messages := make([]*Message, len(current))
+	for i, b := range current {
+		messages[i] = b.current
+	}
+	return messages
+}
+
+// announced returns the onward legs that depart from an airport in the current BSMs, those of the latest first.
+func (s *sources) announced(airport string) []Leg {
+	var legs []Leg
+	for _, m := range s.latestFirst() {
+		for leg := range s.rules.onward(m) {
+			if leg.From != "" && s.rules.SamePlace(leg.From, airport) {
+				legs = append(legs, leg)
+			}
+		}
+	}
+	return legs
 }
 
 // predecessor returns what the BSM m changes, m being not yet added (rules §3, legs).
 func (s *sources) predecessor(m *Message) predecessor {
-	place := s.place(m.Airport)
-	if before := s.at(place); before != nil {
+	d := s.rules.directionOf(m)
+	if before := s.own(d).last; before != nil {
 		return predecessor{before.Outbound.Flight, before.PassengerStatus}
 	}
-	for _, other := range s.latestFirst() {
-		if other.isDelete() {
-			continue
-		}
-		for leg := range s.onward(other) {
-			if s.place(leg.From) == place {
-				return predecessor{flight: leg.Flight}
-			}
-		}
+	if legs := s.announced(m.Airport); !d.arriving && len(legs) > 0 {
+		return predecessor{flight: legs[0].Flight}
 	}
 	return predecessor{}
 }
 
-// outbound returns the leg of the .F of m. A flight that arrives at the airport of m has no known
-// departure: its .F names that airport, or m is a BSM with source X.
-func (s *sources) outbound(m *Message) Leg {
+// outbound returns the leg of the .F of m. A flight that arrives at the airport of m has no known departure.
+func (r Rules) outbound(m *Message) Leg {
 	f := m.Outbound
-	if (m.Kind == BSM && m.Source == 'X') || s.place(f.Airport) == s.place(m.Airport) {
-		return Leg{Flight: f.Flight, To: m.Airport}
+	if r.arriving(m) {
+		return Leg{Flight: f.Flight, Carrier: f.Carrier, To: m.Airport}
 	}
-	return Leg{Flight: f.Flight, From: m.Airport, To: f.Airport}
+	return Leg{Flight: f.Flight, Carrier: f.Carrier, From: m.Airport, To: f.Airport}
+}
+
+// inbound returns the leg of the .I of m.
+func (r Rules) inbound(m *Message) Leg {
+	return Leg{Flight: m.Inbound.Flight, Carrier: m.Inbound.Carrier, From: m.Inbound.Airport, To: m.Airport}
 }
 
 // onward yields the legs of the .O of m: each departs where the one before it, or the .F, arrives.
-func (s *sources) onward(m *Message) func(yield func(Leg) bool) {
+func (r Rules) onward(m *Message) func(yield func(Leg) bool) {
 	return func(yield func(Leg) bool) {
-		from := s.outbound(m).To
-		if m.Outbound.IsZero() {
-			from = ""
+		from := ""
+		if !m.Outbound.IsZero() {
+			from = r.outbound(m).To
 		}
 		for _, o := range m.Onward {
-			if !yield(Leg{Flight: o.Flight, From: from, To: o.Airport}) {
+			if !yield(Leg{Flight: o.Flight, Carrier: o.Carrier, From: from, To: o.Airport}) {
 				return
 			}
 			from = o.Airport

@@ -8,12 +8,6 @@ type Container struct {
 	Device string
 }
 
-// stowagePlace is where a stowage device is filled: for a flight, at an airport.
-type stowagePlace struct {
-	flight  Flight
-	airport string
-}
-
 // Containers returns, each once, the containers in which messages say that a bag is: only a positioning of one of these
 // can concern it.
 func Containers(messages []*Message) []Container {
@@ -26,39 +20,60 @@ func Containers(messages []*Message) []Container {
 	return few.Distinct(all)
 }
 
-// withPositionings adds to the events of a bag, which are in order, an event for every container
-// positioning that finds the bag in its stowage device: the latest event before it, on that flight out
-// of that airport, that carries a stowage device or is OFFLOADED, carries that device (rules §2).
+// whereabouts is what the events at one airport say of where a bag is.
+type whereabouts struct {
+	in    Container // the container into which it was put, if it is in one
+	bare  Flight    // the flight of the loads without a device since; zero if there was none
+	mixed bool      // these are loads on several flights
+}
+
+// note takes up the next status-setting event at the airport.
+func (w *whereabouts) note(e *Event) {
+	m := e.Message
+	switch loads := e.Sets.Loaded() && !m.Outbound.IsZero(); {
+	case loads && m.Device == "":
+		w.mixed = w.mixed || !w.bare.IsZero() && w.bare != m.Outbound.Flight
+		w.bare = m.Outbound.Flight
+	case loads:
+		*w = whereabouts{in: Container{m.Outbound.Flight, m.Device}}
+	default:
+		*w = whereabouts{}
+	}
+}
+
+// holds reports whether the bag is in the container: the latest status-setting event, loads on that flight without a device
+// apart, put it there.
+func (w *whereabouts) holds(c Container) bool {
+	return w.in == c && !w.mixed && (w.bare.IsZero() || w.bare == c.Flight)
+}
+
+// withPositionings adds to the events of a bag, which are in order, an event for every container positioning that finds
+// the bag in its stowage device (rules §2).
 func (r Rules) withPositionings(events []Event, positionings []*Message) []Event {
 	if len(positionings) == 0 {
 		return events
 	}
-	var device few.Map[stowagePlace, string]
+	var at few.Map[string, whereabouts] // by airport, compared exactly
 	merged := make([]Event, 0, len(events)+min(len(positionings), 2))
-	next := 0
-	for _, p := range positionings {
-		for next < len(events) && events[next].Message.compare(p) < 0 {
-			e := events[next]
-			if (e.Message.Device != "" || e.Code == offloaded.Code) && r.departs(e.Message) {
-				device.Set(stowagePlace{e.Message.Outbound.Flight, e.Message.Airport}, e.Message.Device)
-			}
-			merged = append(merged, e)
-			next++
-		}
-		if p.Device == "" || !r.departs(p) {
-			continue
-		}
-		if device.Value(stowagePlace{p.Outbound.Flight, p.Airport}) != p.Device {
-			continue
-		}
-		if code, loading := loadingEvent(p); loading {
-			merged = append(merged, code.of(p))
+	note := func(e Event) {
+		merged = append(merged, e)
+		if e.Sets != NoStatus {
+			w := at.Value(e.Message.Airport)
+			w.note(&e)
+			at.Set(e.Message.Airport, w)
 		}
 	}
-	return append(merged, events[next:]...)
-}
-
-// departs reports whether the .F of m leaves from its airport.
-func (r Rules) departs(m *Message) bool {
-	return !m.Outbound.IsZero() && (&sources{place: r.Place}).outbound(m).From != ""
+	for _, p := range positionings {
+		for len(events) > 0 && events[0].Message.compare(p) < 0 {
+			note(events[0])
+			events = events[1:]
+		}
+		w := at.Value(p.Airport)
+		if code, loading := loadingEvent(p); loading && r.departs(p) && w.holds(Container{p.Outbound.Flight, p.Device}) {
+			e := code.of(p)
+			e.Positioning = true
+			note(e)
+		}
+	}
+	return append(merged, events...)
 }

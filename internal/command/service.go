@@ -132,7 +132,7 @@ func (s *service) readLibraries(context.Context) (err error) {
 // readFlights reads the flight reference, and watches it.
 func (s *service) readFlights(context.Context) (err error) {
 	if path := s.conf.Files.Flights; path != "" {
-		if s.flights, err = flightref.Open(path, s.library.Place, s.airlines); err != nil {
+		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
 			return unusable(fmt.Errorf("flights file: %w", err))
 		}
 		s.watch("flights file", s.flights.Watch)

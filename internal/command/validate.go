@@ -175,7 +175,7 @@ func (v *validation) eventsOf(ctx context.Context, outcome ingestor.Outcome) ([]
 		return nil, err
 	}
 	return announce.Announcer{
-		Index: index, Enricher: v.enricher, Places: v.library, Rules: bag.Rules{Place: v.library.Place},
+		Index: index, Enricher: v.enricher, Places: v.library, Rules: bag.Rules{SamePlace: v.library.SamePlace},
 	}.Events(ctx, filings)
 }
 

@@ -36,12 +36,10 @@ func flight(airline, number string) bag.Flight {
 	return bag.Flight{Airline: airline, Number: number, Day: day}
 }
 
-// place knows one metropolitan code.
-func place(airport string) string {
-	if airport == "LHR" || airport == "LGW" {
-		return "LON"
-	}
-	return airport
+// place knows one city.
+func place(a, b string) bool {
+	london := func(code string) bool { return code == "LHR" || code == "LGW" || code == "LON" }
+	return a == b || london(a) && london(b)
 }
 
 func at(text string) time.Time {

@@ -22,9 +22,9 @@ type set map[bag.Flight][]*Reference
 // None returns a store that knows no flight.
 func None() *Store { return &Store{references: watch.Fixed(&set{})} }
 
-// Open reads the flight reference file. place gives the metropolitan code of an airport, or the airport itself: a
-// message may name LON where the file has LHR. A flight is found by the code of airlines, and so is what is looked up. The error joins every fault of the file.
-func Open(path string, place func(airport string) string, airlines *airline.Library) (*Store, error) {
+// Open reads the flight reference file. samePlace reports whether two codes are one place: a message may name LON and the
+// file LHR. A flight is found by the code of airlines, and so is what is looked up. The error joins every fault of the file.
+func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
 	references, err := watch.Keep(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
 		return nil, fmt.Errorf("flight reference file: %w", err)

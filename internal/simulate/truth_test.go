@@ -119,7 +119,7 @@ func read(t *testing.T, messages func(func(simulate.Message) bool)) *trail.Reade
 			t.Fatal(err)
 		}
 	}
-	return trail.New(index, enr, trail.Settings{Window: 10 * time.Minute, Place: airports.Place, Now: time.Now})
+	return trail.New(index, enr, trail.Settings{Window: 10 * time.Minute, Airports: airports, Now: time.Now})
 }
 
 // facts is what truth and answer have in common. Legs are sorted: over the date line a bag travels back to the day before,
@@ -144,7 +144,7 @@ func flat(b simulate.Bag) facts {
 
 func answer(b *bag.Bag) facts {
 	f := facts{string(b.Plate), b.PNR, b.Surname, "", b.Unknown, b.Rush, b.Cancelled, nil, nil}
-	if r := b.Reflighted; r != nil {
+	for _, r := range b.Reflighted {
 		f.Reflights = string(r.Plate) + " " + r.Flight.Airline + r.Flight.Number + " " + r.Flight.Day.String()
 	}
 	for _, l := range b.Legs {

@@ -47,7 +47,7 @@ func fifteen(b testing.TB, airports *airport.Library, n int) (*memory.Index, []b
 func BenchmarkOfPlate(b *testing.B) {
 	airports := airport.New()
 	index, plates := fifteen(b, airports, 2000) // more than are remembered
-	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Place: airports.Place, Now: time.Now})
+	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Airports: airports, Now: time.Now})
 	ask := func(plates []bag.Plate) func(b *testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
@@ -76,7 +76,7 @@ func BenchmarkOfFlight(b *testing.B) {
 	airports := airport.New()
 	index, _ := fifteen(b, airports, 300)
 	open := func() *trail.Reader {
-		return trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Place: airports.Place, Now: time.Now})
+		return trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Airports: airports, Now: time.Now})
 	}
 	day, _ := bag.ParseDay("2026-03-12")
 	ask := func(b *testing.B, r *trail.Reader) {

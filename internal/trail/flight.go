@@ -38,7 +38,6 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 
 // ending picks from a list the legs that begin at the airport, or end there, as they are by now.
 func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
-	place := r.settings.Place(airport)
 	listed := make([]Listed, 0, len(l.plates))
 	for i := range l.plates {
 		for j := range l.plates[i].bags {
@@ -50,8 +49,9 @@ func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 				if arriving {
 					end = leg.To
 				}
-				if end != "" && r.settings.Place(end) == place {
+				if end != "" && r.settings.Airports.Listed(end, airport) {
 					listed = append(listed, Listed{b, leg})
+					break // a bag is in a list once
 				}
 			}
 		}

@@ -183,8 +183,8 @@ func TestRules3Duplicates(t *testing.T) {
 		{"a DEL ends the window", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", first}}, "EXPECTED CANCELLED EXPECTED"},
 		{"a BSM ends the window of DELs", []sent{{"12T06:00", del}, {"12T06:01", first}, {"12T06:02", del}}, "CANCELLED EXPECTED CANCELLED"},
 		{"a DEL within the window of a DEL", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", del}}, "EXPECTED CANCELLED"},
-		{"at equal times the DEL comes first, and ends the window", []sent{{"12T06:00", first}, {"12T06:02", first}, {"12T06:02", del}}, "EXPECTED EXPECTED CANCELLED"},
-		{"a DEL at the time of the first is not between", []sent{{"12T06:00", del}, {"12T06:00", first}, {"12T06:02", first}}, "EXPECTED CANCELLED"},
+		{"at equal times the text decides", []sent{{"12T06:00", first}, {"12T06:02", first}, {"12T06:02", del}}, "EXPECTED CANCELLED"},
+		{"a DEL behind the first at its time ends the window", []sent{{"12T06:00", del}, {"12T06:00", first}, {"12T06:02", first}}, "EXPECTED CANCELLED EXPECTED"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -70,12 +70,12 @@ func TestRules3Legs(t *testing.T) {
 			w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
 			w.send("12T08:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/JFK")...)
 		}, []string{"LX100/12 ZRH-JFK Loaded on Aircraft"}},
-		{"events before the latest DEL count for no status", func(w *world) {
+		{"a DEL takes away the booking, not the bag", func(w *world) {
 			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
 			w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/JFK")...)
 			w.send("12T08:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)
 			w.send("12T09:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
-		}, []string{"LX100/12 ZRH-JFK Not Loaded"}},
+		}, []string{"LX100/12 ZRH-JFK Loaded on Aircraft"}},
 		{"airports of one metropolitan code are one place", func(w *world) {
 			w.send("12T06:00", source("LZRH", "", ".F/LX318/12MAR/LON", ".O/BA117/12MAR/JFK")...)
 			w.send("12T05:00", source("TLHR", "", ".F/BA119/12MAR/JFK")...)
@@ -133,10 +133,15 @@ func TestRules3LoadingStatus(t *testing.T) {
 		{"one that names no flight, at the departure", func(w *world) {
 			w.send("12T07:00", "BPM", ".V/1TFRA", ".B/OFF/0220000001001", "ENDBPM")
 		}, []string{"LX100/12 ZRH-FRA Not Loaded", "LH400/12 FRA-JFK Offloaded"}},
-		{"a delayed-bag report, on every living leg", func(w *world) {
+		{"a delayed-bag report, on every living leg that is not Loaded on Aircraft", func(w *world) {
 			w.send("12T07:00", load...)
 			w.report("12T20:00", plate)
-		}, []string{"LX100/12 ZRH-FRA Delayed", "LH400/12 FRA-JFK Delayed"}},
+		}, []string{"LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Delayed"}},
+		{"a delayed-bag report, on the last leg if all are Loaded on Aircraft", func(w *world) {
+			w.send("12T07:00", load...)
+			w.send("12T12:00", processed("TFRA", ".J/R", ".F/LH400/12MAR/JFK")...)
+			w.report("12T20:00", plate)
+		}, []string{"LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Delayed"}},
 		{"a status after the report", func(w *world) {
 			w.report("12T07:00", plate)
 			w.send("12T08:00", load...)
@@ -168,19 +173,26 @@ func TestRules3Departed(t *testing.T) {
 		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Offloaded", "AA1/12 JFK-LAX Delayed")
 }
 
-// TestRules3DelayedByReflight: a living leg of a re-flighted bag is Delayed while it is not Loaded on
-// Aircraft and no status-setting event comes after the REFLIGHTED one.
-func TestRules3DelayedByReflight(t *testing.T) {
+// TestRules3OwnRush: of a bag that is its own rush bag those legs are Delayed that the rush BSM does not name, that are not Loaded on
+// Aircraft, and whose status no event set after it.
+func TestRules3OwnRush(t *testing.T) {
 	rush := source("LZRH", "", ".F/LX102/13MAR/JFK", ".E/RUSH")
 	w := newWorld(t)
+	w.send("12T06:00", source("TGVA", "", ".F/LX2801/12MAR/ZRH", ".O/LX100/12MAR/JFK", ".O/AA1/12MAR/LAX")...)
 	w.send("13T06:00", rush...)
-	expectList(t, "re-flighted", legs(w.one(plate)), "LX102/13 ZRH-JFK Delayed")
-	w.send("13T07:00", processed("LZRH", ".J/R", ".U/AKE12345LX", ".F/LX102/13MAR/JFK")...)
-	expectList(t, "loaded since", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded in Container")
-	w.send("13T08:00", rush...)
-	expectList(t, "a late BSM never turns a status back", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded in Container")
-	w.send("13T07:30", processed("LZRH", ".J/R", ".F/LX102/13MAR/JFK")...)
-	expectList(t, "on the aircraft before", legs(w.one(plate)), "LX102/13 ZRH-JFK Loaded on Aircraft")
+	b := w.one(plate)
+	expect(t, "its own rush bag", b.OwnRush, true)
+	expect(t, "reflighted_info", original(b), "none")
+	expectList(t, "re-flighted", legs(b), "LX2801/12 GVA-ZRH Delayed", "AA1/12 JFK-LAX Delayed", "LX102/13 ZRH-JFK Not Loaded", "(LX100/12 ZRH-JFK)")
+	w.send("13T07:00", processed("LJFK", ".J/R", ".U/AKE12345AA", ".F/AA1/12MAR/LAX")...)
+	expectList(t, "loaded since", legs(w.one(plate)), "AA1/12 JFK-LAX Loaded in Container", "LX2801/12 GVA-ZRH Delayed", "LX102/13 ZRH-JFK Not Loaded", "(LX100/12 ZRH-JFK)")
+}
+
+// TestRules3TheRushBagsOwnLegsAreJudgedLikeAnyOthers: a REFLIGHTED event makes no leg of its own bag Delayed.
+func TestRules3TheRushBagsOwnLegsAreJudgedLikeAnyOthers(t *testing.T) {
+	w := newWorld(t)
+	w.send("13T06:00", source("LZRH", "", ".F/LX102/13MAR/JFK", ".E/RUSH")...)
+	expectList(t, "re-flighted", legs(w.one(plate)), "LX102/13 ZRH-JFK Not Loaded")
 }
 
 // TestRules4BagsForFlight: D departs from the airport, A arrives there; only living legs; the order is

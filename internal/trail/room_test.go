@@ -19,7 +19,7 @@ import (
 func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
 	airports := airport.New()
 	index, plates := fifteen(t, airports, 1000)
-	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Place: airports.Place, Now: time.Now})
+	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Airports: airports, Now: time.Now})
 	day, _ := bag.ParseDay("2026-03-12")
 	check := func(plate bag.Plate, bags []*bag.Bag) {
 		if len(bags) != 1 || len(bags[0].Events) != 15 || bags[0].PNR != "ABC"+string(plate[7:]) {

@@ -1,154 +1,236 @@
 package trail
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/few"
 )
 
-// rushDays is how many days before a rush bag the first flight of its original may lie (rules §3, rush).
-const rushDays = 14
-
-// joinOriginal fills in which bag a rush bag re-flights.
-func (s *session) joinOriginal(ctx context.Context, b *bag.Bag) error {
-	if !b.Rush {
+// joinOriginals fills in which bags a rush bag re-flights.
+func (s *session) joinOriginals(ctx context.Context, b *bag.Bag) error {
+	if !b.Rush || b.OwnRush {
 		return nil
 	}
-	first, err := s.original(ctx, b)
+	found, err := s.originals(ctx, b)
 	if err != nil {
 		return err
 	}
-	if first == nil && b.Original == "" {
-		return nil
-	}
-	joined := &bag.Reflighted{Plate: b.Original, Bag: first}
-	if first != nil {
-		joined.Plate = first.Plate
-		if leg, ok := first.LastLeg(); ok {
-			joined.Flight = leg.Flight
+	for i, original := range found {
+		joined := bag.Reflighted{Bag: original}
+		if len(b.Originals) > 0 {
+			joined.Plate = b.Originals[i]
 		}
+		if original != nil {
+			joined.Plate = original.Plate
+			if leg, ok := original.LastLeg(); ok {
+				joined.Flight, joined.Carrier = leg.Flight, leg.Carrier
+			}
+		}
+		b.Reflighted = append(b.Reflighted, joined)
 	}
-	b.Reflighted = joined
 	return nil
 }
 
-// original returns the bag that a rush bag re-flights, or nil. Of the bags of the plate that it names it
-// is the one with the latest first flight date not after its own; where it names none, the one bag of the
-// same PNR and surname that is neither rush nor cancelled.
-func (s *session) original(ctx context.Context, rush *bag.Bag) (*bag.Bag, error) {
-	if found, have := s.originals.Get(rush); have {
-		return found, nil
+// originals returns the bags that a rush bag re-flights: one for each plate that it names, nil if the plate has no fitting bag; if it
+// names none, the one bag of the same passenger, or nothing (rules §3, rush).
+func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, error) {
+	if len(rush.Originals) == 0 {
+		return s.unnamedOriginal(ctx, rush)
 	}
-	found, err := s.findOriginal(ctx, rush)
-	if err == nil {
-		s.originals.Set(rush, found)
+	plates := make([]bag.Plate, len(rush.Originals))
+	for i, p := range rush.Originals {
+		plates[i] = bag.Plate(strings.Clone(string(p))) // it may be remembered longer than the message that names it
 	}
-	return found, err
+	if err := s.load(ctx, plates, Wanted{}); err != nil {
+		return nil, err
+	}
+	found := make([]*bag.Bag, len(plates))
+	for i, p := range plates {
+		bags := s.byDay(p)
+		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.RushDays {
+			day := bags[at-1].FirstDay
+			found[i] = bags[firstAfter(bags, day-1)] // of several with one day the first in the order of lists
+		}
+	}
+	return found, nil
 }
 
-func (s *session) findOriginal(ctx context.Context, rush *bag.Bag) (*bag.Bag, error) {
-	if rush.Original != "" {
-		plate := bag.Plate(strings.Clone(string(rush.Original))) // it may be remembered longer than the message that names it
-		if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
-			return nil, err
-		}
-		var best *bag.Bag
-		for _, b := range s.bags.Value(plate) {
-			if within(b, rush) && (best == nil || b.FirstDay > best.FirstDay) {
-				best = b
-			}
-		}
-		return best, nil
+// byDay returns the bags of a plate that is loaded in the order of their first flight dates.
+func (s *session) byDay(p bag.Plate) []*bag.Bag {
+	bags, have := s.days.Get(p)
+	if !have {
+		bags = inOrderOfDays(s.bags.Value(p))
+		s.days.Set(p, bags)
 	}
-	if rush.PNR == "" || rush.Surname == "" {
+	return bags
+}
+
+func inOrderOfDays(bags []*bag.Bag) []*bag.Bag {
+	sorted := slices.Clone(bags)
+	slices.SortStableFunc(sorted, func(a, b *bag.Bag) int { return cmp.Compare(a.FirstDay, b.FirstDay) })
+	return sorted
+}
+
+// firstAfter returns the place of the first of bags, which are in the order of their days, whose first flight date is after a day.
+func firstAfter(bags []*bag.Bag, day bag.Day) int {
+	at, _ := slices.BinarySearchFunc(bags, day+1, func(b *bag.Bag, day bag.Day) int { return cmp.Compare(b.FirstDay, day) })
+	return at
+}
+
+// unnamedOriginal returns the one bag, neither rush nor cancelled, that is found by the PNR and surname that a rush bag shows, with a
+// fitting first flight date; nothing if there is none, or if there are several.
+func (s *session) unnamedOriginal(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, error) {
+	if rush.PNR == "" || bag.FoldName(rush.Surname) == "" {
 		return nil, nil
 	}
-	candidates, err := s.ofPNR(ctx, rush.PNR)
+	passenger, err := s.ofPNR(ctx, rush.PNR)
 	if err != nil {
 		return nil, err
 	}
-	var only *bag.Bag
-	for _, b := range candidates {
-		if b.Rush || b.Cancelled || !within(b, rush) || bag.FoldName(b.Surname) != bag.FoldName(rush.Surname) {
+	bags := passenger.bySurname[bag.FoldName(rush.Surname)]
+	from, to := firstAfter(bags, rush.FirstDay-bag.RushDays-1), firstAfter(bags, rush.FirstDay)
+	if to-from != 1 {
+		return nil, nil
+	}
+	return bags[from:to], nil
+}
+
+// passenger is the bags that are found by one PNR.
+type passenger struct {
+	bags      []*bag.Bag            // in the order of lists
+	bySurname map[string][]*bag.Bag // those that are neither rush nor cancelled, in the order of their days
+	unnamed   []*bag.Bag            // the rush bags of the plates filed under the PNR that name no original
+}
+
+// newPassenger returns the bags of plates that are loaded, as far as they are found by the PNR.
+func newPassenger(pnr string, all []*bag.Bag) *passenger {
+	p := &passenger{bySurname: make(map[string][]*bag.Bag)}
+	var candidates []*bag.Bag
+	for _, b := range all {
+		if b.Rush && !b.OwnRush && len(b.Originals) == 0 && strings.EqualFold(b.PNR, pnr) {
+			p.unnamed = append(p.unnamed, b)
+		}
+		if !b.HasPNR(pnr) {
 			continue
 		}
-		if only != nil {
-			return nil, nil
+		p.bags = append(p.bags, b)
+		if !b.Rush && !b.Cancelled {
+			candidates = append(candidates, b)
 		}
-		only = b
 	}
-	return only, nil
+	for _, b := range inOrderOfDays(candidates) {
+		for _, surname := range b.Surnames {
+			p.bySurname[surname] = append(p.bySurname[surname], b)
+		}
+	}
+	return p
 }
 
-// within reports whether the first flight date of b lies where that of an original may lie.
-func within(b, rush *bag.Bag) bool {
-	return b.FirstDay <= rush.FirstDay && b.FirstDay >= rush.FirstDay-rushDays
+// joinRushTags fills in, of each bag, the last rush bag of the chain that re-flights it, each plate once.
+func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
+	for _, b := range bags {
+		visited := map[bag.Plate]bool{b.Plate: true}
+		for at := b; at != nil; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rush, err := s.rushBagsOf(ctx, at)
+			if err != nil {
+				return err
+			}
+			at = nil
+			for _, c := range rush {
+				if !visited[c.Plate] && (at == nil || c.ReflightedAfter(at)) {
+					at = c
+				}
+			}
+			if at != nil {
+				visited[at.Plate] = true
+				b.RushTag = at
+			}
+		}
+	}
+	return nil
 }
 
-// joinRushTag fills in the last rush bag of the chain that re-flights b, each plate once.
-func (s *session) joinRushTag(ctx context.Context, b *bag.Bag) error {
-	visited := map[bag.Plate]bool{b.Plate: true}
-	for at := b; ; {
-		next, err := s.reflightOf(ctx, at, visited)
+// leaveBehind makes Delayed the legs of those bags that a rush bag re-flights (rules §3, loading status).
+func (s *session) leaveBehind(ctx context.Context, bags []*bag.Bag) error {
+	for _, b := range bags {
+		rush, err := s.rushBagsOf(ctx, b)
 		if err != nil {
 			return err
 		}
-		if next == nil {
-			return nil
+		var first *bag.Message
+		for _, c := range rush {
+			if m := c.FirstReflight(); first == nil || m.Before(first) {
+				first = m
+			}
 		}
-		visited[next.Plate] = true
-		b.RushTag, at = next, next
+		if first != nil {
+			b.LeaveBehind(first)
+		}
 	}
+	return nil
 }
 
-// reflightOf returns the rush bag whose original is b: of several the one that was re-flighted last.
-func (s *session) reflightOf(ctx context.Context, b *bag.Bag, visited map[bag.Plate]bool) (*bag.Bag, error) {
-	candidates, err := s.rushCandidates(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	var latest *bag.Bag
-	for _, c := range candidates {
-		if !c.Rush || visited[c.Plate] {
-			continue
-		}
-		original, err := s.original(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if original == b && (latest == nil || c.ReflightedAfter(latest)) {
-			latest = c
-		}
-	}
-	return latest, nil
-}
-
-// rushCandidates returns the bags that may be rush bags of b: those of plates that name its plate, and
-// those of its passenger.
-func (s *session) rushCandidates(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
+// rushBagsOf returns the rush bags whose original is b.
+func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
 	if err := s.loadRush(ctx, []bag.Plate{b.Plate}); err != nil {
 		return nil, err
 	}
-	var candidates []*bag.Bag
-	for _, p := range s.rush.Value(b.Plate) {
-		for _, c := range s.bags.Value(p) {
-			if c.Original == b.Plate {
-				candidates = append(candidates, c)
+	if s.reflights == nil {
+		s.reflights, s.joined = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool)
+	}
+	if !s.plates[b.Plate] {
+		for _, p := range s.rush.Value(b.Plate) {
+			if err := s.addReflights(ctx, s.bags.Value(p)); err != nil {
+				return nil, err
+			}
+		}
+		if s.plates == nil {
+			s.plates = make(map[bag.Plate]bool)
+		}
+		s.plates[b.Plate] = true
+	}
+	if !b.Rush {
+		for _, pnr := range b.PNRs {
+			found, err := s.ofPNR(ctx, pnr)
+			if err != nil {
+				return nil, err
+			}
+			rest := found.unnamed
+			found.unnamed = nil
+			if err := s.addReflights(ctx, rest); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if b.PNR == "" || b.Rush {
-		return candidates, nil
-	}
-	passenger, err := s.ofPNR(ctx, b.PNR)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range passenger {
-		if c.Rush && c.Original == "" {
-			candidates = append(candidates, c)
+	return s.reflights[b], nil
+}
+
+// addReflights notes of which bags rush bags are one, of each bag once.
+func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
+	for _, rush := range bags {
+		if !rush.Rush || rush.OwnRush || s.joined[rush] {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.joined[rush] = true
+		found, err := s.originals(ctx, rush)
+		if err != nil {
+			return err
+		}
+		for _, original := range few.Distinct(slices.Clone(found)) {
+			if original != nil {
+				s.reflights[original] = append(s.reflights[original], rush)
+			}
 		}
 	}
-	return candidates, nil
+	return nil
 }

@@ -2,6 +2,7 @@ package trail_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,14 +21,18 @@ func rushTag(tag bag.Plate, day string, lines ...string) []string {
 }
 
 func original(b *bag.Bag) string {
-	switch {
-	case b.Reflighted == nil:
-		return "none"
-	case b.Reflighted.Flight.IsZero():
-		return string(b.Reflighted.Plate)
+	all := []string{}
+	for _, r := range b.Reflighted {
+		if r.Flight.IsZero() {
+			all = append(all, string(r.Plate))
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s %s%s/%s", r.Plate, r.Flight.Airline, r.Flight.Number, r.Flight.Day.String()[8:]))
 	}
-	f := b.Reflighted.Flight
-	return fmt.Sprintf("%s %s%s/%s", b.Reflighted.Plate, f.Airline, f.Number, f.Day.String()[8:])
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }
 
 // TestRules3RushOriginal: the bag that a rush bag re-flights.
@@ -206,7 +211,7 @@ func TestAnOriginalOutlastsTheMessageThatNamesIt(t *testing.T) {
 	}
 	var kept []*bag.Bag
 	err := r.ShowPlate(t.Context(), "2724200001", func(rush []*bag.Bag) {
-		if len(rush) != 1 || rush[0].Reflighted == nil || rush[0].Reflighted.Bag == nil {
+		if len(rush) != 1 || rush[0].Reflighted == nil || rush[0].Reflighted[0].Bag == nil {
 			t.Errorf("rush bags %+v", rush)
 		}
 		var err error

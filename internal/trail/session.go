@@ -15,13 +15,16 @@ import (
 type session struct {
 	reader     *Reader
 	bags       few.Map[bag.Plate, []*bag.Bag]
-	passengers few.Map[string, []*bag.Bag] // by PNR
-	originals  few.Map[*bag.Bag, *bag.Bag] // of rush bags; nil where there is none
-	listing    bag.Flight                  // whose list is made, of what is read anew; zero where whole bags are wanted
-	hasty      bool                        // what may have changed is read at once, rather than first its version
-	borrows    bool                        // nobody needs the messages behind the question: their memory is used again
-	remembers  bool                        // … but for those of plates that are asked for again
-	rooms      []*bag.Room                 // that were borrowed
+	days       few.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
+	passengers few.Map[string, *passenger]    // by PNR
+	reflights  map[*bag.Bag][]*bag.Bag        // the rush bags of a bag, as far as they are joined
+	joined     map[*bag.Bag]bool              // rush bags that are in reflights
+	plates     map[bag.Plate]bool             // of which all rush bags that name them are joined
+	listing    bag.Flight                     // whose list is made, of what is read anew; zero where whole bags are wanted
+	hasty      bool                           // what may have changed is read at once, rather than first its version
+	borrows    bool                           // nobody needs the messages behind the question: their memory is used again
+	remembers  bool                           // … but for those of plates that are asked for again
+	rooms      []*bag.Room                    // that were borrowed
 
 	// What the index has said.
 	pnrs            few.Map[string, []bag.Plate]
@@ -396,9 +399,9 @@ func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	return all
 }
 
-// ofPNR returns the bags whose PNR it is, in the order of lists. Callers must not change the slice. What is wanted to know of
-// them, whether they were re-flighted, is read with them.
-func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
+// ofPNR returns the bags that are found by a PNR. What is wanted to know of them, whether they were re-flighted, is read with
+// them.
+func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 	pnr = strings.ToUpper(pnr)
 	if found, have := s.passengers.Get(pnr); have {
 		return found, nil
@@ -412,12 +415,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) ([]*bag.Bag, error) {
 		return nil, err
 	}
 	s.reader.hints.noteBookings(pnr, plates...)
-	var found []*bag.Bag
-	for _, b := range s.ofPlates(plates) {
-		if strings.ToUpper(b.PNR) == pnr {
-			found = append(found, b)
-		}
-	}
+	found := newPassenger(pnr, s.ofPlates(plates))
 	s.passengers.Set(pnr, found)
 	return found, nil
 }

@@ -74,14 +74,22 @@ type Enricher interface {
 	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
+// Airports tells how location codes meet (rules, beginning).
+type Airports interface {
+	// SamePlace reports whether two codes are equal or share a city.
+	SamePlace(a, b string) bool
+	// Listed reports whether a leg that ends at a code is in the list of an airport (rules §4).
+	Listed(end, airport string) bool
+}
+
 // Settings are what the answers depend on beside the messages.
 type Settings struct {
 	// Window is the duplicate window of rules §3.
 	Window time.Duration
 	// Retention is how long the index keeps a bag after its last event; Lifetimes depend on it, answers do not.
 	Retention time.Duration
-	// Place returns the metropolitan code of an airport, or the airport itself.
-	Place func(airport string) string
+	// Airports is what the rules must know of location codes.
+	Airports Airports
 	// Departed reports whether a flight had left an airport by now, by the flight reference. It may be nil.
 	Departed func(f bag.Flight, from string, now time.Time) bool
 	// Now is the clock.
@@ -135,14 +143,14 @@ func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 	}
 	bags := s.bags.Value(plate)
 	for _, b := range bags {
-		if err := s.joinOriginal(ctx, b); err != nil {
+		if err := s.joinOriginals(ctx, b); err != nil {
 			return nil, err
 		}
 	}
 	return bags, nil
 }
 
-// OfPassenger returns the bags with the PNR, compared without case, and a living leg that departs on
+// OfPassenger returns the bags that are found by the PNR, compared without case, and have a living leg that departs on
 // the day, in the order of lists, joined with the rush bags that re-flight them.
 func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
 	s := r.newSession()
@@ -151,22 +159,20 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 		return nil, err
 	}
 	var found []*bag.Bag
-	for _, b := range all {
+	for _, b := range all.bags {
 		if departsOn(b, day) {
 			found = append(found, b)
 		}
 	}
 	var plates []bag.Plate // of all: a bag that leaves on another day may be the rush bag of one that is found
-	for _, b := range all {
+	for _, b := range all.bags {
 		plates = append(plates, b.Plate)
 	}
 	if err := s.loadRush(ctx, plates); err != nil {
 		return nil, err
 	}
-	for _, b := range found {
-		if err := s.joinRushTag(ctx, b); err != nil {
-			return nil, err
-		}
+	if err := s.joinRushTags(ctx, found); err != nil {
+		return nil, err
 	}
 	return found, nil
 }
@@ -216,5 +222,5 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 }
 
 func (r *Reader) rules() bag.Rules {
-	return bag.Rules{Window: r.settings.Window, Place: r.settings.Place}
+	return bag.Rules{Window: r.settings.Window, SamePlace: r.settings.Airports.SamePlace}
 }

@@ -30,9 +30,9 @@ func newWorld(t *testing.T) *world {
 	return &world{
 		t: t, airports: airports, enricher: enricher.New(airports), index: memory.New(),
 		settings: trail.Settings{
-			Window: 10 * time.Minute,
-			Place:  airports.Place,
-			Now:    func() time.Time { return at("2026-03-20T00:00:00Z") },
+			Window:   10 * time.Minute,
+			Airports: airports,
+			Now:      func() time.Time { return at("2026-03-20T00:00:00Z") },
 		},
 	}
 }

@@ -35,7 +35,7 @@ type service struct {
 func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*service, error) {
 	s := &service{store: store, airports: airport.New()}
 	s.enricher = enricher.New(s.airports)
-	s.trails = trail.New(store.Reader(), s.enricher, trail.Settings{Window: 10 * time.Minute, Place: s.airports.Place, Now: time.Now})
+	s.trails = trail.New(store.Reader(), s.enricher, trail.Settings{Window: 10 * time.Minute, Airports: s.airports, Now: time.Now})
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func (c *counted) Read(ctx context.Context, w trail.Wanted) (trail.Found, error)
 // newTrails returns a reader over an index.
 func newTrails(index trail.Index) *trail.Reader {
 	airports := airport.New()
-	return trail.New(index, enricher.New(airports), trail.Settings{Window: 10 * time.Minute, Place: airports.Place, Now: time.Now})
+	return trail.New(index, enricher.New(airports), trail.Settings{Window: 10 * time.Minute, Airports: airports, Now: time.Now})
 }
 
 // tripsRow is the part of line 5 that no load changes: how many round trips the largest and the smallest flight take.

@@ -80,7 +80,7 @@ func newService(t testing.TB, brokers []string, topic string) *service {
 		}
 		t.Cleanup(s.door.Close)
 	}
-	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Place: airports.Place, Now: time.Now})
+	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Airports: airports, Now: time.Now})
 	queries := queryapi.Queries{Trails: reader, Airports: airports, Flights: flightref.None()}
 	in := httpdoor.Door{
 		Acceptor: ingestor.NewAcceptor(s.pipe, nil, nil, ingestor.NewClock(time.Now), time.Minute),

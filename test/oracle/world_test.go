@@ -71,8 +71,8 @@ func newWorld(t testing.TB, messages []journey.Message) world {
 	filings = append(filings, filings[:len(filings)/2]...)
 	r.Shuffle(len(filings), func(i, j int) { filings[i], filings[j] = filings[j], filings[i] })
 	w := world{t, trail.New(index, enr, trail.Settings{
-		Window: settings.Window,
-		Place:  library.Place,
+		Window:   settings.Window,
+		Airports: library,
 		Departed: func(f bag.Flight, from string, _ time.Time) bool {
 			return departed(f.Airline, f.Number, f.Day.String(), from)
 		},
@@ -174,7 +174,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 		for _, line := range m.AirlineData {
 			v.AirlineData = append(v.AirlineData, oracle.AirlineData{Data: line})
 		}
-		if r := b.Reflighted; e.Code == "REFLIGHTED" && r != nil {
+		if r := b.ReflightedBy(&e); e.Code == "REFLIGHTED" && r != nil {
 			v.Reflighted = &oracle.Reflighted{Plate: string(r.Plate)}
 			if !r.Flight.IsZero() {
 				v.Reflighted.Airline, v.Reflighted.Number, v.Reflighted.Date = r.Flight.Airline, r.Flight.Number, r.Flight.Day.String()
