@@ -102,7 +102,7 @@ func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, a
 		made.ReadLocation, made.SentLocation = p.ReadLocation, p.SentLocation
 	}
 	if u := &g.Loading; u.Present {
-		made.Loaded, made.Device, made.Compartment = true, u.Device, u.Compartment
+		made.Device, made.Compartment = u.Device, u.Compartment
 		made.Connection = at.segments.connection(u.Connection)
 	}
 

@@ -62,7 +62,6 @@ type Message struct {
 	Screening Screening
 	Processed bool // there is a .J
 	Process   byte // .J 1; 0 where absent
-	Loaded    bool // there is a .U
 	Rush      bool // .E/RUSH
 
 	Airport  string // .V

@@ -75,9 +75,11 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	dst = append(dst, `","utc_date_time":"`...)
 	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
-	dst = appendMember(dst, "aircraft_compartment", m.Compartment)
+	if m.Compartment != m.Airport {
+		dst = appendMember(dst, "aircraft_compartment", m.Compartment)
+	}
 	dst = appendFlightInfo(dst, m)
-	if m.Loaded {
+	if e.Sets.Loaded() {
 		dst = appendFlight(dst, "flight_loading_info", m.Outbound, destinationFirst)
 	}
 	if m.Connection != nil {

@@ -39,11 +39,11 @@ func segment(t *testing.T, airline, number, date, airport string) bag.Segment {
 
 // full is an event with every member.
 func full(t *testing.T) (*bag.Event, bagjson.Shown) {
-	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Message: &bag.Message{
+	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Sets: bag.OnAircraft, Message: &bag.Message{
 		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
 		Onward:    []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
-		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Loaded: true, Device: "AKE25219OZ", Compartment: "41",
+		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Device: "AKE25219OZ", Compartment: "41",
 		Connection:      &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
 		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
 	}}
@@ -78,10 +78,20 @@ func TestEventLeavesOutWhatIsAbsent(t *testing.T) {
 	}
 }
 
-func TestLoadingFlightIsShownOnlyWhereTheMessageHasALoadingElement(t *testing.T) {
+func TestLoadingFlightIsShownOfEventsThatSetALoadedStatus(t *testing.T) {
 	e, shown := full(t)
-	e.Message.Loaded = false
-	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "flight_loading_info") {
+	for status := bag.NoStatus; status <= bag.Delayed; status++ {
+		e.Sets = status
+		if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "flight_loading_info") != status.Loaded() {
+			t.Errorf("%s: event %s", status, got)
+		}
+	}
+}
+
+func TestACompartmentThatIsTheAirportIsNotShown(t *testing.T) {
+	e, shown := full(t)
+	e.Message.Compartment = e.Message.Airport
+	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "aircraft_compartment") {
 		t.Errorf("event %s", got)
 	}
 }
@@ -123,9 +133,13 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 			t.Skip("no date of four digits")
 		}
 		flight := bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: bag.Day(date)}, Carrier: airline, Airport: airport}
-		e := &bag.Event{Code: text, Description: data, Message: &bag.Message{
+		sets := bag.NoStatus
+		if flag {
+			sets = bag.InContainer
+		}
+		e := &bag.Event{Code: text, Description: data, Sets: sets, Message: &bag.Message{
 			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: &flight,
-			Loaded: flag, Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
+			Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
 			ReadLocation: text, SentLocation: data, AirlineData: []string{data, text},
 		}}
 		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight}}
@@ -176,7 +190,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 			"onward": []any{flight(m.Onward[0], "dest_airport"), flight(m.Onward[1], "dest_airport")},
 		}
 		out["connection_flight_info"] = flight(*m.Connection, "dest_airport")
-		if m.Loaded {
+		if e.Sets.Loaded() {
 			out["flight_loading_info"] = flight(m.Outbound, "dest_airport")
 		}
 	}
@@ -189,7 +203,9 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 		"aircraft_compartment": m.Compartment, "frequent_flyer": m.FrequentFlyer, "passenger_status": m.PassengerStatus, "pnr": m.PNR, "raw_bim_msg": m.Raw,
 		"read_location": m.ReadLocation, "sent_location": m.SentLocation, "stowage_device": m.Device, "bagtag_status": m.TagStatus,
 	} {
-		put(out, name, value)
+		if name != "aircraft_compartment" || value != m.Airport {
+			put(out, name, value)
+		}
 	}
 	if shown.Unknown {
 		out["unknown_bag_flag"] = "Y"

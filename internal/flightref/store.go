@@ -13,7 +13,7 @@ import (
 // Store holds the references in force. It is safe for concurrent use.
 type Store struct {
 	references *watch.Kept[set]
-	place      func(airport string) string
+	samePlace  func(a, b string) bool
 }
 
 // set is the references of one version of the file, by flight and in the order of the file. It never changes.
@@ -29,7 +29,7 @@ func Open(path string, samePlace func(a, b string) bool, airlines *airline.Libra
 	if err != nil {
 		return nil, fmt.Errorf("flight reference file: %w", err)
 	}
-	return &Store{references, place}, nil
+	return &Store{references, samePlace}, nil
 }
 
 // Lookup returns what is known of a flight between two airports. Leading zeros of the number do not count. An airport
@@ -94,5 +94,5 @@ func (s *Store) flight(f bag.Flight) []*Reference {
 
 // fits reports whether the airport that was asked for is that of a reference.
 func (s *Store) fits(asked, airport string) bool {
-	return asked == "" || asked == airport || s.place(asked) == s.place(airport)
+	return asked == "" || asked == airport || s.samePlace(asked, airport)
 }

@@ -75,10 +75,14 @@ func (j *journey) truth() Bag {
 	return b
 }
 
-// happened is the time of the event: that of the reading, or when a BSM was received. No two of a bag are equal.
+// happened is where the event stands in order: at its reading, or when a BSM was received. A reading at a full minute is written
+// without seconds, and so stands at the end of its minute, but not after its receipt. No two of a bag are equal.
 func (s step) happened() int64 {
 	if s.kind.isBSM() {
 		return s.received
+	}
+	if s.moment/1000%60 == 0 {
+		return min(s.moment-s.moment%60_000+59_999, s.received)
 	}
 	return s.moment
 }
@@ -97,6 +101,9 @@ func (j *journey) legs() []Leg {
 		last.Status = "Not Loaded"
 		if slices.ContainsFunc(j.steps, func(s step) bool { return s.kind == taken }) {
 			last.Status = "Offloaded"
+		}
+		if j.rush != nil {
+			last.Status = "Delayed"
 		}
 	}
 	return legs

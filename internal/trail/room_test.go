@@ -85,7 +85,7 @@ func TestRoomGivesEachMessageOnceUntilItIsCleared(t *testing.T) {
 			if !reflect.DeepEqual(*m, bag.Message{}) {
 				t.Fatalf("message %d is not empty: %+v", n, *m)
 			}
-			*m = bag.Message{Raw: "text", PNR: "ABC123", AirlineData: []string{"A"}, Loaded: true}
+			*m = bag.Message{Raw: "text", PNR: "ABC123", AirlineData: []string{"A"}}
 		}
 		room.Clear()
 	}

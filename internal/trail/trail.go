@@ -119,12 +119,18 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 	}
 }
 
-// OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals.
+// OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals, and the legs Delayed that were
+// re-flighted.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
-	return r.newSession().ofPlate(ctx, plate)
+	s := r.newSession()
+	bags, err := s.ofPlate(ctx, plate)
+	if err == nil {
+		err = s.leaveBehind(ctx, bags)
+	}
+	return bags, err
 }
 
-// ShowPlate calls show with what OfPlate returns. The bags and all that they hold may be used until show returns, and not
+// ShowPlate calls show with the bags that OfPlate returns, without asking which were re-flighted. The bags and all that they hold may be used until show returns, and not
 // behind it: their memory is used again.
 func (r *Reader) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
 	s := r.newSession()

@@ -165,7 +165,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 		for _, s := range m.Onward {
 			v.Onward = append(v.Onward, *segment(s, false))
 		}
-		if m.Loaded {
+		if e.Sets.Loaded() {
 			v.Loading = v.Outbound
 		}
 		if b.Unknown {
