@@ -208,7 +208,7 @@ func (s *service) openIndex(context.Context) (err error) {
 	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
 		Window:    s.conf.Rules.DuplicateWindow,
 		Retention: s.conf.Rules.Retention,
-		Place:     s.library.Place,
+		Airports:  s.library,
 		Departed:  s.flights.Departed,
 		Now:       s.clock,
 	})
@@ -357,7 +357,7 @@ func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Li
 func (s *service) announcements() kafkadoor.EventMaker {
 	announcer := announce.Announcer{
 		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
-		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, Place: s.library.Place},
+		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, SamePlace: s.library.SamePlace},
 	}
 	return func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
 		made, err := announcer.Events(ctx, filings)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate"
@@ -19,6 +20,8 @@ import (
 )
 
 // TestTheTruthIsWhatTheServiceAnswers holds the three answers against the truth, for days on which much goes wrong: an
+var airlines = airline.New()
+
 // ordinary one, one around New Year, and the nights on which Europe changes its clocks.
 func TestTheTruthIsWhatTheServiceAnswers(t *testing.T) {
 	for _, start := range []string{"2026-03-01T00:00:00Z", "2026-12-31T10:00:00Z", "2026-03-28T12:00:00Z", "2026-10-24T12:00:00Z", "2028-02-28T12:00:00Z"} {
@@ -145,11 +148,11 @@ func flat(b simulate.Bag) facts {
 func answer(b *bag.Bag) facts {
 	f := facts{string(b.Plate), b.PNR, b.Surname, "", b.Unknown, b.Rush, b.Cancelled, nil, nil}
 	for _, r := range b.Reflighted {
-		f.Reflights = string(r.Plate) + " " + r.Flight.Airline + r.Flight.Number + " " + r.Flight.Day.String()
+		f.Reflights = string(r.Plate) + " " + r.Carrier + r.Flight.Number + " " + r.Flight.Day.String()
 	}
 	for _, l := range b.Legs {
 		if l.Living {
-			f.Legs = append(f.Legs, fmt.Sprint(simulate.Leg{Flight: l.Airline + l.Number, Date: l.Day.String(), From: l.From, To: l.To, Status: l.Status.String()}))
+			f.Legs = append(f.Legs, fmt.Sprint(simulate.Leg{Flight: l.Carrier + l.Number, Date: l.Day.String(), From: l.From, To: l.To, Status: l.Status.String()}))
 		}
 	}
 	slices.Sort(f.Legs)
@@ -161,8 +164,8 @@ func answer(b *bag.Bag) facts {
 
 func flightPlates(t *testing.T, reader *trail.Reader, question string) []string {
 	part := strings.Fields(question)
-	airline, number := simulate.Leg{Flight: part[0]}.Designator()
-	f := bag.Flight{Airline: airline, Number: number, Day: parseDay(t, part[1])}
+	code, number := simulate.Leg{Flight: part[0]}.Designator()
+	f := bag.Flight{Airline: airlines.Code(code), Number: number, Day: parseDay(t, part[1])}
 	listed, err := reader.OfFlight(context.Background(), part[2], part[3] == "A", f)
 	if err != nil {
 		t.Fatal(err)
