@@ -1,28 +1,26 @@
 // Package capture cuts a stream of baggage messages, as a line printer or a socket recorder leaves them, into single
-// messages. It judges none of them, alters no byte of them, and drops nothing but blank lines between them.
+// messages. It judges none of them and alters no byte of them. It drops blank lines between messages, and the end of a
+// message that is longer than [Longest], so that its memory is bounded whatever the stream holds.
 package capture
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
 // Message is one message of a capture.
 type Message struct {
-	Text string // as it stands there, with the end of its last line
+	Text string // as it stands there, with the end of its last line; its beginning if it is longer than Longest
 	Line int    // line of the capture on which it begins, 1-based
 }
 
-// ErrEndless is returned where so much stands between two end lines that it is no capture.
-var ErrEndless = errors.New("no end line")
-
-// longest is how many bytes may stand between two end lines. It is far above the longest message that is accepted,
-// so that one that is too long is still told apart from the next.
-const longest = 4 << 20
+// Longest is how many bytes of a message are kept. It is far above the length of any message that is accepted, so that a
+// message that was cut off is still too long.
+const Longest = 256 << 10
 
 // known are the standard message identifiers.
 var known = []string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
@@ -30,108 +28,122 @@ var known = []string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
 // Reader reads the messages of a capture. A message goes from the end of the one before it to its end line: END
 // and an identifier, or ENDPART and digits. What stands behind the last end line is one message more.
 type Reader struct {
-	src  *bufio.Reader
-	line int // lines read
+	src   *bufio.Reader
+	lines int    // read
+	line  []byte // the last one, with its end: CR LF, LF or CR
+	text  []byte // of the message that is being read
 }
 
 // NewReader returns a Reader of src.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, 64<<10)} }
 
-// Next returns the next message, or io.EOF where there is none. After any other error it must not be called again.
+// Next returns the next message, or io.EOF if there is none. After any other error it must not be called again.
 func (r *Reader) Next() (Message, error) {
-	var text strings.Builder
-	var own string // identifier of the message, where it is none of the known ones
+	r.text = r.text[:0]
+	var own string // identifier of the message, if it is none of the known ones
 	elements := false
 	start := 0
 	for {
-		line, err := r.readLine()
-		if line != "" {
-			r.line++
-			bare := trim(line)
-			if text.Len() == 0 {
-				if bare == "" {
+		err := r.readLine()
+		if len(r.line) > 0 {
+			r.lines++
+			bare := trim(r.line)
+			if len(r.text) == 0 {
+				if len(bare) == 0 && len(r.line) < Longest {
 					continue
 				}
-				start = r.line
+				start = r.lines
 			}
-			text.WriteString(line)
+			r.text = appendUpTo(r.text, r.line)
 			switch {
 			case ends(bare, own):
-				return Message{text.String(), start}, nil
+				return Message{string(r.text), start}, nil
 			case isElement(bare):
 				elements = true
 			case own == "" && !elements && isIdentifier(bare):
-				own = bare
-			}
-			if text.Len() > longest {
-				return Message{}, fmt.Errorf("capture from line %d on: %w within %d bytes", start, ErrEndless, longest)
+				own = string(bare)
 			}
 		}
 		switch {
-		case errors.Is(err, io.EOF) && text.Len() > 0:
-			return Message{text.String(), start}, nil
+		case errors.Is(err, io.EOF) && len(r.text) > 0:
+			return Message{string(r.text), start}, nil
 		case errors.Is(err, io.EOF):
 			return Message{}, io.EOF
 		case err != nil:
-			return Message{}, fmt.Errorf("read capture at line %d: %w", r.line+1, err)
+			return Message{}, fmt.Errorf("read capture at line %d: %w", r.lines+1, err)
 		}
 	}
 }
 
-// readLine returns the next line with its end: CR LF, LF or CR. A line that is longer than a capture may be is
-// returned in pieces.
-func (r *Reader) readLine() (string, error) {
-	var line []byte
+// readLine reads the next line. After an error the line is what stands before it.
+func (r *Reader) readLine() error {
+	r.line = r.line[:0]
 	for {
-		b, err := r.src.ReadByte()
-		if err != nil {
-			return string(line), err
+		if _, err := r.src.Peek(1); err != nil {
+			return err
 		}
-		line = append(line, b)
-		if b == '\n' || len(line) > longest {
-			return string(line), nil
+		ahead, _ := r.src.Peek(r.src.Buffered()) // no error: they are there
+		end := bytes.IndexAny(ahead, "\r\n")
+		if end < 0 {
+			r.take(ahead)
+			continue
 		}
-		if b == '\r' {
-			if next, err := r.src.Peek(1); err == nil && next[0] == '\n' {
-				continue
-			}
-			return string(line), nil
+		isReturn := ahead[end] == '\r'
+		r.take(ahead[:end+1])
+		if !isReturn {
+			return nil // nothing is waited for behind the end of a line
 		}
+		if next, err := r.src.Peek(1); err == nil && next[0] == '\n' {
+			r.take(next)
+		}
+		return nil
 	}
+}
+
+// take moves bytes from the buffer to the line.
+func (r *Reader) take(ahead []byte) {
+	r.line = appendUpTo(r.line, ahead)
+	_, _ = r.src.Discard(len(ahead)) // no error: they are there
+}
+
+// appendUpTo appends as many bytes of more as there is room for within Longest.
+func appendUpTo(dst, more []byte) []byte {
+	return append(dst, more[:min(len(more), Longest-len(dst))]...)
 }
 
 // trim takes away what is not part of a line's text: blanks around it, and control characters anywhere.
-func trim(line string) string {
-	if strings.ContainsFunc(line, isControl) {
-		line = strings.Map(func(r rune) rune {
+func trim(line []byte) []byte {
+	line = bytes.TrimRight(line, "\r\n")
+	if bytes.ContainsFunc(line, isControl) {
+		line = bytes.Map(func(r rune) rune {
 			if isControl(r) && r != '\t' {
 				return -1
 			}
 			return r
 		}, line)
 	}
-	return strings.TrimSpace(line)
+	return bytes.TrimSpace(line)
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-func isElement(line string) bool {
+func isElement(line []byte) bool {
 	return len(line) >= 2 && line[0] == '.' && isCapital(line[1]) && (len(line) == 2 || line[2] == '/')
 }
 
 // ends reports whether a line is an end line, of a known identifier or of the message's own.
-func ends(line, own string) bool {
-	rest, ok := strings.CutPrefix(line, "END")
+func ends(line []byte, own string) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("END"))
 	if !ok {
 		return false
 	}
-	if digits, ok := strings.CutPrefix(rest, "PART"); ok {
-		return digits != "" && strings.Trim(digits, "0123456789") == ""
+	if digits, ok := bytes.CutPrefix(rest, []byte("PART")); ok {
+		return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0
 	}
-	return rest != "" && rest == own || slices.Contains(known, rest)
+	return len(rest) > 0 && string(rest) == own || slices.Contains(known, string(rest))
 }
 
-func isIdentifier(line string) bool {
+func isIdentifier(line []byte) bool {
 	return len(line) == 3 && isCapital(line[0]) && isCapital(line[1]) && isCapital(line[2])
 }
 

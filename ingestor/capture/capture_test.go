@@ -3,6 +3,7 @@ package capture_test
 import (
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -92,12 +93,32 @@ func TestReadErrorIsReturned(t *testing.T) {
 	}
 }
 
-func TestWhatNeverEndsIsRefused(t *testing.T) {
-	for name, src := range map[string]string{"lines": "BSM\n", "one line": "A"} {
-		endless := io.LimitReader(repeat(src), 8<<20)
-		if _, err := capture.NewReader(endless).Next(); !errors.Is(err, capture.ErrEndless) {
-			t.Errorf("%s: error %v, want ErrEndless", name, err)
-		}
+func TestOfAMessageThatIsTooLongTheBeginningIsKept(t *testing.T) {
+	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blanks": " "} {
+		t.Run(name, func(t *testing.T) {
+			src := io.MultiReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 8<<20), strings.NewReader("X\nENDBSM\n\nBPM\nENDBPM\n"))
+			got := split(t, src)
+			if len(got) != 2 || len(got[0].Text) != capture.Longest || !strings.HasPrefix(got[0].Text, text) || got[1].Text != "BPM\nENDBPM\n" {
+				t.Errorf("%d messages, the first of %d bytes", len(got), len(got[0].Text))
+			}
+		})
+	}
+}
+
+func TestAStreamThatNeverEndsAMessageTakesBoundedMemory(t *testing.T) {
+	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blank lines": " \n"} {
+		t.Run(name, func(t *testing.T) {
+			r := capture.NewReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 16<<20))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := r.Next(); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if made := after.TotalAlloc - before.TotalAlloc; made > 4<<20 {
+				t.Errorf("16 MiB of input made %d bytes", made)
+			}
+		})
 	}
 }
 

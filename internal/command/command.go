@@ -68,12 +68,12 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	}
 	var known *exit
 	if !errors.As(err, &known) { // an error of cobra: unknown command, flag or argument
-		fmt.Fprintf(stderr, "bagtrail: %v\nSee %s --help.\n", err, ran.CommandPath())
+		fmt.Fprintf(stderr, "bagtrail: %s\nSee %s --help.\n", printable(err.Error()), ran.CommandPath())
 		return Usage
 	}
 	if known.err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintf(stderr, "bagtrail: %s\n", line)
+			fmt.Fprintf(stderr, "bagtrail: %s\n", printable(line))
 		}
 	}
 	return known.code

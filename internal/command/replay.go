@@ -26,7 +26,8 @@ func (p *process) replay() *cobra.Command {
 changes nothing, so it may be repeated, and run beside consumers. It commits no offsets and writes no topic.
 
 With files it takes messages in as a door does: what is accepted is appended to the raw topic and filed, what is not
-goes to the rejects topic. A FILE is one message; of a DIR the files ending .txt or .bim are taken, in name order. The
+goes to the rejects topic. A FILE is one message; of a DIR the files ending .txt or .bim are taken, in name order; "-" is the
+standard input. The
 messages count as received at --received, a millisecond apart, in their order. With the same files and the same --received
 a repetition changes nothing.
 
@@ -144,40 +145,46 @@ func rejectedAny(rejected int) error {
 	return nil
 }
 
-// messagesAtOnce is how many messages of files go through the log and the index together.
-const messagesAtOnce = 500
+// How much of files goes through the log and the index together: so many messages, and so many bytes or one message more.
+const (
+	messagesAtOnce = 500
+	bytesAtOnce    = 1 << 20
+)
 
 // feeding takes messages of files in.
 type feeding struct {
 	*service
 	*process
 	tally
+	progress
 	received time.Time // of the next message
 	batch    []messagefile.Message
+	bytes    int // of the batch
 }
 
 // replayFiles takes in the messages of files.
 func (p *process) replayFiles(ctx context.Context, s *service, reader messagefile.Reader, names []string, received time.Time) error {
-	f := &feeding{service: s, process: p, received: received.UTC().Truncate(time.Millisecond)}
+	f := &feeding{service: s, process: p, progress: newProgress(p.stderr), received: received.UTC().Truncate(time.Millisecond)}
+	defer f.clear()
 	var faults []error
-	shown := newProgress(p.stderr)
-	for m, err := range reader.Messages(names) {
+	for m, err := range reader.Messages(ctx, names) {
 		if err != nil {
-			faults = append(faults, err)
+			faults = append(faults, printableError(err))
 			continue
 		}
-		if f.batch = append(f.batch, m); len(f.batch) < messagesAtOnce {
+		f.batch, f.bytes = append(f.batch, m), f.bytes+len(m.Text)
+		if len(f.batch) < messagesAtOnce && f.bytes < bytesAtOnce {
 			continue
 		}
 		if err := f.takeIn(ctx); err != nil {
 			return failed(err)
 		}
-		shown.show(s.clock(), "%d messages", f.tally.messages())
+		f.show(s.clock(), "%d messages", f.tally.messages())
 	}
 	if err := f.takeIn(ctx); err != nil {
 		return failed(err)
 	}
-	shown.clear()
+	f.clear()
 	fmt.Fprintln(p.stdout, f.tally)
 	if err := errors.Join(faults...); err != nil {
 		return failed(err)
@@ -203,6 +210,7 @@ func (f *feeding) takeIn(ctx context.Context) error {
 		if outcome.Verdict == ingestor.Rejected {
 			f.add(outcome.Verdict)
 			rejections = append(rejections, ingestor.Rejection{Envelope: env, Errors: outcome.Errors})
+			f.clear()
 			writeVerdict(f.stdout, m, outcome)
 			continue
 		}
@@ -210,7 +218,8 @@ func (f *feeding) takeIn(ctx context.Context) error {
 		record.Replayed = true
 		outcomes, records = append(outcomes, outcome), append(records, record)
 	}
-	f.batch = f.batch[:0]
+	clear(f.batch)
+	f.batch, f.bytes = f.batch[:0], 0
 	if f.kafka != nil && len(records) > 0 {
 		if err := f.kafka.Append(ctx, records); err != nil {
 			return err

@@ -212,7 +212,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		Departed:  s.flights.Departed,
 		Now:       s.clock,
 	})
-	s.pipeline = ingestor.New(s.library, s.filer, s.trails.Learning(s.store.Writer()))
+	s.pipeline = ingestor.New(s.library, s.filer, s.index())
 	if s.store.Embedded() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
 	}
@@ -231,6 +231,30 @@ func (s *service) tellDamaged() func(digest string, err error) {
 		s.log.Error("a damaged value in Redis was moved aside: bagtrail replay brings its message back", zap.String("key_digest", digest))
 	}
 }
+
+// index returns what messages are filed in. The Redis of a tool that has none ends with it before anybody can ask: what
+// the tool brings is in the log, and whoever serves takes it from there.
+func (s *service) index() ingestor.Index {
+	if s.isTool() && s.store.Embedded() {
+		return nowhere{}
+	}
+	return s.trails.Learning(s.store.Writer())
+}
+
+// nowhere is an index that keeps nothing.
+type nowhere struct{}
+
+// File implements ingestor.Index.
+func (nowhere) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
+	fresh := make([]bool, len(filings))
+	for i := range fresh {
+		fresh[i] = true
+	}
+	return fresh, nil
+}
+
+// isTool reports whether the process opens no door.
+func (s *service) isTool() bool { return s.open == doors{} }
 
 // inProcess says that a part runs inside this process, and what replaces it.
 func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
@@ -277,7 +301,7 @@ func (s *service) startBroker() (string, error) {
 	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{
 		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
 	})
-	if isTool := s.open == (doors{}); isTool && errors.Is(err, syscall.EWOULDBLOCK) {
+	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
 		return address, nil
 	}
 	if err != nil {

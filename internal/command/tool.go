@@ -34,16 +34,17 @@ func (p *process) tool(ctx context.Context, conf *config.Config, work func(conte
 
 // progress shows how far a tool has come, on a terminal and nowhere else.
 type progress struct {
-	w     io.Writer
-	shown time.Time
+	w       io.Writer
+	changed time.Time
+	visible bool
 }
 
-// newProgress returns a progress on w, which shows nothing where nobody looks.
-func newProgress(w io.Writer) *progress {
+// newProgress returns a progress on w, which shows nothing if nobody looks.
+func newProgress(w io.Writer) progress {
 	if !telemetry.IsTerminal(w) {
 		w = nil
 	}
-	return &progress{w: w}
+	return progress{w: w}
 }
 
 // progressPause is how long a person needs to read a line.
@@ -51,16 +52,17 @@ const progressPause = 200 * time.Millisecond
 
 // show replaces the line that was shown last.
 func (p *progress) show(now time.Time, format string, args ...any) {
-	if p.w == nil || now.Sub(p.shown) < progressPause {
+	if p.w == nil || now.Sub(p.changed) < progressPause {
 		return
 	}
-	p.shown = now
+	p.changed, p.visible = now, true
 	fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
 }
 
-// clear takes the line away.
+// clear takes the line away, so that something else can be printed.
 func (p *progress) clear() {
-	if p.w != nil && !p.shown.IsZero() {
+	if p.visible {
 		fmt.Fprint(p.w, "\r\x1b[K")
+		p.visible = false
 	}
 }

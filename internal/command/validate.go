@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func (p *process) validate() *cobra.Command {
 		Short: "Parse messages and show what is wrong with them; touches nothing",
 		Long: `validate parses messages and shows what is wrong with them, with the line and a mark under the column.
 It touches no server. A FILE is one message as sent; of a DIR the files ending .txt or .bim are taken, in name
-order; "-", or no name, is the standard input.
+order; "-", or no name, is the standard input. A DIR without such files is a failure, as a FILE that is missing is.
 
 With --json it prints one object a line and message: file, message (its number in the file), kind ("BSM", "BPM", the
 identifier found, or ""), accepted, errors, warnings.`,
@@ -88,13 +89,9 @@ identifier found, or ""), accepted, errors, warnings.`,
 // run judges every message, and goes on past files that cannot be read.
 func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []string) error {
 	var faults []error
-	for m, err := range reader.Messages(names) {
-		if ctxErr := cmd.Context().Err(); ctxErr != nil {
-			faults = append(faults, fmt.Errorf("stopped early: %w", ctxErr))
-			break
-		}
+	for m, err := range reader.Messages(cmd.Context(), names) {
 		if err != nil {
-			faults = append(faults, err)
+			faults = append(faults, printableError(err))
 			continue
 		}
 		if err := v.judge(cmd.Context(), m); err != nil {
@@ -164,19 +161,32 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// eventsOf returns the events that a message makes where it is the first of its bags. A message that positions a container
+// bagsAtOnce is how many bags of a message have their events made together: what is read for them takes memory.
+const bagsAtOnce = 20
+
+// eventsOf returns the events that a message makes if it is the first of its bags. A message that positions a container
 // has none: its events are those of the bags in there, which it does not name.
 func (v *validation) eventsOf(ctx context.Context, outcome ingestor.Outcome) ([]announce.Event, error) {
 	if outcome.Verdict == ingestor.Rejected {
 		return nil, nil
 	}
-	index, filings := memory.New(), []bag.Filing{outcome.Filing}
-	if _, err := index.File(ctx, filings); err != nil {
+	index, filing := memory.New(), outcome.Filing
+	if _, err := index.File(ctx, []bag.Filing{filing}); err != nil {
 		return nil, err
 	}
-	return announce.Announcer{
+	announcer := announce.Announcer{
 		Index: index, Enricher: v.enricher, Places: v.library, Rules: bag.Rules{SamePlace: v.library.SamePlace},
-	}.Events(ctx, filings)
+	}
+	var events []announce.Event
+	for entries := range slices.Chunk(outcome.Filing.Entries, bagsAtOnce) {
+		filing.Entries = entries
+		some, err := announcer.Events(ctx, []bag.Filing{filing})
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, some...)
+	}
+	return events, nil
 }
 
 // moment reads a time as RFC 3339, or a day, which begins at 00:00 UTC; the empty text is now.

@@ -20,47 +20,37 @@ func writeVerdict(w io.Writer, m messagefile.Message, outcome ingestor.Outcome) 
 	if kind == "" {
 		kind = "message"
 	}
-	fmt.Fprintf(w, "%s:%d: %s %s\n", m.File, m.Line, kind, verdict)
+	fmt.Fprintf(w, "%s:%d: %s %s\n", printable(m.File), m.Line, printable(kind), verdict)
+	if len(outcome.Errors)+len(outcome.Warnings) == 0 {
+		return
+	}
+	lines := linesOf(m.Text)
 	for _, list := range []struct {
 		name  string
 		found []ingestor.Diagnostic
 	}{{"error", outcome.Errors}, {"warning", outcome.Warnings}} {
 		for _, d := range list.found {
-			fmt.Fprintf(w, "  %s %s: %s\n", list.name, d.Code, d.Description)
-			writeMark(w, m, d)
+			fmt.Fprintf(w, "  %s %s: %s\n", list.name, d.Code, printable(d.Description))
+			writeMark(w, m.Line, lines, d)
 		}
 	}
 }
 
-// writeMark writes the line at fault, numbered as in its file, and a mark under the column; nothing where the line is
-// blank.
-func writeMark(w io.Writer, m messagefile.Message, d ingestor.Diagnostic) {
-	line := lineOf(m.Text, d.Line)
-	if strings.TrimSpace(line) == "" {
+// writeMark writes the line at fault, numbered as in its file, and a mark under the column; nothing if the line is
+// blank. first is the number of the first of the lines.
+func writeMark(w io.Writer, first int, lines []string, d ingestor.Diagnostic) {
+	if d.Line > len(lines) || strings.TrimSpace(lines[d.Line-1]) == "" {
 		return
 	}
-	shown, mark := excerpt(line, d.Column-1)
-	number := fmt.Sprintf("%6d", m.Line+d.Line-1)
+	shown, mark := excerpt(lines[d.Line-1], d.Column-1)
+	number := fmt.Sprintf("%6d", first+d.Line-1)
 	fmt.Fprintf(w, "%s | %s\n%s | %s^\n", number, shown, strings.Repeat(" ", len(number)), strings.Repeat(" ", mark))
 }
 
-// lineOf returns the line of that number, from 1; CR LF, LF and CR each end a line.
-func lineOf(text string, number int) string {
-	for range number - 1 {
-		end := strings.IndexAny(text, "\r\n")
-		if end < 0 {
-			return ""
-		}
-		if strings.HasPrefix(text[end:], "\r\n") {
-			end++
-		}
-		text = text[end+1:]
-	}
-	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
-		text = text[:end]
-	}
-	return text
-}
+// linesOf returns the lines of a text without their ends; CR LF, LF and CR each end a line.
+func linesOf(text string) []string { return strings.Split(lineFeeds.Replace(text), "\n") }
+
+var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // What is shown of a long line: so many characters before and behind the mark.
 const (

@@ -1,22 +1,27 @@
 package messagefile_test
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
+	"bagtrail/ingestor/capture"
 	"bagtrail/internal/messagefile"
 )
 
 // read reads everything that names hold.
 func read(t *testing.T, r messagefile.Reader, names ...string) (messages []messagefile.Message, errs []error) {
 	t.Helper()
-	for m, err := range r.Messages(names) {
+	for m, err := range r.Messages(t.Context(), names) {
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -88,6 +93,107 @@ func TestAFileThatCannotBeReadDoesNotStopTheOthers(t *testing.T) {
 		_, errs = read(t, messagefile.Reader{Stdin: iotest.ErrReader(broken), Split: split}, "-")
 		if len(errs) != 1 || !errors.Is(errs[0], broken) {
 			t.Errorf("split %v: got %v", split, errs)
+		}
+	}
+}
+
+func TestOfADirectoryNoPipeNoDeviceAndNoLoopIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "b.txt"), []byte("BSM"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "a.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"c.txt": "/dev/zero", "d.txt": "d.txt", "e.txt": ".", "f.txt": "b.txt", "g.txt": "missing",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	messages, errs := read(t, messagefile.Reader{}, dir)
+	if got := texts(messages); !slices.Equal(got, []string{"BSM", "BSM"}) || messages[1].File != filepath.Join(dir, "f.txt") {
+		t.Errorf("got %+v", messages)
+	}
+	want := []struct {
+		name string
+		err  error
+	}{{"a.txt", messagefile.ErrIrregular}, {"c.txt", messagefile.ErrIrregular}, {"d.txt", syscall.ELOOP}, {"g.txt", fs.ErrNotExist}}
+	if len(errs) != len(want) {
+		t.Fatalf("got %v", errs)
+	}
+	for i, w := range want {
+		if !errors.Is(errs[i], w.err) || !strings.Contains(errs[i].Error(), filepath.Join(dir, w.name)) {
+			t.Errorf("%s: got %v, want %v", w.name, errs[i], w.err)
+		}
+	}
+}
+
+func TestADirectoryWithoutMessageFilesIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("BSM"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	messages, errs := read(t, messagefile.Reader{}, dir)
+	if len(messages) != 0 || len(errs) != 1 || !errors.Is(errs[0], messagefile.ErrNoFiles) || !strings.Contains(errs[0].Error(), dir) {
+		t.Errorf("got %+v %v", messages, errs)
+	}
+}
+
+func TestAFileThatIsFarTooLongIsNotReadWhole(t *testing.T) {
+	rest := strings.NewReader(strings.Repeat("A", 8<<20))
+	messages, errs := read(t, messagefile.Reader{Stdin: io.MultiReader(rest, iotest.ErrReader(errors.New("read whole")))}, "-")
+	if len(messages) != 1 || len(messages[0].Text) != capture.Longest || errs != nil {
+		t.Errorf("%d messages, %v", len(messages), errs)
+	}
+}
+
+func TestANamedPipeThatIsNamedIsRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, []byte("BSM\nENDBSM\n"), 0o600) }()
+	messages, errs := read(t, messagefile.Reader{Split: true}, pipe)
+	if got := texts(messages); !slices.Equal(got, []string{"BSM\nENDBSM\n"}) || errs != nil {
+		t.Errorf("got %q %v", got, errs)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// silence is an input from which nothing comes, ever; it tells when somebody waits for it.
+type silence struct{ waited func() }
+
+func (s silence) Read([]byte) (int, error) {
+	s.waited()
+	select {}
+}
+
+func TestReadingStopsWithItsContextAlsoWhereNothingComes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe") // that nobody writes to
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		split bool
+	}{{"-", false}, {"-", true}, {pipe, false}, {pipe, true}, {"/dev/zero", true}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		reader := messagefile.Reader{Stdin: silence{cancel}, Split: c.split}
+		var errs []error
+		for m, err := range reader.Messages(ctx, []string{c.name, "missing.txt"}) {
+			if err == nil {
+				t.Errorf("%+v: got %+v", c, m)
+			}
+			errs = append(errs, err)
+		}
+		if len(errs) != 1 || !errors.Is(errs[0], context.Canceled) {
+			t.Errorf("%+v: got %v", c, errs)
 		}
 	}
 }
