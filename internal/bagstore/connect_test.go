@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/test/loopback"
 )
 
 func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
@@ -98,4 +100,22 @@ func TestSentinelsNameTheMaster(t *testing.T) {
 		_, err := s.Writer().File(context.Background(), filings)
 		return err == nil && complete(t, s, filings) == nil
 	})
+}
+
+// TestRedialsAreOneLogLineAMinute asks a server that is away again and again; the line says how many were left out.
+func TestRedialsAreOneLogLineAMinute(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	var lines []string
+	bagstore.ClientLog(func(line string, more int) { lines = append(lines, fmt.Sprintf("%.40s +%d", line, more)) }, func() time.Time { return now })
+	t.Cleanup(func() { bagstore.ClientLog(func(string, int) {}, time.Now) })
+	store := open(t, bagstore.Config{URL: "redis://" + loopback.Address(t)})
+	for _, after := range []time.Duration{0, 20 * time.Second, 59 * time.Second, 61 * time.Second, 62 * time.Second} {
+		now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).Add(after)
+		if _, err := store.Check(t.Context()); err == nil {
+			t.Fatal("a server answers")
+		}
+	}
+	if want := []string{"connection pool: failed to dial after 1  +0", "connection pool: failed to dial after 1  +2"}; !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -80,6 +81,7 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 }
 
 func (p *process) root() *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "bagtrail",
 		Short: "Follow checked bags through the baggage messages of airports and airlines",
@@ -92,10 +94,18 @@ Exit codes: 0 done; 1 done, and something was rejected; 2 wrong usage or configu
 could not be used.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(*cobra.Command, []string) error { return errors.New("which command?") },
+		Args:          subcommandOnly,
+		RunE: func(*cobra.Command, []string) error {
+			if version {
+				return p.showVersion()
+			}
+			return errors.New("which command?")
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "show version, commit and Go")
+	root.SetFlagErrorFunc(suggestFlag)
 	config.AddFlags(root.PersistentFlags())
-	root.PersistentFlags().SortFlags = false
+	root.PersistentFlags().SortFlags, root.Flags().SortFlags = false, false
 	root.SetUsageTemplate(usage(root.UsageTemplate()))
 	root.AddCommand(
 		p.serve(),
@@ -138,12 +148,15 @@ func redisURL(c *config.Config) error {
 	return nil
 }
 
-// logger makes the log of a command.
+// logger makes the log of a command, which is that of the Redis client too.
 func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	log, err := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	if err != nil {
 		return nil, &exit{Usage, err}
 	}
+	bagstore.ClientLog(func(line string, more int) {
+		log.Warn("redis client", zap.String("detail", line), zap.Int("left_out", more))
+	}, time.Now)
 	return log, nil
 }
 

@@ -43,7 +43,7 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		stderr string
 	}{
 		{nil, nil, "bagtrail: which command?\nSee bagtrail --help.\n"},
-		{[]string{"vers"}, nil, "bagtrail: unknown command \"vers\" for \"bagtrail\"\n"},
+		{[]string{"vers"}, nil, "bagtrail: unknown command \"vers\" for \"bagtrail\"; did you mean version?\nSee bagtrail --help.\n"},
 		{[]string{"version", "x"}, nil, "bagtrail: unknown command \"x\" for \"bagtrail version\"\nSee bagtrail version --help.\n"},
 		{[]string{"validate", "--nope"}, nil, "bagtrail: unknown flag: --nope\nSee bagtrail validate --help.\n"},
 		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is no time such as 2026-11-21T13:10:00Z\n"},
@@ -60,6 +60,30 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 	}
 }
 
+func TestWhatIsMistypedGetsASuggestion(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"serve", "--redis-ulr", "x"}, "unknown flag: --redis-ulr; did you mean --redis-url?"},
+		{[]string{"serve", "--http_addr=x"}, "unknown flag: --http_addr; did you mean --http-addr?"},
+		{[]string{"serve", "-redis-url", "x"}, "unknown shorthand flag: 'r' in -redis-url; did you mean --redis-url?"},
+		{[]string{"simulate", "--bag", "3"}, "unknown flag: --bag; did you mean --bags?"},
+		{[]string{"keys", "create", "--airline=LX", "x"}, "unknown flag: --airline; did you mean --airlines?"},
+		{[]string{"--vresion"}, "unknown flag: --vresion; did you mean --version?"},
+		{[]string{"serv"}, `unknown command "serv" for "bagtrail"; did you mean serve?`},
+		{[]string{"vlaidate", "x.txt"}, `unknown command "vlaidate" for "bagtrail"; did you mean validate?`},
+		{[]string{"keys", "lst"}, `unknown command "lst" for "bagtrail keys"; did you mean list?`},
+		{[]string{"fly"}, `unknown command "fly" for "bagtrail"`},
+		{[]string{"serve", "--wings"}, "unknown flag: --wings"},
+	} {
+		got := run(t, "", nil, tc.args...)
+		if first, _, _ := strings.Cut(got.stderr, "\n"); got.code != command.Usage || first != "bagtrail: "+tc.want {
+			t.Errorf("%q: %+v, want %q", tc.args, got, tc.want)
+		}
+	}
+}
+
 func TestHelpIsAResult(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"--help"}, {"validate", "-h"}} {
 		got := run(t, "", nil, args...)
@@ -72,8 +96,11 @@ func TestHelpIsAResult(t *testing.T) {
 	}
 }
 
-func TestVersionShowsVersionCommitAndGo(t *testing.T) {
+func TestVersionShowsVersionCommitAndGoAlsoAsAFlag(t *testing.T) {
 	got := run(t, "", nil, "version")
+	if flag := run(t, "", nil, "--version"); flag != got {
+		t.Errorf("--version: %+v, version: %+v", flag, got)
+	}
 	if want := regexp.MustCompile(`^bagtrail \S+\ncommit .+\ngo1\.\S+ \w+/\w+\n$`); got.code != command.Done || !want.MatchString(got.stdout) {
 		t.Errorf("%+v", got)
 	}
@@ -96,7 +123,7 @@ func TestConfigShowsValuesSourcesAndNoSecret(t *testing.T) {
 }
 
 func TestAResultThatCannotBeWrittenEndsWith3(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"config"}, {"validate"}} {
+	for _, args := range [][]string{{"version"}, {"--version"}, {"config"}, {"validate"}} {
 		var stderr bytes.Buffer
 		if code := command.Run(context.Background(), args, nil, strings.NewReader(bsm), brokenPipe{}, &stderr); code != command.Failed {
 			t.Errorf("%q: %d %s", args, code, stderr.String())

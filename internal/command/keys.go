@@ -19,6 +19,7 @@ func (p *process) keys() *cobra.Command {
 		Use:   "keys",
 		Short: "Create, list and revoke API keys in the key file",
 		Long:  "keys edits the file that --keys-file or BAGTRAIL_KEYS_FILE names. A service that runs takes changes over by itself.",
+		Args:  subcommandOnly,
 		RunE:  func(*cobra.Command, []string) error { return errors.New("which of create, list, revoke?") },
 	}
 	cmd.AddCommand(p.createKey(), p.listKeys(), p.revokeKey())

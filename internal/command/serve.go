@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/config"
 )
 
@@ -62,17 +61,35 @@ func (p *process) api() *cobra.Command {
 	}
 }
 
-// run runs a service until ctx ends or a part of it fails, and stops it in good order.
-func (p *process) run(ctx context.Context, conf *config.Config, open doors) (err error) {
+// run runs a service until ctx ends or a part of it fails, and stops it in good order. What ends it early is a record of
+// its log, as all that it says.
+func (p *process) run(ctx context.Context, conf *config.Config, open doors) error {
 	log, err := p.logger(conf)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Sync() }() // a terminal cannot be synced
+	return logged(log, p.work(ctx, conf, open, log))
+}
+
+// logged logs the error that ends a service, and returns one that says nothing more but its exit code.
+func logged(log *zap.Logger, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := Failed
+	var known *exit
+	if errors.As(err, &known) {
+		code = known.code
+	}
+	log.Error("the service ends with an error", zap.Error(err), zap.Int("exit_code", code))
+	return &exit{code: code}
+}
+
+// work does what run does, and returns what has ended the service early.
+func (p *process) work(ctx context.Context, conf *config.Config, open doors, log *zap.Logger) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-
-	bagstore.ClientLog(func(line string) { log.Warn("redis client", zap.String("detail", line)) })
 	s := newService(conf, open, log, fail)
 	defer func() { err = errors.Join(err, failed(s.stop.run())) }()
 	if err := s.start(ctx); err != nil && ctx.Err() == nil {

@@ -230,25 +230,63 @@ func TestServeWithKafkaOffKeepsTheIndexOnly(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeUsedEndsWith3(t *testing.T) {
+// lastRecord returns the last record of a log in JSON.
+func lastRecord(t *testing.T, log string) (record struct {
+	Level, Message, Error string
+	Code                  int `json:"exit_code"`
+}) {
+	t.Helper()
+	all := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
+	if err := json.Unmarshal([]byte(all[len(all)-1]), &record); err != nil {
+		t.Errorf("the last line is no record: %v in %s", err, log)
+	}
+	return record
+}
+
+func TestWhatCannotBeUsedEndsWith3AndARecordOfTheLog(t *testing.T) {
+	for _, setting := range []struct{ env, says string }{
+		{"BAGTRAIL_DATA_DIR=/dev/null/x", "/dev/null"},
+		{"BAGTRAIL_KEYS_FILE=/no/such/file", "key file: "},
+		{"BAGTRAIL_FLIGHTS_FILE=/no/such/file", "flights file: "},
+		{"BAGTRAIL_AIRPORTS_FILE=/no/such/file", "airports file: "},
+	} {
+		s := start(t, []string{"serve"}, setting.env)
+		code := s.wait()
+		if got := lastRecord(t, s.stderr.String()); code != command.Failed || got.Level != "error" || got.Code != 3 || !strings.Contains(got.Error, setting.says) {
+			t.Errorf("%s: exit code %d, %+v", setting.env, code, got)
+		}
+	}
+}
+
+func TestAnAddressInUseNamesItsSetting(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for _, env := range []string{
-		"BAGTRAIL_HTTP_ADDR=" + taken.Addr().String(),
-		"BAGTRAIL_OPS_ADDR=" + taken.Addr().String(),
-		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + taken.Addr().String(),
-		"BAGTRAIL_DATA_DIR=/dev/null/x",
-		"BAGTRAIL_KEYS_FILE=/no/such/file",
-		"BAGTRAIL_FLIGHTS_FILE=/no/such/file",
-		"BAGTRAIL_AIRPORTS_FILE=/no/such/file",
+	for variable, flag := range map[string]string{
+		"BAGTRAIL_HTTP_ADDR": "--http-addr", "BAGTRAIL_OPS_ADDR": "--ops-addr", "BAGTRAIL_EMBEDDED_KAFKA_ADDR": "--embedded-kafka-addr",
 	} {
-		s := start(t, []string{"serve"}, env)
-		if code := s.wait(); code != command.Failed || !strings.Contains(s.stderr.String(), "\nbagtrail: ") && !strings.HasPrefix(s.stderr.String(), "bagtrail: ") {
-			t.Errorf("%s: exit code %d, %s", env, code, s.stderr)
+		s := start(t, []string{"serve"}, variable+"="+taken.Addr().String())
+		code := s.wait()
+		want := variable + " / " + flag + ": " + taken.Addr().String() + " is in use"
+		if got := lastRecord(t, s.stderr.String()); code != command.Failed || got.Error != want {
+			t.Errorf("exit code %d, %q, want %q", code, got.Error, want)
 		}
+	}
+	s := start(t, []string{"wtr-simulator", "--addr", taken.Addr().String()})
+	code := s.wait()
+	if got := lastRecord(t, s.stderr.String()); code != command.Failed || got.Error != "--addr: "+taken.Addr().String()+" is in use" {
+		t.Errorf("exit code %d, %+v", code, got)
+	}
+}
+
+func TestTheErrorThatEndsAServiceHasTheFormatOfItsLog(t *testing.T) {
+	s := start(t, []string{"serve"}, "BAGTRAIL_LOG_FORMAT=console", "BAGTRAIL_KEYS_FILE=/no/such/file")
+	code := s.wait()
+	all := strings.Split(strings.TrimSuffix(s.stderr.String(), "\n"), "\n")
+	if last := strings.Split(all[len(all)-1], "\t"); code != command.Failed || len(last) < 4 || last[1] != "ERROR" || !strings.Contains(last[len(last)-1], `"exit_code": 3`) {
+		t.Errorf("exit code %d, %q", code, last)
 	}
 }
 

@@ -96,9 +96,9 @@ func (s *service) start(ctx context.Context) error {
 func (s *service) startOps(ctx context.Context) error {
 	s.ready.Add("service", s.state.Check)
 	s.state.Set(errStarting)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.conf.Ops.Addr)
+	listener, err := listenOn(ctx, config.Names("ops-addr"), s.conf.Ops.Addr)
 	if err != nil {
-		return failed(fmt.Errorf("ops server: %w", err))
+		return err
 	}
 	last := newCrew(context.WithoutCancel(ctx), s.fail)
 	last.start("ops server", func(ctx context.Context) error {
@@ -185,14 +185,31 @@ func (s *service) listen(ctx context.Context) (err error) {
 			return unusable(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
 		}
 	}
-	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", s.conf.HTTP.Addr); err != nil {
-		return failed(fmt.Errorf("HTTP: %w", err))
+	if s.listener, err = listenOn(ctx, config.Names("http-addr"), s.conf.HTTP.Addr); err != nil {
+		return err
 	}
 	s.stop.later("HTTP address", func() error {
 		_ = s.listener.Close() // the server has closed it, where there was one
 		return nil
 	})
 	return nil
+}
+
+// listenOn listens on the address of a setting. The error names the setting, since nobody knows all of them by their addresses.
+func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, failed(unlistened(err, setting, address))
+	}
+	return listener, nil
+}
+
+// unlistened is the error about the address of a setting on which a process cannot listen.
+func unlistened(err error, setting, address string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s: %s is in use", setting, address)
+	}
+	return fmt.Errorf("%s: %w", setting, err)
 }
 
 // openIndex opens the store, and what reads and writes it.
@@ -303,6 +320,9 @@ func (s *service) startBroker() (string, error) {
 	})
 	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
 		return address, nil
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = unlistened(err, config.Names("embedded-kafka-addr"), address)
 	}
 	if err != nil {
 		return "", err

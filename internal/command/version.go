@@ -41,10 +41,12 @@ func (p *process) version() *cobra.Command {
 		Use:   "version",
 		Short: "Show version, commit and Go",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			b := thisBuild()
-			_, err := fmt.Fprintf(p.stdout, "bagtrail %s\ncommit %s\n%s %s/%s\n", b.version, b.commit, b.runtime, runtime.GOOS, runtime.GOARCH)
-			return failed(err)
-		},
+		RunE:  func(*cobra.Command, []string) error { return p.showVersion() },
 	}
+}
+
+func (p *process) showVersion() error {
+	b := thisBuild()
+	_, err := fmt.Fprintf(p.stdout, "bagtrail %s\ncommit %s\n%s %s/%s\n", b.version, b.commit, b.runtime, runtime.GOOS, runtime.GOARCH)
+	return failed(err)
 }

@@ -1,9 +1,6 @@
 package command
 
 import (
-	"fmt"
-	"net"
-
 	"github.com/spf13/cobra"
 
 	"bagtrail/internal/wtr"
@@ -29,12 +26,12 @@ func (p *process) wtrSimulator() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			listener, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", address)
+			listener, err := listenOn(cmd.Context(), "--addr", address)
 			if err != nil {
-				return failed(fmt.Errorf("wtr-simulator: %w", err))
+				return logged(log, err)
 			}
 			log.Info("delayed-bag simulator: use it as BAGTRAIL_WTR_URL=http://" + listener.Addr().String() + "/")
-			return failed(serveSimulator(cmd.Context(), new(wtr.Simulator), listener))
+			return logged(log, serveSimulator(cmd.Context(), new(wtr.Simulator), listener))
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8082", "`address` to listen on")

@@ -174,12 +174,25 @@ func names(settings []setting, spell func(string) string) []spelling {
 	return all
 }
 
-// didYouMean suggests the known name that is nearest to the one that was written, if one is near.
 func didYouMean(written string, known []spelling) string {
+	names := make([]string, len(known))
+	for i, k := range known {
+		names[i] = k.spelt
+	}
+	return DidYouMean(written, names)
+}
+
+// DidYouMean suggests the known name that is nearest to the one that was written, as the end of a sentence that says
+// that there is no such name; "" if none is near. A name that begins with what was written is near.
+func DidYouMean(written string, known []string) string {
 	best, nearest := "", len(written)/3+1
-	for _, k := range known {
-		if d := distance(written, k.spelt); d < nearest {
-			best, nearest = k.spelt, d
+	for _, name := range known {
+		d := distance(written, name)
+		if len(written) >= shortestBeginning && strings.HasPrefix(name, written) {
+			d = min(d, 1)
+		}
+		if d < nearest {
+			best, nearest = name, d
 		}
 	}
 	if best == "" {
@@ -187,6 +200,9 @@ func didYouMean(written string, known []spelling) string {
 	}
 	return "; did you mean " + best + "?"
 }
+
+// shortestBeginning is how many letters of a name say what was meant.
+const shortestBeginning = 3
 
 // distance is the number of letters to insert, remove or replace to get from a to b.
 func distance(a, b string) int {

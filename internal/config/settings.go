@@ -27,6 +27,9 @@ func variable(name string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
+// Names returns the names of a setting for a sentence about it: BAGTRAIL_HTTP_ADDR / --http-addr.
+func Names(name string) string { return variable(name) + " / --" + name }
+
 // key returns the name of the member of the YAML file: http_addr.
 func key(name string) string { return strings.ReplaceAll(name, "-", "_") }
 

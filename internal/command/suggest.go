@@ -1,0 +1,42 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bagtrail/internal/config"
+)
+
+// subcommandOnly refuses the arguments of a command that only holds others: each is a subcommand that there is not.
+func subcommandOnly(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), config.DidYouMean(args[0], names))
+}
+
+// suggestFlag adds to the error about an unknown flag which one may be meant; also about one that is written with a single
+// dash, and so read as many flags of one letter.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	written := unknown.GetSpecifiedShortnames()
+	if written == "" {
+		written = unknown.GetSpecifiedName()
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	if meant := config.DidYouMean("--"+written, names); meant != "" {
+		return fmt.Errorf("%w%s", err, meant)
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package blackbox_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"bagtrail/test/loopback"
+	"bagtrail/test/service"
+)
+
+// residentLimit is what validate and replay may take of memory, whatever they read.
+const residentLimit = 64 << 20
+
+// traffic is a capture of so many bytes that is made while it is read: messages of one bag and, now and then, what is dear to
+// read: the longest message that is accepted, and one that is too long.
+type traffic struct {
+	left int64
+	next []byte
+	n    int
+}
+
+func (r *traffic) Read(p []byte) (int, error) {
+	if len(r.next) == 0 {
+		if r.left <= 0 {
+			return 0, io.EOF
+		}
+		r.next = r.message()
+		r.left -= int64(len(r.next))
+	}
+	n := copy(p, r.next)
+	r.next = r.next[n:]
+	return n, nil
+}
+
+func (r *traffic) message() []byte {
+	r.n++
+	text := fmt.Appendf(nil, "BSM\r\n.V/1LZRH\r\n.F/LX%d/12MAR/JFK/Y\r\n.N/0724%06d001\r\n.S/Y/12A/C\r\n.P/1MUELLER/ANNAMRS\r\n.L/ABC123\r\n", r.n%999+1, r.n%1e6)
+	switch {
+	case r.n%20_000 == 0:
+		text = append(text, bytes.Repeat([]byte(".R/TOO LONG\r\n"), 100_000)...)
+	case r.n%2_000 == 0:
+		text = append(text, bytes.Repeat([]byte(".R/LONG\r\n"), 7_000)...)
+	}
+	return append(text, "ENDBSM\r\n"...)
+}
+
+// resident runs the program on an input, and returns its exit code and how much memory it had at its peak, in bytes.
+func resident(t *testing.T, input io.Reader, args []string, env ...string) (code int, peak int64, stdout, stderr string) {
+	t.Helper()
+	var out, errs tail
+	cmd := exec.CommandContext(t.Context(), service.Binary(t), args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, input, &out, &errs
+	_ = cmd.Run() // the exit code says it
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Fatal("the system does not tell how much memory a process had")
+	}
+	peak = usage.Maxrss
+	if runtime.GOOS != "darwin" {
+		peak <<= 10
+	}
+	return cmd.ProcessState.ExitCode(), peak, out.String(), errs.String()
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ end []byte }
+
+func (w *tail) Write(p []byte) (int, error) {
+	w.end = append(w.end, p...)
+	w.end = w.end[max(0, len(w.end)-1000):]
+	return len(p), nil
+}
+
+func (w *tail) String() string { return string(w.end) }
+
+// A capture of any size is read in bounded memory, and so is one file that is far too long to be a message.
+func TestStreamsAreReadInBoundedMemory(t *testing.T) {
+	const size = 150 << 20
+	inProcess := []string{"BAGTRAIL_DATA_DIR=" + t.TempDir(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t)}
+	for _, tc := range []struct {
+		args  []string
+		input io.Reader
+		env   []string
+		says  string
+	}{
+		{[]string{"validate", "--split"}, &traffic{left: size}, nil, "\nmessages: "},
+		{[]string{"validate", "--split", "--json"}, &traffic{left: size}, nil, `"accepted":`},
+		{[]string{"validate", "--json"}, io.MultiReader(strings.NewReader("BSM\n"), &traffic{left: size}), nil, `"code":"SVCSRV003"`},
+		{[]string{"replay", "--split", "-"}, &traffic{left: size}, inProcess, "\nmessages: "},
+		{[]string{"validate", "--split"}, io.LimitReader(zeros{}, size), nil, "\nmessages: 1, rejected: 1\n"},
+	} {
+		begun := time.Now()
+		code, peak, stdout, stderr := resident(t, tc.input, tc.args, tc.env...)
+		if code != 1 || !strings.Contains(stdout, tc.says) {
+			t.Errorf("%q: exit code %d, %s%s", tc.args, code, stdout, stderr)
+		}
+		if peak > residentLimit {
+			t.Errorf("%q: %d MiB resident, want at most %d", tc.args, peak>>20, residentLimit>>20)
+		}
+		t.Logf("%q: %d MiB of input, %d MiB resident, %.1f s", tc.args, size>>20, peak>>20, time.Since(begun).Seconds())
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// The first SIGTERM ends a command that waits for its input: of the standard input, or of a named pipe.
+func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"validate"}, {"validate", "--split"}, {"replay", "--kafka-brokers=off", "-"}, {"replay", "--kafka-brokers=off", "--split", "-"},
+		{"validate", "--split", "-", pipe},
+	} {
+		var stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), service.Binary(t), args...)
+		cmd.Env, cmd.Stderr = []string{}, &stderr
+		input, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// More than a pipe holds and less than a message may have: when it is written the program reads.
+		if _, err := io.WriteString(input, strings.Repeat("\n", 200<<10)); err != nil {
+			t.Fatal(err)
+		}
+		if args[len(args)-1] == pipe {
+			_ = input.Close()
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = cmd.Process.Kill()
+			t.Errorf("%q does not end", args)
+			<-ended
+		}
+		if code := cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(stderr.String(), "stopped early") {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
+		}
+	}
+}
