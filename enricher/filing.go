@@ -58,7 +58,8 @@ func entries(m *parser.Message, g *parser.Group, read segments) []bag.Entry {
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
 		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs, Stowage: stowage}
-		if m.Kind == parser.BSM && (g.Rush || plate[0] == '2') {
+		made[i].Rush = plate[0] == '2' || m.Kind == parser.BSM && g.Rush
+		if m.Kind == parser.BSM && made[i].Rush {
 			if p := original(plate, g); p != "" {
 				made[i].Originals = []bag.Plate{p}
 			}
@@ -84,6 +85,7 @@ func mergedEntries(m *parser.Message, read segments) []bag.Entry {
 		have.Flights = union(have.Flights, entry.Flights)
 		have.PNRs = union(have.PNRs, entry.PNRs)
 		have.Stowage = union(have.Stowage, entry.Stowage)
+		have.Rush = have.Rush || entry.Rush
 		have.Originals = union(have.Originals, entry.Originals)
 	}
 	return merged

@@ -19,6 +19,7 @@ type Entry struct {
 	Flights   []Flight    // every flight that a group with the plate names; may be shared between entries
 	PNRs      []string    // capitals
 	Stowage   []Container // in which the message says that the bag is; may be shared between entries
+	Rush      bool        // it says that the plate is a rush bag, or may say the PNR of one: the PNRs find it as such
 	Originals []Plate     // plates of the bags that this one re-flights: one a group that names one
 }
 

@@ -25,6 +25,11 @@ func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
 			b.text = k.passenger(b.text, pnr)
 			b.member(b.end(start), e.Plate, until, true)
 		}
+		if e.Rush && r.needs(rushKind, bag.Flight{}, pnr, e.Plate, until) {
+			start := len(b.text)
+			b.text = k.rushPNR(b.text, pnr)
+			b.member(b.end(start), e.Plate, until, true)
+		}
 	}
 	for _, original := range e.Originals {
 		if r.needs(rushKind, bag.Flight{}, string(original), e.Plate, until) {

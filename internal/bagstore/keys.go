@@ -17,6 +17,8 @@ import (
 //	                                  flight
 //	p:ABC123                   zset   plates that a message names with the PNR  with its last member
 //	r:0220123456               zset   rush plates that re-fly this one          with its last member
+//	r:ABC123                   zset   rush plates that a message names with     with its last member
+//	                                  the PNR
 //	u:LX100A:2026-11-21:AKE1   zset   plates that a message says are in the     with its last member
 //	                                  stowage device, for the flight
 //	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
@@ -56,6 +58,10 @@ func (k keys) plate(dst []byte, p bag.Plate) []byte { return append(k.kind(dst, 
 
 func (k keys) rush(dst []byte, original bag.Plate) []byte {
 	return append(k.kind(dst, rushKind), original...)
+}
+
+func (k keys) rushPNR(dst []byte, pnr string) []byte {
+	return append(k.kind(dst, rushKind), pnr...)
 }
 
 func (k keys) passenger(dst []byte, pnr string) []byte {

@@ -42,12 +42,13 @@ func (s *Store) Reader() *Reader {
 func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	k, q := r.store.keys, r.query(w.Size())
 	var living []any // members that have not expired
-	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.Contents) > 0 {
+	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
 		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
 	}
 	flights := ask(ctx, q, w.Flights, k.flight, "zrange", living...)
 	pnrs := ask(ctx, q, w.PNRs, k.passenger, "zrange", living...)
 	originals := ask(ctx, q, w.Originals, k.rush, "zrange", living...)
+	rushPNRs := ask(ctx, q, w.RushPNRs, k.rushPNR, "zrange", living...)
 	contents := ask(ctx, q, w.Contents, k.contents, "zrange", living...)
 	trails := ask(ctx, q, w.Trails, k.plate, whole)
 	stowage := ask(ctx, q, w.Stowage, k.stowage, whole)
@@ -57,7 +58,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, err
 	}
 	return trail.Found{
-		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals), Contents: r.ascending(contents),
+		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals), RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions),
 	}, nil

@@ -20,8 +20,8 @@ type Listed struct {
 }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
-// there, in the order of lists. It takes at most three round trips, and one where nothing has changed since it was
-// asked for.
+// there, in the order of lists. It takes at most three round trips, and one if nothing has changed since it was
+// asked for. Bags that may have been re-flighted take more: these are read whole, with their rush bags.
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
@@ -33,6 +33,9 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 		return nil, err
 	}
 	r.lists.put(f, list, list.weight())
+	if list, err = s.withReflights(ctx, f, list); err != nil {
+		return nil, err
+	}
 	return r.ending(list, airport, arriving), nil
 }
 
@@ -82,6 +85,15 @@ type onFlight struct {
 	bags       []bag.Bag       // what a list shows of those with living legs on the flight, and these legs
 }
 
+// open reports whether a rush bag would make a leg Delayed.
+func (o *onFlight) open() bool {
+	return slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
+		return slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
+			return l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
+		})
+	})
+}
+
 // still reports whether what it was made from has these versions.
 func (o *onFlight) still(version uint64, positioned *few.Map[bag.Container, uint64]) bool {
 	return o.version == version && o.positioned == versionOf(o.containers, positioned)
@@ -99,11 +111,12 @@ func newList(plates []onFlight) list {
 
 // list makes the list of a flight, from the one before as far as nothing has changed.
 func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
-	w := Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}
+	w := needs{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
 	for i := range before.plates {
 		w.TrailVersions[i] = before.plates[i].plate
+		w.rushBagsOf(&before.plates[i])
 	}
-	now, err := s.ask(ctx, w)
+	now, err := s.ask(ctx, w.Wanted)
 	if err != nil {
 		return list{}, err
 	}
@@ -145,22 +158,74 @@ func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
 	}
 	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
 	for i := range from.bags {
-		b := &from.bags[i]
-		var legs []bag.Leg
-		for _, l := range b.Legs {
-			if l.Living && l.Flight == f {
-				l.Flight = f
-				together(&l.From, &l.To, &l.Seat)
-				legs = append(legs, l)
-			}
-		}
-		if legs != nil {
-			short := bag.Bag{Plate: plate, Rush: b.Rush, PNR: b.PNR, Surname: b.Surname, GivenName: b.GivenName, Legs: legs}
-			together(&short.PNR, &short.Surname, &short.GivenName)
-			made.bags = append(made.bags, short)
-		}
+		made.show(f, &from.bags[i])
 	}
 	return made
+}
+
+// show adds what a list shows of a bag with living legs on its flight.
+func (o *onFlight) show(f bag.Flight, b *bag.Bag) {
+	var legs []bag.Leg
+	for _, l := range b.Legs {
+		if l.Living && l.Flight == f {
+			l.Flight, l.SetBy = f, nil
+			together(&l.Carrier, &l.From, &l.To, &l.Seat)
+			legs = append(legs, l)
+		}
+	}
+	if legs == nil {
+		return
+	}
+	short := bag.Bag{Plate: o.plate, Rush: b.Rush, PNR: b.PNR, Surname: b.Surname, GivenName: b.GivenName, Legs: legs}
+	together(&short.PNR, &short.Surname, &short.GivenName)
+	for _, pnr := range b.PNRs {
+		short.PNRs = append(short.PNRs, strings.Clone(pnr))
+	}
+	o.bags = append(o.bags, short)
+}
+
+// withReflights returns the list with those legs Delayed that were re-flighted. Such bags are few, and depend on other plates, so
+// they are made anew each time.
+func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
+	var at []int
+	var plates []bag.Plate
+	for i := range l.plates {
+		if o := &l.plates[i]; o.open() && s.mayBeReflighted(o) {
+			at, plates = append(at, i), append(plates, o.plate)
+		}
+	}
+	if len(at) == 0 {
+		return l, nil
+	}
+	whole := s.reader.newSession()
+	whole.borrows = true
+	defer whole.end()
+	if err := whole.load(ctx, plates, Wanted{}); err != nil {
+		return list{}, err
+	}
+	l.plates = slices.Clone(l.plates)
+	for _, i := range at {
+		made := onFlight{plate: l.plates[i].plate}
+		bags := whole.bags.Value(made.plate)
+		if err := whole.leaveBehind(ctx, bags); err != nil {
+			return list{}, err
+		}
+		for _, b := range bags {
+			made.show(f, b)
+		}
+		l.plates[i] = made
+	}
+	return l, nil
+}
+
+// mayBeReflighted reports whether there are rush plates of a plate, or of its passengers, other than itself.
+func (s *session) mayBeReflighted(o *onFlight) bool {
+	others := func(plates []bag.Plate) bool {
+		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return p != o.plate })
+	}
+	return others(s.rush.Value(o.plate)) || slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
+		return slices.ContainsFunc(b.PNRs, func(pnr string) bool { return others(s.rushPNRs.Value(pnr)) })
+	})
 }
 
 // apart returns containers that hold no text of a message.

@@ -29,6 +29,7 @@ type session struct {
 	// What the index has said.
 	pnrs            few.Map[string, []bag.Plate]
 	rush            few.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
+	rushPNRs        few.Map[string, []bag.Plate]    // the rush bags that were filed under a PNR
 	trails          few.Map[bag.Plate, *folded]     // bags may not be made yet
 	trailVersions   few.Map[bag.Plate, uint64]
 	stowage         few.Map[bag.Container, []*bag.Message]
@@ -66,6 +67,9 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	}
 	for i, p := range w.Originals {
 		s.rush.Set(p, now.Originals[i])
+	}
+	for i, pnr := range w.RushPNRs {
+		s.rushPNRs.Set(pnr, now.RushPNRs[i])
 	}
 	for i, p := range w.TrailVersions {
 		s.trailVersions.Set(p, now.TrailVersions[i])
@@ -302,6 +306,9 @@ func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
 			return nil, false
 		}
 	}
+	if !n.listing.IsZero() {
+		n.rushBags(plate, f)
+	}
 	if f.listed != nil || f.bags != nil && n.unchanged(f) {
 		return f, false
 	}
@@ -313,6 +320,46 @@ func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
 		return nil, false
 	}
 	return f, true
+}
+
+// rushBags wants to know under which rush plates the bags of a plate may have been re-flighted.
+func (n *needs) rushBags(plate bag.Plate, f *folded) {
+	if f.listed != nil {
+		n.rushBagsOf(f.listed)
+		return
+	}
+	n.rushPlatesOf(plate)
+	for _, m := range f.messages {
+		n.rushPlatesUnder(m.PNR)
+	}
+}
+
+// rushBagsOf is rushBags for what a list shows.
+func (n *needs) rushBagsOf(o *onFlight) {
+	if !o.open() {
+		return
+	}
+	n.rushPlatesOf(o.plate)
+	for i := range o.bags {
+		for _, pnr := range o.bags[i].PNRs {
+			n.rushPlatesUnder(pnr)
+		}
+	}
+}
+
+func (n *needs) rushPlatesOf(original bag.Plate) {
+	if !n.rush.Has(original) {
+		n.rush.Set(original, nil)
+		n.Originals = append(n.Originals, original)
+	}
+}
+
+func (n *needs) rushPlatesUnder(pnr string) {
+	if pnr = strings.ToUpper(pnr); pnr != "" && !n.rushPNRs.Has(pnr) {
+		pnr = strings.Clone(pnr) // the message may lie in memory that is used again
+		n.rushPNRs.Set(pnr, nil)
+		n.RushPNRs = append(n.RushPNRs, pnr)
+	}
 }
 
 // remembered returns what is remembered of a plate where it is still that. Else it wants the messages of the plate, or first

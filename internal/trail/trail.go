@@ -22,6 +22,7 @@ type Wanted struct {
 	Flights   []bag.Flight    // the plates that were filed under a flight
 	PNRs      []string        // the plates that were filed under a PNR (capitals)
 	Originals []bag.Plate     // the plates of rush bags that name a plate as their original
+	RushPNRs  []string        // the plates of rush bags that were filed under a PNR (capitals)
 	Contents  []bag.Container // the plates that a message says are in a container
 	Trails    []bag.Plate     // the messages and reports that were filed under a plate
 	Stowage   []bag.Container // the positionings of a container
@@ -33,15 +34,15 @@ type Wanted struct {
 
 // Size is how many things are wanted.
 func (w *Wanted) Size() int {
-	return len(w.Flights) + len(w.PNRs) + len(w.Originals) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
+	return len(w.Flights) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
 		len(w.TrailVersions) + len(w.StowageVersions)
 }
 
 // Found is what was read, in the order of what was wanted.
 type Found struct {
-	Flights, PNRs, Originals, Contents [][]bag.Plate // ascending
-	Trails, Stowage                    []Held
-	TrailVersions, StowageVersions     []uint64
+	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
+	Trails, Stowage                              []Held
+	TrailVersions, StowageVersions               []uint64
 }
 
 // Held is what was filed under one plate, or for one container.

@@ -84,7 +84,7 @@ func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
 			t.Errorf("%d round trips for two flights, want %d", index.calls, trips)
 		}
 	}
-	ask(3+2, bag.InContainer, 50) // the second knows already in which container the bags are
+	ask(3+3, bag.InContainer, 50) // the second knows already in which container the bags are, but not yet whose they are
 	ask(1+1, bag.InContainer, 50)
 	w.send("12T08:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0800L", ".F/LX14/12MAR/JFK", ".N/0724100007001", ".U/AKE2/41", "ENDBPM")
 	ask(3+2, bag.OnAircraft, 1)

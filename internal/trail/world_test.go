@@ -23,6 +23,7 @@ type world struct {
 	enricher *enricher.Enricher
 	index    *memory.Index
 	settings trail.Settings
+	keep     *trail.Reader // the one that answers all questions; nil for a new one each time
 }
 
 func newWorld(t *testing.T) *world {
@@ -78,7 +79,12 @@ func (w *world) report(received string, plates ...bag.Plate) {
 	}
 }
 
-func (w *world) reader() *trail.Reader { return trail.New(w.index, w.enricher, w.settings) }
+func (w *world) reader() *trail.Reader {
+	if w.keep != nil {
+		return w.keep
+	}
+	return trail.New(w.index, w.enricher, w.settings)
+}
 
 func (w *world) bags(plate bag.Plate) []*bag.Bag {
 	w.t.Helper()

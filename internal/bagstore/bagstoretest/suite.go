@@ -158,6 +158,7 @@ type view struct {
 	Flights  map[bag.Flight][]bag.Plate
 	PNRs     map[string][]bag.Plate
 	Rush     map[bag.Plate][]bag.Plate
+	RushPNRs map[string][]bag.Plate
 	Contents map[bag.Container][]bag.Plate
 	Trails   map[bag.Plate][]bag.Stored
 	Stowage  map[bag.Container][]bag.Stored
@@ -165,7 +166,7 @@ type view struct {
 
 func newView() view {
 	return view{
-		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[bag.Container][]bag.Plate{},
+		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
 		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
 	}
 }
@@ -206,6 +207,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 			}
 			for _, pnr := range e.PNRs {
 				v.PNRs[pnr] = find(trail.Wanted{PNRs: []string{pnr}}).PNRs[0]
+				v.RushPNRs[pnr] = find(trail.Wanted{RushPNRs: []string{pnr}}).RushPNRs[0]
 			}
 			v.Trails[e.Plate] = Messages(b, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])
 			for _, original := range e.Originals {
@@ -238,6 +240,11 @@ func expected(filings []bag.Filing) view {
 			}
 			for _, pnr := range e.PNRs {
 				v.PNRs[pnr] = with(v.PNRs[pnr], e.Plate, cmp.Compare[bag.Plate])
+				if e.Rush {
+					v.RushPNRs[pnr] = with(v.RushPNRs[pnr], e.Plate, cmp.Compare[bag.Plate])
+				} else if v.RushPNRs[pnr] == nil {
+					v.RushPNRs[pnr] = []bag.Plate{}
+				}
 			}
 			for _, original := range e.Originals {
 				v.Rush[original] = with(v.Rush[original], e.Plate, cmp.Compare[bag.Plate])
@@ -336,6 +343,7 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 				if r.IntN(2) == 0 {
 					e.PNRs = append(e.PNRs, fmt.Sprintf("PNR%d", r.IntN(3)))
 				}
+				e.Rush = r.IntN(4) == 0
 				for range r.IntN(8) / 6 * r.IntN(3) {
 					e.Originals = append(e.Originals, plate())
 				}
@@ -369,12 +377,12 @@ func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
 	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	got, err := r.Read(ctx, trail.Wanted{
-		Flights: []bag.Flight{lx("1"), lx("2")}, PNRs: []string{"ABC123", ""}, Originals: two, Contents: containers,
+		Flights: []bag.Flight{lx("1"), lx("2")}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers,
 		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
 	})
 	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
 	want := trail.Found{
-		Flights: none, PNRs: none, Originals: none, Contents: none,
+		Flights: none, PNRs: none, Originals: none, RushPNRs: none, Contents: none,
 		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -22,6 +22,7 @@ type Index struct {
 	contents map[bag.Container][]bag.Plate
 	pnrs     map[string][]bag.Plate
 	rush     map[bag.Plate][]bag.Plate
+	rushPNRs map[string][]bag.Plate
 }
 
 // New returns an empty index.
@@ -34,6 +35,7 @@ func New() *Index {
 		flights:  make(map[bag.Flight][]bag.Plate),
 		pnrs:     make(map[string][]bag.Plate),
 		rush:     make(map[bag.Plate][]bag.Plate),
+		rushPNRs: make(map[string][]bag.Plate),
 	}
 }
 
@@ -54,6 +56,9 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			}
 			for _, pnr := range e.PNRs {
 				put(x.pnrs, pnr, e.Plate)
+				if e.Rush {
+					put(x.rushPNRs, pnr, e.Plate)
+				}
 			}
 			for _, original := range e.Originals {
 				put(x.rush, original, e.Plate)
@@ -82,6 +87,7 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 		Flights:         sorted(x.flights, w.Flights),
 		PNRs:            sorted(x.pnrs, w.PNRs),
 		Originals:       sorted(x.rush, w.Originals),
+		RushPNRs:        sorted(x.rushPNRs, w.RushPNRs),
 		Contents:        sorted(x.contents, w.Contents),
 		Trails:          x.held(copies(x.trails, w.Trails)),
 		Stowage:         x.held(copies(x.stowage, w.Stowage)),
