@@ -94,16 +94,6 @@ func (d *Door) dialAny(ctx context.Context) (conn *kafka.Conn, err error) {
 	return nil, fmt.Errorf("connect to kafka: %w", err)
 }
 
-// dialLeader connects to the leader of a partition.
-func (d *Door) dialLeader(ctx context.Context, topic string, partition int) (conn *kafka.Conn, err error) {
-	for _, broker := range d.conf.Brokers {
-		if conn, err = d.dialer.DialLeader(ctx, "tcp", broker, topic, partition); err == nil {
-			return conn, nil
-		}
-	}
-	return nil, fmt.Errorf("connect to the leader of %s/%d: %w", topic, partition, err)
-}
-
 // topic returns what was known of a topic a moment ago.
 func (d *Door) topic(ctx context.Context, name string) (kafka.Topic, error) {
 	meta, err := d.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{name}})

@@ -1,14 +1,17 @@
 package kafkadoor_test
 
 import (
-	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/ingestor/kafkadoor"
 )
 
 // mixed writes a batch of good and bad messages to each of the partitions, and returns how many of each.
@@ -253,29 +256,129 @@ func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
 	w.wantFiled(10)
 }
 
-func TestEndOfATransactionIsNoMessage(t *testing.T) {
-	w := newWorld(t, 1)
+// transactions is a producer of transactions on the raw topic.
+func (w *world) transactions() *kgo.Client {
+	w.t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.conf.Brokers...), kgo.TransactionalID("feed"+w.conf.Group), kgo.DefaultProduceTopic(w.conf.Topics.Raw))
 	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(client.Close)
+	return client
+}
+
+// begin begins a transaction with the messages from the first up to, and without, the end.
+func begin(t *testing.T, client *kgo.Client, first, end int) {
+	t.Helper()
+	if err := client.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
-	ctx := context.Background()
-	for i, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort, kgo.TryCommit} {
-		if err := client.BeginTransaction(); err != nil {
-			t.Fatal(err)
-		}
-		if err := client.ProduceSync(ctx, &kgo.Record{Value: []byte(message(i)), Timestamp: received}).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
-		if err := client.EndTransaction(ctx, end); err != nil {
+	for i := first; i < end; i++ {
+		if err := client.ProduceSync(t.Context(), &kgo.Record{Value: []byte(message(i)), Timestamp: received}).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func end(t *testing.T, client *kgo.Client, how kgo.TransactionEndTry) {
+	t.Helper()
+	if err := client.EndTransaction(t.Context(), how); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecordsOfAnAbortedTransactionAreNoMessages(t *testing.T) {
+	w := newWorld(t, 1)
+	client := w.transactions()
+	begin(t, client, 0, 1)
+	end(t, client, kgo.TryCommit)
+	begin(t, client, 100, 103) // aborted, with others between and behind, and its mark in another fetch
+	w.produce(0, records(1, 1)...)
+	w.produce(0, record(strings.Repeat("A", 300<<10)))
+	begun := client.ProduceSync(t.Context(), &kgo.Record{Value: []byte(message(103)), Timestamp: received})
+	if err := begun.FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	end(t, client, kgo.TryAbort)
+	begin(t, client, 2, 3)
+	end(t, client, kgo.TryCommit)
+	w.produce(0, records(3, 1)...)
+
 	w.consume(nil)
-	w.waitCommitted(6) // three messages, and what ends each transaction
-	if got := len(w.all(w.conf.Topics.Rejects)); got != 0 {
-		t.Errorf("%d rejects, want none", got)
+	w.waitCommitted(1 + 1 + 3 + 1 + 1 + 1 + 1 + 1 + 1 + 1)
+	w.wantFiled(4)
+	if got := len(w.rejectsByOrigin()); got != 1 {
+		t.Errorf("%d rejects, want that of the record that is too large", got)
 	}
+	again := newIndex()
+	w.index = again
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.wantFiled(4)
+}
+
+func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T) {
+	w := newWorld(t, 1)
+	clock := new(later)
+	w.conf.Now = clock.now
+	w.open()
+	client := w.transactions()
+	w.produce(0, records(0, 1)...)
+	begin(t, client, 1, 2)
+	w.produce(0, records(2, 1)...)
+	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	w.run(consumer)
+	w.waitCommitted(1)
+	w.eventually("two records wait", func() bool { n, oldest := w.metrics.waits(0); return n == 2 && !oldest.IsZero() })
+	w.wantFiled(1)
+	clock.forward(31 * time.Second)
+	if err := consumer.Moving(); err != nil {
+		t.Error(err)
+	}
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
+	if err != nil || progress.Records != 1 {
+		t.Errorf("a rebuild reads %d records: %v", progress.Records, err)
+	}
+	end(t, client, kgo.TryCommit)
+	w.waitCommitted(4)
+	w.wantFiled(3)
+}
+
+func TestARecordThatLooksLikeTheEndOfATransactionIsOneLikeOthers(t *testing.T) {
+	w := newWorld(t, 1)
+	looks := record("\x00\x00\x00\x00\x00\x01")
+	looks.Key = kafka.NewBytes([]byte("\x00\x00\x00\x01"))
+	w.produce(0, looks)
+	w.consume(nil)
+	w.waitCommitted(1)
+	if got := len(w.rejectsByOrigin()); got != 1 {
+		t.Errorf("%d rejects, want one", got)
+	}
+}
+
+func TestGapsThatCompactionLeavesAreRead(t *testing.T) {
+	w := newBroker(t)
+	w.needsFaults()
+	w.open()
+	small := map[string]string{"cleanup.policy": "compact", "segment.bytes": "1", "retention.ms": "-1"}
+	if err := w.cluster.CreateTopic(w.conf.Topics.Raw, 1, small); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cluster.CreateTopic(w.conf.Topics.Rejects, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	keyed := func(key string, i int) kafka.Record {
+		r := record(message(i))
+		r.Key = kafka.NewBytes([]byte(key))
+		return r
+	}
+	w.produce(0, keyed("stays", 0), keyed("goes", 10), keyed("goes", 11))
+	w.produce(0, keyed("goes", 12))
+	w.produce(0, keyed("goes", 1))
+	w.produce(0, keyed("last", 2))
+	w.cluster.Compact()
+	w.consume(nil)
+	w.waitCommitted(6)
 	w.wantFiled(3)
 }

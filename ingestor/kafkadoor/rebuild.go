@@ -115,12 +115,8 @@ func (d *Door) spans(ctx context.Context, topic string, start Start) ([]span, er
 }
 
 func (d *Door) spanOf(ctx context.Context, topic string, partition int, start Start) (span, error) {
-	in, err := d.dialReader(ctx, topic, partition)
-	if err != nil {
-		return span{}, err
-	}
-	defer in.close()
-	first, end, err := in.bounds()
+	in := d.reader(topic, partition)
+	first, end, err := in.bounds(ctx)
 	if err != nil {
 		return span{}, err
 	}
@@ -129,7 +125,7 @@ func (d *Door) spanOf(ctx context.Context, topic string, partition int, start St
 	case start.Positions != nil:
 		from = max(first, start.Positions[partition])
 	case !start.Time.IsZero():
-		if from, err = in.offsetAt(start.Time, end); err != nil {
+		if from, err = in.offsetAt(ctx, start.Time, end); err != nil {
 			return span{}, err
 		}
 	}
@@ -171,13 +167,13 @@ func (r *rebuild) read(ctx context.Context, s span) error {
 	})
 }
 
-// readSpan reads a span to its end, over new connections where one breaks, and hands on each batch.
+// readSpan reads a span to its end, and hands on each batch. What fails is tried again for a while.
 func (d *Door) readSpan(ctx context.Context, topic string, s span, take func(messages []kafka.Message, next int64) error) error {
 	pause := newPause(d.conf.Timing.RetryMin, d.conf.Timing.RetryMax)
 	deadline := d.conf.Now().Add(rebuildPatience)
 	for s.from < s.to {
 		before := s.from
-		err := d.readConnected(ctx, topic, &s, take)
+		err := d.readOn(ctx, topic, &s, take)
 		if s.from > before {
 			deadline = d.conf.Now().Add(rebuildPatience)
 			pause = newPause(d.conf.Timing.RetryMin, d.conf.Timing.RetryMax)
@@ -198,27 +194,21 @@ func (d *Door) readSpan(ctx context.Context, topic string, s span, take func(mes
 	return nil
 }
 
-// finalError is one that another connection does not mend.
+// finalError is one that another attempt does not mend.
 type finalError struct{ error }
 
-// readConnected reads over one connection, and moves the beginning of the span forward with each batch.
-func (d *Door) readConnected(ctx context.Context, topic string, s *span, take func([]kafka.Message, int64) error) error {
-	in, err := d.dialReader(ctx, topic, s.partition)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	first, _, err := in.bounds()
+// readOn reads until something fails, and moves the beginning of the span forward with each batch.
+func (d *Door) readOn(ctx context.Context, topic string, s *span, take func([]kafka.Message, int64) error) error {
+	in := d.reader(topic, s.partition)
+	first, _, err := in.bounds(ctx)
 	if err != nil {
 		return err
 	}
 	s.from = max(s.from, first) // what was deleted meanwhile
-	if err := in.seek(s.from); err != nil {
-		return err
-	}
+	in.offset = s.from
 	stalled := d.conf.Now().Add(rebuildPatience)
 	for s.from < s.to {
-		b, err := in.fetch(in.timing.Wait)
+		b, err := in.fetch(ctx, d.conf.Timing.Wait)
 		if err != nil {
 			return err
 		}

@@ -93,13 +93,6 @@ func clamp(t time.Time) time.Time {
 // view returns b as a string without copying it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// isControl recognises the record by which a broker marks the end of a producer's transaction: kafka-go hands it out
-// like any other. Its key is version 0 and abort or commit, its value version 0 and the epoch of the coordinator.
-func isControl(m *kafka.Message) bool {
-	return len(m.Headers) == 0 && len(m.Key) == 4 && len(m.Value) == 6 &&
-		m.Key[0] == 0 && m.Key[1] == 0 && m.Key[2] == 0 && m.Key[3] <= 1 && m.Value[0] == 0 && m.Value[1] == 0
-}
-
 // rawRecord is the record of an accepted message on the raw topic.
 func rawRecord(r ingestor.Record) kafka.Message {
 	m := kafka.Message{

@@ -12,6 +12,7 @@ import (
 type standing struct {
 	offset int64     // of the first record that is not decided on
 	since  time.Time // when this process first saw that record wait; zero where none waits
+	held   bool      // by an open transaction: nobody may read it yet
 }
 
 // assign forgets the partitions that are no longer assigned. What is known of the others goes on, so that a partition that
@@ -26,17 +27,18 @@ func (c *Consumer) assign(assigned []kafka.PartitionAssignment) {
 	c.standings = kept
 }
 
-// stand notes that the worker has decided on all before its offset, of a log that ends at end. oldest is the time of the record
-// at the offset, about; zero where it is not known.
-func (w *worker) stand(end int64, oldest time.Time) {
+// stand notes that the worker has decided on all before its offset, of a log that ends at end and can be read up to stable. oldest is
+// the time of the record at the offset, about; zero where it is not known.
+func (w *worker) stand(stable, end int64, oldest time.Time) {
 	w.mu.Lock()
 	s := w.standings[w.partition]
 	switch {
 	case end <= w.offset:
 		s = standing{offset: w.offset}
 	case s.since.IsZero() || s.offset != w.offset:
-		s = standing{w.offset, w.door.conf.Now()}
+		s = standing{offset: w.offset, since: w.door.conf.Now()}
 	}
+	s.held = stable <= w.offset
 	w.standings[w.partition] = s
 	w.mu.Unlock()
 	if !oldest.After(firstReceived) || oldest.After(s.since) { // it has no time, or one in the future, or none waits
@@ -46,13 +48,13 @@ func (w *worker) stand(end int64, oldest time.Time) {
 }
 
 // Moving returns nil while every partition that this process reads moves on or has nothing to read, and else names one that
-// has stood still for [Timing].Stall or longer although records wait.
+// has stood still for [Timing].Stall or longer although records wait. Those of an open transaction do not count.
 func (c *Consumer) Moving() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	longest, partition := time.Duration(0), -1
 	for p, s := range c.standings {
-		if s.since.IsZero() {
+		if s.since.IsZero() || s.held {
 			continue
 		}
 		if d := c.door.conf.Now().Sub(s.since); d >= c.door.conf.Timing.Stall && d > longest {

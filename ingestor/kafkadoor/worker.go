@@ -68,30 +68,29 @@ func (w *worker) untilDrained(generation context.Context) (context.Context, cont
 	return work, func() { unhook(); cancel() }
 }
 
-// consume reads and handles batches over one connection until something fails or the generation ends.
+// consume reads and handles batches until something fails or the generation ends.
 func (w *worker) consume(generation, work context.Context) error {
 	r, err := w.open(generation)
 	if err != nil {
 		return err
 	}
-	defer r.close()
 	for generation.Err() == nil {
 		wait := w.door.conf.Timing.Wait
 		if w.uncommitted {
 			wait = min(wait, commitEvery) // the offset is committed when nothing comes
 		}
-		b, err := r.fetch(wait)
+		b, err := r.fetch(generation, wait)
 		if err != nil {
 			w.outOfRange = errors.Is(err, kafka.OffsetOutOfRange)
 			return err
 		}
-		w.stand(b.high, b.first())
+		w.stand(b.stable, b.high, b.first())
 		if b.next > w.offset {
 			if err := w.handle(generation, work, b); err != nil {
 				return err
 			}
 			w.offset, w.uncommitted = b.next, true
-			w.stand(b.high, b.last())
+			w.stand(b.stable, b.high, b.latest())
 		}
 		if idle := len(b.messages) == 0; idle || time.Since(w.committed) >= commitEvery {
 			if err := w.commit(); err != nil {
@@ -102,16 +101,12 @@ func (w *worker) consume(generation, work context.Context) error {
 	return nil
 }
 
-// open connects to the partition and finds the place to begin. Kafka passes over deleted records in silence, so what
-// is missing between the committed offset and the first record is counted here.
+// open finds the place to begin. Kafka passes over deleted records in silence, so what is missing between the committed offset
+// and the first record is counted here.
 func (w *worker) open(ctx context.Context) (*reader, error) {
-	r, err := w.door.dialReader(ctx, w.door.conf.Topics.Raw, w.partition)
+	r := w.door.reader(w.door.conf.Topics.Raw, w.partition)
+	first, end, err := r.bounds(ctx)
 	if err != nil {
-		return nil, err
-	}
-	first, end, err := r.bounds()
-	if err != nil {
-		r.close()
 		return nil, err
 	}
 	switch {
@@ -130,11 +125,8 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 		w.offset = first
 	}
 	w.outOfRange = false
-	w.stand(end, time.Time{})
-	if err := r.seek(w.offset); err != nil {
-		r.close()
-		return nil, err
-	}
+	w.stand(end, end, time.Time{})
+	r.offset = w.offset
 	return r, nil
 }
 

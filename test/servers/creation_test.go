@@ -1,0 +1,37 @@
+package servers_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/test/servers"
+)
+
+func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T) {
+	broker := servers.PrivateKafka(t, servers.Kafka4, "auto.create.topics.enable=true", "num.partitions=1")
+	ctx := servers.Context(t)
+	door, err := kafkadoor.Open(kafkadoor.Config{
+		Brokers: []string{broker.Addr}, Group: "group", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected", Events: "bag.events"},
+	})
+	must(t, err)
+	defer door.Close()
+	for range 5 { // as /readyz asks
+		if err := door.Ping(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
+			t.Errorf("before there is a topic Ping says %v", err)
+		}
+	}
+	must(t, door.EnsureTopics(ctx))
+	must(t, door.Ping(ctx))
+	conn, err := kafka.DialContext(ctx, "tcp", broker.Addr)
+	must(t, err)
+	defer func() { _ = conn.Close() }()
+	for topic, want := range map[string]int{"bim.raw": 12, "bim.rejected": 1, "bag.events": 12} {
+		partitions, err := conn.ReadPartitions(topic)
+		if err != nil || len(partitions) != want {
+			t.Errorf("%s has %d partitions, want %d: %v", topic, len(partitions), want, err)
+		}
+	}
+}
