@@ -62,7 +62,9 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, e
 		giveWay(i)
 		bags := folded[m.plate]
 		if m.clear {
-			bags = a.Rules.FoldEvents(m.plate, m.messages, nil)
+			if bags, err = a.Rules.FoldEvents(ctx, m.plate, m.messages, nil); err != nil {
+				return nil, err
+			}
 		}
 		made.of(m.filing, m.plate, bags, !m.clear)
 	}
@@ -130,7 +132,9 @@ func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []menti
 			if err != nil {
 				return nil, err
 			}
-			folded[plate] = a.Rules.FoldEvents(plate, messages, nil)
+			if folded[plate], err = a.Rules.FoldEvents(ctx, plate, messages, nil); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return folded, nil
@@ -199,7 +203,10 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 			if err != nil {
 				return err
 			}
-			bags := a.Rules.FoldEvents(plate, messages, of)
+			bags, err := a.Rules.FoldEvents(ctx, plate, messages, of)
+			if err != nil {
+				return err
+			}
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
 				made.of(&filings[f], plate, bags, true)

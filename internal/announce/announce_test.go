@@ -282,7 +282,11 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 	var made []string
 	for i, plate := range plates {
 		var groups []int32
-		for _, b := range d.Rules.Fold(plate, d.filer.Messages(nil, plate, d.held(now.Trails[i])), positionings) {
+		bags, err := d.Rules.Fold(context.Background(), plate, d.filer.Messages(nil, plate, d.held(now.Trails[i])), positionings)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, b := range bags {
 			for _, e := range b.Events {
 				if m := e.Message; m.Raw == f.Raw && m.Received.Equal(f.Received) && !slices.Contains(groups, m.Group) {
 					groups = append(groups, m.Group)

@@ -2,6 +2,7 @@ package bag
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -25,10 +26,10 @@ func containerOf(m *Message) series {
 
 // withoutCopies returns the messages that are events, in the order of received times: of every set of copies the one
 // received first (rules §3, duplicates). The messages are those of one plate, or container positionings.
-func (r Rules) withoutCopies(messages []*Message, in func(*Message) series) []*Message {
+func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*Message) series) ([]*Message, error) {
 	sorted := slices.Clone(messages)
 	if len(sorted) < 2 {
-		return sorted
+		return sorted, nil
 	}
 	slices.SortFunc(sorted, func(m, n *Message) int {
 		return cmp.Or(compareArrival(m, n), cmp.Compare(m.Group, n.Group))
@@ -44,10 +45,16 @@ func (r Rules) withoutCopies(messages []*Message, in func(*Message) series) []*M
 		if !seen.add(groups) {
 			events = append(events, groups...)
 		}
+		if start/askEvery != end/askEvery && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		start = end
 	}
-	return events
+	return events, nil
 }
+
+// askEvery is after how many messages a fold asks whether it is still wanted: a few milliseconds.
+const askEvery = 1024
 
 // copies recognises copies among messages that are added in the order of their receipt.
 type copies struct {

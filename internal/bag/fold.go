@@ -5,6 +5,7 @@ package bag
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -20,20 +21,27 @@ type Rules struct {
 	SamePlace func(a, b string) bool
 }
 
-// Fold makes the bags of a plate, in the order PNR, surname, first flight date.
+// Fold makes the bags of a plate, in the order PNR, surname, first flight date. It fails only with the error of ctx, which it asks
+// every few milliseconds.
 //
 // messages are all that name the plate, delayed-bag reports included, and stowage the positionings of
 // their Containers; both in any order, copies included.
-func (r Rules) Fold(plate Plate, messages, stowage []*Message) []Bag {
-	bags := r.FoldEvents(plate, messages, stowage)
+func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
+	bags, err := r.FoldEvents(ctx, plate, messages, stowage)
+	if err != nil {
+		return nil, err
+	}
 	for i := range bags {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r.route(&bags[i])
 	}
-	return bags
+	return bags, nil
 }
 
 // FoldEvents is Fold for who does not ask where bags travel: they have no Legs, and none is Cancelled.
-func (r Rules) FoldEvents(plate Plate, messages, stowage []*Message) []Bag {
+func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	var reports []*Message
 	texts := make([]*Message, 0, len(messages))
 	for _, m := range messages {
@@ -43,17 +51,31 @@ func (r Rules) FoldEvents(plate Plate, messages, stowage []*Message) []Bag {
 			texts = append(texts, m)
 		}
 	}
-	positionings := r.withoutCopies(stowage, containerOf)
+	positionings, err := r.withoutCopies(ctx, stowage, containerOf)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(positionings, (*Message).compare)
-
-	parts := identities(plate, r.withoutCopies(texts, sameTag))
+	if texts, err = r.withoutCopies(ctx, texts, sameTag); err != nil {
+		return nil, err
+	}
+	parts, err := identities(ctx, plate, texts)
+	if err != nil {
+		return nil, err
+	}
 	bags := make([]Bag, len(parts))
 	for i, part := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part), OwnRush: ownRush(plate, part)}
 		bags[i].Events = r.events(plate, part)
 	}
 	addReports(bags, reports)
 	for i := range bags {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		b := &bags[i]
 		slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
 		b.Events = r.withPositionings(b.Events, positionings)
@@ -62,7 +84,7 @@ func (r Rules) FoldEvents(plate Plate, messages, stowage []*Message) []Bag {
 		bags[i].describe()
 	}
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
-	return bags
+	return bags, nil
 }
 
 // Compare orders bags as lists show them: plate, PNR, surname; then by first flight date and first event.

@@ -2,6 +2,7 @@ package bag
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,18 +14,22 @@ const journeyGap = 3
 
 // identities divides the messages of a plate into bags (rules §3, identity). Each bag's messages are
 // in the order of events. A message that names neither PNR nor surname may belong to several bags.
-func identities(plate Plate, messages []*Message) [][]*Message {
+func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Message, error) {
 	if len(messages) == 1 {
-		return [][]*Message{messages}
+		return [][]*Message{messages}, nil
 	}
 	var bags [][]*Message
 	for _, journey := range journeys(spans(plate, messages)) {
-		bags = append(bags, passengers(journey)...)
+		some, err := passengers(ctx, journey)
+		if err != nil {
+			return nil, err
+		}
+		bags = append(bags, some...)
 	}
 	for _, b := range bags {
 		slices.SortFunc(b, (*Message).compare)
 	}
-	return bags
+	return bags, ctx.Err()
 }
 
 // span is the days that a message covers.
@@ -108,9 +113,9 @@ func journeys(spans []span) [][]*Message {
 
 // passengers divides a journey into bags: messages that share a PNR or a surname, directly or through
 // others, are one bag; those whose names fit no new BSM, and those that name neither, follow the flights of the bags.
-func passengers(journey []*Message) [][]*Message {
+func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	if onePassenger(journey) {
-		return [][]*Message{journey}
+		return [][]*Message{journey}, nil
 	}
 	var sets unionFind
 	byName := make(map[string]int) // "P"+PNR or "S"+surname → set
@@ -139,7 +144,7 @@ func passengers(journey []*Message) [][]*Message {
 		}
 	}
 	if len(named) == 0 {
-		return [][]*Message{neutral}
+		return [][]*Message{neutral}, nil
 	}
 
 	var bags [][]*Message
@@ -155,6 +160,9 @@ func passengers(journey []*Message) [][]*Message {
 	}
 	fits := newBookings(named, sets)
 	for i, m := range named {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for _, set := range fits.sets(m, sets.root(i)) {
 			put(set, m)
 		}
@@ -170,11 +178,14 @@ func passengers(journey []*Message) [][]*Message {
 		}
 	}
 	for _, m := range neutral {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for _, b := range followed(m, onFlight, len(bags)) {
 			bags[b] = append(bags[b], m)
 		}
 	}
-	return bags
+	return bags, nil
 }
 
 // bookings are the new BSMs of a journey: the sets of messages that have one, and the flights that these name.

@@ -86,7 +86,7 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 			return Found{}, err
 		}
 	}
-	made, err := s.newTrails(w.Trails, now.Trails)
+	made, err := s.newTrails(ctx, w.Trails, now.Trails)
 	if err != nil {
 		return Found{}, err
 	}
@@ -100,7 +100,7 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 const platesAWorker = 32
 
 // newTrails reads the messages of plates again.
-func (s *session) newTrails(plates []bag.Plate, held []Held) ([]*folded, error) {
+func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held) ([]*folded, error) {
 	if len(plates) == 0 {
 		return nil, nil
 	}
@@ -108,27 +108,30 @@ func (s *session) newTrails(plates []bag.Plate, held []Held) ([]*folded, error) 
 	workers := parallel.Workers(len(plates), platesAWorker)
 	rooms := s.borrow(workers)
 	if workers == 1 {
-		return made, s.readTrails(made, rooms[0], plates, held)
+		return made, s.readTrails(ctx, made, rooms[0], plates, held)
 	}
 	faults := make([]error, workers)
 	parallel.Do(len(plates), workers, func(worker, from, to int) {
-		faults[worker] = s.readTrails(made[from:to], rooms[worker], plates[from:to], held[from:to])
+		faults[worker] = s.readTrails(ctx, made[from:to], rooms[worker], plates[from:to], held[from:to])
 	})
 	return made, cmp.Or(faults...)
 }
 
-func (s *session) readTrails(made []*folded, room *bag.Room, plates []bag.Plate, held []Held) (err error) {
+func (s *session) readTrails(ctx context.Context, made []*folded, room *bag.Room, plates []bag.Plate, held []Held) (err error) {
 	for i := range made {
-		if made[i], err = s.newTrail(room, plates[i], held[i]); err != nil {
+		if made[i], err = s.newTrail(ctx, room, plates[i], held[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// messagesAtOnce is how many messages are read again before it is asked whether they are still wanted: a few milliseconds.
+const messagesAtOnce = 512
+
 // newTrail reads the messages of a plate again, unless they are those that are remembered, and makes its bags where all that
 // this takes is there: then what a list does not show is given up at once, so that a large one takes little memory.
-func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) (*folded, error) {
+func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate, held Held) (*folded, error) {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
 		return before, nil
 	}
@@ -143,13 +146,22 @@ func (s *session) newTrail(room *bag.Room, plate bag.Plate, held Held) (*folded,
 	if err != nil {
 		return nil, err
 	}
-	f := newFolded(held.Version, s.reader.enricher.Messages(room, plate, stored))
+	messages := make([]*bag.Message, 0, len(stored))
+	for some := range slices.Chunk(stored, messagesAtOnce) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		messages = append(messages, s.reader.enricher.Messages(room, plate, some)...)
+	}
+	f := newFolded(held.Version, messages)
 	f.borrowed = room != nil
 	s.reader.hints.notePlaces(plate, f.containers)
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
 	}
-	f = s.fold(plate, f)
+	if f, err = s.fold(ctx, plate, f); err != nil {
+		return nil, err
+	}
 	if s.listing.IsZero() || !f.borrowed {
 		return f, nil
 	}
@@ -264,7 +276,9 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 				}
 			}
 		}
-		s.foldAll(plates, found, ready)
+		if err := s.foldAll(ctx, plates, found, ready); err != nil {
+			return nil, err
+		}
 		if n.Size() == 0 {
 			return found, nil
 		}
@@ -275,19 +289,27 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 }
 
 // foldAll makes the bags of those plates that are ready.
-func (s *session) foldAll(plates []bag.Plate, found []*folded, ready []int) {
+func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*folded, ready []int) error {
 	workers := parallel.Workers(len(ready), platesAWorker)
 	if workers == 1 {
-		s.foldSome(plates, found, ready)
-		return
+		return s.foldSome(ctx, plates, found, ready)
 	}
-	parallel.Do(len(ready), workers, func(_, from, to int) { s.foldSome(plates, found, ready[from:to]) })
+	faults := make([]error, workers)
+	parallel.Do(len(ready), workers, func(worker, from, to int) {
+		faults[worker] = s.foldSome(ctx, plates, found, ready[from:to])
+	})
+	return cmp.Or(faults...)
 }
 
-func (s *session) foldSome(plates []bag.Plate, found []*folded, ready []int) {
+func (s *session) foldSome(ctx context.Context, plates []bag.Plate, found []*folded, ready []int) error {
 	for _, i := range ready {
-		found[i] = s.fold(plates[i], found[i])
+		made, err := s.fold(ctx, plates[i], found[i])
+		if err != nil {
+			return err
+		}
+		found[i] = made
 	}
+	return nil
 }
 
 // needs is what a question has to read next.
@@ -418,14 +440,18 @@ func (n *needs) first(c bag.Container) bool {
 }
 
 // fold makes the bags of a plate. The positionings of its containers are there.
-func (s *session) fold(plate bag.Plate, f *folded) *folded {
+func (s *session) fold(ctx context.Context, plate bag.Plate, f *folded) (*folded, error) {
 	var positionings []*bag.Message
 	for _, c := range f.containers {
 		positionings = append(positionings, s.stowage.Value(c)...)
 	}
+	bags, err := s.reader.rules().Fold(ctx, plate, f.messages, positionings)
+	if err != nil {
+		return nil, err
+	}
 	made := *f
-	made.bags, made.positioned = s.reader.rules().Fold(plate, f.messages, positionings), versionOf(f.containers, &s.stowageVersions)
-	return &made
+	made.bags, made.positioned = bags, versionOf(f.containers, &s.stowageVersions)
+	return &made, nil
 }
 
 // versionOf returns the version of the positionings of containers, from that of each.

@@ -197,8 +197,9 @@ func departsOn(b *bag.Bag, day bag.Day) bool {
 // it belongs to, and a copy as long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	read := r.enricher.Messages(nil, plate, messages)
-	until := make(map[string]time.Time) // canonical text → longest life of a bag with it
-	for _, b := range r.rules().Fold(plate, read, nil) {
+	until := make(map[string]time.Time)                               // canonical text → longest life of a bag with it
+	bags, _ := r.rules().Fold(context.Background(), plate, read, nil) // which never ends
+	for _, b := range bags {
 		end := b.LastEvent().Add(r.settings.Retention)
 		for _, e := range b.Events {
 			if text := e.Message.Text.String(); end.After(until[text]) {

@@ -1,0 +1,74 @@
+package bag_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// looker is a context that notes when it is asked, and says after some looks that nobody waits any more.
+type looker struct {
+	context.Context
+	looks []time.Time
+	most  int // looks after which it is cancelled; 0 for never
+}
+
+func (l *looker) Err() error {
+	l.looks = append(l.looks, time.Now())
+	if l.most > 0 && len(l.looks) > l.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+var rules = bag.Rules{Window: 10 * time.Minute, SamePlace: func(a, b string) bool { return a == b }}
+
+// crowd is the messages of a plate that cost most: bags of many passengers, and messages without a name that are about each of them.
+func crowd(passengers, nameless int) []*bag.Message {
+	day := bag.DayIn(2026, time.March, 12)
+	flight := bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: day}, Carrier: "LX", Airport: "JFK"}
+	var all []*bag.Message
+	for i := range passengers + nameless {
+		at := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Millisecond)
+		m := &bag.Message{
+			Kind: bag.BPM, Processed: true, Process: 'S', Airport: "ZRH", Received: at, Happened: at, Order: at, LocalDay: day, Outbound: flight,
+			Raw: fmt.Sprint(i), Text: bag.NewText(fmt.Sprint(i), false), Pieces: -1, Weight: -1,
+		}
+		if i < passengers {
+			m.Kind, m.Processed, m.Source, m.PNR = bag.BSM, false, 'L', fmt.Sprintf("P%05d", i)
+			m.Surname = strings.Map(func(r rune) rune { return r - '0' + 'A' }, m.PNR[1:])
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestAFoldStopsWhenNobodyWaitsForIt(t *testing.T) {
+	for name, messages := range map[string][]*bag.Message{"one bag": crowd(1, 20_000), "many bags": crowd(400, 400)} {
+		all := &looker{Context: t.Context()}
+		if _, err := rules.Fold(all, "0220000001", messages, nil); err != nil {
+			t.Fatal(err)
+		}
+		longest := time.Duration(0)
+		for i := range all.looks[1:] {
+			longest = max(longest, all.looks[i+1].Sub(all.looks[i]))
+		}
+		t.Logf("%s: %d messages, looked %d times, at most %v apart", name, len(messages), len(all.looks), longest)
+		if len(all.looks) < 20 {
+			t.Errorf("%s: looked only %d times", name, len(all.looks))
+		}
+		for most := 1; most < len(all.looks); most += 1 + len(all.looks)/5 {
+			some := &looker{Context: t.Context(), most: most}
+			bags, err := rules.Fold(some, "0220000001", slices.Clone(messages), nil)
+			if !errors.Is(err, context.Canceled) || bags != nil {
+				t.Errorf("%s, cancelled after %d looks: %d bags, %v", name, most, len(bags), err)
+			}
+		}
+	}
+}
