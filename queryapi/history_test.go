@@ -193,7 +193,7 @@ func rush(t *testing.T, named bag.Plate) *bag.Bag {
 	if named != "" {
 		b.Originals = []bag.Plate{named}
 	}
-	b.Reflighted = []bag.Reflighted{{Plate: original.Plate, Flight: original.Legs[0].Flight, Bag: original}}
+	b.Reflighted = []bag.Reflighted{{Plate: original.Plate, Flight: original.Legs[0].Flight, Carrier: original.Legs[0].Carrier, Bag: original}}
 	b.Events = append(b.Events, bag.Event{Code: "REFLIGHTED", Description: "Bag Re-flighted", Message: b.Events[0].Message})
 	return b
 }

@@ -176,7 +176,7 @@ func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 	if !r.Flight.IsZero() {
 		dst = append(dst, `,"flights":`...)
 		body := len(dst)
-		dst = appendMember(dst, "airline", r.Flight.Airline)
+		dst = appendMember(dst, "airline", r.Carrier)
 		dst = appendMember(dst, "flight", r.Flight.Number)
 		dst = appendDay(dst, r.Flight.Day)
 		dst = closeObject(dst, body, body)

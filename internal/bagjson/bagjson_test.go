@@ -48,7 +48,7 @@ func full(t *testing.T) (*bag.Event, bagjson.Shown) {
 		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
 	}}
 	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
-		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")},
+		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")}, Carrier: "LX",
 	}}
 }
 
@@ -93,6 +93,19 @@ func TestACompartmentThatIsTheAirportIsNotShown(t *testing.T) {
 	e.Message.Compartment = e.Message.Airport
 	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "aircraft_compartment") {
 		t.Errorf("event %s", got)
+	}
+}
+
+func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
+	flight := segment(t, "LX", "14", "2026-03-12", "JFK")
+	flight.Carrier = "SWR"
+	e := &bag.Event{Code: "REFLIGHTED", Message: &bag.Message{
+		Airport: "ZRH", Outbound: flight, Inbound: flight, Onward: []bag.Segment{flight}, Connection: &flight,
+	}}
+	shown := bagjson.Shown{Reflighted: &bag.Reflighted{Plate: "0724100009", Flight: flight.Flight, Carrier: flight.Carrier}}
+	got := string(bagjson.AppendEvent(nil, e, atlas{}, shown))
+	if strings.Count(got, `"airline":"SWR"`) != 5 || strings.Contains(got, `"LX"`) {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -142,7 +155,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 			Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
 			ReadLocation: text, SentLocation: data, AirlineData: []string{data, text},
 		}}
-		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight}}
+		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight, Carrier: airline}}
 		prefix := []byte("kept")
 		got := bagjson.AppendEvent(prefix, e, atlas{}, shown)
 		if string(got[:4]) != "kept" {
@@ -196,7 +209,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 	}
 	re := map[string]any{"bagtag": string(shown.Reflighted.Plate)}
 	if shown.Reflighted.Flight.Airline != "" {
-		re["flights"] = flight(bag.Segment{Flight: shown.Reflighted.Flight, Carrier: shown.Reflighted.Flight.Airline}, "")
+		re["flights"] = flight(bag.Segment{Flight: shown.Reflighted.Flight, Carrier: shown.Reflighted.Carrier}, "")
 	}
 	out["reflighted_info"] = re
 	for name, value := range map[string]string{

@@ -27,7 +27,7 @@ func TestFormatsOfParameters(t *testing.T) {
 		return func(v string) string { return history("0724999990", "2026-03-14", name+"="+url.QueryEscape(v)) }
 	}
 	all := []format{
-		{"SVCGBF006", func(v string) string { return flight(v, "D", "LX", "100", "2026-03-14") }, []string{"ZRH", "LON", "QZB"}, []string{"zrh", "Zrh", "ZR", "ZRHX", "Z1H", "ZÜR", "ZRH "}},
+		{"SVCGBF006", func(v string) string { return flight(v, "D", "LX", "100", "2026-03-14") }, []string{"ZRH", "LON", "XQZ"}, []string{"zrh", "Zrh", "ZR", "ZRHX", "Z1H", "ZÜR", "ZRH "}},
 		{"SVCGBF007", func(v string) string { return flight(v, "D", "LX", "100", "2026-03-14") }, []string{"JFK", "NYC"}, []string{"QQQ", "XXX"}},
 		{"SVCGBF009", func(v string) string { return flight("ZRH", v, "LX", "100", "2026-03-14") }, []string{"A", "a", "D", "d"}, []string{"X", "AD", "0", "DEP", "D ", "Ａ"}},
 		{"SVCGBF011", func(v string) string { return flight("ZRH", "D", v, "100", "2026-03-14") }, []string{"LX", "U2", "2B", "DLH", "12A", "A1B"}, []string{"L", "lx", "11", "123", "AB1", "LXXX", "L-", "LX "}},

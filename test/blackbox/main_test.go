@@ -78,7 +78,7 @@ var keys = []string{
 const (
 	airports = `
 airports:
-  - {code: QZB, timezone: Asia/Kathmandu, latitude: 27.5, longitude: 85.25}
+  - {code: XQZ, timezone: Asia/Kathmandu, latitude: 27.5, longitude: 85.25}
 b_codes: {ZRH: [LCK]}
 `
 	flights = `

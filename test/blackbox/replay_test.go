@@ -16,7 +16,7 @@ func captures(t testing.TB, plate string) (dir, target string) {
 	dir = t.TempDir()
 	for name, text := range map[string]string{
 		"1.txt":   "BSM\r\n.V/1LZRH\r\n.F/LX9000/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/REPLAY/ANNA\r\n.L/REPL01\r\nENDBSM\r\n",
-		"2.bim":   "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0915L\n.F/LX9000/14MAR/JFK\n.N/" + plate + "001\nENDBPM\n",
+		"2.bim":   "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0845L\n.F/LX9000/14MAR/JFK\n.N/" + plate + "001\nENDBPM\n",
 		"3.txt":   "BSM\n.V/1LZRH\n.N/" + plate + "001\nENDBSM\n",
 		"4.other": "BSM\n.V/1LZRH\n.F/LX9000/14MAR/JFK\n.N/" + plate + "001\nENDBSM\n",
 	} {
@@ -38,10 +38,10 @@ func TestReplayOfFiles(t *testing.T) {
 			t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
 		}
 		settle(t, s, target, `{"success":true,"bag":{"bagtag":"0724910001","passenger_first_name":"ANNA","passenger_last_name":"REPLAY"},"events":[
+			{"airport":"ZRH","event_code":"SORTED","event_desc":"Bag Sorted","local_date_time":"2026-03-14T08:45:00+01:00","utc_date_time":"2026-03-14T07:45:00Z",
+			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},`+where["ZRH"]+`},
 			{"airport":"ZRH","event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-14T09:00:00+01:00","utc_date_time":"2026-03-14T08:00:00Z",
-			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},"pnr":"REPL01",`+where["ZRH"]+`},
-			{"airport":"ZRH","event_code":"SORTED","event_desc":"Bag Sorted","local_date_time":"2026-03-14T09:15:00+01:00","utc_date_time":"2026-03-14T08:15:00Z",
-			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},`+where["ZRH"]+`}]}`)
+			 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"9000","airline":"LX"}},"pnr":"REPL01",`+where["ZRH"]+`}]}`)
 	}
 	if _, _, code := run(t, "", []string{"replay", filepath.Join(dir, "5.txt")}, forever, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka); code != 3 {
 		t.Errorf("a file that is missing: exit code %d", code)
@@ -109,11 +109,11 @@ func TestReplayOfRejectsAfterACorrection(t *testing.T) {
 	list := file(t, "airports.yaml", "airports: []\n")
 	settings := []string{forever, "BAGTRAIL_AIRPORTS_FILE=" + list, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
 	s := service.Start(t, settings...)
-	message := "BSM\n.V/1LQZC\n.F/LX9010/" + ddmmm(today()) + "/JFK\n.N/0724910004001\nENDBSM"
+	message := "BSM\n.V/1LXQZ\n.F/LX9010/" + ddmmm(today()) + "/JFK\n.N/0724910004001\nENDBSM"
 	if got := s.Process(message); got.Status != 400 || !strings.Contains(got.Body, "SVCPRB015") {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	s.Process("XYZ\n.V/1LQZC\nENDXYZ")
+	s.Process("XYZ\n.V/1LXQZ\nENDXYZ")
 	before := time.Now()
 	if code := s.Stop(); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -125,7 +125,7 @@ func TestReplayOfRejectsAfterACorrection(t *testing.T) {
 		}
 	}
 	retry("messages: 2, accepted: 0, known before: 0, rejected: 2")
-	if err := os.WriteFile(list, []byte("airports: [{code: QZC, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(list, []byte("airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	retry("messages: 2, accepted: 1, known before: 0, rejected: 1")
