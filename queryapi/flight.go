@@ -64,6 +64,9 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 			dst = append(dst, ',')
 		}
 		dst = bagjson.AppendFlightBag(dst, listed[i].Bag, &listed[i].Leg)
+		if dst, err = c.Part(dst); err != nil {
+			return c.Unavailable(err)
+		}
 	}
 	return c.OK(append(dst, `]}`...))
 }

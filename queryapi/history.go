@@ -89,14 +89,14 @@ func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag) web.An
 	case 0:
 		return nothing(c, fault.HistoryNoBag)
 	case 1:
-		return c.OK(q.appendHistory(c.Buffer, bags[0], query.includeBIM, c.Key))
+		return q.show(c, bags[0], query.includeBIM)
 	}
 	return c.Refuse(fault.HistorySeveralBags)
 }
 
-// appendHistory appends the answer that shows one bag.
-func (q Queries) appendHistory(dst []byte, b *bag.Bag, includeBIM bool, key *apikey.Key) []byte {
-	dst = append(dst, `{"success":true,"bag":`...)
+// show answers with one bag.
+func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool) web.Answer {
+	dst := append(c.Buffer, `{"success":true,"bag":`...)
 	dst = bagjson.AppendBag(dst, b)
 	dst = append(dst, `,"events":[`...)
 	for i := range b.Events {
@@ -104,15 +104,19 @@ func (q Queries) appendHistory(dst []byte, b *bag.Bag, includeBIM bool, key *api
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, key)}
+		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
 		if e.Code == reflightedCode {
-			shown.Reflighted = reflighted(b, e, key)
+			shown.Reflighted = reflighted(b, e, c.Key)
 		}
 		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
+		var err error
+		if dst, err = c.Part(dst); err != nil {
+			return c.Unavailable(err)
+		}
 	}
 	dst = append(dst, ']')
 	dst = q.appendInquiries(dst, b)
-	return append(dst, '}')
+	return c.OK(append(dst, '}'))
 }
 
 // appendInquiries appends pax_inquiry_info: the living legs of which there is reference data.

@@ -47,6 +47,9 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 			dst = append(dst, ',')
 		}
 		dst = bagjson.AppendPassengerBag(dst, b, rushTag(b, c.Key))
+		if dst, err = c.Part(dst); err != nil {
+			return c.Unavailable(err)
+		}
 	}
 	return c.OK(append(dst, `]}`...))
 }

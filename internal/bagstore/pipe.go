@@ -46,6 +46,9 @@ type stream struct {
 	closed  bool
 }
 
+// mostKept is how much memory a stream keeps for what is written next, in bytes: a large reply is a rare one.
+const mostKept = 1 << 20
+
 func newStream() *stream {
 	s := &stream{}
 	s.changed.L = &s.mu
@@ -77,6 +80,9 @@ func (s *stream) Read(b []byte) (int, error) {
 	}
 	n := copy(b, s.text[s.read:])
 	s.read += n
+	if s.read == len(s.text) && cap(s.text) > mostKept {
+		s.text, s.read = nil, 0
+	}
 	return n, nil
 }
 

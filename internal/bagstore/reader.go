@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/gather"
 	"bagtrail/internal/parallel"
 	"bagtrail/internal/trail"
@@ -29,18 +30,24 @@ type Reader struct {
 	scratch sync.Pool    // of *scratch
 	asking  atomic.Int64 // queries that are under way
 	trips   gather.Calls[*query]
+	large   *budget.Notes // plates with large replies
 }
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
-	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}}
+	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}, large: budget.NewNotes()}
 	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: readLimit(queriesATrip * fewCommands)}
 	return r
 }
 
 // Read implements trail.Index.
 func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	expected, large := r.expect(&w)
+	if err := budget.Need(ctx, expected); err != nil {
+		return trail.Found{}, unavailable("read", err)
+	}
 	k, q := r.store.keys, r.query(w.Size())
+	q.alone = large
 	var living []any // members that have not expired
 	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
 		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
@@ -56,6 +63,9 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	stowageVersions := ask(ctx, q, w.StowageVersions, k.stowage, fields)
 	if err := q.send(ctx); err != nil {
 		return trail.Found{}, err
+	}
+	if err := budget.Need(ctx, r.measure(q, trails, w.Trails)-expected); err != nil {
+		return trail.Found{}, unavailable("read", err)
 	}
 	return trail.Found{
 		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals), RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents),
@@ -96,6 +106,7 @@ type query struct {
 	args    []any
 	cmds    []redis.Cmder
 	replies []*redis.StringSliceCmd
+	alone   bool // the reply will be large
 }
 
 // A query goes at once where few others are under way. Else those of few commands go together, so that each costs Redis, and
@@ -147,7 +158,7 @@ func (q *query) send(ctx context.Context) error {
 	underWay := q.reader.asking.Add(1)
 	defer q.reader.asking.Add(-1)
 	var err error
-	if underWay < fewQueries || len(q.cmds) > fewCommands {
+	if underWay < fewQueries || len(q.cmds) > fewCommands || q.alone {
 		err = q.reader.split(ctx, q.cmds, int(underWay))
 	} else {
 		err = q.reader.trips.Do(ctx, q)
@@ -172,13 +183,30 @@ func keyOf(reply *redis.StringSliceCmd) string {
 	return key
 }
 
-// together sends several queries. Each of them looks after its own replies.
+// together sends several queries. What more than one of them asks for is asked once. Each of them looks after its own replies.
 func (r *Reader) together(ctx context.Context, queries []*query) error {
 	cmds := make([]redis.Cmder, 0, 2*len(queries))
+	first := make(map[asked]*redis.StringSliceCmd, 2*len(queries))
 	for _, q := range queries {
-		cmds = append(cmds, q.cmds...)
+		for i, reply := range q.replies {
+			what := askedBy(reply)
+			if same, found := first[what]; found {
+				q.replies[i] = same
+				continue
+			}
+			first[what] = reply
+			cmds = append(cmds, reply)
+		}
 	}
 	return r.trip(ctx, cmds)
+}
+
+// asked is what a command asks for.
+type asked struct{ command, key string }
+
+func askedBy(reply *redis.StringSliceCmd) asked {
+	command, _ := reply.Args()[0].(string)
+	return asked{command, keyOf(reply)}
 }
 
 // A query of many commands goes over several connections at once, so that several processors read its replies: each of them

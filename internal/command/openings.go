@@ -127,6 +127,7 @@ func (s *service) site() (*web.Site, error) {
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
+		AnswerBytes: s.conf.HTTP.AnswerBytes,
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
 	for _, op := range operations {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"bagtrail/internal/apikey"
@@ -43,23 +44,32 @@ func write(w http.ResponseWriter, r *http.Request, a Answer, callback string) {
 	if a.RetryAfter {
 		h["Retry-After"] = oneSecond
 	}
-	if callback == "" {
-		h["Content-Type"] = jsonType
-		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
-		w.WriteHeader(a.Status)
-		writeBody(w, r, a.Body)
-		return
+	h["Content-Type"] = jsonType
+	if callback != "" {
+		h["Content-Type"] = scriptType
+		a = asScript(a, callback)
 	}
-	h["Content-Type"] = scriptType
-	script := make([]byte, 0, len(a.Body)+len(callback)+len("/**/();"))
-	script = append(script, "/**/"...)
-	script = append(script, callback...)
-	script = append(script, '(')
-	script = append(script, a.Body...)
-	script = append(script, ");"...)
-	h["Content-Length"] = []string{strconv.Itoa(len(script))}
+	h["Content-Length"] = []string{strconv.Itoa(a.length())}
 	w.WriteHeader(a.Status)
-	writeBody(w, r, script)
+	for _, part := range a.parts {
+		if _, err := w.Write(part); err != nil {
+			return // a caller who is gone is no fault of ours
+		}
+	}
+	writeBody(w, r, a.Body)
+}
+
+// asScript makes an answer a script that calls a function with it. A large answer is not copied.
+func asScript(a Answer, callback string) Answer {
+	begin, end := "/**/"+callback+"(", ");"
+	if a.length() > smallAnswer {
+		a.parts = slices.Concat([][]byte{[]byte(begin)}, a.parts, [][]byte{a.Body})
+		a.Body = []byte(end)
+		return a
+	}
+	script := make([]byte, 0, len(begin)+len(a.Body)+len(end))
+	a.Body = append(append(append(script, begin...), a.Body...), end...)
+	return a
 }
 
 // writeAllowance tells the caller what the rate limit leaves.

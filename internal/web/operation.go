@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 )
 
@@ -51,6 +52,11 @@ type Call struct {
 	badCallback bool
 	body        []byte // memory for Body
 	received    int    // bytes of the body
+
+	answers *budget.Bytes
+	needed  int64    // bytes of a large answer, as far as it was made
+	counted int64    // of these, taken of answers
+	parts   [][]byte // of a large answer, but for the last
 }
 
 // maxKept is the size up to which memory is kept for the next call, in bytes.
@@ -76,6 +82,8 @@ type Answer struct {
 	Body       []byte // a JSON object
 	RetryAfter bool   // the caller should try again in a second
 	Cause      error  // why the service could not do what was asked; for the log
+
+	parts [][]byte // that stand before Body
 }
 
 // Faults returns all parameter faults of the call: those given, and that of the callback.
@@ -86,8 +94,10 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 	return own
 }
 
-// OK answers 200 with a JSON object.
-func (c *Call) OK(body []byte) Answer { return Answer{Status: http.StatusOK, Body: body} }
+// OK answers 200 with a JSON object, of which body is the last part.
+func (c *Call) OK(body []byte) Answer {
+	return Answer{Status: http.StatusOK, Body: body, parts: c.parts}
+}
 
 // Refuse answers with codes. The status is that of the first.
 func (c *Call) Refuse(ids ...fault.ID) Answer {

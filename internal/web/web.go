@@ -18,6 +18,8 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/budget"
+	"bagtrail/internal/collector"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/parallel"
 )
@@ -29,6 +31,9 @@ type Settings struct {
 	Log     *zap.Logger                                                           // access log; never nil
 	Clock   func() time.Time                                                      // for keys, rates and durations
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
+
+	// AnswerBytes bounds the memory of all answers over 64 KiB that are under way, and as much again that they are made of.
+	AnswerBytes int64
 }
 
 // Site answers the requests to all operations and pages.
@@ -39,6 +44,9 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
+	made       *budget.Bytes // what answers are made of
+	answers    *budget.Bytes // large answers, until they have been written
+	lengths    *budget.Notes // of large answers, by key and target
 }
 
 // route is an operation and how its path is read.
@@ -54,6 +62,8 @@ const processBIM = "/baggage/processbim"
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
+	s.made = budget.New(settings.AnswerBytes, collector.Thrift)
+	s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewNotes()
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
@@ -92,8 +102,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	c.Request, c.RequestID = r, requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{c.RequestID}
 
-	answer, callback := s.answer(w, c, here)
-	write(w, r, answer, callback)
+	answer := s.reply(w, c, here)
 
 	template := unmatched
 	if c.operation != nil {
@@ -106,6 +115,21 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	s.record(access{r, template, answer.Status, s.Clock().Sub(began), sent(w, r), key, c.RequestID, answer.Cause})
 	c.reuse(answer.Body)
 	s.calls.Put(c)
+}
+
+// reply finds the answer and writes it. Its memory is counted until then.
+func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
+	c.answers = s.answers
+	defer func() { s.answers.Return(c.counted) }()
+	answer, callback := s.answer(w, c, here)
+	if len(answer.Body) > smallAnswer {
+		if err := c.count(answer.Body); err != nil {
+			answer = c.Unavailable(err)
+		}
+	}
+	s.noteLength(c, answer)
+	write(w, c.Request, answer, callback)
+	return answer
 }
 
 // answer finds the answer; a panic becomes an internal error.
@@ -138,6 +162,9 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	if refusal, refused := s.admit(w.Header(), c); refused {
 		return refusal, c.callback
 	}
+	if s.crowded(c) {
+		return c.Unavailable(ErrCrowded), c.callback
+	}
 	if here.Body {
 		c.readBody()
 	}
@@ -147,6 +174,8 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		ctx, cancel = context.WithTimeout(ctx, here.Limit)
 		defer cancel()
 	}
+	ctx, question := s.made.Ask(ctx)
+	defer question.End()
 	return here.Serve(ctx, c), c.callback
 }
 

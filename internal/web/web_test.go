@@ -101,6 +101,13 @@ func ask(t *testing.T, s http.Handler, method, target string, body io.Reader, he
 
 const demo = "secret-of-demo"
 
+// newRequest is a question with a key.
+func newRequest(target string) *http.Request {
+	r := httptest.NewRequest("GET", target, nil)
+	r.Header.Set("api_key", demo)
+	return r
+}
+
 func failure(id fault.ID) string {
 	return fmt.Sprintf(`{"success":false,"errors":[{"error_code":%q,"error_description":"%s"}]}`, id.Entry().Code, id.Entry().Text)
 }

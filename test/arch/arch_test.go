@@ -35,6 +35,7 @@ var rings = []struct {
 }{
 	{"parser", text},
 	{"internal/bag", text},
+	{"internal/budget", text},
 	{"internal/collector", text},
 	{"internal/few", text},
 	{"internal/gather", text},

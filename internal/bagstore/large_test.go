@@ -1,0 +1,113 @@
+package bagstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/budget"
+	"bagtrail/internal/trail"
+)
+
+// A crowd that asks for one bag has its messages read a few times, not once for each, and none of them gets another answer.
+func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	filings := oneBag(3)
+	if _, err := s.Writer().File(t.Context(), filings); err != nil {
+		t.Fatal(err)
+	}
+	const crowd = 60
+	r := s.Reader()
+	proxy.Silence(true) // so that they come together
+	proxy.Sent("")
+	var began, asking sync.WaitGroup
+	began.Add(crowd)
+	for range crowd {
+		asking.Go(func() {
+			began.Done()
+			found, err := r.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{"0220123456"}, PNRs: []string{"ABC123"}})
+			if err != nil || len(bagstoretest.Messages(t, found.Trails[0])) != 3 || len(found.PNRs[0]) != 1 {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+	began.Wait()
+	proxy.Silence(false)
+	asking.Wait()
+	if n := proxy.Sent("hgetall"); n == 0 || n > crowd/2 {
+		t.Errorf("the messages were read %d times for %d questions", n, crowd)
+	}
+}
+
+// Who asks for a plate that is known to be large, or for very many plates, waits for the memory before anything is read; who asks
+// for a usual one does not.
+func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := bagstoretest.StartProxy(t, server.Addr())
+	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	received := time.Now().UTC().Truncate(time.Millisecond)
+	var filings []bag.Filing
+	for i := range 10 {
+		noise := make([]byte, 60_000)
+		for j := range noise {
+			noise[j] = byte('A' + rand.IntN(26))
+		}
+		filings = append(filings, bag.Filing{
+			Raw: string(noise), Received: received.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220000001"}},
+		})
+	}
+	filings = append(filings, bag.Filing{Raw: "BSM", Received: received, Entries: []bag.Entry{{Plate: "0220000002"}}})
+	if _, err := s.Writer().File(t.Context(), filings); err != nil {
+		t.Fatal(err)
+	}
+	r, bytes := s.Reader(), budget.New(1<<20, nil)
+	var many []bag.Plate
+	for i := range 1000 {
+		many = append(many, bag.Plate(fmt.Sprintf("0220%06d", i)))
+	}
+	ask := func(plates ...bag.Plate) (*budget.Question, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		ctx, question := bytes.Ask(ctx)
+		_, err := r.Read(ctx, trail.Wanted{Trails: plates})
+		return question, err
+	}
+	first, err := ask("0220000001") // nobody knows yet that it is large
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Sent("")
+	for name, plates := range map[string][]bag.Plate{"large": {"0220000001"}, "many": many} {
+		question, err := ask(plates...)
+		if question.End(); !errors.Is(err, bagstore.ErrUnavailable) || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := proxy.Sent("hgetall"); n != 0 {
+		t.Errorf("%d plates were read", n)
+	}
+	if question, err := ask("0220000002"); err != nil {
+		t.Errorf("usual: %v", err)
+	} else {
+		question.End()
+	}
+	first.End()
+	for name, plates := range map[string][]bag.Plate{"large": {"0220000001"}, "many": many} {
+		question, err := ask(plates...)
+		if question.End(); err != nil {
+			t.Errorf("%s, behind the first: %v", name, err)
+		}
+	}
+}

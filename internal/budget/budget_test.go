@@ -1,0 +1,154 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bagtrail/internal/budget"
+)
+
+const kib = 1 << 10
+
+func TestNoMoreIsTakenThanThereIs(t *testing.T) {
+	b := budget.New(10, nil)
+	if !b.Try(6) || b.Try(5) || !b.Try(4) || b.Try(1) {
+		t.Error("6 and 4 of 10 bytes are to be had, and no more")
+	}
+	b.Return(4)
+	if b.Try(5) || !b.Try(4) {
+		t.Error("after 4 were given back, 4 are to be had")
+	}
+}
+
+func TestPressureBeginsAtHalfAndEndsAtAQuarter(t *testing.T) {
+	pressed := 0
+	b := budget.New(100, func() func() {
+		pressed++
+		return func() { pressed-- }
+	})
+	for _, step := range []struct{ taken, returned, pressed int }{{50, 0, 0}, {1, 0, 1}, {30, 0, 1}, {0, 56, 1}, {0, 1, 0}, {27, 0, 1}, {0, 51, 0}} {
+		b.Try(int64(step.taken))
+		b.Return(int64(step.returned))
+		if pressed != step.pressed {
+			t.Errorf("%+v: pressed %d times", step, pressed)
+		}
+	}
+}
+
+func TestSmallQuestionNeverWaits(t *testing.T) {
+	b := budget.New(1, nil)
+	b.Try(1)
+	ctx, question := b.Ask(t.Context())
+	defer question.End()
+	for range 256 {
+		if err := budget.Need(ctx, kib); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWithoutAQuestionNothingIsCounted(t *testing.T) {
+	if err := budget.Need(t.Context(), 1<<40); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLargeQuestionsWaitInTheirOrderUntilThereIsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(1000*kib, nil)
+		var began []string
+		ask := func(name string, bytes int64) (question *budget.Question, ready chan struct{}) {
+			ctx, question := b.Ask(t.Context())
+			ready = make(chan struct{})
+			go func() {
+				if err := budget.Need(ctx, bytes); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				began = append(began, name)
+				close(ready)
+			}()
+			synctest.Wait()
+			return question, ready
+		}
+		first, _ := ask("first", 600*kib)
+		all, _ := ask("more than there is", 5000*kib)
+		last, _ := ask("last", 300*kib)
+		if len(began) != 1 {
+			t.Errorf("began: %q", began)
+		}
+		first.End()
+		synctest.Wait()
+		if len(began) != 2 || began[1] != "more than there is" {
+			t.Errorf("began, after the first ended: %q", began)
+		}
+		all.End()
+		synctest.Wait()
+		if len(began) != 3 {
+			t.Errorf("began, after the second ended: %q", began)
+		}
+		last.End()
+		if !b.Try(1000 * kib) {
+			t.Error("not all was given back")
+		}
+	})
+}
+
+func TestWhoHasWaitedOnceGoesOnAndIsCounted(t *testing.T) {
+	b := budget.New(1000*kib, nil)
+	ctx, question := b.Ask(t.Context())
+	for range 3 {
+		if err := budget.Need(ctx, 400*kib); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.Try(1) {
+		t.Error("what was needed later is not counted")
+	}
+	question.End()
+	if !b.Try(1000 * kib) {
+		t.Error("not all was given back")
+	}
+}
+
+func TestWaitingEndsWithTheDeadlineAndLetsOthersPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(1000*kib, nil)
+		b.Try(600 * kib)
+		patient, question := b.Ask(t.Context())
+		hasty, cancel := context.WithTimeout(patient, time.Second)
+		defer cancel()
+		other, behind := b.Ask(t.Context())
+		var passed atomic.Bool
+		go func() {
+			if err := budget.Need(hasty, 500*kib); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			question.End()
+		}()
+		synctest.Wait()
+		go func() {
+			if err := budget.Need(other, 300*kib); err != nil {
+				t.Error(err)
+			}
+			passed.Store(true)
+		}()
+		synctest.Wait()
+		if passed.Load() {
+			t.Error("who came later went first")
+		}
+		<-hasty.Done()
+		synctest.Wait()
+		if !passed.Load() {
+			t.Error("who came later still waits")
+		}
+		behind.End()
+		b.Return(600 * kib)
+		if !b.Try(1000 * kib) {
+			t.Error("not all was given back")
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/budget"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// element is one of those that an answer of this file has many of.
+var element = strings.Repeat("x", 1000)
+
+// list answers with so many elements as the path says.
+func list() web.Operation {
+	return history(func(_ context.Context, c *web.Call) web.Answer {
+		var n int
+		_, _ = fmt.Sscan(c.Values[0], &n)
+		dst := append(c.Buffer, `{"bags":"`...)
+		for range n {
+			dst = append(dst, element...)
+			var err error
+			if dst, err = c.Part(dst); err != nil {
+				return c.Unavailable(err)
+			}
+		}
+		return c.OK(append(dst, `"}`...))
+	})
+}
+
+func largeSite(operation web.Operation, bytes int64) *web.Site {
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: bytes}, []web.Operation{operation}, nil)
+}
+
+func listPath(n int, query string) string {
+	return fmt.Sprintf("/baggage/history/v1.0/tag/%d/flightdate/x%s", n, query)
+}
+
+func TestAnswerInPartsIsWhole(t *testing.T) {
+	s := largeSite(list(), 8<<20)
+	for _, n := range []int{0, 1, 64, 65, 66, 67, 131, 200, 5000} {
+		want := `{"bags":"` + strings.Repeat(element, n) + `"}`
+		for query, want := range map[string]string{"": want, "?callback=cb": "/**/cb(" + want + ");"} {
+			w := ask(t, s, "GET", listPath(n, query), nil, "api_key", demo)
+			if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Length") != fmt.Sprint(len(want)) {
+				t.Errorf("%d elements %s: %d, %d bytes, announced %s", n, query, w.Code, w.Body.Len(), w.Header().Get("Content-Length"))
+			}
+		}
+	}
+}
+
+// stuck is a caller who does not read.
+type stuck struct {
+	http.ResponseWriter
+	reached, leave chan struct{}
+}
+
+func (w stuck) Write(p []byte) (int, error) {
+	w.reached <- struct{}{}
+	<-w.leave
+	return len(p), io.ErrClosedPipe
+}
+
+func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
+	s := largeSite(list(), 1<<20)
+	caller := stuck{reached: make(chan struct{}), leave: make(chan struct{})}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		r := newRequest(listPath(700, ""))
+		caller.ResponseWriter = httptest.NewRecorder()
+		s.ServeHTTP(caller, r)
+	}()
+	<-caller.reached
+	for name, want := range map[string]int{listPath(700, ""): 503, listPath(700, "?callback=cb"): 503, listPath(64, ""): 200, listPath(200, ""): 200} {
+		w := ask(t, s, "GET", name, nil, "api_key", demo)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", name, w.Code, want)
+		}
+		if want == 503 && (!strings.Contains(w.Body.String(), failure(fault.Unavailable)) || w.Header().Get("Retry-After") != "1") {
+			t.Errorf("%s: %s, Retry-After %q", name, w.Body, w.Header().Get("Retry-After"))
+		}
+	}
+	close(caller.leave)
+	<-over
+	if w := ask(t, s, "GET", listPath(900, ""), nil, "api_key", demo); w.Code != 200 {
+		t.Errorf("after the caller has gone: %d", w.Code)
+	}
+}
+
+func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
+	operation := list()
+	made, serveIt := 0, operation.Serve
+	operation.Serve = func(ctx context.Context, c *web.Call) web.Answer {
+		made++
+		return serveIt(ctx, c)
+	}
+	s := largeSite(operation, 1<<20)
+	caller := stuck{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.ServeHTTP(caller, newRequest(listPath(700, "")))
+	}()
+	<-caller.reached
+	for _, want := range []struct{ target, status, made int }{{900, 503, 2}, {900, 503, 2}, {700, 503, 2}, {10, 200, 3}, {10, 200, 4}} {
+		w := ask(t, s, "GET", listPath(want.target, ""), nil, "api_key", demo)
+		if w.Code != want.status || made != want.made {
+			t.Errorf("%d elements: %d, %d answers made, want %+v", want.target, w.Code, made, want)
+		}
+	}
+	close(caller.leave)
+	<-over
+	if w := ask(t, s, "GET", listPath(900, ""), nil, "api_key", demo); w.Code != 200 {
+		t.Errorf("when there is room again: %d", w.Code)
+	}
+}
+
+func TestAnswerInOnePieceIsCountedToo(t *testing.T) {
+	s := largeSite(history(func(_ context.Context, c *web.Call) web.Answer {
+		return c.OK(append(c.Buffer, bytes.Repeat([]byte("x"), 200<<10)...))
+	}), 100<<10)
+	if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != 503 || w.Body.String() != failure(fault.Unavailable) {
+		t.Errorf("%d %.100s", w.Code, w.Body)
+	}
+}
+
+func TestWhatAnswersAreMadeOfIsBoundedWithinTheDeadline(t *testing.T) {
+	began, leave := make(chan struct{}), make(chan struct{})
+	operation := history(func(ctx context.Context, c *web.Call) web.Answer {
+		if err := budget.Need(ctx, 700<<10); err != nil {
+			return c.Unavailable(err)
+		}
+		began <- struct{}{}
+		<-leave
+		return c.OK(append(c.Buffer, "{}"...))
+	})
+	operation.Limit = 50 * time.Millisecond
+	s := largeSite(operation, 1<<20)
+	first := make(chan int)
+	go func() {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, newRequest(listPath(1, "")))
+		first <- w.Code
+	}()
+	<-began
+	if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != 503 || w.Body.String() != failure(fault.Unavailable) {
+		t.Errorf("the second one: %d %s", w.Code, w.Body)
+	}
+	close(leave)
+	if code := <-first; code != 200 {
+		t.Errorf("the first one: %d", code)
+	}
+	go func() { <-began }()
+	if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != 200 {
+		t.Errorf("behind the first one: %d", w.Code)
+	}
+}
+
+// A caller who reads nothing is cut off by the write limit, which gives back what his answer takes.
+func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as the limit")
+	}
+	t.Parallel()
+	const n = 40_000
+	address, _ := serve(t, largeSite(list(), 64<<20))
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	began := time.Now()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\napi_key: %s\r\n\r\n", listPath(n, ""), demo)
+	_, _ = conn.Read(make([]byte, 1))
+	get := func() int {
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+listPath(n, ""), nil)
+		r.Header.Set("api_key", demo)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		_, _ = io.Copy(io.Discard, response.Body)
+		return response.StatusCode
+	}
+	if status := get(); status != 503 {
+		t.Errorf("beside it: %d", status)
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for get() != 200 {
+		if <-tick.C; time.Since(began) > 45*time.Second {
+			t.Fatal("the answer is held for longer than the limit")
+		}
+	}
+	if held := time.Since(began); held < 25*time.Second {
+		t.Errorf("the caller was cut off after %v", held)
+	}
+	if got, _ := io.Copy(io.Discard, conn); got >= n*int64(len(element)) {
+		t.Error("the answer came whole")
+	}
+}
