@@ -28,6 +28,7 @@ type Envelope struct {
 	Position bag.Position // where it stands in the log; unknown for what is not in it, or is to have no position
 	Origin   string       // where it came from, different for every envelope: topic/partition/offset, or http/<id>
 	Key      string       // key of the record that brought it, or ""
+	Sender   string       // name of the API key with which it was posted, or ""
 }
 
 // Verdict is what became of a message.

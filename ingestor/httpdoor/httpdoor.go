@@ -78,7 +78,7 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 // decide has the message judged and, where nothing speaks against it, accepted. What a key sends that may not process
 // messages at all is judged, since faults of the message come first (rules §4), but leaves no trace.
 func (d Door) decide(ctx context.Context, c *web.Call, message string) (ingestor.Outcome, error) {
-	env := ingestor.Envelope{Raw: message, Received: d.Clock(), Origin: "http/" + c.UniqueID()}
+	env := ingestor.Envelope{Raw: message, Received: d.Clock(), Origin: "http/" + c.UniqueID(), Sender: c.Key.Name}
 	if !c.Key.MayUse(apikey.ProcessBIM) {
 		if outcome := d.Judge(env); outcome.Verdict == ingestor.Rejected {
 			return outcome, nil

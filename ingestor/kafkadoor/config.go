@@ -14,6 +14,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
 	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
 )
 
 // Config says which Kafka, and how.
@@ -28,8 +30,10 @@ type Config struct {
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
 
 	Timing Timing
-	Logger *zap.Logger      // nil: silent
-	Now    func() time.Time // nil: the system's clock
+	Logger *zap.Logger // nil: silent
+	// Rejected is told of rejections when they are on the rejects topic; nil: nobody is.
+	Rejected func([]ingestor.Rejection)
+	Now      func() time.Time // nil: the system's clock
 }
 
 // Topics are the names of the three topics.
@@ -81,6 +85,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()
+	}
+	if c.Rejected == nil {
+		c.Rejected = func([]ingestor.Rejection) {}
 	}
 	if c.Now == nil {
 		c.Now = time.Now

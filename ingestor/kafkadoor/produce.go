@@ -48,7 +48,11 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 	for i, r := range rejections {
 		msgs[i] = rejectRecord(r, d.conf.Now())
 	}
-	return d.spread(ctx, d.conf.Topics.Rejects, msgs)
+	if err := d.spread(ctx, d.conf.Topics.Rejects, msgs); err != nil {
+		return err
+	}
+	d.conf.Rejected(rejections)
+	return nil
 }
 
 // publish writes events. Those of one plate go to one partition, as other clients of Kafka would place them.

@@ -20,6 +20,7 @@ const (
 	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
+	headerSender      = "bagtrail-key" // the name of an API key
 	headerDiagnostics = "bagtrail-diagnostics"
 	headerEventID     = "ce_id"
 
@@ -131,6 +132,9 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Message {
 	}
 	if r.Key != "" {
 		m.Key = []byte(r.Key)
+	}
+	if r.Sender != "" {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerSender, Value: []byte(r.Sender)})
 	}
 	if r.JSON {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerType, Value: []byte(typeJSON)})

@@ -231,8 +231,11 @@ func (f *feeding) takeIn(ctx context.Context) error {
 	for _, o := range outcomes {
 		f.add(o.Verdict)
 	}
-	if f.kafka != nil && len(rejections) > 0 {
-		return f.kafka.Reject(ctx, rejections)
+	switch {
+	case len(rejections) == 0:
+		return nil
+	case f.kafka == nil:
+		return f.rejects.Reject(ctx, rejections)
 	}
-	return nil
+	return f.kafka.Reject(ctx, rejections)
 }

@@ -47,7 +47,8 @@ type service struct {
 	consumed *telemetry.Consumer // nil where the process consumes nothing
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
-	behind   *crew           // what the doors need while they are open
+	rejects  *rejectLog
+	behind   *crew // what the doors need while they are open
 
 	library  *airport.Library
 	airlines *airline.Library
@@ -71,6 +72,8 @@ func newService(conf *config.Config, open doors, log *zap.Logger, fail func(erro
 	s := &service{conf: conf, open: open, log: log, clock: time.Now, stop: stopper{log: log}, fail: fail, flights: flightref.None()}
 	s.registry = telemetry.NewRegistry(thisBuild().version)
 	s.messages = telemetry.NewMessages(s.registry)
+	s.rejects = newRejectLog(log)
+	s.stop.later("log of rejected messages", s.rejects.flush)
 	if open.kafka {
 		s.consumed = telemetry.NewConsumer(s.registry, s.messages, s.clock)
 	}
@@ -298,8 +301,7 @@ func (s *service) openKafka(context.Context) (err error) {
 		}
 		brokers = []string{address}
 	}
-	s.kafka, err = kafkadoor.Open(kafkaConfig(s.conf, brokers, s.log))
-	if err != nil {
+	if s.kafka, err = kafkadoor.Open(s.kafkaConfig(brokers)); err != nil {
 		return &exit{Usage, err}
 	}
 	s.stop.later("Kafka", func() error { s.kafka.Close(); return nil })
@@ -343,14 +345,16 @@ func (s *service) startBroker() (string, error) {
 const afterlife = 30 * 24 * time.Hour
 
 // kafkaConfig says which Kafka, and how.
-func kafkaConfig(c *config.Config, brokers []string, log *zap.Logger) kafkadoor.Config {
+func (s *service) kafkaConfig(brokers []string) kafkadoor.Config {
+	c := s.conf
 	conf := kafkadoor.Config{
 		Brokers:   brokers,
 		Group:     c.Kafka.Group,
 		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic, Events: c.Kafka.EventsTopic},
 		SASL:      kafkadoor.SASL{Mechanism: c.Kafka.Mechanism, Username: c.Kafka.Username, Password: c.Kafka.Password},
 		Retention: c.Rules.Retention + afterlife,
-		Logger:    log,
+		Logger:    s.log,
+		Rejected:  s.rejects.write,
 	}
 	if c.Kafka.InProcess() {
 		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
