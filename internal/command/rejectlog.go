@@ -67,7 +67,7 @@ func (r *rejectLog) fields(rejected *ingestor.Rejection) []zap.Field {
 		codes[i], lines[i], elements[i] = d.Code, d.Line, d.Element
 	}
 	fields := []zap.Field{
-		zap.String("door", doorOf(rejected.Origin)), zap.String("origin", rejected.Origin),
+		zap.String("door", doorOf(rejected.Origin)), zap.String("origin", printable(rejected.Origin)),
 		zap.Int("faults", len(rejected.Errors)), zap.Strings("codes", codes), zap.Ints("lines", lines), zap.Strings("elements", elements),
 	}
 	if rejected.Sender != "" {

@@ -40,8 +40,9 @@ func (p *process) simulate() *cobra.Command {
 		Long: `simulate makes the messages of bags on a timetable of flights, from check-in to arrival, with what goes wrong on the way,
 and sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same bytes.
 
-To Kafka, records are stamped with the times of the journey. Over HTTP the service stamps what it receives with its own clock.
-It ends with one line of JSON that says what was sent.`,
+To Kafka, records are stamped with the times of the journey, which without --start lie in the past: brokers refuse what comes from
+the future. Over HTTP the service stamps what it receives with its own clock.
+It ends with one line of JSON that says what was sent, with the start.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var checks []config.Check
@@ -52,7 +53,7 @@ It ends with one line of JSON that says what was sent.`,
 			if err != nil {
 				return err
 			}
-			if sim.options.Start, err = moment(sim.start, time.Now().UTC().Truncate(time.Millisecond)); err != nil {
+			if sim.options.Start, err = moment(sim.start, sim.options.StartBefore(time.Now())); err != nil {
 				return &exit{Usage, fmt.Errorf("--start: %w", err)}
 			}
 			if sim.options.Faults, err = simulate.ParseFaults(sim.faults); err != nil {
@@ -65,7 +66,7 @@ It ends with one line of JSON that says what was sent.`,
 	flags.SortFlags = false
 	flags.StringVar(&sim.to, "to", "kafka", "kafka, http, or a `file` for a capture (- is the standard output)")
 	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` that decides on everything that happens")
-	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); default now")
+	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); default so long ago that the last journey is over")
 	flags.IntVar(&sim.options.Bags, "bags", 1000, "how many bags are checked in")
 	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "`time` from one check-in to the next")
 	flags.StringVar(&sim.faults, "faults", "", `what goes wrong, in percent: "none", "all=5", "none,rush=5,late=1"; default that of an ordinary day`)

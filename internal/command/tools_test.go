@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"bagtrail/internal/command"
 	"bagtrail/test/loopback"
@@ -141,6 +142,24 @@ func TestSimulateSendsToARunningService(t *testing.T) {
 		got := run(t, "", s.env, "simulate", "--to", to, "--bags=5", "--faults=none")
 		if got.code != command.Done || !strings.Contains(got.stdout, `"bags":5`) {
 			t.Errorf("to %s: %+v", to, got)
+		}
+	}
+}
+
+func TestSimulateSendsNothingFromTheFutureByDefault(t *testing.T) {
+	for _, args := range [][]string{{"--bags=1"}, {"--bags=300"}, {"--bags=200", "--interval=10m", "--faults=none,late=30,rerouted=40,rush=40"}} {
+		args = append([]string{"simulate", "--to=-"}, args...)
+		got := run(t, "", nil, args...)
+		var said struct{ Start, First, Last time.Time }
+		if err := json.Unmarshal([]byte(got.stderr), &said); err != nil || got.code != command.Done {
+			t.Fatalf("%v %+v", err, got)
+		}
+		if said.Last.IsZero() || said.Last.After(time.Now()) || said.First.Before(said.Start) {
+			t.Errorf("%q: %+v", args, said)
+		}
+		// What it says is enough to make the same again.
+		if again := run(t, "", nil, append(args, "--start", said.Start.Format(time.RFC3339))...); again.stdout != got.stdout || again.stderr != got.stderr {
+			t.Errorf("%q: with --start %v another feed, %s", args, said.Start, again.stderr)
 		}
 	}
 }

@@ -13,9 +13,7 @@ func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	if opt.Interval == 0 {
-		opt.Interval = time.Second
-	}
+	opt.Interval = opt.interval()
 	if truth == nil {
 		truth = func(Bag) {}
 	}

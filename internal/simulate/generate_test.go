@@ -76,6 +76,29 @@ func TestReceivedTimesRise(t *testing.T) {
 	}
 }
 
+// TestEveryJourneyIsOverBeforeNow draws the longest journeys.
+func TestEveryJourneyIsOverBeforeNow(t *testing.T) {
+	for _, list := range []string{"", "all=16", "none,rush=100,late=100", "none,rerouted=100,duplicated=50", "none,offloaded=100,late=100,duplicated=100"} {
+		faults, err := simulate.ParseFaults(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(3) {
+			opt := simulate.Options{Seed: seed, Bags: 200, Interval: time.Duration(seed) * 3 * time.Minute, Faults: faults}
+			opt.Start = opt.StartBefore(start)
+			feed, err := simulate.Generate(opt, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for m := range feed {
+				if m.Received.After(start) {
+					t.Fatalf("faults %q, seed %d: a message of %v", list, seed, m.Received)
+				}
+			}
+		}
+	}
+}
+
 // TestEveryFaultHappens: each fault alone leaves its trace, and without faults there is none.
 func TestEveryFaultHappens(t *testing.T) {
 	trace := func(faults string) []string {

@@ -24,6 +24,7 @@ type Running struct {
 
 // Summary is what was sent.
 type Summary struct {
+	Start      time.Time      `json:"start"`    // of the feed, with which it can be made again
 	Bags       int            `json:"bags"`     // whose truth is told: all messages of theirs are sent
 	Messages   int            `json:"messages"` // sent, with those to be rejected
 	Bytes      int64          `json:"bytes"`
@@ -44,7 +45,7 @@ const (
 
 // Run sends the feed until it ends, or ctx does, or a Send fails. The Summary holds what was sent until then.
 func Run(ctx context.Context, opt Options, with Running) (Summary, error) {
-	r := runner{Running: with, bags: opt.Bags, begun: with.Now(), sum: Summary{Codes: map[string]int{}}}
+	r := runner{Running: with, bags: opt.Bags, begun: with.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	feed, err := Generate(opt, func(b Bag) { r.finished = append(r.finished, b) })
 	if err != nil {
 		return r.sum, fmt.Errorf("simulate: %w", err)

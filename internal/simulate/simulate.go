@@ -24,6 +24,23 @@ type Options struct {
 	Interval time.Duration
 }
 
+// longestJourney is a time within which every journey is over: three flights, each as long as any, caught a day after the one
+// before, booked anew once, and its last message received hours too late.
+const longestJourney = 7 * 24 * time.Hour
+
+// StartBefore returns a start with which every message is received before now: servers take no messages from the future.
+func (o Options) StartBefore(now time.Time) time.Time {
+	return now.Add(-longestJourney - time.Duration(o.Bags)*o.interval()).UTC().Truncate(time.Second)
+}
+
+// interval is the time from one check-in to the next.
+func (o Options) interval() time.Duration {
+	if o.Interval == 0 {
+		return time.Second
+	}
+	return o.Interval
+}
+
 // Message is one message of the feed.
 type Message struct {
 	Text     string
