@@ -77,7 +77,7 @@ type knower struct {
 // knowers says which packages may import a library. What is not listed, nobody may.
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"ingestor/kafkadoor", "internal/simulate", "test"}},
-	{"github.com/twmb/franz-go/pkg/kfake", []string{"ingestor/kafkadoor", "test"}},
+	{"github.com/twmb/franz-go", []string{"ingestor/kafkadoor", "test"}},
 	{"github.com/redis/go-redis/v9", []string{"internal/bagstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/bagstore", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
