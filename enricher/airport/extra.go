@@ -29,7 +29,8 @@ type Extra struct {
 //	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
 //	b_codes: {ZRH: [LCK]}
 //
-// Code and timezone are mandatory. A metropolitan code that is new becomes known by being named here.
+// Code and timezone are mandatory. An airport of the file belongs to the one metropolitan code that it names, or to none.
+// A metropolitan code that is new becomes known by being named here.
 // The error joins every fault of the file, each with its line.
 func ReadExtra(r io.Reader) (Extra, error) {
 	text, err := io.ReadAll(r)

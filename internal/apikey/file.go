@@ -20,7 +20,7 @@ const digestPrefix = "sha256:"
 //	  - name: swiss-app            # 1-64 printable characters, unique
 //	    digest: sha256:9f86d0…     # of the key, unique
 //	    customer: SWISS
-//	    airlines: [LX, WK]         # a list left out or "*" is everything, [] is nothing
+//	    airlines: [LX, WK]         # by IATA or ICAO code; a list left out or "*" is everything, [] is nothing
 //	    airports: ["*"]
 //	    operations: [history]
 //	    expires: 2027-06-30T00:00:00Z
