@@ -60,11 +60,11 @@ const askEvery = 1024
 type copies struct {
 	rules   Rules
 	in      func(*Message) series
-	reads   textual[bool]                // the texts with a read time, and their read times
-	runs    few.Map[series, run]         // the latest messages of each series
-	origins map[origin]time.Time         // when a text came first behind an origin line
-	loads   textual[time.Time]           // when a text that says loaded, without a read time, came last
-	latest  few.Map[string, *settingBPM] // airport → its latest status-setting event
+	reads   textual[bool]               // the texts with a read time, and their read times
+	runs    few.Map[series, run]        // the latest messages of each series
+	origins map[origin]time.Time        // when a text came first behind an origin line
+	loads   textual[time.Time]          // when a text that says loaded, without a read time, came last
+	latest  few.Map[string, settingBPM] // airport → its latest status-setting event
 }
 
 // run is the messages of a series with one text behind which no other came.
@@ -138,7 +138,7 @@ func (c *copies) loadedAgain(groups []*Message) bool {
 	before := *last
 	*last = m.Received
 	latest := c.latest.Value(m.Airport)
-	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest != nil && latest.sets == Offloaded
+	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest.sets == Offloaded
 }
 
 // setStatus takes up an event.
@@ -151,8 +151,8 @@ func (c *copies) setStatus(groups []*Message) {
 		if sets == NoStatus {
 			continue
 		}
-		if latest := c.latest.Value(m.Airport); latest == nil || latest.message.compare(m) < 0 {
-			c.latest.Set(m.Airport, &settingBPM{m, sets})
+		if latest := c.latest.Value(m.Airport); latest.message == nil || latest.message.compare(m) < 0 {
+			c.latest.Set(m.Airport, settingBPM{m, sets})
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package bag
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // EventCode is one row of the event table (rules §2).
 type EventCode struct {
@@ -160,7 +163,10 @@ func (c EventCode) of(m *Message) Event {
 // events makes the events of a bag from its messages, which are in the order of events.
 func (r Rules) events(plate Plate, messages []*Message) []Event {
 	made := make([]Event, 0, len(messages)+2)
-	current := r.newSources(messages)
+	var current *sources // nil if no BSM asks for its predecessor
+	if slices.ContainsFunc(messages, func(m *Message) bool { return m.Kind == BSM && m.Change == Revise }) {
+		current = r.newSources(messages)
+	}
 	for _, m := range messages {
 		if m.Kind == BPM {
 			made = append(made, r.bpmEvent(m).of(m))
@@ -171,7 +177,9 @@ func (r Rules) events(plate Plate, messages []*Message) []Event {
 			before = current.predecessor(m)
 		}
 		made = append(made, bsmEvent(plate, m, before).of(m))
-		current.add(m)
+		if current != nil {
+			current.add(m)
+		}
 	}
 	return made
 }

@@ -214,8 +214,8 @@ func (b *Bag) originals() []Plate {
 
 // findBy fills in by which PNRs and surnames the bag is found: those of its current BSMs; if these hold none, those of all its messages
 // but positionings (rules §4).
-func (b *Bag) findBy(current *sources) {
-	for _, m := range current.latestFirst() {
+func (b *Bag) findBy(current []*Message) {
+	for _, m := range current {
 		b.found(m, true, true)
 	}
 	byPNR, bySurname := len(b.PNRs) == 0, len(b.Surnames) == 0

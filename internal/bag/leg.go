@@ -15,8 +15,9 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 			current.add(m)
 		}
 	}
-	living := r.livingLegs(current, messages, b.Events)
-	b.findBy(current)
+	latest := current.latestFirst()
+	living := r.livingLegs(current, latest, messages, b.Events)
+	b.findBy(latest)
 	r.sortByTravel(living, messages)
 	s := r.newStatuses(living)
 	s.seat(messages)
@@ -29,12 +30,11 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	return append(living, past...)
 }
 
-// livingLegs applies the rules of rules §3 to every airport. A leg that shall have no loading status has NoStatus, the others
+// livingLegs applies the rules of rules §3 to every airport. latest are the current BSMs, the latest first. A leg that shall have no loading status has NoStatus, the others
 // NotLoaded.
-func (r Rules) livingLegs(current *sources, messages []*Message, events []Event) []Leg {
+func (r Rules) livingLegs(current *sources, latest, messages []*Message, events []Event) []Leg {
 	all := itinerary{rules: r}
 	out := exits{sources: current}
-	latest := current.latestFirst()
 	for _, m := range latest { // rule 1
 		l := r.outbound(m)
 		all.add(l, NotLoaded)

@@ -11,6 +11,7 @@ import (
 type sources struct {
 	rules   Rules
 	airport []booking                 // one for each airport and direction in which a BSM stands
+	own     few.Map[direction, int]   // which of these is that of an airport itself
 	near    few.Map[direction, []int] // which of these are one place with an airport
 	added   int
 	passed  few.Map[*Message, struct{}] // the BSMs that were passed over
@@ -34,10 +35,12 @@ type booking struct {
 // newSources returns sources that know the airports of all messages, and no BSM yet.
 func (r Rules) newSources(messages []*Message) *sources {
 	s := &sources{rules: r}
-	var seen few.Map[direction, struct{}]
 	for _, m := range messages {
-		if d := r.directionOf(m); m.Kind == BSM && !seen.Has(d) {
-			seen.Set(d, struct{}{})
+		if m.Kind != BSM {
+			continue
+		}
+		if d := r.directionOf(m); !s.own.Has(d) {
+			s.own.Set(d, len(s.airport))
 			s.airport = append(s.airport, booking{direction: d})
 		}
 	}
@@ -70,21 +73,11 @@ func (s *sources) at(d direction) []int {
 	return near
 }
 
-// own returns the booking of the airport of m itself.
-func (s *sources) own(d direction) *booking {
-	for _, i := range s.at(d) {
-		if s.airport[i].direction == d {
-			return &s.airport[i]
-		}
-	}
-	return nil
-}
-
 // add adds a BSM. It passes over a DEL that does not count, and a BSM that names no passenger and would end one of another
 // airline that does.
 func (s *sources) add(m *Message) {
 	d := s.rules.directionOf(m)
-	before := s.own(d).current
+	before := s.airport[s.own.Value(d)].current
 	switch {
 	case m.isDelete():
 		if !s.counts(m, d, before) {
@@ -113,7 +106,7 @@ func (s *sources) counts(m *Message, d direction, before *Message) bool {
 	if before != nil {
 		return before.Outbound.Flight == m.Outbound.Flight
 	}
-	if d.arriving || s.own(d).booked {
+	if d.arriving || s.airport[s.own.Value(d)].booked {
 		return false
 	}
 	for _, leg := range s.announced(m.Airport) {
@@ -166,7 +159,7 @@ func (s *sources) announced(airport string) []Leg {
 // predecessor returns what the BSM m changes, m being not yet added (rules §3, legs).
 func (s *sources) predecessor(m *Message) predecessor {
 	d := s.rules.directionOf(m)
-	if before := s.own(d).last; before != nil {
+	if before := s.airport[s.own.Value(d)].last; before != nil {
 		return predecessor{before.Outbound.Flight, before.PassengerStatus}
 	}
 	if legs := s.announced(m.Airport); !d.arriving && len(legs) > 0 {
