@@ -164,6 +164,26 @@ func TestOneFlippedByteInASegmentIsNoSilentLoss(t *testing.T) {
 	}
 }
 
+func TestAnyFlippedByteCostsNoMoreThanItsBatch(t *testing.T) {
+	whole := keptLog(t)
+	starts := batchesOf(t, segmentFile(whole, 0))
+	size := len(contents(t, segmentFile(whole, 0)))
+	for at := 0; at < size; at += size/24 - 1 { // not in step with the batches
+		dir := filepath.Join(t.TempDir(), "kafka")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		flip(t, segmentFile(dir, 0), at)
+		batch, _ := slices.BinarySearch(starts, at+1)
+		have, said := accept(t, dir)
+		for i := range 60 {
+			if i/10 != batch-1 && !slices.Contains(have, i) {
+				t.Fatalf("byte %d, in batch %d: message %d is lost; the log says %s", at, batch-1, i, said)
+			}
+		}
+	}
+}
+
 func TestADamagedLastBatchIsNoSilentLossAndGroupsBeginAgain(t *testing.T) {
 	dir := keptLog(t)
 	segment := segmentFile(dir, 0)

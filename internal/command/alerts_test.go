@@ -20,6 +20,9 @@ func TestWhatAlertsLookAtIsThereBeforeAnythingHasHappened(t *testing.T) {
 	s := start(t, []string{"serve"})
 	s.untilReady()
 	s.until("the partitions are assigned", func() bool { return strings.Contains(s.metrics(), `bagtrail_kafka_lag_seconds{partition="11"}`) })
+	if _, body := s.readiness(); !strings.Contains(body, `{"name":"partitions","ready":true}`) || !strings.Contains(body, `{"name":"data directory","ready":true}`) {
+		t.Errorf("/readyz: %s", body)
+	}
 	series := strings.Split(s.metrics(), "\n")
 	checked := 0
 	for line := range strings.SplitSeq(string(rules), "\n") {

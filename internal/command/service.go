@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -330,7 +331,7 @@ func (s *service) startBroker() (string, error) {
 		return "", err
 	}
 	s.stop.later("in-process broker", broker.Close)
-	s.ready.Add("data directory", func(context.Context) error { return broker.Check() })
+	s.ready.Add("data directory", func(context.Context) error { return errors.Join(broker.Check(), writable(s.conf.DataDir)) })
 	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
 		zap.String("address", broker.Addr()), zap.String("directory", s.conf.DataDir))
 	if s.conf.Kafka.EmbeddedOpen {
@@ -338,6 +339,15 @@ func (s *service) startBroker() (string, error) {
 			zap.String("address", broker.Addr()))
 	}
 	return broker.Addr(), nil
+}
+
+// writable returns why no file can be made in a directory, or nil.
+func writable(dir string) error {
+	file, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // afterlife is how much longer than a bag the topics keep a message: a bag is kept by its last event, the messages of
