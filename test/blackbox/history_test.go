@@ -246,7 +246,7 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 		name, before, message, code, desc, status string // before: a BSM before the message
 	}{
 		{"DEL", "new", "DEL", "CANCELLED", "Bag Cancelled", "gone"},
-		{"BSM with .E/RUSH", "", ".E/RUSH\n", "REFLIGHTED", "Bag Re-flighted", "Delayed"},
+		{"BSM with .E/RUSH", "", ".E/RUSH\n", "REFLIGHTED", "Bag Re-flighted", "Not Loaded"},
 		{"CHG to another flight", "other flight", "CHG", "REROUTED", "Bag Rerouted", "Not Loaded"},
 		{"CHG, boarded", ".S/Y/12A/C\n", "CHG .S/Y/12A/B\n", "PAX_BOARDED", "Passenger Boarded", "Not Loaded"},
 		{"CHG, boarded, without predecessor", "", "CHG .S/Y/12A/B\n", "PAX_BOARDED", "Passenger Boarded", "Not Loaded"},

@@ -49,11 +49,11 @@ ENDBSM`})
 		service.FlightPath("ZRH", "d", "LX", "8500", "2026-03-14"),
 		service.FlightPath("JFK", "A", "LX", "8500", "2026-03-14"),
 		service.FlightPath("JFK", "a", "LX", "8500", "2026-03-14"),
-		service.FlightPath("NYC", "A", "LX", "8500", "2026-03-14"), // one place
 		service.FlightPath("JFK", "A", "LX", "8500", "2026-03-14") + "?x=1",
 	} {
 		expect(t, target, s.Get(target), 200, compact(t, departing))
 	}
+	expect(t, "another code of the city", s.Get(service.FlightPath("NYC", "A", "LX", "8500", "2026-03-14")), 200, noBagsForFlight)
 	onward := list(status("Not Loaded"), none)
 	expect(t, "first onward flight", s.Get(service.FlightPath("JFK", "D", "AA", "8502", "2026-03-14")), 200, compact(t, onward))
 	expect(t, "second onward flight arriving", s.Get(service.FlightPath("SYD", "A", "QF", "8503A", "2026-03-15")), 200, compact(t, onward))
@@ -139,6 +139,41 @@ func TestMetropolitanCodesAreOnePlace(t *testing.T) {
 	feed(t, s, record{"2026-03-14T10:00:00Z", "BSM\n.V/1TLHR\n.F/BA8532/14MAR/EDI\n.I/BA8530/14MAR/ZRH\n.N/0724540001001\nENDBSM"})
 	settle(t, s, service.FlightPath("LHR", "D", "BA", "8532", "2026-03-14"), want)
 	settleOn(t, s, service.FlightPath("LON", "D", "BA", "8531", "2026-03-14"), noBagsForFlight)
+}
+
+// A list holds the legs that end at its airport, or at a metropolitan code of its city, and no leg that ends at another
+// airport there (rules §4).
+func TestListsCompareAirportsExactly(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	feed(t, s,
+		record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/BA8533/14MAR/LGW\n.N/0724540002001\nENDBSM"},
+		record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/AC8534/14MAR/YMQ\n.N/0724540003001\nENDBSM"})
+	list := func(plate string) string {
+		return `{"success":true,"bags":[{"bag":{"bagtag":"` + plate + `","rush_bag_indicator":"N","loading_status":"Not Loaded"}}]}`
+	}
+	settle(t, s, service.FlightPath("LGW", "A", "BA", "8533", "2026-03-14"), list("0724540002"))
+	for _, airport := range []string{"LHR", "LON"} {
+		expect(t, airport, s.Get(service.FlightPath(airport, "A", "BA", "8533", "2026-03-14")), 200, noBagsForFlight)
+	}
+	for _, airport := range []string{"YMQ", "YUL"} { // a metropolitan code that is no airport
+		settle(t, s, service.FlightPath(airport, "A", "AC", "8534", "2026-03-14"), list("0724540003"))
+	}
+}
+
+// The IATA and the ICAO code of an airline name the same flights; each is shown as it was sent (rules, airlines).
+func TestAFlightIsAskedForByEitherCodeOfItsAirline(t *testing.T) {
+	t.Parallel()
+	s := common(t)
+	feed(t, s, record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/SWR8535/14MAR/JFK\n.N/0724540004001\nENDBSM"})
+	want := `{"success":true,"bags":[{"bag":{"bagtag":"0724540004","rush_bag_indicator":"N","loading_status":"Not Loaded"}}]}`
+	for _, code := range []string{"LX", "SWR"} {
+		settle(t, s, service.FlightPath("ZRH", "D", code, "8535", "2026-03-14"), want)
+		expect(t, code+" for a key of LX", s.Get(service.FlightPath("ZRH", "D", code, "8535", "2026-03-14"), "api_key", keyOf("swiss")), 200, want)
+	}
+	if got := s.Get(service.HistoryPath("0724540004", "2026-03-14"), "api_key", keyOf("swiss")); !strings.Contains(got.Body, `"airline":"SWR"`) {
+		t.Errorf("history: %s", got.Body)
+	}
 }
 
 // History, flight and passenger answers show a limited key nothing that is out of its scope (rules §4).
