@@ -140,7 +140,7 @@ var register = [count]Entry{
 		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/", "demo")},
 	FlightDateFormat: {"SVCGBF015", forFlight, 400, "Flight date must be a date of the form YYYY-MM-DD", "",
 		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-02-30", "demo")},
-	FlightUnavailable: {"SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read", get(flightOK, "demo")},
+	FlightUnavailable: {"SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read, or large answers under way take all memory for them", get(flightOK, "demo")},
 
 	HistorySeveralBags: {"SVCGBH001", forHistory, 200, "Multiple bags found, a single bag history cannot be returned", "two passengers hold the plate",
 		get(historyPath+"0724100002/flightdate/2026-03-14", "demo")},
@@ -185,12 +185,12 @@ var register = [count]Entry{
 	BIMNotAuthorised: {"SVCSRV004", forBIM, 401, notAuthorised + "to process BPM", "", post(bimPath, "other-airline", bimOK)},
 	BIMUnknownPath:   {"SVCSRV005", nil, 402, "Resource not found", "", post("/baggage/processbim/v2.0/", "demo", bimOK)},
 
-	Unavailable: {"SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away", get(historyOK, "demo")},
+	Unavailable: {"SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away, or large answers under way take all memory for them", get(historyOK, "demo")},
 	Callback:    {"SVCSRV002", withJSONP, 400, "Callback is not a JavaScript identifier", "", get(historyOK+"?callback=alert(1)", "demo")},
 	TooLarge: {"SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or concern more than 9990 bags, nor the request body be longer than 1 MiB", "the message is longer than 64 KiB, or would bring about too much",
 		post(bimPath, "demo", bimOK)},
 	UnknownPath: {"SVCSRV005", nil, 404, "Resource not found", "", get("/baggage/history/v2.0/", "demo")},
 	WrongMethod: {"SVCSRV006", nil, 405, "Method not allowed", "", Example{http.MethodDelete, historyOK, "demo", ""}},
-	RateLimit:   {"SVCSRV007", forAll, 429, "Too many requests for this API key", "the key has used up its rate", get(historyOK, "demo")},
+	RateLimit:   {"SVCSRV007", forAll, 429, "Too many requests for this API key", "the key has used up its rate, or the address has presented many unknown keys", get(historyOK, "demo")},
 	Internal:    {"SVCSRV008", forAll, 500, "Internal error, please quote the X-Request-Id of this answer", "the service has a defect", get(historyOK, "demo")},
 }

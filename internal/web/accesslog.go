@@ -47,6 +47,8 @@ func (s *Site) record(a access) {
 	switch {
 	case a.cause != nil && errors.Is(a.request.Context().Err(), context.Canceled):
 		a.status = callerLeft
+	case errors.Is(a.cause, ErrCrowded):
+		level = zapcore.WarnLevel // callers ask for much, and may do so often
 	case a.cause != nil:
 		level = zapcore.ErrorLevel
 	}

@@ -43,7 +43,7 @@ func (s *Site) crowded(c *Call) bool {
 		return false // the answer depends on more than the target
 	}
 	c.needed = s.lengths.Of(c.Key.Name, c.Request.RequestURI)
-	if s.answers.Has(c.needed) {
+	if c.needed == 0 || s.answers.Has(c.needed) {
 		c.needed = 0
 		return false
 	}

@@ -6,8 +6,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -32,7 +34,8 @@ type Settings struct {
 	Clock   func() time.Time                                                      // for keys, rates and durations
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
 
-	// AnswerBytes bounds the memory of all answers over 64 KiB that are under way, and as much again that they are made of.
+	// AnswerBytes bounds the memory of all answers over 64 KiB that are under way, and as much again that they are made of. 0: it is
+	// not bounded.
 	AnswerBytes int64
 }
 
@@ -62,8 +65,8 @@ const processBIM = "/baggage/processbim"
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
-	s.made = budget.New(settings.AnswerBytes, collector.Thrift)
-	s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewNotes()
+	bytes := cmp.Or(settings.AnswerBytes, math.MaxInt64)
+	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewNotes()
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
@@ -120,7 +123,11 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 // reply finds the answer and writes it. Its memory is counted until then.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	c.answers = s.answers
-	defer func() { s.answers.Return(c.counted) }()
+	defer func() {
+		if c.counted > 0 {
+			s.answers.Return(c.counted)
+		}
+	}()
 	answer, callback := s.answer(w, c, here)
 	if len(answer.Body) > smallAnswer {
 		if err := c.count(answer.Body); err != nil {
