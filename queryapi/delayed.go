@@ -2,6 +2,7 @@ package queryapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -18,7 +19,8 @@ import (
 
 // Downstream creates delayed-bag reports; *wtr.Client does.
 type Downstream interface {
-	// Create takes a request in the form of the downstream system. After an error it is not known whether a record was created.
+	// Create takes a request in the form of the downstream system. After an error it is not known whether a record was created, unless
+	// the error is wtr.ErrNotSent.
 	Create(ctx context.Context, document string) (wtr.Reply, error)
 }
 
@@ -30,13 +32,12 @@ type Reports interface {
 
 // DelayedBags answers the creation of delayed-bag reports (interface 4.4).
 type DelayedBags struct {
-	Trails     Trails
+	Trails     func(bag.Sight) Trails // for who sees that; nil is everything
 	Airports   Airports
 	Downstream Downstream
 	Reports    Reports
+	Outcomes   Outcomes
 	Clock      func() time.Time
-
-	unfiled unfiled
 }
 
 // Operation returns POST delayedbags.
@@ -60,26 +61,74 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	ctx = context.WithoutCancel(ctx) // what was begun is brought to its end, whether or not the caller waits for it
-	bags, err := d.delayed(ctx, request, c.Key)
+	bags, err := d.bags(ctx, request, c.Key)
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	made, reply, err := d.make(ctx, c, document)
+	id := identify(c.Key, c.Request.Header["Idempotency-Key"], document)
+	made, claimed, err := d.claim(ctx, id)
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
-	case reply.NotFound && len(reply.Errors) == 0:
-		return c.Refuse(fault.DelayedNotFound)
+	case claimed:
+		return d.forward(ctx, c, id, document, bags)
+	case made == nil:
+		return notKnown(c, errUnderWay)
+	}
+	return d.answer(ctx, c, id, made, bags)
+}
+
+// forward sends a request on, which nobody else does now.
+func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document string, bags reported) web.Answer {
+	reply, err := d.Downstream.Create(ctx, document)
+	switch {
+	case errors.Is(err, wtr.ErrNotSent):
+		d.release(ctx, id)
+		return c.Unavailable(err)
+	case err != nil:
+		d.noteUnknown(ctx, id)
+		return notKnown(c, err)
 	case reply.Reference == "":
+		d.release(ctx, id)
+		if reply.NotFound && len(reply.Errors) == 0 {
+			return c.Refuse(fault.DelayedNotFound)
+		}
 		return relay(c, reply)
 	}
-	report := enricher.Report{Reference: reply.Reference, Station: reply.Station, Plates: request.Plates}
-	if err := d.file(ctx, c, report, made); err != nil {
-		d.unfiled.keep(c.Key.Name, document, creation{reply, made})
-		return c.Unavailable(err)
+	now := d.Clock().UTC().Truncate(time.Millisecond)
+	made := &creation{Reference: reply.Reference, Station: reply.Station, Made: now, Plates: bags.reached}
+	if err := d.noteMade(ctx, id, made); err != nil {
+		if d.file(ctx, c, made) != nil {
+			return notKnown(c, err) // it is created, but a repetition would not find out
+		}
+		return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
 	}
-	d.unfiled.forget(c.Key.Name, document)
-	return c.OK(appendReport(c.Buffer, bags, reply.Reference))
+	return d.answer(ctx, c, id, made, bags)
+}
+
+// answer answers with a report that was created, for this request or for the same one before it, and files it if that is still to be
+// done. After an error the caller may send the request again.
+func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *creation, bags reported) web.Answer {
+	if !made.Filed {
+		if err := d.file(ctx, c, made); err != nil {
+			return c.Unavailable(err)
+		}
+		made.Filed = true
+		if err := d.noteMade(ctx, id, made); err != nil {
+			return c.Unavailable(err)
+		}
+	}
+	return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
+}
+
+// errUnderWay is the cause of an answer to a request whose first one has no known outcome.
+var errUnderWay = errors.New("the same request was sent on before, and its outcome is not known")
+
+// notKnown answers that nobody knows whether a report was created. Sending the request again would not tell.
+func notKnown(c *web.Call, cause error) web.Answer {
+	answer := c.Refuse(fault.DelayedNotKnown)
+	answer.Cause = cause
+	return answer
 }
 
 // parseRequest reads the one parameter.
@@ -105,23 +154,15 @@ func covers(key *apikey.Key, vendors []string) bool {
 	return !slices.ContainsFunc(vendors, func(airline string) bool { return !key.Airline(airline) })
 }
 
-// make has the record created downstream, unless that was done before and only filing it failed: then the caller, who was told
-// that sending again is safe, gets that record. made is when it was created.
-func (d *DelayedBags) make(ctx context.Context, c *web.Call, document string) (made time.Time, reply wtr.Reply, err error) {
-	if before, ok := d.unfiled.find(c.Key.Name, document); ok {
-		return before.made, before.reply, nil
-	}
-	reply, err = d.Downstream.Create(ctx, document)
-	return d.Clock().UTC().Truncate(time.Millisecond), reply, err
-}
-
-func (d *DelayedBags) file(ctx context.Context, c *web.Call, report enricher.Report, made time.Time) error {
-	if len(report.Plates) == 0 {
+// file makes a report an event of the bags that it reaches. To file it again changes nothing.
+func (d *DelayedBags) file(ctx context.Context, c *web.Call, made *creation) error {
+	if len(made.Plates) == 0 {
 		return nil // no bag, no event
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return d.Reports.File(ctx, report, made, c.UniqueID())
+	report := enricher.Report{Reference: made.Reference, Station: made.Station, Plates: made.Plates}
+	return d.Reports.File(ctx, report, made.Made, c.UniqueID())
 }
 
 // relay answers with the errors of the downstream system, in its shape and in ours.

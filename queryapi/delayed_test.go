@@ -41,18 +41,57 @@ func (f *filed) File(_ context.Context, report enricher.Report, received time.Ti
 	return nil
 }
 
+// outcomes remembers what became of requests.
+type outcomes struct {
+	mutex sync.Mutex
+	notes map[string]string
+	err   error // of Claim
+	lost  error // of Note
+}
+
+func (o *outcomes) Claim(_ context.Context, id string) (note string, claimed bool, err error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.err != nil {
+		return "", false, o.err
+	}
+	note, before := o.notes[id]
+	if !before {
+		o.notes[id] = ""
+	}
+	return note, !before, nil
+}
+
+func (o *outcomes) Note(_ context.Context, id, note string) error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.lost == nil {
+		o.notes[id] = note
+	}
+	return o.lost
+}
+
+func (o *outcomes) Release(_ context.Context, id string) error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	delete(o.notes, id)
+	return nil
+}
+
 // desk is the operation with a real client and a simulated downstream system.
 type desk struct {
 	*web.Site
+	client    *wtr.Client
 	simulator *wtr.Simulator
 	reports   *filed
+	outcomes  *outcomes
 	trails    *answers
 	now       time.Time
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{simulator: &wtr.Simulator{}, reports: &filed{}, trails: &answers{}, now: time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC)}
+	d := &desk{simulator: &wtr.Simulator{}, reports: &filed{}, outcomes: &outcomes{notes: map[string]string{}}, trails: &answers{}, now: time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC)}
 	server := httptest.NewServer(d.simulator)
 	t.Cleanup(server.Close)
 	const limit = 700 * time.Millisecond
@@ -60,11 +99,18 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operation := (&queryapi.DelayedBags{
-		Trails: d.trails, Airports: airport.New(), Downstream: client, Reports: d.reports, Clock: func() time.Time { return d.now },
-	}).Operation()
-	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
+	d.client = client
+	d.Site = d.operation(client)
 	return d
+}
+
+// operation returns the operation with another downstream system.
+func (d *desk) operation(downstream queryapi.Downstream) *web.Site {
+	operation := (&queryapi.DelayedBags{
+		Trails: func(bag.Sight) queryapi.Trails { return d.trails }, Airports: airport.New(), Downstream: downstream, Reports: d.reports,
+		Outcomes: d.outcomes, Clock: func() time.Time { return d.now },
+	}).Operation()
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
 }
 
 const delayedPath = "/baggage/delayedbags/v1.0/"
@@ -89,9 +135,27 @@ func (d *desk) post(key, target, contentType, body string) string {
 	return fmt.Sprint(w.Code, " ", w.Body)
 }
 
-func (d *desk) send(key, document string) string {
+func (d *desk) send(key, document string, header ...string) string {
+	w := d.record(key, document, header...)
+	return fmt.Sprint(w.Code, " ", w.Body)
+}
+
+func (d *desk) record(key, document string, header ...string) *httptest.ResponseRecorder {
+	return d.recordBy(d.Site, key, document, header...)
+}
+
+func (*desk) recordBy(s *web.Site, key, document string, header ...string) *httptest.ResponseRecorder {
 	text, _ := json.Marshal(map[string]string{"Request": document})
-	return d.post(key, delayedPath, "application/json", string(text))
+	r := httptest.NewRequest("POST", delayedPath, strings.NewReader(string(text)))
+	r.Header.Set("api_key", key)
+	for i := 0; i < len(header); i += 2 {
+		if header[i+1] != "" {
+			r.Header.Set(header[i], header[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
 }
 
 const (
@@ -104,11 +168,11 @@ func TestDelayedBagReportIsCreatedFromJSONAndForms(t *testing.T) {
 	if got := d.send("demo", request()); got != created {
 		t.Errorf("JSON: %s, want %s", got, created)
 	}
-	form := url.Values{"Request": {request()}}.Encode()
+	form := url.Values{"Request": {request(`"AGENT1"`, `"AGENT2"`)}}.Encode()
 	if got := d.post("demo", delayedPath, "application/x-www-form-urlencoded", form); got != strings.Replace(created, "10001", "10002", 1) {
 		t.Errorf("form: %s", got)
 	}
-	text, _ := json.Marshal(map[string]string{"Request": request()})
+	text, _ := json.Marshal(map[string]string{"Request": request(`"AGENT1"`, `"AGENT3"`)})
 	if got := d.post("demo", delayedPath+"?callback=a.b", "", string(text)); got != "200 /**/a.b("+strings.Replace(created[4:], "10001", "10003", 1)+");" {
 		t.Errorf("script: %s", got)
 	}
@@ -205,14 +269,14 @@ func TestErrorsOfTheDownstreamSystemAreRelayed(t *testing.T) {
 	}
 }
 
-func TestWrongAnswersOfTheDownstreamSystemAre503(t *testing.T) {
+func TestWrongAnswersOfTheDownstreamSystemLeaveTheOutcomeUnknown(t *testing.T) {
 	for _, misbehave := range []wtr.Misbehaviour{
 		{Fault: wtr.CutBefore}, {Fault: wtr.CutDuring}, {Fault: wtr.CutAfter}, {Fault: wtr.Truncated}, {Fault: wtr.NotJSON}, {Fault: wtr.Empty},
 		{Fault: wtr.Oversized}, {Fault: wtr.Failing}, {Delay: 5 * time.Second},
 	} {
 		d := newDesk(t)
 		d.simulator.Misbehave(misbehave, 0)
-		if got := d.send("demo", request()); got != refusal(fault.Unavailable) {
+		if got := d.send("demo", request()); got != refusal(fault.DelayedNotKnown) || !strings.Contains(got, "not known") {
 			t.Errorf("%+v: %s", misbehave, got)
 		}
 		if d.simulator.Created() > 1 || len(d.reports.reports) != 0 {
@@ -242,11 +306,174 @@ func TestReportThatCouldNotBeFiledIsFiledWhenTheRequestComesAgain(t *testing.T) 
 	if got := d.send("lx", request()); got != strings.Replace(created, "10001", "10002", 1) {
 		t.Errorf("the same request of another key is another request: %s", got)
 	}
-	if got := d.send("demo", request()); got != created || d.simulator.Created() != 2 || !d.reports.times[1].Equal(began) {
+	if got := d.send("demo", request()); got != created || d.simulator.Created() != 2 || len(d.reports.times) != 1 || !d.reports.times[0].Equal(began) {
 		t.Errorf("%s, %d records, filed at %v", got, d.simulator.Created(), d.reports.times)
 	}
-	if got := d.send("demo", request()); got != strings.Replace(created, "10001", "10003", 1) {
-		t.Errorf("once it is filed, the request is a new one: %s", got)
+	if got := d.send("demo", request()); got != created || len(d.reports.times) != 1 {
+		t.Errorf("once it is filed, it is not filed again: %s, filed at %v", got, d.reports.times)
+	}
+}
+
+func TestTheSameRequestGetsTheFirstAnswerAgain(t *testing.T) {
+	d := newDesk(t)
+	for range 3 {
+		if got := d.send("demo", request()); got != created {
+			t.Errorf("%s, want %s", got, created)
+		}
+	}
+	if d.simulator.Created() != 1 || len(d.reports.reports) != 1 {
+		t.Errorf("%d records, filed %v", d.simulator.Created(), d.reports.reports)
+	}
+	for i, other := range []string{request(`"AGENT1"`, `"AGENT2"`), request("MUELLER", "MEIER")} {
+		if got := d.send("demo", other); !strings.Contains(got, fmt.Sprintf(`"DENUS1000%d"`, 2+i)) {
+			t.Errorf("another request: %s", got)
+		}
+	}
+}
+
+func TestIdempotencyKeyTellsTwoEqualReportsApart(t *testing.T) {
+	d := newDesk(t)
+	for _, tc := range []struct{ key, reference string }{
+		{"", "DENUS10001"}, {"a", "DENUS10002"}, {"b", "DENUS10003"}, {"a", "DENUS10002"}, {"", "DENUS10001"},
+	} {
+		if got := d.send("demo", request(), "Idempotency-Key", tc.key); !strings.Contains(got, `"`+tc.reference+`"`) {
+			t.Errorf("Idempotency-Key %q: %s, want %s", tc.key, got, tc.reference)
+		}
+	}
+}
+
+func TestWhatIsNotKnownIsNotSentOnAgain(t *testing.T) {
+	d := newDesk(t)
+	d.simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.CutAfter}, 1)
+	for range 3 {
+		w := d.record("demo", request())
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.DelayedNotKnown) || w.Header().Get("Retry-After") != "" {
+			t.Errorf("%s, Retry-After %q", got, w.Header().Get("Retry-After"))
+		}
+	}
+	if d.simulator.Created() != 1 {
+		t.Errorf("%d records", d.simulator.Created())
+	}
+	if got := d.send("demo", request(), "Idempotency-Key", "a"); !strings.HasPrefix(got, "200 ") {
+		t.Errorf("with another Idempotency-Key: %s", got)
+	}
+}
+
+func TestWhatWasRefusedMayBeTriedAgain(t *testing.T) {
+	d := newDesk(t)
+	for _, misbehaviour := range []wtr.Fault{wtr.NotFound, wtr.Missing} {
+		d.simulator.Misbehave(wtr.Misbehaviour{Fault: misbehaviour}, 1)
+		if got := d.send("demo", request()); !strings.HasPrefix(got, "404 ") {
+			t.Errorf("%v: %s", misbehaviour, got)
+		}
+	}
+	if got := d.send("demo", request()); !strings.HasPrefix(got, `200 {"success":true`) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestWhatWasNotSentMayBeSentAgain(t *testing.T) {
+	d := newDesk(t)
+	for range 2 {
+		operation := d.operation(unreachable{})
+		w := d.recordBy(operation, "demo", request())
+		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.Unavailable) || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s, Retry-After %q", got, w.Header().Get("Retry-After"))
+		}
+	}
+	if got := d.send("demo", request()); got != created {
+		t.Errorf("%s, want %s", got, created)
+	}
+}
+
+// unreachable is a downstream system to which there is no connection.
+type unreachable struct{}
+
+func (unreachable) Create(context.Context, string) (wtr.Reply, error) {
+	return wtr.Reply{}, fmt.Errorf("create: %w", wtr.ErrOpen)
+}
+
+// held is a downstream system that answers when it is let.
+type held struct {
+	queryapi.Downstream
+	asked, let chan struct{}
+}
+
+func (h held) Create(ctx context.Context, document string) (wtr.Reply, error) {
+	h.asked <- struct{}{}
+	<-h.let
+	return h.Downstream.Create(ctx, document)
+}
+
+func TestOfTwoEqualRequestsAtOnceOneIsSentOn(t *testing.T) {
+	d := newDesk(t)
+	slow := held{d.client, make(chan struct{}, 2), make(chan struct{})}
+	operation := d.operation(slow)
+	first := make(chan string)
+	go func() { first <- fmt.Sprint(d.recordBy(operation, "demo", request()).Body) }()
+	<-slow.asked
+	if got := d.recordBy(operation, "demo", request()); got.Code != 503 || !strings.Contains(got.Body.String(), "not known") {
+		t.Errorf("while the first is under way: %d %s", got.Code, got.Body)
+	}
+	second := make(chan string)
+	go func() { second <- fmt.Sprint(d.recordBy(operation, "demo", request()).Body) }()
+	close(slow.let)
+	if got := <-first; "200 "+got != created {
+		t.Errorf("the first: %s", got)
+	}
+	if got := <-second; "200 "+got != created {
+		t.Errorf("who waits gets the first answer: %s", got)
+	}
+	if d.simulator.Created() != 1 {
+		t.Errorf("%d records", d.simulator.Created())
+	}
+}
+
+func TestNothingIsForwardedThatCannotBeNoted(t *testing.T) {
+	d := newDesk(t)
+	d.outcomes.err = errors.New("Redis is away")
+	if got := d.send("demo", request()); got != refusal(fault.Unavailable) || d.simulator.Created() != 0 {
+		t.Errorf("%s, %d records", got, d.simulator.Created())
+	}
+}
+
+func TestReportThatIsCreatedButNotNotedIsASuccess(t *testing.T) {
+	d := newDesk(t)
+	d.outcomes.lost = errors.New("Redis is away")
+	if got := d.send("demo", request()); got != created || len(d.reports.reports) != 1 {
+		t.Errorf("%s, filed %v", got, d.reports.reports)
+	}
+	if got := d.send("demo", request()); got != refusal(fault.DelayedNotKnown) || d.simulator.Created() != 1 {
+		t.Errorf("again: %s, %d records", got, d.simulator.Created())
+	}
+}
+
+func TestReportReachesBagsInScopeOnly(t *testing.T) {
+	day := func(b *bag.Bag) *bag.Bag { b.FirstDay, _ = bag.ParseDay("2026-03-14"); return b }
+	swiss := day(made(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK"))
+	british := day(made(t, "0724100001", "DEF456", "SECRET", "BA", "1", "LHR", "ZRH"))
+	for _, tc := range []struct {
+		name, key string
+		bags      []*bag.Bag
+		reached   int
+	}{
+		{"its own", "lx", []*bag.Bag{swiss}, 2},
+		{"another's", "lx", []*bag.Bag{british}, 0},
+		{"its own and another's, which the event would meet too", "lx", []*bag.Bag{swiss, british}, 0},
+		{"none", "lx", nil, 0},
+		{"every key reaches all", "demo", []*bag.Bag{swiss, british}, 2},
+		{"also of a bag that is not known yet", "demo", nil, 2},
+	} {
+		d := newDesk(t)
+		d.trails.plate = tc.bags
+		got := d.send(tc.key, request())
+		reached := 0
+		if len(d.reports.reports) > 0 {
+			reached = len(d.reports.reports[0].Plates)
+		}
+		if !strings.HasPrefix(got, "200 ") || reached != tc.reached || tc.key == "lx" && strings.Contains(got, "SECRET") {
+			t.Errorf("%s: %d plates are reached: %s", tc.name, reached, got)
+		}
 	}
 }
 

@@ -11,65 +11,71 @@ import (
 // reportDays is how many days before a report the first flight of a bag may lie (rules §4).
 const reportDays = 14
 
-// delayed finds the bags of a request. They are read before the request is forwarded, so that nothing is created downstream while
-// the index is away.
-func (d *DelayedBags) delayed(ctx context.Context, request wtr.Request, key *apikey.Key) ([]delayedBag, error) {
+// reported is what a request is about: the bags as the answer shows them, and the plates of those whose event it is to be.
+type reported struct {
+	shown   []delayedBag
+	reached []bag.Plate
+}
+
+// bags finds the bags of a request. They are read before the request is forwarded, so that nothing is created downstream while
+// the index is away. A limited key reaches only bags that it sees, so that it cannot make those of others Delayed.
+func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found reported, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	today := bag.DayOf(d.Clock().In(d.Airports.Location(request.Station)))
-	var found []delayedBag
+	sight := sightOf(key, d.Airports)
+	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
 	for _, plate := range request.Plates {
-		bags, err := d.Trails.OfPlate(ctx, plate)
+		bags, err := trails.OfPlate(ctx, plate)
 		if err != nil {
-			return nil, err
+			return reported{}, err
 		}
-		b := current(bags, today)
-		if b == nil || !key.Bag(b) {
-			// Of a bag that is not there, or is not to be seen, only the request itself is known.
-			found = append(found, delayedBag{bag: &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}})
+		meant := current(bags, today)
+		seen := views(meant, viewer)
+		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
+			found.reached = append(found.reached, plate)
+		}
+		if len(seen) != 1 {
+			// Of a bag that is not there, or is not to be seen, only the request itself is known. If it may be one of two, nobody
+			// knows whose names to show.
+			found.shown = append(found.shown, delayedBag{bag: &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}})
 			continue
 		}
-		tag, err := d.rushTag(ctx, b, key)
+		tag, err := reflightedAs(ctx, trails, seen[0], viewer)
 		if err != nil {
-			return nil, err
+			return reported{}, err
 		}
-		found = append(found, delayedBag{b, tag})
+		found.shown = append(found.shown, delayedBag{seen[0], tag})
 	}
-	return found, nil
+	return found, viewer.Err()
 }
 
-// current returns the bag of a plate that a report of that day is about: the one with the latest first flight date not after it.
-// Where two bags share that date nobody knows whose names to show, and there is none.
-func current(bags []*bag.Bag, day bag.Day) *bag.Bag {
-	var latest *bag.Bag
-	shared := false
+// current returns the bags of a plate that a report of that day is about: those with the latest first flight date not after it.
+func current(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 	for _, b := range bags {
 		switch {
 		case b.FirstDay > day || b.FirstDay < day-reportDays:
-		case latest == nil || b.FirstDay > latest.FirstDay:
-			latest, shared = b, false
-		case b.FirstDay == latest.FirstDay:
-			shared = true
+		case len(latest) == 0 || b.FirstDay > latest[0].FirstDay:
+			latest = []*bag.Bag{b}
+		case b.FirstDay == latest[0].FirstDay:
+			latest = append(latest, b)
 		}
-	}
-	if shared {
-		return nil
 	}
 	return latest
 }
 
-// rushTag returns the plate under which a bag was re-flighted last, or "". Rush bags are joined in the list of the passenger.
-func (d *DelayedBags) rushTag(ctx context.Context, b *bag.Bag, key *apikey.Key) (bag.Plate, error) {
+// reflightedAs returns the plate under which a bag was re-flighted last, or "". Rush bags are joined in the list of the passenger.
+func reflightedAs(ctx context.Context, trails Trails, b *bag.Bag, viewer *bag.Viewer) (bag.Plate, error) {
 	if b.PNR == "" || len(b.Legs) == 0 || !b.Legs[0].Living {
 		return "", nil
 	}
-	listed, err := d.Trails.OfPassenger(ctx, b.PNR, b.Legs[0].Day)
+	listed, err := trails.OfPassenger(ctx, b.PNR, b.Legs[0].Day)
 	if err != nil {
 		return "", err
 	}
 	for _, same := range listed {
 		if same.Plate == b.Plate && same.FirstDay == b.FirstDay {
-			return rushTag(same, key), nil
+			return rushTag(same, viewer), nil
 		}
 	}
 	return "", nil

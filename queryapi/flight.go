@@ -40,8 +40,7 @@ func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
 	return q, f
 }
 
-// flight answers bags for flight (interface 4.1). Airline and airport of the request must be in scope, whatever the data;
-// all bags that are then found are in scope too.
+// flight answers bags for flight (interface 4.1). Airline and airport of the request must be in scope, whatever the data.
 func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	query, f := parseFlight(c.Values, q.Airports)
 	if f = c.Faults(f); len(f) > 0 {
@@ -51,7 +50,7 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	if !c.Key.MayUse(apikey.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
 		return c.NotAuthorised()
 	}
-	listed, err := q.Trails.OfFlight(ctx, query.airport, query.arriving, query.flight)
+	listed, err := q.Trails(q.sight(c.Key)).OfFlight(ctx, query.airport, query.arriving, query.flight)
 	if err != nil {
 		return c.Unavailable(err)
 	}

@@ -42,12 +42,12 @@ func parseHistory(values []string, parameters web.Query) (q historyQuery, f faul
 	return q, f
 }
 
-// matches reports whether the query means the bag.
+// matches reports whether PNR and surname of the query mean the bag.
 func (q *historyQuery) matches(b *bag.Bag) bool {
-	return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname)) && b.Names(q.day)
+	return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname))
 }
 
-// narrow keeps the bags that the query means. Cancelled ones count only where there are no others.
+// narrow keeps the bags that PNR and surname mean. Cancelled ones count only if there are no others.
 func (q *historyQuery) narrow(bags []*bag.Bag) []*bag.Bag {
 	var living, cancelled []*bag.Bag
 	for _, b := range bags {
@@ -75,27 +75,38 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	var answer web.Answer
-	err := q.Trails.ShowPlate(ctx, query.plate, func(bags []*bag.Bag) { answer = q.answer(c, query, bags) })
+	sight := q.sight(c.Key)
+	err := q.Trails(sight).ShowPlate(ctx, query.plate, func(bags []*bag.Bag) { answer = q.answer(c, query, bags, bag.NewViewer(ctx, sight)) })
 	if err != nil {
 		return c.Unavailable(err)
 	}
 	return answer
 }
 
-// answer answers with that bag of a plate which the query means.
-func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag) web.Answer {
-	bags = query.narrow(inScope(bags, c.Key))
-	switch len(bags) {
+// answer answers with that bag of a plate which the query means. Plate and date alone decide whether there is one that the key may
+// not see: else the answer would tell whether a guessed name is right.
+func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag, viewer *bag.Viewer) web.Answer {
+	named := func(b *bag.Bag) bool { return b.Names(query.day) }
+	there := sifted(bags, named)
+	seen := sifted(views(there, viewer), named)
+	if err := viewer.Err(); err != nil {
+		return c.Unavailable(err)
+	}
+	if len(there) > 0 && len(seen) == 0 {
+		return hidden(c, fault.HistoryNoBag)
+	}
+	seen = query.narrow(seen)
+	switch len(seen) {
 	case 0:
-		return nothing(c, fault.HistoryNoBag)
+		return c.Refuse(fault.HistoryNoBag)
 	case 1:
-		return q.show(c, bags[0], query.includeBIM)
+		return q.show(c, seen[0], query.includeBIM, viewer)
 	}
 	return c.Refuse(fault.HistorySeveralBags)
 }
 
 // show answers with one bag.
-func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool) web.Answer {
+func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.Viewer) web.Answer {
 	dst := append(c.Buffer, `{"success":true,"bag":`...)
 	dst = bagjson.AppendBag(dst, b)
 	dst = append(dst, `,"events":[`...)
@@ -106,7 +117,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool) web.Answer {
 		}
 		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
 		if e.Code == reflightedCode {
-			shown.Reflighted = reflighted(b, e, c.Key)
+			shown.Reflighted = reflighted(b, e, viewer)
 		}
 		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
 		var err error

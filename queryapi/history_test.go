@@ -173,7 +173,10 @@ func TestHistoryOutOfScopeIsNotThere(t *testing.T) {
 		{"lhr", []*bag.Bag{swiss, british}, "MEIER"},
 		{"no-airline", []*bag.Bag{swiss, british}, refusal(fault.HistoryNotAuthorised)},
 		{"ba", []*bag.Bag{swiss}, refusal(fault.HistoryNotAuthorised)},
-		{"ba", nil, refusal(fault.HistoryNotAuthorised)},
+		{"ba", nil, refusal(fault.HistoryNoBag)},
+		{"concealing", []*bag.Bag{british}, refusal(fault.HistoryNoBag)},
+		{"concealing", nil, refusal(fault.HistoryNoBag)},
+		{"concealing", []*bag.Bag{swiss, british}, "MUELLER"},
 		{"demo", nil, refusal(fault.HistoryNoBag)},
 		{"lx", []*bag.Bag{cancelled, british}, "HUBER"},
 	} {
@@ -189,7 +192,7 @@ func rush(t *testing.T, named bag.Plate) *bag.Bag {
 	t.Helper()
 	original := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	b.Rush = true
+	b.Rush, b.Events[0].Message.Original = true, named
 	if named != "" {
 		b.Originals = []bag.Plate{named}
 	}
@@ -219,13 +222,31 @@ func TestReflightedInfoStandsOnTheReflightedEventAndShowsNothingOutOfScope(t *te
 	}
 }
 
-func TestRawMessageOfSeveralGroupsIsForKeysThatCoverEverything(t *testing.T) {
+func TestHistoryTellsByPlateAndDateAloneWhetherTheKeyMayNotSeeABag(t *testing.T) {
+	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	british := made(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
+	for _, query := range []string{"", "?pax_surname=MEIER", "?pax_surname=HUBER", "?pnr=DEF456", "?pnr=XXX999"} {
+		if got := get(site(&answers{plate: []*bag.Bag{british}}), "lx", historyPath+query); got != refusal(fault.HistoryNotAuthorised) {
+			t.Errorf("%q: a guessed name changes the answer: %s", query, got)
+		}
+		want := refusal(fault.HistoryNoBag)
+		if got := get(site(&answers{plate: []*bag.Bag{british, swiss}}), "lx", historyPath+query); query != "" && got != want {
+			t.Errorf("%q beside a bag in scope: %s, want %s", query, got, want)
+		}
+	}
+	otherDay := strings.Replace(historyPath, "2026-03-14", "2026-03-15", 1)
+	if got := get(site(&answers{plate: []*bag.Bag{british}}), "lx", otherDay); got != refusal(fault.HistoryNoBag) {
+		t.Errorf("on another day there is no bag: %s", got)
+	}
+}
+
+func TestRawMessageIsShownIfAllOfItsFlightsAreInScope(t *testing.T) {
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	several := *b.Events[0].Message
 	several.Raw = "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MUELLER\n.F/BA713/14MAR/LHR\n.N/0125100001001\n.P/1SECRET\nENDBSM\n"
 	report := bag.Message{Kind: bag.Report, Airport: "ZRH", Raw: `{"station":"ZRH"}`, Happened: several.Happened}
 	b.Events = append(b.Events, bag.Event{Code: "EXPECTED", Message: &several}, bag.Event{Code: "MISHANDLED", Message: &report})
-	for key, want := range map[string]int{"demo": 2, "lx": 1} {
+	for key, want := range map[string]int{"demo": 2, "lx": 1, "lx-at-jfk": 0} { // which does not cover its airport
 		got := get(site(&answers{plate: []*bag.Bag{b}}), key, historyPath+"?include_bim=true")
 		if strings.Count(got, "raw_bim_msg") != want || strings.Contains(got, "SECRET") != (key == "demo") {
 			t.Errorf("%s: %s", key, got)

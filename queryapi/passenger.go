@@ -2,6 +2,7 @@ package queryapi
 
 import (
 	"context"
+	"slices"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
@@ -24,6 +25,12 @@ func parsePassenger(values []string) (q passengerQuery, f faults) {
 	return q, f
 }
 
+// means reports whether what is seen of a bag has the PNR, and a living leg that departs on the day.
+func (q *passengerQuery) means(b *bag.Bag) bool {
+	return b.HasPNR(q.pnr) &&
+		slices.ContainsFunc(b.Legs, func(l bag.Leg) bool { return l.Living && l.Day == q.day })
+}
+
 // passenger answers bags for passenger (interface 4.3).
 func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	query, f := parsePassenger(c.Values)
@@ -33,20 +40,28 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	if !c.Key.MayUse(apikey.BagsForPassenger) {
 		return c.NotAuthorised()
 	}
-	bags, err := q.Trails.OfPassenger(ctx, query.pnr, query.day)
-	if err != nil {
+	sight := q.sight(c.Key)
+	bags, err := q.Trails(sight).OfPassenger(ctx, query.pnr, query.day)
+	switch {
+	case err != nil:
+		return c.Unavailable(err)
+	case len(bags) == 0:
+		return c.Refuse(fault.PassengerNoBags)
+	}
+	viewer := bag.NewViewer(ctx, sight)
+	bags = sifted(views(bags, viewer), query.means)
+	if err := viewer.Err(); err != nil {
 		return c.Unavailable(err)
 	}
-	bags = inScope(bags, c.Key)
 	if len(bags) == 0 {
-		return nothing(c, fault.PassengerNoBags)
+		return hidden(c, fault.PassengerNoBags)
 	}
 	dst := append(c.Buffer, `{"success":true,"bags":[`...)
 	for i, b := range bags {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = bagjson.AppendPassengerBag(dst, b, rushTag(b, c.Key))
+		dst = bagjson.AppendPassengerBag(dst, b, rushTag(b, viewer))
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
 		}

@@ -68,7 +68,12 @@ func TestBagsForPassengerShowsWhatIsInScopeOnly(t *testing.T) {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}
-	if got := get(site(&answers{}), "lx", passengerPath); got != refusal(fault.PassengerNotAuthorised) {
-		t.Errorf("a limited key learns that there is no such bag: %s", got)
+	for _, key := range []string{"lx", "concealing", "demo"} {
+		if got := get(site(&answers{}), key, passengerPath); got != refusal(fault.PassengerNoBags) {
+			t.Errorf("%s: if there is no bag, nothing is found: %s", key, got)
+		}
+	}
+	if got := get(site(&answers{passenger: []*bag.Bag{british}}), "concealing", passengerPath); got != refusal(fault.PassengerNoBags) {
+		t.Errorf("a key that conceals learns that there is a bag: %s", got)
 	}
 }

@@ -20,10 +20,11 @@ import (
 	"bagtrail/parser"
 )
 
-// Trails answers the three questions; *trail.Reader does. A call MUST return when ctx ends. Its answer is whole, or an error.
-// Bags come in the order of lists.
+// Trails answers the three questions for somebody; *trail.Reader does. A call MUST return when ctx ends. Its answer is whole, or an
+// error. Bags come in the order of lists. They are whole, but lead only to originals and rush bags whose founders the asker sees.
 type Trails interface {
-	// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives there.
+	// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives there, with those
+	// fields that the asker sees.
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
 	// OfPlate returns the bags of a plate.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
@@ -37,6 +38,7 @@ type Trails interface {
 type Airports interface {
 	parser.Reference
 	bagjson.Places
+	apikey.Places
 }
 
 // Flights is the flight reference; *flightref.Store is one.
@@ -47,7 +49,7 @@ type Flights interface {
 
 // Queries answers the queries.
 type Queries struct {
-	Trails   Trails
+	Trails   func(bag.Sight) Trails // for who sees that; nil is everything
 	Airports Airports
 	Airlines *airline.Library // nil knows no two codes of one airline
 	Flights  Flights

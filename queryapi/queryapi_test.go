@@ -41,6 +41,7 @@ var testKeys = keys{
 	"lx-at-jfk":    {Name: "lx-at-jfk", Customer: "LX", Airlines: only("LX"), Airports: only("JFK"), Operations: all},
 	"ba":           {Name: "ba", Customer: "BA", Airlines: only("BA"), Airports: all, Operations: all},
 	"lhr":          {Name: "lhr", Customer: "LHR", Airlines: all, Airports: only("LHR"), Operations: all},
+	"concealing":   {Name: "concealing", Customer: "LX", Airlines: only("LX"), Airports: all, Operations: all, Conceal: true},
 	"no-airline":   {Name: "no-airline", Customer: "X", Airlines: only(), Airports: all, Operations: all},
 	"history-only": {Name: "history-only", Customer: "X", Airlines: all, Airports: all, Operations: only("history")},
 	"posts":        {Name: "posts", Customer: "X", Airlines: all, Airports: all, Operations: only("processbim", "delayedbags")},
@@ -81,7 +82,7 @@ func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*ba
 func site(trails queryapi.Trails) *web.Site { return siteWith(trails, flightref.None()) }
 
 func siteWith(trails queryapi.Trails, flights queryapi.Flights) *web.Site {
-	queries := queryapi.Queries{Trails: trails, Airports: airport.New(), Airlines: airline.New(), Flights: flights}
+	queries := queryapi.Queries{Trails: func(bag.Sight) queryapi.Trails { return trails }, Airports: airport.New(), Airlines: airline.New(), Flights: flights}
 	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
 }
 

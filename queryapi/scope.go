@@ -1,6 +1,8 @@
 package queryapi
 
 import (
+	"slices"
+
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
@@ -8,52 +10,82 @@ import (
 	"bagtrail/parser"
 )
 
-// Out of scope is not there (rules §4): no bag, and nothing that an answer would show of one.
+// Who may see what is decided in three places (rules §4): apikey.Sight says what is in scope, bag.Viewer what follows for one bag, and
+// this file what follows for an answer.
 
-// inScope keeps the bags that the key covers.
-func inScope(bags []*bag.Bag, key *apikey.Key) []*bag.Bag {
+// sightOf returns what the key sees; nil is everything.
+func sightOf(key *apikey.Key, places apikey.Places) bag.Sight {
+	if !key.Limited() {
+		return nil
+	}
+	return key.Sight(places)
+}
+
+func (q Queries) sight(key *apikey.Key) bag.Sight { return sightOf(key, q.Airports) }
+
+// views returns what is seen of bags, without those of which nothing is.
+func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
+	if viewer == nil {
+		return bags
+	}
+	var seen []*bag.Bag
+	for _, b := range bags {
+		if view := viewer.View(b); view != nil {
+			seen = append(seen, view)
+		}
+	}
+	return seen
+}
+
+// sifted returns the bags that are wanted.
+func sifted(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
 	var kept []*bag.Bag
 	for _, b := range bags {
-		if key.Bag(b) {
+		if wanted(b) {
 			kept = append(kept, b)
 		}
 	}
 	return kept
 }
 
-// nothing answers that nothing was found. A key that does not cover everything learns only that it may not ask, whether or not
-// there is such a bag.
-func nothing(c *web.Call, id fault.ID) web.Answer {
-	if c.Key.Limited() {
-		return c.NotAuthorised()
+// hidden answers if there are bags, and the key sees none of them. A key that conceals is answered as if there were none.
+func hidden(c *web.Call, nothing fault.ID) web.Answer {
+	if c.Key.Conceal {
+		return c.Refuse(nothing)
 	}
-	return c.Refuse(id)
+	return c.NotAuthorised()
 }
 
 // rushTag returns the plate under which b was re-flighted last, or "".
-func rushTag(b *bag.Bag, key *apikey.Key) bag.Plate {
-	if b.RushTag == nil || !key.Bag(b.RushTag) {
+func rushTag(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
+	if b.RushTag == nil || !viewer.Founding(b) || !viewer.Founding(b.RushTag) {
 		return ""
 	}
 	return b.RushTag.Plate
 }
 
-// reflighted returns which bag an event of the rush bag b re-flights. Of an original that the key does not cover only that plate is
-// shown which the messages of b name themselves.
-func reflighted(b *bag.Bag, e *bag.Event, key *apikey.Key) *bag.Reflighted {
+// reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. Of a bag that must not be shown only that plate is
+// known which the message of the event names itself.
+func reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	r := b.ReflightedBy(e)
-	if r == nil || r.Bag == nil || key.Bag(r.Bag) {
+	if r == nil || viewer == nil {
 		return r
 	}
-	if len(b.Originals) == 0 {
+	if viewer.Founding(b) && r.Bag != nil && viewer.Founding(r.Bag) {
+		seen := *r
+		if !slices.ContainsFunc(viewer.View(r.Bag).Legs, func(l bag.Leg) bool { return l.Flight == r.Flight }) {
+			seen.Flight = bag.Flight{}
+		}
+		return &seen
+	}
+	if e.Message.Original == "" {
 		return nil
 	}
-	return &bag.Reflighted{Plate: r.Plate}
+	return &bag.Reflighted{Plate: e.Message.Original}
 }
 
-// showsRaw reports whether the key may read the text of a message. A message with several groups tells of other bags, of which
-// the scope is not known here, so only a key that covers everything may read it. The document of a delayed-bag report is no
-// baggage message, and nobody reads it.
+// showsRaw reports whether the key may read the text of a message that it sees. The document of a delayed-bag report is no baggage message, and
+// nobody reads it.
 func (q Queries) showsRaw(m *bag.Message, key *apikey.Key) bool {
 	if m.Kind == bag.Report {
 		return false
@@ -63,5 +95,5 @@ func (q Queries) showsRaw(m *bag.Message, key *apikey.Key) bool {
 	}
 	var read parser.Message
 	read.Parse(m.Raw, q.Airports)
-	return len(read.Groups) == 1
+	return key.Sight(q.Airports).Text(&read)
 }

@@ -56,7 +56,7 @@ func responses(operation apikey.Operation) (object, error) {
 		if slices.Contains(jsonp, operation) {
 			forms.Script = object{"schema": object{"type": "string"}}
 		}
-		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(status), "content": forms}
+		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(operation, status), "content": forms}
 	}
 	return all, nil
 }
@@ -97,14 +97,17 @@ func describe(status int, given []fault.Entry) string {
 	return strings.Join(lines, "\n")
 }
 
-func headers(status int) object {
+func headers(operation apikey.Operation, status int) object {
 	all := object{
 		"X-Request-Id":        reference("headers", "RequestId"),
 		"RateLimit-Limit":     reference("headers", "RateLimitLimit"),
 		"RateLimit-Remaining": reference("headers", "RateLimitRemaining"),
 		"RateLimit-Reset":     reference("headers", "RateLimitReset"),
 	}
-	if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
+	switch {
+	case status == http.StatusServiceUnavailable && operation == apikey.DelayedBags:
+		all["Retry-After"] = reference("headers", "RetryAfterUnlessUnknown")
+	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests:
 		all["Retry-After"] = reference("headers", "RetryAfter")
 	}
 	return all
@@ -127,7 +130,11 @@ func shownExamples(operation apikey.Operation, status int, given []fault.Entry) 
 		if isWarning(e) || strings.HasPrefix(e.Code, "SVCPRB") && status == http.StatusBadRequest && e.Code != fault.BIMMissing.Entry().Code {
 			continue // its text goes on with line and element
 		}
-		shown[e.Code] = object{"summary": e.Text, "value": object{
+		name := e.Code
+		if _, there := shown[name]; there {
+			name += "-2"
+		}
+		shown[name] = object{"summary": e.Text, "value": object{
 			"success": false, "errors": []object{{"error_code": e.Code, "error_description": e.Text}},
 		}}
 	}

@@ -19,8 +19,10 @@ import (
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/reportstore"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
@@ -72,8 +74,10 @@ type stack struct {
 // switchable is a reader whose index can be away, and that can be broken.
 type switchable struct {
 	*trail.Reader
-	away, broken atomic.Bool
+	*state
 }
+
+type state struct{ away, broken atomic.Bool }
 
 func (x *switchable) check() error {
 	if x.broken.Load() {
@@ -115,16 +119,25 @@ func newStack(t testing.TB) *stack {
 	enrich := enricher.New(library)
 	pipeline := ingestor.New(library, enrich, index)
 	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, ingestor.NewClock(time.Now), 0)
-	s.trails = &switchable{Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
+	s.trails = &switchable{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
 	client, err := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	operations := queryapi.Queries{Trails: s.trails, Airports: library, Flights: timetable{}}.Operations()
+	trails := func(seen bag.Sight) queryapi.Trails { return &switchable{s.trails.For(seen), s.trails.state} }
+	outcomes, err := bagstore.Open(bagstore.Config{Retention: 24 * time.Hour, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = outcomes.Close() })
+	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}}.Operations()
 	operations = append(operations,
-		(&queryapi.DelayedBags{Trails: s.trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor}, Clock: clock}).Operation(),
+		(&queryapi.DelayedBags{
+			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},
+			Outcomes: reportstore.New(outcomes.Client()), Clock: clock,
+		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Judge: pipeline.Judge, Clock: clock}.Operation())
 	pages, err := apidoc.Pages("test", clock)
 	if err != nil {

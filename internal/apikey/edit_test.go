@@ -77,7 +77,7 @@ func content(t *testing.T, path string) string {
 
 var wanted = apikey.Key{
 	Name: "Zürich <ops> & \"co\"", Customer: "SWISS", Airlines: apikey.ScopeOf([]string{"LX", "WK"}), Airports: apikey.ScopeOf(nil),
-	Operations: apikey.ScopeOf([]string{}), Expires: time.Date(2027, 6, 30, 0, 0, 0, 0, time.FixedZone("", 7200)), Rate: 2.5,
+	Operations: apikey.ScopeOf([]string{}), Expires: time.Date(2027, 6, 30, 0, 0, 0, 0, time.FixedZone("", 7200)), Rate: 2.5, Conceal: true,
 }
 
 func demandWanted(t *testing.T, path, text string) {
@@ -88,7 +88,7 @@ func demandWanted(t *testing.T, path, text string) {
 	}
 	k, found := store.Lookup(text, now)
 	if !found || k.Name != wanted.Name || k.Customer != "SWISS" || !reflect.DeepEqual(k.Airlines, wanted.Airlines) || !k.Airports.All ||
-		k.Operations.All || len(k.Operations.Codes) != 0 || !k.Expires.Equal(wanted.Expires) || k.Rate != 2.5 || k.Burst != 3 {
+		k.Operations.All || len(k.Operations.Codes) != 0 || !k.Expires.Equal(wanted.Expires) || !k.Conceal || k.Rate != 2.5 || k.Burst != 3 {
 		t.Errorf("found %v: %+v", found, k)
 	}
 }

@@ -23,6 +23,7 @@ const digestPrefix = "sha256:"
 //	    airlines: [LX, WK]         # by IATA or ICAO code; a list left out or "*" is everything, [] is nothing
 //	    airports: ["*"]
 //	    operations: [history]
+//	    conceal: false             # true: what is out of scope is answered as if it were not there
 //	    expires: 2027-06-30T00:00:00Z
 //	    revoked: false
 //	    rate: 50                   # requests a second; left out: no limit
@@ -59,6 +60,7 @@ func readKey(v strictyaml.Value) *Key {
 		"operations": func(v strictyaml.Value) {
 			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operations, ", "))
 		},
+		"conceal": func(v strictyaml.Value) { key.Conceal = v.Bool() },
 		"expires": func(v strictyaml.Value) { key.Expires = v.Time() },
 		"revoked": func(v strictyaml.Value) { key.Revoked = v.Bool() },
 		"rate":    func(v strictyaml.Value) { key.Rate = v.Number(0.001, 1e6) },

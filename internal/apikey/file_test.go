@@ -35,7 +35,7 @@ keys:
     expires: 2027-06-30T00:00:00Z
     rate: 2.5
     burst: 7
-  - {name: Zürich Ops, digest: "`+digest("b")+`", airlines: [], airports: "*", revoked: true, rate: 2.5}
+  - {name: Zürich Ops, digest: "`+digest("b")+`", airlines: [], airports: "*", conceal: true, revoked: true, rate: 2.5}
 `)
 	if len(keys) != 2 {
 		t.Fatalf("%d keys", len(keys))
@@ -47,7 +47,7 @@ keys:
 		!reflect.DeepEqual(first.Operations.Codes, []string{"processbim", "history"}) {
 		t.Errorf("first key %+v", first)
 	}
-	if second.Name != "Zürich Ops" || second.Customer != "" || !second.Expires.IsZero() || !second.Revoked || second.Burst != 3 ||
+	if second.Name != "Zürich Ops" || second.Customer != "" || !second.Expires.IsZero() || !second.Revoked || first.Conceal || !second.Conceal || second.Burst != 3 ||
 		second.Airlines.All || second.Airlines.Has("LX") || !second.Airports.All || !second.Operations.All {
 		t.Errorf("second key %+v", second)
 	}

@@ -53,6 +53,7 @@ type Key struct {
 	Airlines   Scope
 	Airports   Scope
 	Operations Scope
+	Conceal    bool      // bags out of scope are answered as if there were none
 	Expires    time.Time // from then on the key is unknown; zero: never
 	Revoked    bool
 	Rate       float64 // requests a second in the long run; 0: without limit

@@ -108,6 +108,7 @@ func members(key *Key) [][2]string {
 	list("airlines", key.Airlines)
 	list("airports", key.Airports)
 	list("operations", key.Operations)
+	add(key.Conceal, "conceal", "true")
 	add(!key.Expires.IsZero(), "expires", quote(key.Expires.UTC().Format(time.RFC3339)))
 	add(key.Revoked, "revoked", "true")
 	add(key.Rate != 0, "rate", strconv.FormatFloat(key.Rate, 'f', -1, 64))

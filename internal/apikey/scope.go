@@ -26,19 +26,65 @@ func (k *Key) Airport(code string) bool { return k.Airports.Has(code) }
 // Flight reports whether the key may ask for the bags of an airline at an airport: both must be in scope.
 func (k *Key) Flight(airline, airport string) bool { return k.Airline(airline) && k.Airport(airport) }
 
-// Leg reports whether a leg is in scope: its airline and one of its airports are.
-func (k *Key) Leg(leg bag.Leg) bool {
-	return k.Airline(leg.Airline) && (k.Airport(leg.From) || k.Airport(leg.To))
+// Sight is what a key covers of what happens to bags (rules §4). It implements bag.Sight.
+type Sight struct {
+	key    *Key
+	places Places
 }
 
-// Bag reports whether a bag is in scope: one of its legs is, living or not. A bag without legs is where the airport of
-// one of its events is and the key covers every airline.
-func (k *Key) Bag(b *bag.Bag) bool {
-	if len(b.Legs) > 0 {
-		return slices.ContainsFunc(b.Legs, k.Leg)
+// Places tells which airports a code stands for; *airport.Library does.
+type Places interface {
+	// Listed reports whether a leg that ends at a code is in the lists of an airport: it ends there, or at a metropolitan code of
+	// its city.
+	Listed(end, airport string) bool
+}
+
+// Sight returns what the key covers.
+func (k *Key) Sight(places Places) Sight { return Sight{k, places} }
+
+// at reports whether the key covers an airport that a message names.
+func (s Sight) at(end string) bool {
+	return s.key.Airport(end) || end != "" &&
+		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.places.Listed(end, airport) })
+}
+
+// Leg reports whether a leg is in scope: its airline and one of its airports are.
+func (s Sight) Leg(leg bag.Leg) bool {
+	return s.key.Airline(leg.Airline) && (s.at(leg.From) || s.at(leg.To))
+}
+
+// Station reports whether a message without a flight is in scope: its airport is, and the key covers every airline.
+func (s Sight) Station(airport string) bool { return s.key.Airlines.All && s.at(airport) }
+
+// Text reports whether the text of a message is in scope: its airport and every flight of its groups are. A group without
+// a flight may be anybody's bags, so that the key must cover every airline.
+func (s Sight) Text(m *parser.Message) bool {
+	station := m.Version.Airport
+	if !s.at(station) {
+		return false
 	}
-	return k.Airlines.All && (k.Airports.All ||
-		slices.ContainsFunc(b.Events, func(e bag.Event) bool { return k.Airport(e.Message.Airport) }))
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		flights := false
+		outside := func(f parser.Flight, from, to string) bool {
+			flights = flights || f.Present()
+			return f.Present() && !s.Leg(bag.Leg{Flight: bag.Flight{Airline: f.Airline}, From: from, To: to})
+		}
+		if outside(g.Inbound, g.Inbound.Airport, station) || outside(g.Outbound, station, g.Outbound.Airport) {
+			return false
+		}
+		from := g.Outbound.Airport
+		for _, onward := range g.Onward {
+			if outside(onward, from, onward.Airport) {
+				return false
+			}
+			from = onward.Airport
+		}
+		if !flights && !s.key.Airlines.All {
+			return false
+		}
+	}
+	return len(m.Groups) > 0
 }
 
 // Message reports whether a message may be processed for the key: the .V airport and in each group the .F airline must

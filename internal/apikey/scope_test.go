@@ -1,9 +1,11 @@
 package apikey_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
@@ -12,6 +14,8 @@ import (
 func key(airlines, airports []string) *apikey.Key {
 	return &apikey.Key{Airlines: apikey.ScopeOf(airlines), Airports: apikey.ScopeOf(airports)}
 }
+
+var places = airport.New()
 
 var (
 	everyone = key(nil, nil)
@@ -85,7 +89,7 @@ func TestALegIsInScopeByItsAirlineAndOneOfItsAirports(t *testing.T) {
 		{none, leg("LX", "ZRH", "JFK"), false},
 		{noPlace, leg("LX", "ZRH", "JFK"), false},
 	} {
-		if got := c.key.Leg(c.leg); got != c.want {
+		if got := c.key.Sight(places).Leg(c.leg); got != c.want {
 			t.Errorf("airlines %v, airports %v: leg %+v %v", c.key.Airlines, c.key.Airports, c.leg, got)
 		}
 	}
@@ -97,32 +101,64 @@ func TestAFlightIsInScopeByItsAirlineAndTheAirportAskedFor(t *testing.T) {
 	}
 }
 
-func TestABagIsInScopeByOneOfItsLegs(t *testing.T) {
-	dead := leg("LX", "ZRH", "JFK")
-	dead.Living = false
-	living := leg("BA", "JFK", "LHR")
-	living.Living = true
-	b := &bag.Bag{Legs: []bag.Leg{living, dead}}
-	if !narrow.Bag(b) || !swiss.Bag(b) || key([]string{"BA"}, []string{"ZRH"}).Bag(b) || none.Bag(b) {
-		t.Error("one leg, living or not, must be in scope with airline and airport")
+func TestALegThatEndsAtAMetropolitanCodeIsInScopeByOneOfItsAirports(t *testing.T) {
+	heathrow := key(nil, []string{"LHR"}).Sight(places)
+	if !heathrow.Leg(leg("LX", "ZRH", "LON")) || !heathrow.Leg(leg("LX", "LON", "ZRH")) {
+		t.Error("a leg to LON may end at LHR")
+	}
+	if heathrow.Leg(leg("LX", "ZRH", "LGW")) || key(nil, []string{"LON"}).Sight(places).Leg(leg("LX", "ZRH", "LHR")) {
+		t.Error("a leg to LGW does not end at LHR, and a key for LON covers no airport by name")
 	}
 }
 
-func TestABagWithoutLegsIsInScopeByAnAirportOfItsEvents(t *testing.T) {
-	b := &bag.Bag{Events: []bag.Event{{Message: &bag.Message{Airport: "LHR"}}, {Message: &bag.Message{Airport: "ZRH"}}}}
+func TestAMessageWithoutAFlightIsInScopeByItsAirportIfTheKeyCoversEveryAirline(t *testing.T) {
 	for what, c := range map[string]struct {
 		key  *apikey.Key
 		want bool
 	}{
-		"everything":          {everyone, true},
-		"one of the airports": {zurich, true},
-		"another airport":     {key(nil, []string{"JFK"}), false},
-		"limited airlines":    {swiss, false},
-		"both limited":        {narrow, false},
-		"nothing":             {none, false},
+		"everything":       {everyone, true},
+		"the airport":      {zurich, true},
+		"another airport":  {key(nil, []string{"JFK"}), false},
+		"limited airlines": {swiss, false},
+		"both limited":     {narrow, false},
+		"nothing":          {none, false},
 	} {
-		if got := c.key.Bag(b); got != c.want {
+		if got := c.key.Sight(places).Station("ZRH"); got != c.want {
 			t.Errorf("%s: %v", what, got)
+		}
+	}
+}
+
+func TestATextIsInScopeIfItsAirportAndEveryFlightOfItsGroupsAre(t *testing.T) {
+	library := airport.New()
+	for _, c := range []struct {
+		what  string
+		key   *apikey.Key
+		lines string
+		want  bool
+	}{
+		{"one flight", swiss, ".V/1LZRH .F/LX1/14MAR/JFK .N/0724000001001", true},
+		{"another airline behind", swiss, ".V/1LZRH .F/LX1/14MAR/LHR .O/BA1/14MAR/JFK .N/0724000001001", false},
+		{"another airline before", swiss, ".V/1TZRH .F/LX1/14MAR/LHR .I/BA1/14MAR/JFK .N/0724000001001", false},
+		{"another airline in the next group", swiss, ".V/1LZRH .F/LX1/14MAR/JFK .N/0724000001001 .P/A .F/BA1/14MAR/LHR .N/0724000002001", false},
+		{"two airlines of the key", swiss, ".V/1LZRH .F/LX1/14MAR/JFK .N/0724000001001 .P/A .F/WK1/14MAR/LHR .N/0724000002001", true},
+		{"airport", zurich, ".V/1LZRH .F/BA1/14MAR/LHR .N/0724000001001", true},
+		{"airport of the flight only", key(nil, []string{"LHR"}), ".V/1LZRH .F/BA1/14MAR/LHR .N/0724000001001", false},
+		{"flight that goes on elsewhere", zurich, ".V/1LZRH .F/BA1/14MAR/LHR .O/BA2/14MAR/JFK .N/0724000001001", false},
+		{"no flight", zurich, ".V/1LZRH .J/S//A/14MAR/1200Z .N/0724000001001", true},
+		{"no flight, limited airlines", swiss, ".V/1LZRH .J/S//A/14MAR/1200Z .N/0724000001001", false},
+	} {
+		kind := "BSM"
+		if strings.Contains(c.lines, ".J") {
+			kind = "BPM"
+		}
+		var m parser.Message
+		m.Parse(strings.ReplaceAll(kind+" "+c.lines+" END"+kind, " ", "\r\n"), library)
+		if !m.Accepted() {
+			t.Fatalf("%s: %v", c.what, m.Errors)
+		}
+		if got := c.key.Sight(places).Text(&m); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
 		}
 	}
 }

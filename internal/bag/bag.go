@@ -34,6 +34,9 @@ type Bag struct {
 
 	PNRs     []string // by which it is found, in capitals (rules §4)
 	Surnames []string // by which it is found, as FoldName returns them
+
+	beside []Bag // all bags of the plate, as Fold made them, this one too; nil if it is the only one
+	whole  *Bag  // the bag of which this one is a view, or nil
 }
 
 // HasPNR reports whether the bag is found by a PNR, compared without case (rules §4).

@@ -84,6 +84,11 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		bags[i].describe()
 	}
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
+	if len(bags) > 1 {
+		for i := range bags {
+			bags[i].beside = bags
+		}
+	}
 	return bags, nil
 }
 

@@ -80,6 +80,9 @@ func Open(c Config) (*Store, error) {
 	return s, nil
 }
 
+// Client returns the client for writing, for a store beside this one, and the prefix of the installation's keys. It is closed with s.
+func (s *Store) Client() (redis.UniversalClient, string) { return s.writing, string(s.keys) }
+
 // Embedded reports whether the index lives in this process, and so ends with it.
 func (s *Store) Embedded() bool { return s.embedded != nil }
 

@@ -13,6 +13,7 @@ import (
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/reportstore"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -114,10 +115,11 @@ func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 func (s *service) site() (*web.Site, error) {
 	clock := ingestor.NewClock(s.clock)
 	acceptor := s.acceptor(clock)
-	queries := queryapi.Queries{Trails: s.trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
+	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
+	queries := queryapi.Queries{Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
 	delayed := &queryapi.DelayedBags{
-		Trails: s.trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
-		Clock: clock.Now,
+		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
+		Outcomes: reportstore.New(s.store.Client()), Clock: clock.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Judge: s.pipeline.Judge, Clock: clock.Now}
 	pages, err := apidoc.Pages(thisBuild().version, s.clock)

@@ -47,6 +47,9 @@ func TestRegisterHoldsEveryCodeOfTheInterfaceForItsOperationAndNoOther(t *testin
 			if isWarning := operation == apikey.ProcessBIM && e.Status == 200; isWarning && e.Code == "SVCPRB023" {
 				continue // it is an error as well
 			}
+			if e.Code == "SVCSRV001" && e.Operations[0] == apikey.DelayedBags && len(e.Operations) == 1 {
+				continue // said a second time, if nobody knows whether a report was created
+			}
 			if !want[e.Code] {
 				t.Errorf("%s gives %s, which is not its own or is there twice", operation, e.Code)
 			}

@@ -56,6 +56,7 @@ const (
 	DelayedNotAuthorised
 	DelayedRequest
 	DelayedNotFound
+	DelayedNotKnown
 
 	BIMKeyMissing
 	BIMKeyUnknown
@@ -178,6 +179,8 @@ var register = [count]Entry{
 		post(delayedPath, "demo", `{"Request":"{}"}`)},
 
 	DelayedNotFound: {"SVCSRV005", forDelayed, 404, "Resource not found", "the downstream system says so", post(delayedPath, "demo", delayedOK)},
+
+	DelayedNotKnown: {"SVCSRV001", forDelayed, 503, "It is not known whether the delayed bag report was created, and the same request is not sent on again", "the downstream system did not answer the first such request", post(delayedPath, "demo", delayedOK)},
 
 	BIMKeyMissing:    {"SVCPRB001", forBIM, 401, keyMissing, "", post(bimPath, "", bimOK)},
 	BIMKeyUnknown:    {"SVCPRB002", forBIM, 401, keyUnknown, "", post(bimPath, "nobody", bimOK)},

@@ -15,9 +15,14 @@ const cachedLists = 30_000
 // Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag. Several
 // answers share it.
 type Listed struct {
-	Bag *bag.Bag
-	Leg bag.Leg
+	Bag  *bag.Bag
+	Leg  bag.Leg
+	open ends
 }
+
+// ends tells at which ends of a leg everybody sees all of the bag who sees the flight there: as a rule at both, since its messages
+// name it or follow one that does.
+type ends struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
 // there, in the order of lists. It takes at most three round trips, and one if nothing has changed since it was
@@ -36,7 +41,11 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	if list, err = s.withReflights(ctx, f, list); err != nil {
 		return nil, err
 	}
-	return r.ending(list, airport, arriving), nil
+	listed := r.ending(list, airport, arriving)
+	if r.sight == nil {
+		return listed, nil
+	}
+	return r.seen(ctx, listed, arriving)
 }
 
 // ending picks from a list the legs that begin at the airport, or end there, as they are by now.
@@ -53,7 +62,7 @@ func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 					end = leg.To
 				}
 				if end != "" && r.settings.Airports.Listed(end, airport) {
-					listed = append(listed, Listed{b, leg})
+					listed = append(listed, Listed{b, leg, l.plates[i].ends[j]})
 					break // a bag is in a list once
 				}
 			}
@@ -83,6 +92,7 @@ type onFlight struct {
 	containers []bag.Container // whose positionings can concern the bags
 	positioned uint64          // version of these
 	bags       []bag.Bag       // what a list shows of those with living legs on the flight, and these legs
+	ends       []ends          // of each of bags, for all of these legs
 }
 
 // open reports whether a rush bag would make a leg Delayed.
@@ -144,7 +154,7 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	}
 	for i := range made {
 		if made[i].plate == "" {
-			made[i] = shown(f, missing[0], found[0])
+			made[i] = shown(ctx, f, missing[0], found[0])
 			missing, found = missing[1:], found[1:]
 		}
 	}
@@ -152,23 +162,44 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 }
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
-func shown(f bag.Flight, plate bag.Plate, from *folded) onFlight {
+func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *folded) onFlight {
 	if from.listed != nil {
 		return *from.listed
 	}
 	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
+	least := leastSights{ctx: ctx, flight: f}
 	for i := range from.bags {
-		made.show(f, &from.bags[i])
+		made.show(&least, &from.bags[i])
 	}
 	return made
 }
 
+// leastSights are the least that those see of the bags of one plate who may ask for the list of a flight, at each of its airports.
+type leastSights struct {
+	ctx     context.Context
+	flight  bag.Flight
+	viewers few.Map[string, *bag.Viewer] // by airport
+}
+
+// all reports whether all of a bag is seen at an airport.
+func (l *leastSights) all(b *bag.Bag, airport string) bool {
+	viewer, have := l.viewers.Get(airport)
+	if !have {
+		viewer = bag.NewViewer(l.ctx, bag.FlightAt{Flight: l.flight, Airport: airport})
+		l.viewers.Set(airport, viewer)
+	}
+	return viewer.View(b) == b
+}
+
 // show adds what a list shows of a bag with living legs on its flight.
-func (o *onFlight) show(f bag.Flight, b *bag.Bag) {
+func (o *onFlight) show(least *leastSights, b *bag.Bag) {
 	var legs []bag.Leg
+	open := ends{true, true}
 	for _, l := range b.Legs {
-		if l.Living && l.Flight == f {
-			l.Flight, l.SetBy = f, nil
+		if l.Living && l.Flight == least.flight {
+			open.from = open.from && least.all(b, l.From)
+			open.to = open.to && least.all(b, l.To)
+			l.Flight, l.SetBy = least.flight, nil
 			together(&l.Carrier, &l.From, &l.To, &l.Seat)
 			legs = append(legs, l)
 		}
@@ -181,7 +212,7 @@ func (o *onFlight) show(f bag.Flight, b *bag.Bag) {
 	for _, pnr := range b.PNRs {
 		short.PNRs = append(short.PNRs, strings.Clone(pnr))
 	}
-	o.bags = append(o.bags, short)
+	o.bags, o.ends = append(o.bags, short), append(o.ends, open)
 }
 
 // withReflights returns the list with those legs Delayed that were re-flighted. Such bags are few, and depend on other plates, so
@@ -210,8 +241,9 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 		if err := whole.leaveBehind(ctx, bags); err != nil {
 			return list{}, err
 		}
+		least := leastSights{ctx: ctx, flight: f}
 		for _, b := range bags {
-			made.show(f, b)
+			made.show(&least, b)
 		}
 		l.plates[i] = made
 	}

@@ -15,9 +15,12 @@ func (s *session) joinOriginals(ctx context.Context, b *bag.Bag) error {
 	if !b.Rush || b.OwnRush {
 		return nil
 	}
-	found, err := s.originals(ctx, b)
-	if err != nil {
-		return err
+	found := make([]*bag.Bag, len(b.Originals))
+	if s.viewer.Founding(b) {
+		var err error
+		if found, err = s.originals(ctx, b); err != nil {
+			return err
+		}
 	}
 	for i, original := range found {
 		joined := bag.Reflighted{Bag: original}
@@ -63,10 +66,18 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 func (s *session) byDay(p bag.Plate) []*bag.Bag {
 	bags, have := s.days.Get(p)
 	if !have {
-		bags = inOrderOfDays(s.bags.Value(p))
+		bags = inOrderOfDays(s.founded(s.bags.Value(p)))
 		s.days.Set(p, bags)
 	}
 	return bags
+}
+
+// founded returns those bags to which, and from which, others may lead the asker. What is out of scope takes no place of what is not.
+func (s *session) founded(bags []*bag.Bag) []*bag.Bag {
+	if s.viewer == nil {
+		return bags
+	}
+	return slices.DeleteFunc(slices.Clone(bags), func(b *bag.Bag) bool { return !s.viewer.Founding(b) })
 }
 
 func inOrderOfDays(bags []*bag.Bag) []*bag.Bag {
@@ -107,18 +118,19 @@ type passenger struct {
 }
 
 // newPassenger returns the bags of plates that are loaded, as far as they are found by the PNR.
-func newPassenger(pnr string, all []*bag.Bag) *passenger {
+func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	p := &passenger{bySurname: make(map[string][]*bag.Bag)}
-	var candidates []*bag.Bag
 	for _, b := range all {
+		if b.HasPNR(pnr) {
+			p.bags = append(p.bags, b)
+		}
+	}
+	var candidates []*bag.Bag
+	for _, b := range s.founded(all) {
 		if b.Rush && !b.OwnRush && len(b.Originals) == 0 && strings.EqualFold(b.PNR, pnr) {
 			p.unnamed = append(p.unnamed, b)
 		}
-		if !b.HasPNR(pnr) {
-			continue
-		}
-		p.bags = append(p.bags, b)
-		if !b.Rush && !b.Cancelled {
+		if !b.Rush && !b.Cancelled && b.HasPNR(pnr) {
 			candidates = append(candidates, b)
 		}
 	}
@@ -132,7 +144,7 @@ func newPassenger(pnr string, all []*bag.Bag) *passenger {
 
 // joinRushTags fills in, of each bag, the last rush bag of the chain that re-flights it, each plate once.
 func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
-	for _, b := range bags {
+	for _, b := range s.founded(bags) {
 		visited := map[bag.Plate]bool{b.Plate: true}
 		for at := b; at != nil; {
 			if err := ctx.Err(); err != nil {
@@ -214,7 +226,7 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 
 // addReflights notes of which bags rush bags are one, of each bag once.
 func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
-	for _, rush := range bags {
+	for _, rush := range s.founded(bags) {
 		if !rush.Rush || rush.OwnRush || s.joined[rush] {
 			continue
 		}

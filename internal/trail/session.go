@@ -18,6 +18,7 @@ type session struct {
 	days       few.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
 	passengers few.Map[string, *passenger]    // by PNR
 	reflights  map[*bag.Bag][]*bag.Bag        // the rush bags of a bag, as far as they are joined
+	viewer     *bag.Viewer                    // of who asks for bags that lead to others; nil for who sees everything
 	joined     map[*bag.Bag]bool              // rush bags that are in reflights
 	plates     map[bag.Plate]bool             // of which all rush bags that name them are joined
 	listing    bag.Flight                     // whose list is made, of what is read anew; zero where whole bags are wanted
@@ -165,7 +166,7 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 	if s.listing.IsZero() || !f.borrowed {
 		return f, nil
 	}
-	list := shown(s.listing, plate, f)
+	list := shown(ctx, s.listing, plate, f)
 	room.Release(begin)
 	return &folded{version: f.version, borrowed: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
 }
@@ -488,7 +489,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 		return nil, err
 	}
 	s.reader.hints.noteBookings(pnr, plates...)
-	found := newPassenger(pnr, s.ofPlates(plates))
+	found := s.newPassenger(pnr, s.ofPlates(plates))
 	s.passengers.Set(pnr, found)
 	return found, nil
 }

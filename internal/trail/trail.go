@@ -107,6 +107,7 @@ type Reader struct {
 	hints    *hints
 	lists    *cache[bag.Flight, list]
 	lately   *cache[bag.Plate, struct{}] // the plates whose history was asked for
+	sight    bag.Sight                   // of who asks; nil is everything
 }
 
 // New returns a Reader over the index.
@@ -120,10 +121,18 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 	}
 }
 
+// For returns the Reader for who sees that; nil is everything. Both share what they remember.
+func (r *Reader) For(s bag.Sight) *Reader {
+	seen := *r
+	seen.sight = s
+	return &seen
+}
+
 // OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals, and the legs Delayed that were
 // re-flighted.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
+	s.viewer = bag.NewViewer(ctx, r.sight)
 	bags, err := s.ofPlate(ctx, plate)
 	if err == nil {
 		err = s.leaveBehind(ctx, bags)
@@ -135,7 +144,7 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 // behind it: their memory is used again.
 func (r *Reader) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
 	s := r.newSession()
-	s.borrows, s.remembers = true, true
+	s.borrows, s.remembers, s.viewer = true, true, bag.NewViewer(ctx, r.sight)
 	defer s.end()
 	bags, err := s.ofPlate(ctx, plate)
 	if err == nil {
@@ -161,6 +170,7 @@ func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 // the day, in the order of lists, joined with the rush bags that re-flight them.
 func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
 	s := r.newSession()
+	s.viewer = bag.NewViewer(ctx, r.sight)
 	all, err := s.ofPNR(ctx, pnr)
 	if err != nil {
 		return nil, err

@@ -2,12 +2,16 @@ package wtr
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
 
-// ErrOpen is returned without asking the downstream system, while it is taken to be away.
-var ErrOpen = errors.New("delayed-bag system is taken to be away")
+// ErrNotSent is an error after which nothing was sent to the downstream system, and so no record was created.
+var ErrNotSent = errors.New("the request was not sent to the delayed-bag system")
+
+// ErrOpen is returned without asking the downstream system, while it is taken to be away. It is an ErrNotSent.
+var ErrOpen = fmt.Errorf("%w, which is taken to be away", ErrNotSent)
 
 const (
 	breakAfter = 5                // failures in a row

@@ -50,8 +50,8 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 	}, nil
 }
 
-// Create forwards a request. An error means that it is not known whether a record was created, but for ErrOpen and errors of
-// dialling, after which none was. No error holds anything of the request.
+// Create forwards a request. An error means that it is not known whether a record was created, but for ErrNotSent, after which none
+// was. No error holds anything of the request.
 func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	if !c.breaker.allow() {
 		return Reply{}, ErrOpen
@@ -67,6 +67,9 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 		}
 	}
 	c.breaker.report(err == nil)
+	if neverLeft(err) {
+		err = fmt.Errorf("%w: %w", ErrNotSent, err)
+	}
 	if err != nil {
 		return Reply{}, fmt.Errorf("create delayed-bag report: %w", err)
 	}

@@ -60,6 +60,7 @@ var rings = []struct {
 	{"internal/bagstore/bagstoretest", tests},
 	{"internal/config", technology},
 	{"internal/messagefile", technology},
+	{"internal/reportstore", technology},
 	{"internal/simulate", technology},
 	{"internal/simulate/journey", text},
 	{"internal/telemetry", technology},
@@ -78,7 +79,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"ingestor/kafkadoor", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"ingestor/kafkadoor", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/bagstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/bagstore", "internal/reportstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/bagstore", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},

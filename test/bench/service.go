@@ -12,6 +12,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/httpdoor"
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/telemetry"
@@ -48,7 +49,7 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	var running sync.WaitGroup
 	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
 	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, ingestor.NewClock(time.Now), 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
-	queries := queryapi.Queries{Trails: s.trails, Airports: s.airports, Flights: flightref.None()}
+	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
 		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,
 	}, append(queries.Operations(), door.Operation()), nil)

@@ -77,7 +77,7 @@ func (w *world) undisturbed() *undisturbed {
 	})
 	file()
 	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Airports: airports, Now: time.Now})
-	queries := queryapi.Queries{Trails: reader, Airports: airports, Flights: flightref.None()}
+	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return reader.For(seen) }, Airports: airports, Flights: flightref.None()}
 	u.site = web.New(web.Settings{Keys: apikey.Development(), Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
 	return u
 }

@@ -81,7 +81,7 @@ func newService(t testing.TB, brokers []string, topic string) *service {
 		t.Cleanup(s.door.Close)
 	}
 	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Airports: airports, Now: time.Now})
-	queries := queryapi.Queries{Trails: reader, Airports: airports, Flights: flightref.None()}
+	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return reader.For(seen) }, Airports: airports, Flights: flightref.None()}
 	in := httpdoor.Door{
 		Acceptor: ingestor.NewAcceptor(s.pipe, nil, nil, ingestor.NewClock(time.Now), time.Minute),
 		Judge:    s.pipe.Judge,

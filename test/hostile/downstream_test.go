@@ -147,7 +147,7 @@ type fault struct {
 func faults() []fault {
 	missing := relayed("0.1", "2004", `"AIRLINE NOT FOUND"`)
 	gone := func(name string, will behaviour) fault {
-		return fault{name, will, http.StatusServiceUnavailable, unavailable}
+		return fault{name, will, http.StatusServiceUnavailable, outcomeUnknown}
 	}
 	all := []fault{
 		gone("cut before the request is read", func(*downstream, *net.TCPConn) {}),
@@ -232,13 +232,13 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		got := report(t, s, document)
+		got := report(t, s, document, "Idempotency-Key", f.name)
 		expect(t, f.name, got, f.status, f.body)
 		if took := time.Since(began); took > limit+4*time.Second {
 			t.Errorf("%s: answered after %v", f.name, took)
 		}
-		if got.Status == http.StatusServiceUnavailable && got.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: no Retry-After", f.name)
+		if after := got.Header.Get("Retry-After"); after != "" {
+			t.Errorf("%s: Retry-After %s", f.name, after)
 		}
 		once := int64(1)
 		if strings.HasPrefix(f.name, "reset before") {
@@ -251,8 +251,16 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 			t.Errorf("%s: %d files", f.name, n)
 		}
 		d.will(answering(http.StatusOK, record)) // so that faults do not add up to an open circuit
-		got = report(t, s, document)
-		expect(t, "after: "+f.name, got, http.StatusOK, created(100+d.created.Load()))
+		before = d.created.Load()
+		again := report(t, s, document, "Idempotency-Key", f.name)
+		if f.status == http.StatusOK || f.status == http.StatusServiceUnavailable {
+			expect(t, "again: "+f.name, again, f.status, f.body)
+			if n := d.created.Load(); n != before {
+				t.Errorf("%s: the same request was sent on again", f.name)
+			}
+			again = report(t, s, document, "Idempotency-Key", "after: "+f.name)
+		}
+		expect(t, "after: "+f.name, again, http.StatusOK, created(100+d.created.Load()))
 		reports++
 	}
 	if n := d.strayed.Load(); n != 0 {
@@ -292,12 +300,12 @@ func TestDownstreamSystemThatRepeatsTheRequestDoesNotReachTheLog(t *testing.T) {
 		"as interim response": "HTTP/1.1 1%s\r\n\r\n",
 	} {
 		d.will(func(d *downstream, c *net.TCPConn) { _, _ = fmt.Fprintf(c, frame, d.take(c)) })
-		expect(t, name, report(t, s, document), http.StatusServiceUnavailable, unavailable)
+		expect(t, name, report(t, s, document, "Idempotency-Key", name), http.StatusServiceUnavailable, outcomeUnknown)
 		if strings.Contains(s.Log(), "QVXCLAIMANT") {
 			t.Errorf("%s: the log holds the passenger's name", name)
 		}
 		d.will(answering(http.StatusOK, record))
-		report(t, s, document)
+		report(t, s, document, "Idempotency-Key", "after "+name)
 	}
 }
 
@@ -350,15 +358,16 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	if rested := time.Since(opened); rested < 8*time.Second {
 		t.Errorf("tried after %v", rested)
 	}
-	for range 5 {
-		expect(t, "while one tries", report(t, s, document), http.StatusServiceUnavailable, unavailable)
+	for i := range 5 {
+		expect(t, "while one tries", report(t, s, document, "Idempotency-Key", fmt.Sprint("other ", i)), http.StatusServiceUnavailable, unavailable)
 	}
+	expect(t, "the same request while it is tried", report(t, s, document), http.StatusServiceUnavailable, outcomeUnknown)
 	close(release)
 	if got := <-trial; got.Status != http.StatusOK {
 		t.Errorf("trial: %d %s", got.Status, got.Body)
 	}
-	for range 5 {
-		if got := report(t, s, document); got.Status != http.StatusOK {
+	for i := range 5 {
+		if got := report(t, s, document, "Idempotency-Key", fmt.Sprint("closed ", i)); got.Status != http.StatusOK {
 			t.Errorf("circuit closed: %d %s", got.Status, got.Body)
 		}
 	}
@@ -387,7 +396,7 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 	faults := []string{"", "cut-before", "cut-during", "cut-after", "truncated", "not-json", "empty", "oversized", "failing", "", ""}
 	random := rand.New(rand.NewPCG(3, 4)) // faults in an order that is always the same
 	var mu sync.Mutex
-	statuses, references := map[int]int{}, map[string]bool{}
+	statuses, references, wanted := map[int]int{}, map[string]bool{}, 0
 	for range rounds {
 		q := url.Values{"fault": {faults[random.IntN(len(faults))]}, "times": {strconv.Itoa(1 + random.IntN(together-1))}}
 		if random.IntN(6) == 0 {
@@ -398,8 +407,17 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		for range together {
+			wanted++
+			idempotency := strconv.Itoa(wanted)
 			group.Go(func() {
-				got, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(body), "Content-Type", jsonType)
+				got, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(body), "Content-Type", jsonType, "Idempotency-Key", idempotency)
+				if err == nil && got.Status != http.StatusOK { // which a client may repeat, and makes no second file
+					again, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(body), "Content-Type", jsonType, "Idempotency-Key", idempotency)
+					if err == nil && got.Header.Get("Retry-After") == "" && again.Body != got.Body {
+						t.Errorf("what is not known is told otherwise later: %s", again.Body)
+					}
+					got = again
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {

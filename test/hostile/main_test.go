@@ -35,6 +35,9 @@ const processed = `{"success":true,"success_code":"SVCPRB037","success_message":
 // Refusals, whole.
 var (
 	unavailable = failure("SVCSRV001", "System is unavailable, the request may be sent again")
+	// outcomeUnknown is told of a report that may have been created. It is not sent on again.
+	outcomeUnknown = failure("SVCSRV001", "It is not known whether the delayed bag report was created, and the same request is not sent on again")
+
 	notFound    = failure("SVCSRV005", "Resource not found")
 	badCallback = failure("SVCSRV002", "Callback is not a JavaScript identifier")
 	tooMany     = failure("SVCSRV007", "Too many requests for this API key")

@@ -18,6 +18,7 @@ type scope struct {
 	airports   []string
 	operations []string
 	customer   bool
+	conceal    bool
 }
 
 // covers: a list left out or * is everything, an empty one nothing.
@@ -27,16 +28,13 @@ func covers(list []string, code string) bool {
 
 func everything(list []string) bool { return list == nil || slices.Contains(list, "*") }
 
-// limited: out of scope is not there, so such a key must not learn whether there is a bag.
-func (k scope) limited() bool { return !everything(k.airlines) || !everything(k.airports) }
-
 // leg: in scope when its airline and one of its airports are.
 func (k scope) leg(f flight) bool {
 	return covers(k.airlines, f.airline) && (covers(k.airports, f.from) || covers(k.airports, f.to))
 }
 
-// bag: in scope when one of its legs, living or not, is; without legs when the airport of one of its events is, and the
-// airlines are *.
+// bag: in scope if one of its messages is seen, which is one that has a leg in scope; one without flights if its airport is, and the
+// airlines are *. The messages of a bag of this world name one PNR, so that who sees one sees all.
 func (k scope) bag(b *luggage) bool {
 	if legs := slices.Concat(b.living, b.gone); len(legs) > 0 {
 		return slices.ContainsFunc(legs, k.leg)
@@ -44,11 +42,24 @@ func (k scope) bag(b *luggage) bool {
 	return everything(k.airlines) && slices.ContainsFunc(b.airports, func(airport string) bool { return covers(k.airports, airport) })
 }
 
+// text: every flight of its groups must be in scope, and its airport; without a flight the airlines must be *.
+func (k scope) text(t text) bool {
+	for _, f := range t.flights {
+		if !k.leg(f) {
+			return false
+		}
+	}
+	return covers(k.airports, t.airport) && (len(t.flights) > 0 || everything(k.airlines))
+}
+
 // entry is the key in a key file.
 func (k scope) entry() string {
 	var members strings.Builder
 	if k.customer {
 		members.WriteString(", customer: SOMEBODY")
+	}
+	if k.conceal {
+		members.WriteString(", conceal: true")
 	}
 	for name, list := range map[string][]string{"airlines": k.airlines, "airports": k.airports, "operations": k.operations} {
 		if list != nil {
@@ -63,12 +74,12 @@ func scopes() []scope {
 	var all []scope
 	for i, airlines := range [][]string{nil, {"*"}, {}, {"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}} {
 		for j, airports := range [][]string{nil, {"*"}, {}, {"ZRH"}, {"LHR"}, {"JFK"}, {"FRA", "KEF"}, {"ZRH", "JFK"}} {
-			all = append(all, scope{fmt.Sprintf("a%dp%d", i, j), airlines, airports, nil, true})
+			all = append(all, scope{fmt.Sprintf("a%dp%d", i, j), airlines, airports, nil, true, (i+j)%5 == 0})
 		}
 	}
 	for i, operations := range [][]string{{}, {"*"}, {"processbim"}, {"bagsforflight"}, {"history"}, {"bagsforpassenger"}, {"delayedbags"}} {
-		all = append(all, scope{fmt.Sprintf("o%d", i), nil, nil, operations, true},
-			scope{fmt.Sprintf("l%d", i), []string{"LX"}, nil, operations, true})
+		all = append(all, scope{fmt.Sprintf("o%d", i), nil, nil, operations, true, false},
+			scope{fmt.Sprintf("l%d", i), []string{"LX"}, nil, operations, true, false})
 	}
 	return append(all, scope{name: "nobody"}, scope{name: "lx-nobody", airlines: []string{"LX"}})
 }
@@ -88,8 +99,23 @@ type luggage struct {
 	today               bool     // it is of today, not of tomorrow
 	original            *luggage // which it re-flights
 	named               bool     // its messages name the plate of the original
-	rushTag             *luggage // under which it was re-flighted last
-	shared              bool     // its message is about other bags as well
+	reflight            *luggage // the bag that re-flights it
+	texts               []text   // of its events; nil if there is one, about its legs alone, sent from where it departs
+}
+
+// text is what a message says of flights, of all its groups.
+type text struct {
+	airport string
+	flights []flight
+}
+
+// textOf returns the text of an event.
+func (b *luggage) textOf(event int) text {
+	if b.texts != nil {
+		return b.texts[event]
+	}
+	legs := slices.Concat(b.living, b.gone)
+	return text{legs[0].from, legs}
 }
 
 func (b *luggage) day() string {
@@ -104,39 +130,43 @@ func world() []*luggage {
 	leg := func(airline, number, from, to string) flight { return flight{airline, number, from, to, ""} }
 	delayed := func(f flight) flight { f.status = "Delayed"; return f }
 	inbound := func(f flight) flight { f.status = "-"; return f }
+	shared := []text{{"ZRH", []flight{leg("LX", "1010", "ZRH", "JFK"), leg("BA", "1011", "ZRH", "LHR")}}}
 	all := []*luggage{
 		{plate: "0724000001", pnr: "SCOP01", surname: "ALPHA", living: []flight{leg("LX", "1100", "ZRH", "LHR"), leg("BA", "1200", "LHR", "JFK")}},
 		{plate: "0724000002", pnr: "SCOP02", surname: "BRAVO", living: []flight{leg("LX", "2100", "ZRH", "JFK")}},
 		{plate: "0724000003", pnr: "SCOP03", surname: "COCOA", living: []flight{leg("BA", "3100", "LHR", "FRA")}},
-		{plate: "0724000004", pnr: "SCOP04", surname: "DELTA", living: []flight{inbound(leg("LX", "4100", "ZRH", "JFK")), leg("AA", "4200", "JFK", "LHR")}},
-		{plate: "0724000005", airports: []string{"KEF"}, today: true},
-		{plate: "0724000006", pnr: "SCOP06", surname: "FOXY", gone: []flight{leg("LX", "6100", "ZRH", "JFK")}},
+		{plate: "0724000004", pnr: "SCOP04", surname: "DELTA", living: []flight{inbound(leg("LX", "4100", "ZRH", "JFK")), leg("AA", "4200", "JFK", "LHR")},
+			texts: []text{{"JFK", []flight{leg("LX", "4100", "ZRH", "JFK"), leg("AA", "4200", "JFK", "LHR")}}}},
+		{plate: "0724000005", airports: []string{"KEF"}, today: true, texts: []text{{"KEF", nil}}},
+		{plate: "0724000006", pnr: "SCOP06", surname: "FOXY", gone: []flight{leg("LX", "6100", "ZRH", "JFK")},
+			texts: []text{{"ZRH", []flight{leg("LX", "6100", "ZRH", "JFK")}}, {"ZRH", []flight{leg("LX", "6100", "ZRH", "JFK")}}}},
 		{plate: "0724000007", pnr: "SCP07A", surname: "GOLF", living: []flight{leg("LX", "7100", "ZRH", "LHR")}},
 		{plate: "0724000007", pnr: "SCP07B", surname: "HOTEL", living: []flight{leg("BA", "7200", "LHR", "FRA")}},
-		{plate: "0724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{leg("LX", "8100", "ZRH", "FRA")}},
-		{plate: "2724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{delayed(leg("BA", "8200", "LHR", "JFK"))}, rush: true, named: true},
-		{plate: "0724000009", pnr: "SCOP09", surname: "JULIA", living: []flight{leg("LX", "9100", "ZRH", "FRA")}},
-		{plate: "0016000009", pnr: "SCOP09", surname: "JULIA", living: []flight{delayed(leg("AA", "9200", "JFK", "LHR"))}, rush: true},
-		{plate: "0724000010", pnr: "SCOP10", surname: "KILO", living: []flight{leg("LX", "1010", "ZRH", "JFK")}, shared: true},
-		{plate: "0724000011", pnr: "SCOP11", surname: "LIMA", living: []flight{leg("BA", "1011", "ZRH", "LHR")}, shared: true},
-		{plate: "0724000012", pnr: "SCOP12", surname: "MIKE", living: []flight{leg("AA", "1212", "ZRH", "JFK")}, gone: []flight{leg("LX", "1211", "ZRH", "JFK")}},
+		{plate: "0724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{delayed(leg("LX", "8100", "ZRH", "FRA"))}},
+		{plate: "2724000008", pnr: "SCOP08", surname: "INDIA", living: []flight{leg("BA", "8200", "LHR", "JFK")}, rush: true, named: true},
+		{plate: "0724000009", pnr: "SCOP09", surname: "JULIA", living: []flight{delayed(leg("LX", "9100", "ZRH", "FRA"))}},
+		{plate: "0016000009", pnr: "SCOP09", surname: "JULIA", living: []flight{leg("AA", "9200", "JFK", "LHR")}, rush: true},
+		{plate: "0724000010", pnr: "SCOP10", surname: "KILO", living: []flight{leg("LX", "1010", "ZRH", "JFK")}, texts: shared},
+		{plate: "0724000011", pnr: "SCOP11", surname: "LIMA", living: []flight{leg("BA", "1011", "ZRH", "LHR")}, texts: shared},
+		{plate: "0724000012", pnr: "SCOP12", surname: "MIKE", living: []flight{leg("AA", "1212", "ZRH", "JFK")}, gone: []flight{leg("LX", "1211", "ZRH", "JFK")},
+			texts: []text{{"ZRH", []flight{leg("LX", "1211", "ZRH", "JFK")}}, {"ZRH", []flight{leg("AA", "1212", "ZRH", "JFK")}}}},
 		{plate: "0724000013", living: []flight{{"LX", "1310", "ZRH", "FRA", "Loaded in Container"}}},
 		{plate: "0724000014", pnr: "SCOP14", surname: "OSCAR", living: []flight{leg("LX", "1410", "ZRH", "FRA")}},
 		{plate: "0724000015", pnr: "SCOP14", surname: "OSCAR", living: []flight{leg("BA", "1510", "LHR", "FRA")}},
-		{plate: "0724000016", pnr: "SCOP16", surname: "PAPA", living: []flight{leg("AA", "1610", "", "JFK")}},
-		{plate: "0724000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{leg("LX", "1710", "ZRH", "FRA")}},
+		{plate: "0724000016", pnr: "SCOP16", surname: "PAPA", living: []flight{leg("AA", "1610", "", "JFK")},
+			texts: []text{{"JFK", []flight{leg("AA", "1610", "", "JFK")}}}},
+		{plate: "0724000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{delayed(leg("LX", "1710", "ZRH", "FRA"))}},
 		{plate: "2724000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{delayed(leg("BA", "1720", "LHR", "FRA"))}, rush: true, named: true},
-		{plate: "2001000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{delayed(leg("AA", "1730", "JFK", "FRA"))}, rush: true, named: true},
+		{plate: "2001000017", pnr: "SCOP17", surname: "ROMEO", living: []flight{leg("AA", "1730", "JFK", "FRA")}, rush: true, named: true},
 	}
 	join := func(rush, original string) {
 		r, o := ofPlate(all, rush)[0], ofPlate(all, original)[0]
-		r.original, o.rushTag = o, r
+		r.original, o.reflight = o, r
 	}
 	join("2724000008", "0724000008")
 	join("0016000009", "0724000009")
 	join("2724000017", "0724000017")
 	join("2001000017", "2724000017")
-	ofPlate(all, "0724000017")[0].rushTag = ofPlate(all, "2001000017")[0] // the last of the chain
 	return all
 }
 

@@ -216,7 +216,8 @@ func historyTarget(plate, day, pnr string) string {
 	return target
 }
 
-// history asks for every plate, with and without PNR. What is out of scope is not there.
+// history asks for every plate, with and without PNR. Plate and date alone decide whether there is something that the key may not
+// see; what is out of scope is not there.
 func (m *matrix) history(k scope) {
 	asked := map[[3]string]bool{{"0724999999", day(1).iso(), ""}: true}
 	for _, b := range m.world {
@@ -225,11 +226,13 @@ func (m *matrix) history(k scope) {
 	}
 	for q := range asked {
 		c := cell{key: k, target: historyTarget(q[0], q[1], q[2]), status: http.StatusBadRequest}
-		found := sifted(m.world, func(b *luggage) bool { return b.plate == q[0] && (q[2] == "" || b.pnr == q[2]) && k.bag(b) })
+		there := ofPlate(m.world, q[0])
+		seen := sifted(there, k.bag)
+		found := sifted(seen, func(b *luggage) bool { return q[2] == "" || b.pnr == q[2] })
 		switch {
 		case !k.customer:
 			c.want = failure("SVCGBH015", "No customer id is associated with the API key, the customer setup must be completed with the operator")
-		case !covers(k.operations, "history") || len(found) == 0 && k.limited():
+		case !covers(k.operations, "history") || len(there) > 0 && len(seen) == 0 && !k.conceal:
 			c.want = notAuthorised("SVCGBH014", "get this bag history")
 		case len(found) == 0:
 			c.status, c.want = http.StatusOK, noBag
@@ -243,14 +246,14 @@ func (m *matrix) history(k scope) {
 	}
 }
 
-// shown is what a key sees of the history of a bag in its scope: all of it, but for what tells of a bag that is not: the text of
-// a message that is about several bags, and the bag that was re-flighted, of which there is the plate where the bag's own
+// shown is what a key sees of the history of a bag in its scope: all of it, but for the texts of messages of which not all is in scope,
+// and for the bag that was re-flighted, of which there is the plate where the bag's own
 // messages name it.
 func (m *matrix) shown(k scope, b *luggage) any {
 	history := decoded(m.histories[b]).(map[string]any)
-	for _, e := range history["events"].([]any) {
+	for i, e := range history["events"].([]any) {
 		event := e.(map[string]any)
-		if b.shared && k.limited() {
+		if !k.text(b.textOf(i)) {
 			delete(event, "raw_bim_msg")
 		}
 		if b.original != nil && !k.bag(b.original) {
@@ -282,9 +285,10 @@ func (m *matrix) passengers(k scope) {
 			continue
 		}
 		c := cell{key: k, target: service.PassengerPath(pnr, day(1).iso()), status: http.StatusBadRequest}
-		found := sifted(m.world, func(b *luggage) bool { return b.pnr == pnr && len(b.living) > 0 && k.bag(b) })
+		there := sifted(m.world, func(b *luggage) bool { return b.pnr == pnr && len(b.living) > 0 })
+		found := sifted(there, k.bag)
 		switch {
-		case !covers(k.operations, "bagsforpassenger") || len(found) == 0 && k.limited():
+		case !covers(k.operations, "bagsforpassenger") || len(there) > 0 && len(found) == 0 && !k.conceal:
 			c.want = notAuthorised("SVCGBP006", "get bags for this passenger")
 		case len(found) == 0:
 			c.status, c.want = http.StatusOK, failure("SVCGBH002", "No matching bags found")
@@ -293,8 +297,8 @@ func (m *matrix) passengers(k scope) {
 			var bags []string
 			for _, b := range found {
 				rushTag := ""
-				if b.rushTag != nil && k.bag(b.rushTag) {
-					rushTag = b.rushTag.plate
+				for r := b.reflight; r != nil && k.bag(r); r = r.reflight {
+					rushTag = r.plate
 				}
 				bags = append(bags, object(`{"bagtag":"`+b.plate+`"`, "passenger_last_name", b.surname, "rush_bag_indicator", b.indicator(), "rushtag", rushTag))
 			}
