@@ -373,7 +373,9 @@ func TestRushBags(t *testing.T) {
 	settle(t, s, service.PassengerPath("RUSH01", "2026-03-16"),
 		`{"success":true,"bags":[{"bagtag":"2724440003","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","rush_bag_indicator":"Y"}]}`)
 	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8322", "2026-03-16"),
-		`{"success":true,"bags":[{"bag":{"bagtag":"2724440003","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","loading_status":"Delayed","pnr":"RUSH01"}}]}`)
+		`{"success":true,"bags":[{"bag":{"bagtag":"2724440003","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","loading_status":"Not Loaded","pnr":"RUSH01"}}]}`)
+	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8320", "2026-03-14"),
+		`{"success":true,"bags":[{"bag":{"bagtag":"0724440001","rush_bag_indicator":"N","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","loading_status":"Delayed","pnr":"RUSH01"}}]}`)
 	feed(t, s, record{"2026-03-16T09:00:00Z", "BPM\n.V/1LZRH\n.J/R\n.F/LX8322/16MAR/JFK\n.U//41P\n.N/2724440003001\nENDBPM"})
 	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8322", "2026-03-16"),
 		`{"success":true,"bags":[{"bag":{"bagtag":"2724440003","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","loading_status":"Loaded on Aircraft","pnr":"RUSH01"}}]}`)
