@@ -11,8 +11,9 @@ UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-run: ## run everything in one process, with nothing installed
-	go run . serve
+# The shell's job control keeps Ctrl-C from make, which would call it an error.
+run: build ## run everything in one process, with nothing installed
+	@if [ -t 0 ]; then set -m; fi; ./bagtrail serve; exit $$?
 
 build: ## build ./bagtrail, with its version in it
 	go build -buildvcs=auto -o bagtrail .
