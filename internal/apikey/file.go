@@ -33,11 +33,12 @@ const digestPrefix = "sha256:"
 // each with its line; no fault repeats a digest, since some put the key itself there.
 func Parse(text []byte) ([]*Key, error) {
 	var keys []*Key
+	seen := unique{names: make(map[string]bool), digests: make(map[[sha256.Size]byte]string)}
 	err := strictyaml.Read(text, func(document strictyaml.Value) {
 		document.Object(strictyaml.Members{"keys": func(list strictyaml.Value) {
 			list.List(func(v strictyaml.Value) {
 				key := readKey(v)
-				checkUnique(v, key, keys)
+				seen.check(v, key)
 				keys = append(keys, key)
 			})
 		}}, "keys")
@@ -80,15 +81,26 @@ func (k *Key) setBurst() {
 	}
 }
 
-func checkUnique(v strictyaml.Value, key *Key, others []*Key) {
-	for _, other := range others {
-		if key.Name != "" && key.Name == other.Name {
-			v.Fault("the name %s is there twice", key.Name)
-		}
-		if key.digest == other.digest && key.digest != [sha256.Size]byte{} {
-			v.Fault("the digest of %s is there twice", other.Name)
-		}
+// unique holds what no two keys may share.
+type unique struct {
+	names   map[string]bool
+	digests map[[sha256.Size]byte]string // names
+}
+
+// check adds a key, and says what it shares with one before.
+func (u unique) check(v strictyaml.Value, key *Key) {
+	if key.Name != "" && u.names[key.Name] {
+		v.Fault("the name %s is there twice", key.Name)
 	}
+	u.names[key.Name] = true
+	if key.digest == [sha256.Size]byte{} {
+		return
+	}
+	if other, shared := u.digests[key.digest]; shared {
+		v.Fault("the digest of %s is there twice", other)
+		return
+	}
+	u.digests[key.digest] = key.Name
 }
 
 func readName(v strictyaml.Value) string {

@@ -10,16 +10,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
 
 // Value is one value of a document, with the place where it stands.
 type Value struct {
-	node   ast.Node // nil for a document without content
+	node   node
 	path   string
 	faults *[]error
 }
@@ -39,30 +39,40 @@ func Read(text []byte, use func(document Value)) error {
 	return errors.Join(faults...)
 }
 
-func parse(text []byte) (node ast.Node, err error) {
+func parse(text []byte) (document node, err error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if document, isDone := parseQuickly(string(text)); isDone {
+		return document, nil
+	}
+	return parseWhole(text)
+}
+
+// parseWhole parses any YAML.
+func parseWhole(text []byte) (document node, err error) {
 	// The files are read again while the service runs: a text that upsets the library is a bad file, no crash.
 	defer func() {
 		if cause := recover(); cause != nil {
-			node, err = nil, fmt.Errorf("not YAML: %v", cause)
+			document, err = node{}, fmt.Errorf("not YAML: %v", cause)
 		}
 	}()
-	file, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte("\ufeff")), 0)
+	file, err := parser.ParseBytes(text, 0)
 	if cause := yaml.Error(nil); errors.As(err, &cause) && cause.GetToken() != nil {
-		return nil, fmt.Errorf("line %d: %s", cause.GetToken().Position.Line, cause.GetMessage())
+		return node{}, fmt.Errorf("line %d: %s", cause.GetToken().Position.Line, cause.GetMessage())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not YAML: %w", err)
+		return node{}, fmt.Errorf("not YAML: %w", err)
 	}
-	for _, document := range file.Docs {
-		if document.Body == nil {
+	document = node{kind: object}
+	for _, part := range file.Docs {
+		if part.Body == nil {
 			continue
 		}
-		if node != nil {
-			return nil, fmt.Errorf("line %d: a second document", document.Body.GetToken().Position.Line)
+		if document.line != 0 {
+			return node{}, fmt.Errorf("line %d: a second document", part.Body.GetToken().Position.Line)
 		}
-		node = document.Body
+		document = convert(part.Body)
 	}
-	return node, nil
+	return document, nil
 }
 
 // Fault records a fault of this value.
@@ -71,8 +81,8 @@ func (v Value) Fault(format string, arguments ...any) {
 	if v.path != "" {
 		text = v.path + ": " + text
 	}
-	if v.node != nil {
-		text = fmt.Sprintf("line %d: %s", v.node.GetToken().Position.Line, text)
+	if v.node.line != 0 {
+		text = fmt.Sprintf("line %d: %s", v.node.line, text)
 	}
 	*v.faults = append(*v.faults, errors.New(text))
 }
@@ -84,11 +94,10 @@ func (v Value) Object(members Members, mandatory ...string) {
 	v.Entries(func(name string, value Value) {
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == name })
 		use, known := members[name]
-		_, isNull := value.node.(*ast.NullNode)
 		switch {
 		case !known:
 			value.Fault("unknown member")
-		case isNull:
+		case value.node.kind == null:
 			value.Fault("no value")
 		default:
 			use(value)
@@ -101,69 +110,51 @@ func (v Value) Object(members Members, mandatory ...string) {
 
 // Entries hands each member of an object to use, in the order of the file, whatever its name.
 func (v Value) Entries(use func(name string, value Value)) {
-	var pairs []*ast.MappingValueNode
-	switch node := v.node.(type) {
-	case nil:
-	case *ast.MappingNode:
-		pairs = node.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{node}
-	default:
+	if v.node.kind != object {
 		v.Fault("not an object of members")
 	}
-	seen := make(map[string]bool, len(pairs))
-	for _, pair := range pairs {
-		name := pair.Key.GetToken().Value
-		value := v.at(pair.Value, name)
-		if _, isMerge := pair.Key.(*ast.MergeKeyNode); isMerge || seen[name] {
+	seen := make(map[string]bool, len(v.node.members))
+	for _, m := range v.node.members {
+		value := v.at(m.value, m.name)
+		if m.merge || seen[m.name] {
 			value.Fault("a repeated or merged member")
 			continue
 		}
-		seen[name] = true
-		use(name, value)
+		seen[m.name] = true
+		use(m.name, value)
 	}
 }
 
 // List hands each element of a list to use.
 func (v Value) List(use func(Value)) {
-	list, isList := v.node.(*ast.SequenceNode)
-	if !isList {
+	if v.node.kind != list {
 		v.Fault("not a list")
 		return
 	}
-	for i, node := range list.Values {
-		use(Value{node: node, path: fmt.Sprintf("%s[%d]", v.path, i), faults: v.faults})
+	for i, item := range v.node.items {
+		use(Value{node: item, path: v.path + "[" + strconv.Itoa(i) + "]", faults: v.faults})
 	}
 }
 
 // IsList reports whether the value is a list.
-func (v Value) IsList() bool {
-	_, isList := v.node.(*ast.SequenceNode)
-	return isList
-}
+func (v Value) IsList() bool { return v.node.kind == list }
 
 // Text returns a scalar as it was written, without quotes. Anything else is a fault, and not plain.
 func (v Value) Text() (text string, plain bool) {
-	switch node := v.node.(type) {
-	case *ast.StringNode:
-		return node.Value, true
-	case *ast.LiteralNode:
-		return node.Value.Value, true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return node.GetToken().Value, true
+	if v.node.kind != scalar && v.node.kind != boolean {
+		v.Fault("not a plain value")
+		return "", false
 	}
-	v.Fault("not a plain value")
-	return "", false
+	return v.node.text, true
 }
 
 // Bool returns true or false; false after a fault.
 func (v Value) Bool() bool {
-	node, isBool := v.node.(*ast.BoolNode)
-	if !isBool {
+	if v.node.kind != boolean {
 		v.Fault("neither true nor false")
 		return false
 	}
-	return node.Value
+	return strings.EqualFold(v.node.text, "true")
 }
 
 // Number returns a decimal number between least and most; least after a fault.
@@ -190,10 +181,10 @@ func (v Value) Time() time.Time {
 	return at
 }
 
-func (v Value) at(node ast.Node, member string) Value {
+func (v Value) at(n node, member string) Value {
 	path := member
 	if v.path != "" {
 		path = v.path + "." + member
 	}
-	return Value{node: node, path: path, faults: v.faults}
+	return Value{node: n, path: path, faults: v.faults}
 }
