@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos truth servers ci clean
+.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos budget truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,6 +58,9 @@ quickstart: ## run the quick start of the README, word for word
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
+
+budget: ## send the 1,000 dearest messages that the limits allow to an ingest with 256 MiB, and print how soon others are found (Redis takes 3 GiB)
+	go test -count=1 -timeout 1h -v ./test/budget -messages $(or $(MESSAGES),1000) -within 1s
 
 truth: ## stream 100,000 simulated bags through real servers, and hold every answer against the truth (BAGS=1000 for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)

@@ -88,7 +88,7 @@ func mergedEntries(m *parser.Message, read segments) []bag.Entry {
 		have.Rush = have.Rush || entry.Rush
 		have.Originals = union(have.Originals, entry.Originals)
 	}
-	return merged
+	return slices.Clone(merged) // a plate may stand in many groups
 }
 
 // union returns the elements of a and those of b that a has not, without writing into either.

@@ -227,7 +227,7 @@ func BenchmarkAcceptorAtOnce(b *testing.B) {
 	})
 }
 
-func BenchmarkProcessBatch(b *testing.B) {
+func BenchmarkProcessSome(b *testing.B) {
 	p := newPipeline(discard{})
 	envelopes := make([]ingestor.Envelope, 500)
 	for i := range envelopes {
@@ -235,7 +235,7 @@ func BenchmarkProcessBatch(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.ProcessBatch(context.Background(), envelopes); err != nil {
+		if _, err := p.ProcessSome(context.Background(), envelopes); err != nil {
 			b.Fatal(err)
 		}
 	}

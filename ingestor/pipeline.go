@@ -37,7 +37,7 @@ func New(reference parser.Reference, filer Filer, index Index) *Pipeline {
 
 // Process decides on one envelope.
 func (p *Pipeline) Process(ctx context.Context, env Envelope) (Outcome, error) {
-	outcomes, err := p.ProcessBatch(ctx, []Envelope{env})
+	outcomes, err := p.ProcessSome(ctx, []Envelope{env})
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -47,15 +47,26 @@ func (p *Pipeline) Process(ctx context.Context, env Envelope) (Outcome, error) {
 // atOnce is how many messages are judged before others have a turn: some tens of microseconds.
 const atOnce = 32
 
-// ProcessBatch decides on all envelopes, and files what is accepted in one call of the index. The outcomes are in
-// the order of the envelopes. After an error none of them is decided, although some may be filed.
-func (p *Pipeline) ProcessBatch(ctx context.Context, envelopes []Envelope) ([]Outcome, error) {
-	outcomes := make([]Outcome, len(envelopes))
+// bagsAtOnce is how many bags messages name, at least, that are decided on together; containers count like bags. It bounds
+// the memory that they take, and how long others wait for them.
+const bagsAtOnce = mostBags
+
+// ProcessSome decides on as many of the envelopes, from the first on and at least one of them, as are enough for once, and
+// files what is accepted in one call of the index. There is an outcome for each that was decided on, in their order. After an
+// error none is decided, although some may be filed.
+func (p *Pipeline) ProcessSome(ctx context.Context, envelopes []Envelope) ([]Outcome, error) {
+	outcomes := make([]Outcome, 0, len(envelopes))
+	bags := 0
 	for i, env := range envelopes {
+		if bags >= bagsAtOnce {
+			break
+		}
 		if i%atOnce == atOnce-1 {
 			runtime.Gosched() // a question takes less than a batch, and is not to wait for it
 		}
-		outcomes[i] = p.Judge(env)
+		o := p.Judge(env)
+		outcomes = append(outcomes, o)
+		bags += len(o.Filing.Entries) + len(o.Filing.Stowage)
 	}
 	if err := p.Settle(ctx, outcomes); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,11 @@ func onwardGroups(flights, groups int) string {
 	return text + all.String() + "ENDBSM\r\n"
 }
 
+// padded makes a text so long.
+func padded(text string, length int) string {
+	return strings.Replace(text, "ENDBSM", strings.Repeat(" ", length-len(text))+"ENDBSM", 1)
+}
+
 func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 	document := func(s string) ingestor.Envelope {
 		env := envelope(s)
@@ -108,10 +114,14 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"binary", envelope("\x00\xff\x1f\x8b\x08"), "SVCPRB004"},
 		{"64 KiB", envelope(exact), ""},
 		{"over 64 KiB", envelope(exact + " "), "SVCSRV003"},
-		{"ten full runs", envelope(bags(10, 999, "")), ""},
-		{"a bag more", envelope(bags(10, 999, ".N/0724999999001\r\n")), "SVCSRV003"},
-		{"as many single bags as fit", envelope(bags(3600, 1, "")), ""},
-		{"more than 256 MiB of text", envelope(bags(9, 999, ".R/"+strings.Repeat("X", 40_000)+"\r\n")), "SVCSRV003"},
+		{"a full run", envelope(bags(1, 999, "")), ""},
+		{"a bag more", envelope(bags(1, 999, ".N/0724999999001\r\n")), "SVCSRV003"},
+		{"a full run that is repeated, and parts of it", envelope(bags(1, 999, strings.Repeat(".N/0724000000999\r\n.N/0724000500100\r\n", 15))), ""},
+		{"runs that overlap by all but one", envelope(bags(1, 999, ".N/0724000001999\r\n")), "SVCSRV003"},
+		{"4 MiB of text", envelope(padded(bags(1, 512, ""), 8192)), ""},
+		{"4 MiB of text and a little", envelope(padded(bags(1, 512, ""), 8193)), "SVCSRV003"},
+		{"64 bags on 64 KiB", envelope(padded(bags(64, 1, ""), ingestor.MaxMessage)), ""},
+		{"65 bags on 64 KiB", envelope(padded(bags(65, 1, ""), ingestor.MaxMessage)), "SVCSRV003"},
 		{"as many onward flights as fit", envelope(bags(1, 1, onward(3000))), ""},
 		{"a full run on all of them", envelope(bags(1, 999, onward(3000))), "SVCSRV003"},
 		{"many groups on all of them", envelope(onwardGroups(1500, 40)), "SVCSRV003"},
@@ -160,7 +170,7 @@ func TestReportGoesToTheIndex(t *testing.T) {
 
 func TestBatchIsFiledInOneCallAndAnsweredInOrder(t *testing.T) {
 	x := newIndex()
-	outcomes, err := newPipeline(x).ProcessBatch(t.Context(), []ingestor.Envelope{
+	outcomes, err := newPipeline(x).ProcessSome(t.Context(), []ingestor.Envelope{
 		envelope(bsm), envelope("BSM"), envelope(bpm), envelope(""), envelope(bsm),
 	})
 	if err != nil {
@@ -188,7 +198,7 @@ func TestErrorOfTheIndexIsNoDecision(t *testing.T) {
 	x := newIndex()
 	x.setFail(true)
 	p := newPipeline(x)
-	if outcomes, err := p.ProcessBatch(t.Context(), []ingestor.Envelope{envelope(bsm)}); !errors.Is(err, errAway) || outcomes != nil {
+	if outcomes, err := p.ProcessSome(t.Context(), []ingestor.Envelope{envelope(bsm)}); !errors.Is(err, errAway) || outcomes != nil {
 		t.Errorf("outcomes %v, error %v", outcomes, err)
 	}
 	x.setFail(false)
@@ -200,7 +210,7 @@ func TestErrorOfTheIndexIsNoDecision(t *testing.T) {
 func TestRejectedBatchDoesNotAskTheIndex(t *testing.T) {
 	x := newIndex()
 	x.setFail(true)
-	if _, err := newPipeline(x).ProcessBatch(t.Context(), []ingestor.Envelope{envelope(""), envelope("XYZ")}); err != nil {
+	if _, err := newPipeline(x).ProcessSome(t.Context(), []ingestor.Envelope{envelope(""), envelope("XYZ")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -228,5 +238,26 @@ func TestCodesAreNamedOnce(t *testing.T) {
 	list := []ingestor.Diagnostic{{Code: "B"}, {Code: "A"}, {Code: "B"}}
 	if got := ingestor.CodeList(list); got != "B,A" {
 		t.Errorf("codes %q", got)
+	}
+}
+
+func TestMessagesAreDecidedOnSomeAfterTheOther(t *testing.T) {
+	x := newIndex()
+	p := newPipeline(x)
+	many := envelope(bags(1, 999, ""))
+	left := []ingestor.Envelope{many, envelope(""), envelope(bsm), many, many, envelope(bsm)}
+	var sizes []int
+	for len(left) > 0 {
+		outcomes, err := p.ProcessSome(t.Context(), left)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes, left = append(sizes, len(outcomes)), left[len(outcomes):]
+	}
+	if want := []int{1, 3, 1, 1}; !slices.Equal(sizes, want) {
+		t.Errorf("decided on %v, want %v", sizes, want)
+	}
+	if x.filed() != 5 {
+		t.Errorf("filed %d", x.filed())
 	}
 }

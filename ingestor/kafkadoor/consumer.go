@@ -18,12 +18,13 @@ import (
 
 // Processor is the pipeline.
 type Processor interface {
-	ProcessBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
+	// ProcessSome decides on the first of the envelopes, at least one: on as many as there are outcomes.
+	ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 }
 
-// EventMaker returns the events of messages that the index has taken. Where a message comes again, so do its events,
-// with the same ids. After an error it is asked again.
-type EventMaker func(ctx context.Context, filings []bag.Filing) ([]Event, error)
+// EventMaker gives publish the events of messages that the index has taken, some after the other. Where a message comes again,
+// so do its events, with the same ids. After an error, which may be that of publish, it is asked again.
+type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]Event) error) error
 
 // Consumer brings the raw topic to the pipeline, as a member of the consumer group.
 type Consumer struct {

@@ -30,7 +30,22 @@ func newEventWorld(t *testing.T, opts ...kfake.Opt) *world {
 }
 
 // events makes one event a plate.
-func events(_ context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+func events(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+	return whole(eventsOf)(ctx, filings, publish)
+}
+
+// whole publishes the events of messages together.
+func whole(made func(context.Context, []bag.Filing) ([]kafkadoor.Event, error)) kafkadoor.EventMaker {
+	return func(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+		events, err := made(ctx, filings)
+		if err != nil {
+			return err
+		}
+		return publish(events)
+	}
+}
+
+func eventsOf(_ context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
 	var list []kafkadoor.Event
 	for _, f := range filings {
 		for _, e := range f.Entries {
@@ -106,12 +121,12 @@ func TestOffsetsStandStillWhileEventsCannotBeMadeOrPublished(t *testing.T) {
 	})
 	var asked atomic.Int64
 	w.produce(0, records(0, 10)...)
-	w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
 		if asked.Add(1) <= 3 {
 			return nil, errors.New("the index is away")
 		}
-		return events(ctx, filings)
-	})
+		return eventsOf(ctx, filings)
+	}))
 	if err := fault.Wait(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -128,10 +143,10 @@ func TestOffsetsStandStillWhileEventsCannotBeMadeOrPublished(t *testing.T) {
 func TestEventsAreOffWhereTheTopicIsEmpty(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 3)...)
-	w.consume(func(context.Context, []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(context.Context, []bag.Filing) ([]kafkadoor.Event, error) {
 		t.Error("asked for events")
 		return nil, nil
-	})
+	}))
 	w.waitCommitted(3)
 }
 
@@ -139,10 +154,10 @@ func TestEventsOfALargeBatchAreMadeInPortions(t *testing.T) {
 	w := newEventWorld(t)
 	w.produce(0, records(0, 1300)...)
 	var most atomic.Int64
-	w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
 		most.Store(max(most.Load(), int64(len(filings)))) // of one partition, so of one goroutine
-		return events(ctx, filings)
-	})
+		return eventsOf(ctx, filings)
+	}))
 	w.waitCommitted(1300)
 	if published := len(w.all(w.conf.Topics.Events)); published != 1300 || most.Load() > 500 {
 		t.Errorf("%d events are published, at most %d at once", published, most.Load())
@@ -280,13 +295,13 @@ func TestLargeEventsMakeSeveralRequests(t *testing.T) {
 			document := []byte(`{"id":"` + strings.Repeat("x", 60<<10) + `"}`)
 			writes := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Observe: true, Count: -1})
 			w.produce(0, records(0, 100)...)
-			w.consume(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
-				list, err := events(ctx, filings)
+			w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+				list, err := eventsOf(ctx, filings)
 				for i := range list {
 					list[i].Document = document
 				}
 				return list, err
-			})
+			}))
 			w.waitCommitted(100)
 			times := make(map[string]int)
 			for _, m := range w.all(w.conf.Topics.Events) {

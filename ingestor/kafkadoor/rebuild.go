@@ -158,11 +158,19 @@ func (r *rebuild) read(ctx context.Context, s span) error {
 		for i := range messages {
 			envelopes[i] = envelope(&messages[i])
 		}
-		outcomes, err := r.process(ctx, envelopes)
-		if err != nil {
-			return err
+		for len(envelopes) > 0 {
+			outcomes, err := r.process(ctx, envelopes)
+			if err != nil {
+				return err
+			}
+			n := len(outcomes)
+			envelopes, messages = envelopes[n:], messages[n:]
+			if len(messages) > 0 {
+				r.advance(s.partition, messages[0].Offset, outcomes)
+			} else {
+				r.advance(s.partition, next, outcomes)
+			}
 		}
-		r.advance(s.partition, next, outcomes)
 		return nil
 	})
 }
@@ -235,12 +243,12 @@ func (d *Door) readOn(ctx context.Context, topic string, s *span, take func([]ka
 	return nil
 }
 
-// process tries the same envelopes again for a while.
+// process has the first of the envelopes decided on, and tries them again for a while.
 func (r *rebuild) process(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
 	pause := newPause(r.conf.Timing.RetryMin, r.conf.Timing.RetryMax)
 	deadline := r.conf.Now().Add(rebuildPatience)
 	for {
-		outcomes, err := r.processor.ProcessBatch(ctx, envelopes)
+		outcomes, err := r.processor.ProcessSome(ctx, envelopes)
 		if err == nil {
 			return outcomes, nil
 		}

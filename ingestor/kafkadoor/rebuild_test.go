@@ -94,11 +94,12 @@ type stopper struct {
 	stop  func()
 }
 
-func (s *stopper) ProcessBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
-	if s.seen.Add(int64(len(envelopes))) >= s.after {
-		defer s.stop()
+func (s *stopper) ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+	outcomes, err := s.Pipeline.ProcessSome(ctx, envelopes)
+	if s.seen.Add(int64(len(outcomes))) >= s.after {
+		s.stop()
 	}
-	return s.Pipeline.ProcessBatch(ctx, envelopes)
+	return outcomes, err
 }
 
 func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {

@@ -84,16 +84,19 @@ func (w *worker) consume(generation, work context.Context) error {
 			w.outOfRange = errors.Is(err, kafka.OffsetOutOfRange)
 			return err
 		}
+		idle, last := len(b.messages) == 0, b.latest()
 		w.stand(b.stable, b.high, b.first())
-		if b.next > w.offset {
-			if err := w.handle(generation, work, b); err != nil {
+		for b.next > w.offset {
+			if b, err = w.handle(generation, work, b); err != nil {
 				return err
 			}
-			w.offset, w.uncommitted = b.next, true
-			w.stand(b.stable, b.high, b.latest())
+			w.stand(b.stable, b.high, last)
+			if err := w.commit(commitEvery); err != nil {
+				return err
+			}
 		}
-		if idle := len(b.messages) == 0; idle || time.Since(w.committed) >= commitEvery {
-			if err := w.commit(); err != nil {
+		if idle {
+			if err := w.commit(0); err != nil {
 				return err
 			}
 		}
@@ -130,10 +133,11 @@ func (w *worker) open(ctx context.Context) (*reader, error) {
 	return r, nil
 }
 
-// handle brings a batch about: index, rejects, events. Only then may the offset be committed.
-func (w *worker) handle(generation, work context.Context, b batch) error {
+// handle brings the first messages of a batch about, as many as are enough for once: index, rejects, events. Only then may the
+// offset be committed. It returns the rest; before that, others have their turn.
+func (w *worker) handle(generation, work context.Context, b batch) (rest batch, err error) {
 	if err := w.begin(generation); err != nil {
-		return err // before anything is made of the batch
+		return b, err // before anything is made of the batch
 	}
 	defer w.end()
 	envelopes := make([]ingestor.Envelope, len(b.messages))
@@ -141,21 +145,27 @@ func (w *worker) handle(generation, work context.Context, b batch) error {
 		envelopes[i] = envelope(&b.messages[i])
 	}
 	var outcomes []ingestor.Outcome
-	err := w.insist(generation, work, "index", func(ctx context.Context) (err error) {
-		outcomes, err = w.processor.ProcessBatch(ctx, envelopes)
+	err = w.insist(generation, work, "index", func(ctx context.Context) (err error) {
+		outcomes, err = w.processor.ProcessSome(ctx, envelopes)
 		return err
 	})
 	if err != nil {
-		return err
+		return b, err
 	}
-	if err := w.reject(generation, work, b, envelopes, outcomes); err != nil {
-		return err
+	done := b.messages[:len(outcomes)]
+	if err := w.reject(generation, work, done, envelopes, outcomes); err != nil {
+		return b, err
 	}
 	if err := w.publish(generation, work, outcomes); err != nil {
-		return err
+		return b, err
 	}
-	w.count(b, outcomes)
-	return nil
+	b.messages = b.messages[len(done):]
+	w.offset, w.uncommitted = b.next, true
+	if len(b.messages) > 0 {
+		w.offset = b.messages[0].Offset
+	}
+	w.count(done, outcomes)
+	return b, nil
 }
 
 // begin waits until one batch more may be in hand, unless that of the worker is.
@@ -183,10 +193,10 @@ func (w *worker) end() {
 // a log of its own; what was handled since the last one is handled again, to no effect, by whoever comes after a crash.
 const commitEvery = 100 * time.Millisecond
 
-// commit commits what was handled, unless nothing was since the last time. After an error the generation is left, so it is not
-// tried again.
-func (w *worker) commit() error {
-	if !w.uncommitted {
+// commit commits what was handled, unless nothing was since the last time, or that is less than a while ago. After an error the
+// generation is left, so it is not tried again.
+func (w *worker) commit(every time.Duration) error {
+	if !w.uncommitted || time.Since(w.committed) < every {
 		return nil
 	}
 	w.uncommitted = false
@@ -199,18 +209,18 @@ func (w *worker) commit() error {
 
 // leave commits what is left when the partition goes to somebody else.
 func (w *worker) leave() {
-	if err := w.commit(); err != nil {
+	if err := w.commit(0); err != nil {
 		w.metrics.Retry("commit")
 		w.log.Warn("leaving the partition", zap.Error(err))
 	}
 }
 
-func (w *worker) reject(generation, work context.Context, b batch, envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) error {
+func (w *worker) reject(generation, work context.Context, messages []kafka.Message, envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) error {
 	var rejections []ingestor.Rejection
 	for i, o := range outcomes {
 		if o.Verdict == ingestor.Rejected {
 			env := envelopes[i]
-			env.Origin = origin(w.door.conf.Topics.Raw, w.partition, b.messages[i].Offset)
+			env.Origin = origin(w.door.conf.Topics.Raw, w.partition, messages[i].Offset)
 			rejections = append(rejections, ingestor.Rejection{Envelope: env, Errors: o.Errors})
 		}
 	}
@@ -238,13 +248,11 @@ func (w *worker) publish(generation, work context.Context, outcomes []ingestor.O
 	for len(filings) > 0 {
 		n := portion(filings)
 		err := w.insist(generation, work, "events", func(ctx context.Context) error {
-			events, err := w.events(ctx, filings[:n])
-			if err != nil {
-				return fmt.Errorf("make events: %w", err)
-			}
-			limited, cancel := context.WithTimeout(ctx, publishLimit)
-			defer cancel()
-			return w.door.publish(limited, events)
+			return w.events(ctx, filings[:n], func(events []Event) error {
+				limited, cancel := context.WithTimeout(ctx, publishLimit)
+				defer cancel()
+				return w.door.publish(limited, events)
+			})
 		})
 		if err != nil {
 			return err
@@ -295,11 +303,11 @@ func (w *worker) insist(generation, work context.Context, what string, do func(c
 	}
 }
 
-func (w *worker) count(b batch, outcomes []ingestor.Outcome) {
+func (w *worker) count(messages []kafka.Message, outcomes []ingestor.Outcome) {
 	var by [ingestor.Rejected + 1]int
 	for _, o := range outcomes {
 		by[o.Verdict]++
 	}
 	w.metrics.Messages(by[ingestor.Accepted], by[ingestor.Duplicate], by[ingestor.Rejected])
-	w.metrics.Redelivered(w.handled(w.partition, b.messages, b.next))
+	w.metrics.Redelivered(w.handled(w.partition, messages, w.offset))
 }

@@ -43,36 +43,43 @@ type Announcer struct {
 	Places   bagjson.Places
 }
 
-// platesAtOnce bounds one read of the index.
-const platesAtOnce = 200
+// What is read of the index at once, and what is told at once: so the memory that this takes does not depend on how many bags
+// a message names, nor on how much is said of them.
+const (
+	platesAtOnce  = 200
+	storedAtOnce  = 4 << 20 // bytes of stored messages, by estimate
+	eventsAtOnce  = 500
+	writtenAtOnce = 1 << 20 // bytes of documents
+)
+
+// mostStored is how many bytes of stored messages are read to tell what one message says of all its bags, by estimate. Of the
+// bags beyond it is told what the message says by itself: the index is not asked.
+const mostStored = 4 << 20
 
 // Events returns the events of messages that the index has taken: first those that name their bags, in the order of the
 // messages and their plates; then those that position containers, plate by plate. So the events of one plate are in the
 // order of the messages of either kind. It fails where the index cannot be read.
-func (a Announcer) Events(ctx context.Context, filings []bag.Filing) ([]Event, error) {
+func (a Announcer) Events(ctx context.Context, filings []bag.Filing) (all []Event, err error) {
+	err = a.Tell(ctx, filings, func(some []Event) error {
+		all = append(all, some...)
+		return nil
+	})
+	return all, err
+}
+
+// Tell gives tell what Events returns, some events after the other. It fails where tell does, too.
+func (a Announcer) Tell(ctx context.Context, filings []bag.Filing, tell func([]Event) error) error {
 	room := bag.BorrowRoom()
 	defer room.Return() // an event holds no message
-	mentions := a.mentions(room, filings)
-	folded, err := a.unclear(ctx, room, mentions)
-	if err != nil {
-		return nil, fmt.Errorf("read what to announce: %w", err)
-	}
-	made := announcements{places: a.Places, events: make([]Event, 0, len(mentions))}
-	for i, m := range mentions {
-		giveWay(i)
-		bags := folded[m.plate]
-		if m.clear {
-			if bags, err = a.Rules.FoldEvents(ctx, m.plate, m.messages, nil); err != nil {
-				return nil, err
-			}
-		}
-		made.of(m.filing, m.plate, bags, !m.clear)
+	made := announcements{places: a.Places, tell: tell}
+	if err := a.named(ctx, room, &made, filings); err != nil {
+		return fmt.Errorf("read what to announce: %w", err)
 	}
 	room.Clear()
 	if err := a.positioned(ctx, room, &made, filings); err != nil {
-		return nil, fmt.Errorf("read what to announce: %w", err)
+		return fmt.Errorf("read what to announce: %w", err)
 	}
-	return made.events, nil
+	return made.flush()
 }
 
 // giveWay lets others have a turn after every few steps of a loop: whoever asks a question is not to wait until the events of a
@@ -85,34 +92,117 @@ func giveWay(i int) {
 
 // mention is one plate in one message.
 type mention struct {
-	filing   *bag.Filing
+	filing   int // its index
 	plate    bag.Plate
 	messages []*bag.Message // the message, as far as it concerns the plate
 	clear    bool           // its events need nothing of the index
+	weight   int            // bytes that are to be read of the index for that, by estimate
 }
 
-// mentions returns every plate in every message.
-func (a Announcer) mentions(room *bag.Room, filings []bag.Filing) []mention {
-	all := make([]mention, 0, len(filings))
-	stored := make([]bag.Stored, 1)
+// named adds the events of the bags that the messages name.
+func (a Announcer) named(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing) error {
+	var mentions []mention
 	for i := range filings {
-		giveWay(i)
-		f := &filings[i]
-		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
-		for _, entry := range f.Entries {
-			messages := a.Enricher.Messages(room, entry.Plate, stored)
-			all = append(all, mention{f, entry.Plate, messages, !slices.ContainsFunc(messages, isUnclear)})
+		for _, entry := range filings[i].Entries {
+			mentions = append(mentions, mention{filing: i, plate: entry.Plate})
 		}
 	}
-	return all
+	spent := make([]int, len(filings)) // of mostStored
+	for some := range slices.Chunk(mentions, platesAtOnce) {
+		room.Clear()
+		a.read(room, filings, some)
+		if err := a.weigh(ctx, filings, some, spent); err != nil {
+			return err
+		}
+		begin := room.Mark()
+		for len(some) > 0 {
+			n := portion(len(some), func(i int) int { return some[i].weight })
+			if err := a.tell(ctx, room, made, filings, some[:n]); err != nil {
+				return err
+			}
+			room.Release(begin)
+			some = some[n:]
+		}
+	}
+	return nil
+}
+
+// read reads the messages of mentions again.
+func (a Announcer) read(room *bag.Room, filings []bag.Filing, mentions []mention) {
+	stored := make([]bag.Stored, 1)
+	for i := range mentions {
+		giveWay(i)
+		m := &mentions[i]
+		f := &filings[m.filing]
+		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
+		m.messages = a.Enricher.Messages(room, m.plate, stored)
+		m.clear = !slices.ContainsFunc(m.messages, isUnclear)
+	}
 }
 
 // isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
 // time of the one before. A BPM with a read time, which is most of the traffic, says all by itself.
 func isUnclear(m *bag.Message) bool { return m.Kind != bag.BPM || m.Read.IsZero() }
 
-// unclear folds the bags of the plates that are mentioned in unclear messages.
-func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []mention) (map[bag.Plate][]bag.Bag, error) {
+// weigh estimates how much is to be read of the index for mentions, and lets those tell by themselves for which it is too much.
+func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []mention, spent []int) error {
+	var plates []bag.Plate
+	for _, m := range mentions {
+		if !m.clear {
+			plates = append(plates, m.plate)
+		}
+	}
+	if len(plates) == 0 {
+		return nil
+	}
+	now, err := a.Index.Read(ctx, trail.Wanted{TrailVersions: plates})
+	if err != nil {
+		return err
+	}
+	for i := range mentions {
+		m := &mentions[i]
+		if m.clear {
+			continue
+		}
+		held, f := now.TrailLengths[0], &filings[m.filing]
+		now.TrailLengths = now.TrailLengths[1:]
+		if spent[m.filing] += held * max(len(f.Raw), usualLength); spent[m.filing] > mostStored && len(f.Entries) > 1 {
+			m.clear = true
+			continue
+		}
+		m.weight = weightOf(held, len(f.Raw))
+	}
+	return nil
+}
+
+const (
+	usualLength = 1 << 10 // bytes that a message takes at least when it is read again
+	longest     = 64 << 10
+	mostOfABag  = 100 // messages
+)
+
+// weightOf estimates how many bytes so many messages of a bag take. They are taken to be as long as one that is known, unless
+// there are more than any bag has: then they may be of any length.
+func weightOf(messages, length int) int {
+	if messages > mostOfABag {
+		length = longest
+	}
+	return messages * max(length, usualLength)
+}
+
+// portion returns how many of n bags, at least one, are read at once.
+func portion(n int, weight func(i int) int) int {
+	sum := 0
+	for i := range n {
+		if sum += weight(i); sum > storedAtOnce && i > 0 {
+			return i
+		}
+	}
+	return n
+}
+
+// tell adds the events of mentions, of which it reads the bags of the unclear ones.
+func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing, mentions []mention) error {
 	folded := make(map[bag.Plate][]bag.Bag)
 	var plates []bag.Plate
 	for _, m := range mentions {
@@ -121,23 +211,36 @@ func (a Announcer) unclear(ctx context.Context, room *bag.Room, mentions []menti
 			plates = append(plates, m.plate)
 		}
 	}
-	for some := range slices.Chunk(plates, platesAtOnce) {
-		now, err := a.Index.Read(ctx, trail.Wanted{Trails: some})
+	if len(plates) > 0 {
+		now, err := a.Index.Read(ctx, trail.Wanted{Trails: plates})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i, plate := range some {
+		for i, plate := range plates {
 			giveWay(i)
 			messages, err := a.messages(room, plate, now.Trails[i])
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if folded[plate], err = a.Rules.FoldEvents(ctx, plate, messages, nil); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return folded, nil
+	for i, m := range mentions {
+		giveWay(i)
+		bags := folded[m.plate]
+		if m.clear {
+			var err error
+			if bags, err = a.Rules.FoldEvents(ctx, m.plate, m.messages, nil); err != nil {
+				return err
+			}
+		}
+		if err := made.of(&filings[m.filing], m.plate, bags, !m.clear); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // messages reads what is held of a plate again.
@@ -151,16 +254,7 @@ func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) ([
 
 // positioned adds the events that the messages make by positioning containers.
 func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing) error {
-	by := make(map[bag.Container][]int) // container → the filings that position it
-	var containers []bag.Container
-	for i := range filings {
-		for _, c := range filings[i].Stowage {
-			if by[c] == nil {
-				containers = append(containers, c)
-			}
-			by[c] = append(by[c], i)
-		}
-	}
+	containers, by := positionings(filings)
 	if len(containers) == 0 {
 		return nil
 	}
@@ -169,13 +263,20 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 		return err
 	}
 	plates, concern := inContainers(containers, now.Contents)
-	positionings := make(map[bag.Container][]*bag.Message)
-	for some := range slices.Chunk(plates, platesAtOnce) {
+	said := make(map[bag.Container][]*bag.Message)
+	for len(plates) > 0 {
+		some := plates[:min(platesAtOnce, len(plates))]
+		held, err := a.Index.Read(ctx, trail.Wanted{TrailVersions: some})
+		if err != nil {
+			return err
+		}
+		some = some[:portion(len(some), func(i int) int { return weightOf(held.TrailLengths[i], usualLength) })]
+		plates = plates[len(some):]
 		w := trail.Wanted{Trails: some}
 		for _, plate := range some {
 			for _, c := range concern[plate] {
-				if _, wanted := positionings[c]; !wanted {
-					positionings[c] = nil
+				if _, wanted := said[c]; !wanted {
+					said[c] = nil
 					w.Stowage = append(w.Stowage, c)
 				}
 			}
@@ -189,14 +290,14 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 			if err != nil {
 				return err
 			}
-			positionings[c] = a.Enricher.Stowage(c, stored)
+			said[c] = a.Enricher.Stowage(c, stored)
 		}
 		for i, plate := range some {
 			giveWay(i)
 			var of []*bag.Message
 			var on []int
 			for _, c := range concern[plate] {
-				of = append(of, positionings[c]...)
+				of = append(of, said[c]...)
 				on = append(on, by[c]...)
 			}
 			messages, err := a.messages(room, plate, now.Trails[i])
@@ -209,12 +310,28 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 			}
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
-				made.of(&filings[f], plate, bags, true)
+				if err := made.of(&filings[f], plate, bags, true); err != nil {
+					return err
+				}
 			}
 			room.Clear()
 		}
 	}
 	return nil
+}
+
+// positionings returns the containers that messages position, each once, and for each of them the indices of these messages.
+func positionings(filings []bag.Filing) (containers []bag.Container, by map[bag.Container][]int) {
+	by = make(map[bag.Container][]int)
+	for i := range filings {
+		for _, c := range filings[i].Stowage {
+			if by[c] == nil {
+				containers = append(containers, c)
+			}
+			by[c] = append(by[c], i)
+		}
+	}
+	return containers, by
 }
 
 // inContainers returns the plates that containers hold, each once, and for each of them the containers.
@@ -231,16 +348,28 @@ func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []
 	return plates, concern
 }
 
-// announcements collects events.
+// announcements collects events, and tells them.
 type announcements struct {
-	places bagjson.Places
-	events []Event
-	paper  []byte // for the next documents
+	places  bagjson.Places
+	tell    func([]Event) error
+	events  []Event
+	written int    // bytes of their documents
+	paper   []byte // for the next documents
+}
+
+// flush tells what was collected.
+func (a *announcements) flush() error {
+	if len(a.events) == 0 {
+		return nil
+	}
+	some := a.events
+	a.events, a.written = nil, 0
+	return a.tell(some)
 }
 
 // of adds the events that a message makes of the bags of a plate: one a group, though the message may belong to several
 // bags. whole tells that all messages of the bags are known.
-func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) {
+func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) error {
 	var groups []int32
 	for i := range bags {
 		for j := range bags[i].Events {
@@ -255,8 +384,14 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 				shown.Reflighted = &bag.Reflighted{Plate: m.Original}
 			}
 			a.add(plate, e, shown)
+			if len(a.events) >= eventsAtOnce || a.written >= writtenAtOnce {
+				if err := a.flush(); err != nil {
+					return err
+				}
+			}
 		}
 	}
+	return nil
 }
 
 // reflighted is the code of the event whose message names the bag that is re-flighted.
@@ -290,7 +425,7 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 	doc = bagjson.AppendEvent(doc, e, a.places, shown)
 	doc = append(doc, "}}"...)
 	made.Document, a.paper = doc[:len(doc):len(doc)], doc[len(doc):]
-	a.events = append(a.events, made)
+	a.events, a.written = append(a.events, made), a.written+len(made.Document)
 }
 
 // identity names an event by what tells it from others (rules §3, duplicates): plate, text, group, and the moment at which

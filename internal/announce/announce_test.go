@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -348,5 +349,80 @@ func TestAnEventAllocatesLittle(t *testing.T) {
 	allocations := testing.AllocsPerRun(20, func() { events = len(d.events(filings...)) })
 	if each := allocations / 100; events != 100 || each > 10 { // under the race detector pools forget, which costs some
 		t.Errorf("%d events, %.1f allocations each", events, each)
+	}
+}
+
+// watched is an index that counts how many messages are read of it.
+type watched struct {
+	*memory.Index
+	all, most int
+}
+
+func (w *watched) Read(ctx context.Context, wanted trail.Wanted) (trail.Found, error) {
+	found, err := w.Index.Read(ctx, wanted)
+	n := 0
+	for _, held := range found.Trails {
+		messages, _ := held.Messages(nil)
+		n += len(messages)
+	}
+	w.all, w.most = w.all+n, max(w.most, n)
+	return found, err
+}
+
+// Every bag of a message has its event, though no more is read of the index than memory has room for.
+func TestAMessageOnManyBagsOfWhichMuchIsHeldReadsLittle(t *testing.T) {
+	d := newDesk(t)
+	text := strings.Replace(bsm, "0724123456002", "0724000000400", 1)
+	text = strings.Replace(text, "ENDBSM", ".R/"+strings.Repeat("X", 10_000)+"\nENDBSM", 1)
+	var last bag.Filing
+	for i := range 10 {
+		last = d.file(60*i, text)
+	}
+	index := &watched{Index: d.index}
+	d.Index = index
+	events := d.events(last)
+	plates := make(map[bag.Plate]bool)
+	for _, e := range events {
+		plates[e.Plate] = true
+	}
+	if len(events) != 400 || len(plates) != 400 {
+		t.Errorf("%d events of %d plates", len(events), len(plates))
+	}
+	if index.all == 0 || index.all*len(text) > 4<<20 || index.most != index.all {
+		t.Errorf("%d messages of %d bytes are read, %d at once", index.all, len(text), index.most)
+	}
+
+	index.all, index.most = 0, 0 // many messages on one bag each, of which more is held than of any bag
+	var filings []bag.Filing
+	for i := range 30 {
+		for j := range 150 {
+			f := d.file(i*150+j, strings.Replace(chg, "0724123456001", fmt.Sprintf("07250000%02d001", i), 1))
+			if j == 0 {
+				filings = append(filings, f)
+			}
+		}
+	}
+	if events := d.events(filings...); len(events) != 30 || index.all != 30*150 || index.most > 150 {
+		t.Errorf("%d events, %d messages are read, %d at once", len(events), index.all, index.most)
+	}
+}
+
+func TestEventsAreToldSomeAfterTheOther(t *testing.T) {
+	d := newDesk(t)
+	f := d.file(0, strings.Replace(bsm, "0724123456002", "0724000000999", 1))
+	var all []announce.Event
+	if err := d.Tell(t.Context(), []bag.Filing{f}, func(some []announce.Event) error {
+		if len(some) > 500 {
+			t.Errorf("%d events at once", len(some))
+		}
+		all = append(all, some...)
+		return nil
+	}); err != nil || len(all) != 999 {
+		t.Errorf("%d events, %v", len(all), err)
+	}
+	full := errors.New("the topic is full")
+	told := 0
+	if err := d.Tell(t.Context(), []bag.Filing{f}, func([]announce.Event) error { told++; return full }); !errors.Is(err, full) || told != 1 {
+		t.Errorf("%v, after it was told %d times", err, told)
 	}
 }

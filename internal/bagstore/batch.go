@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bagstore/codec"
 )
 
 // A batch is sent when it has this many commands, or bytes: enough that a round trip costs little, and so little that
@@ -20,6 +22,9 @@ const (
 type batch struct {
 	text     []byte
 	commands []command
+	values   int   // bytes of the values that the commands send
+	value    span  // of the message that was added last: all its commands send the same
+	holder   int32 // whose value that is, counted from 1; 0 without one
 	words    []string
 	args     []any
 	pipeline []redis.Cmder
@@ -50,10 +55,12 @@ const (
 	laterExpiry             // EXPIREAT key until GT
 )
 
-func (b *batch) full() bool { return len(b.commands) >= batchCommands || len(b.text) >= batchBytes }
+func (b *batch) full() bool {
+	return len(b.commands) >= batchCommands || len(b.text)+b.values >= batchBytes
+}
 
 func (b *batch) reset() {
-	b.text, b.commands = b.text[:0], b.commands[:0]
+	b.text, b.commands, b.values, b.holder = b.text[:0], b.commands[:0], 0, 0
 	clear(b.words)
 	clear(b.args)
 	clear(b.pipeline)
@@ -67,6 +74,15 @@ func (b *batch) word(w []byte) span {
 	start := len(b.text)
 	b.text = append(b.text, w...)
 	return b.end(start)
+}
+
+// set adds a field to the hash under a key: a message, of which a batch holds the value once.
+func (b *batch) set(key span, owner int, identity codec.Identity, value []byte) {
+	if b.holder != int32(owner)+1 {
+		b.value, b.holder = b.word(value), int32(owner)+1
+	}
+	b.values += len(value)
+	b.add(command{verb: setField, key: key, field: b.word(identity[:]), value: b.value, owner: int32(owner)})
 }
 
 func (b *batch) add(c command) { b.commands = append(b.commands, c) }

@@ -70,7 +70,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	return trail.Found{
 		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals), RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
-		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions),
+		TrailVersions: r.versions(trailVersions), StowageVersions: r.versions(stowageVersions), TrailLengths: lengths(trailVersions),
 	}, nil
 }
 
@@ -79,6 +79,15 @@ func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
 	all := make([]uint64, len(replies))
 	for i, reply := range replies {
 		all[i] = r.version(reply.Val(), 1)
+	}
+	return all
+}
+
+// lengths returns how many fields each hash has.
+func lengths(replies []*redis.StringSliceCmd) []int {
+	all := make([]int, len(replies))
+	for i, reply := range replies {
+		all[i] = len(reply.Val())
 	}
 	return all
 }

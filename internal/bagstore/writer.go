@@ -98,7 +98,7 @@ func (w *Writer) entry(b *batch, r *round, owner int, e *bag.Entry, identity cod
 	start := len(b.text)
 	b.text = w.store.keys.plate(b.text, e.Plate)
 	key := b.end(start)
-	b.add(command{verb: setField, key: key, field: b.word(identity[:]), value: b.word(value), owner: int32(owner)})
+	b.set(key, owner, identity, value)
 	if r.needs(plateKind, bag.Flight{}, "", e.Plate, until) {
 		b.expire(key, until)
 	}
@@ -110,7 +110,7 @@ func (w *Writer) stowage(b *batch, r *round, owner int, c bag.Container, identit
 	start := len(b.text)
 	b.text = w.store.keys.stowage(b.text, c)
 	key := b.end(start)
-	b.add(command{verb: setField, key: key, field: b.word(identity[:]), value: b.word(value), owner: int32(owner)})
+	b.set(key, owner, identity, value)
 	if r.needs(stowageKind, c.Flight, c.Device, "", until) {
 		b.expire(key, until)
 	}

@@ -114,6 +114,7 @@ func (s *service) startOps(ctx context.Context) error {
 	s.behind = newCrew(context.WithoutCancel(ctx), s.fail)
 	s.stop.later("background work", s.behind.goHome)
 	s.stop.later("collector", collector.Floor(usualHeap))
+	collector.Limit()
 	return nil
 }
 
@@ -417,15 +418,13 @@ func (s *service) announcements() kafkadoor.EventMaker {
 		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
 		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, SamePlace: s.library.SamePlace},
 	}
-	return func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
-		made, err := announcer.Events(ctx, filings)
-		if err != nil {
-			return nil, err
-		}
-		events := make([]kafkadoor.Event, len(made))
-		for i, e := range made {
-			events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document}
-		}
-		return events, nil
+	return func(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+		return announcer.Tell(ctx, filings, func(made []announce.Event) error {
+			events := make([]kafkadoor.Event, len(made))
+			for i, e := range made {
+				events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document}
+			}
+			return publish(events)
+		})
 	}
 }

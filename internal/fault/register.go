@@ -190,7 +190,7 @@ var register = [count]Entry{
 
 	Unavailable: {"SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away, or large answers under way take all memory for them", get(historyOK, "demo")},
 	Callback:    {"SVCSRV002", withJSONP, 400, "Callback is not a JavaScript identifier", "", get(historyOK+"?callback=alert(1)", "demo")},
-	TooLarge: {"SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or concern more than 9990 bags, nor the request body be longer than 1 MiB", "the message is longer than 64 KiB, or would bring about too much",
+	TooLarge: {"SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or concern more than 999 bags, nor the request body be longer than 1 MiB", "the message is longer than 64 KiB, or would bring about too much",
 		post(bimPath, "demo", bimOK)},
 	UnknownPath: {"SVCSRV005", nil, 404, "Resource not found", "", get("/baggage/history/v2.0/", "demo")},
 	WrongMethod: {"SVCSRV006", nil, 405, "Method not allowed", "", Example{http.MethodDelete, historyOK, "demo", ""}},

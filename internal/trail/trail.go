@@ -43,6 +43,7 @@ type Found struct {
 	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
 	Trails, Stowage                              []Held
 	TrailVersions, StowageVersions               []uint64
+	TrailLengths                                 []int // how many messages there are, for TrailVersions
 }
 
 // Held is what was filed under one plate, or for one container.

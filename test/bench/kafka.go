@@ -157,9 +157,9 @@ type timed struct {
 	watch *stopwatch
 }
 
-func (t timed) ProcessBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+func (t timed) ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
 	t.watch.start()
-	return t.Pipeline.ProcessBatch(ctx, envelopes)
+	return t.Pipeline.ProcessSome(ctx, envelopes)
 }
 
 // counting is told of messages when all about them is done but the commit.

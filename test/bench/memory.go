@@ -11,6 +11,7 @@ import (
 	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate"
 )
 
@@ -77,12 +78,19 @@ func fileAll(ctx context.Context, r *redisServer, messages []simulate.Message) e
 func process(ctx context.Context, pipeline *ingestor.Pipeline, messages []simulate.Message) error {
 	envelopes := make([]ingestor.Envelope, 0, 500)
 	for i, m := range messages {
-		envelopes = append(envelopes, ingestor.Envelope{Raw: m.Text, Received: m.Received, Key: m.Plate})
+		envelopes = append(envelopes, ingestor.Envelope{
+			Raw: m.Text, Received: m.Received, Key: m.Plate,
+			Position: bag.Position{Known: true, Partition: int32(i % 12), Offset: int64(i / 12)},
+		})
 		if len(envelopes) < cap(envelopes) && i < len(messages)-1 {
 			continue
 		}
-		if _, err := pipeline.ProcessBatch(ctx, envelopes); err != nil {
-			return err
+		for left := envelopes; len(left) > 0; {
+			outcomes, err := pipeline.ProcessSome(ctx, left)
+			if err != nil {
+				return err
+			}
+			left = left[len(outcomes):]
 		}
 		envelopes = envelopes[:0]
 	}

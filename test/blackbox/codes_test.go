@@ -48,7 +48,7 @@ const (
 	keyUnknown  = "Customer Service API Key does not exist"
 	unavailable = "System is unavailable, the request may be sent again"
 	badCallback = "Callback is not a JavaScript identifier"
-	tooLarge    = "Message must not be longer than 64 KiB or concern more than 9990 bags, nor the request body be longer than 1 MiB"
+	tooLarge    = "Message must not be longer than 64 KiB or concern more than 999 bags, nor the request body be longer than 1 MiB"
 	tooMany     = "Too many requests for this API key"
 	isMissing   = " is mandatory"
 	badDate     = " must be a date of the form YYYY-MM-DD"

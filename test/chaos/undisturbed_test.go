@@ -61,12 +61,15 @@ func (w *world) undisturbed() *undisturbed {
 	const together = 500
 	var batch []ingestor.Envelope
 	file := func() {
-		outcomes, err := pipe.ProcessBatch(w.t.Context(), batch)
-		if err != nil {
-			w.t.Fatalf("file, undisturbed: %v", err)
-		}
-		for i := range outcomes {
-			u.note(batch[i], &outcomes[i])
+		for left := batch; len(left) > 0; {
+			outcomes, err := pipe.ProcessSome(w.t.Context(), left)
+			if err != nil {
+				w.t.Fatalf("file, undisturbed: %v", err)
+			}
+			for i := range outcomes {
+				u.note(left[i], &outcomes[i])
+			}
+			left = left[len(outcomes):]
 		}
 		batch = batch[:0]
 	}
@@ -87,7 +90,8 @@ func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
 	u.records++
 	e := ingestor.Envelope{
 		Raw: string(m.Value), Key: string(m.Key), Received: m.Time,
-		Origin: fmt.Sprintf("%s/%d/%d", m.Topic, m.Partition, m.Offset),
+		Origin:   fmt.Sprintf("%s/%d/%d", m.Topic, m.Partition, m.Offset),
+		Position: bag.Position{Known: true, Partition: int32(m.Partition), Offset: m.Offset},
 	}
 	for _, h := range m.Headers {
 		if h.Key != "bagtrail-received" {

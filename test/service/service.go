@@ -458,3 +458,28 @@ func (b *buffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+// LimitData gives the process, before it is started, no more than so many MiB for its data: RLIMIT_DATA.
+func (s *Service) LimitData(mebibytes int) {
+	s.t.Helper()
+	program := s.binary
+	if program == "" {
+		program = Binary(s.t)
+	}
+	s.binary = filepath.Join(s.t.TempDir(), "limited")
+	script := fmt.Sprintf("#!/bin/sh\nulimit -d %d && exec '%s' \"$@\"\n", mebibytes<<10, program)
+	if err := os.WriteFile(s.binary, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+		s.t.Fatal(err)
+	}
+}
+
+// Status returns a line of what the kernel knows of the process, such as VmHWM; "" where it does not say.
+func (s *Service) Status(name string) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut("\n"+string(text), "\n"+name+":")
+	value, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(value)
+}

@@ -383,7 +383,7 @@ func testEmpty(t *testing.T, b *bench) {
 	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
 	want := trail.Found{
 		Flights: none, PNRs: none, Originals: none, RushPNRs: none, Contents: none,
-		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
+		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1}, TrailLengths: []int{0, 0},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %+v, %v", got, err)

@@ -92,6 +92,7 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 		Trails:          x.held(copies(x.trails, w.Trails)),
 		Stowage:         x.held(copies(x.stowage, w.Stowage)),
 		TrailVersions:   versions(x.held(copies(x.trails, w.TrailVersions))),
+		TrailLengths:    lengths(x.trails, w.TrailVersions),
 		StowageVersions: versions(x.held(copies(x.stowage, w.StowageVersions))),
 	}, nil
 }
@@ -102,6 +103,14 @@ func versions(all []trail.Held) []uint64 {
 		out[i] = all[i].Version
 	}
 	return out
+}
+
+func lengths(lists map[bag.Plate][]bag.Stored, plates []bag.Plate) []int {
+	all := make([]int, len(plates))
+	for i, plate := range plates {
+		all[i] = len(lists[plate])
+	}
+	return all
 }
 
 // held gives each list its version: it does not depend on the order.
