@@ -18,11 +18,8 @@ run: build ## run everything in one process, with nothing installed
 build: ## build ./bagtrail, with its version in it
 	go build -buildvcs=auto -o bagtrail .
 
-image: ## build the container image bagtrail (needs Docker)
-	mkdir -p .cache/image
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o .cache/image/bagtrail .
-	cp /etc/ssl/certs/ca-certificates.crt .cache/image/
-	docker build -t bagtrail -f deploy/Dockerfile .cache/image
+image: ## build the container image bagtrail (needs Docker, GO_IMAGE=… instead of golang)
+	docker build -t bagtrail -f deploy/Dockerfile $(if $(GO_IMAGE),--build-arg GO_IMAGE=$(GO_IMAGE)) .
 
 test: ## run all tests that need nothing installed
 	go test ./...

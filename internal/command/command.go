@@ -117,6 +117,7 @@ could not be used.`,
 		p.wtrSimulator(),
 		p.keys(),
 		p.config(),
+		p.health(),
 		p.version(),
 	)
 	return root

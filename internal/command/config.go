@@ -1,10 +1,6 @@
 package command
 
-import (
-	"github.com/spf13/cobra"
-
-	"bagtrail/internal/config"
-)
+import "github.com/spf13/cobra"
 
 func (p *process) config() *cobra.Command {
 	return &cobra.Command{
@@ -12,7 +8,7 @@ func (p *process) config() *cobra.Command {
 		Short: "Show the effective configuration, secrets masked, and where each value came from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd, config.KeysOrLoopback)
+			eff, err := p.load(cmd)
 			if err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ func (p *process) serve() *cobra.Command {
 		Short: "Run everything in one process, with an in-process part for every server that has no address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd, config.KeysOrLoopback)
+			eff, err := p.load(cmd)
 			if err != nil {
 				return err
 			}
@@ -91,6 +91,7 @@ func (p *process) work(ctx context.Context, conf *config.Config, open doors, log
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s := newService(conf, open, log, fail)
+	s.keyOut = p.stdout
 	defer func() { err = errors.Join(err, failed(s.stop.run())) }()
 	if err := s.start(ctx); err != nil && ctx.Err() == nil {
 		return err

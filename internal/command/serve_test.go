@@ -23,8 +23,10 @@ type service struct {
 	t         *testing.T
 	env       []string
 	http, ops string
+	key       string
 	stop      context.CancelFunc
 	ended     chan int
+	stdout    *lockedBuffer
 	stderr    *lockedBuffer
 }
 
@@ -48,7 +50,7 @@ func (l *lockedBuffer) String() string {
 // start runs `bagtrail serve`, or another command, with addresses and a data directory of its own.
 func start(t *testing.T, args []string, env ...string) *service {
 	t.Helper()
-	s := &service{t: t, http: loopback.Address(t), ops: loopback.Address(t)}
+	s := &service{t: t, http: loopback.Address(t), ops: loopback.Address(t), key: apikey.DevelopmentKey}
 	s.env = append([]string{
 		"BAGTRAIL_HTTP_ADDR=" + s.http, "BAGTRAIL_OPS_ADDR=" + s.ops,
 		"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t), "BAGTRAIL_DATA_DIR=" + t.TempDir(),
@@ -66,9 +68,9 @@ func start(t *testing.T, args []string, env ...string) *service {
 func (s *service) up(args []string) {
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())
-	s.ended, s.stderr = make(chan int, 1), new(lockedBuffer)
+	s.ended, s.stdout, s.stderr = make(chan int, 1), new(lockedBuffer), new(lockedBuffer)
 	go func() {
-		s.ended <- command.Run(ctx, args, s.env, strings.NewReader(""), io.Discard, s.stderr)
+		s.ended <- command.Run(ctx, args, s.env, strings.NewReader(""), s.stdout, s.stderr)
 	}()
 }
 
@@ -138,7 +140,7 @@ func (s *service) ask(method, path, body string) (int, string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req.Header.Set("X-API-Key", apikey.DevelopmentKey)
+	req.Header.Set("X-API-Key", s.key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

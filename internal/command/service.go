@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -36,12 +37,13 @@ import (
 // service is a process that serves: its parts, and how they hang together. It is started step by step; each step
 // remembers how to undo it.
 type service struct {
-	conf  *config.Config
-	open  doors
-	log   *zap.Logger
-	clock func() time.Time
-	stop  stopper
-	fail  func(error) // ends the process, with this as its reason
+	conf   *config.Config
+	open   doors
+	log    *zap.Logger
+	keyOut io.Writer // where a key that the process makes is printed
+	clock  func() time.Time
+	stop   stopper
+	fail   func(error) // ends the process, with this as its reason
 
 	registry *prometheus.Registry
 	messages *telemetry.Messages
@@ -142,24 +144,6 @@ func (s *service) readFlights(context.Context) (err error) {
 		}
 		s.watch("flights file", s.flights.Watch)
 	}
-	return nil
-}
-
-// readKeys reads the key file, and watches it.
-func (s *service) readKeys(context.Context) (err error) {
-	if !s.open.http {
-		return nil
-	}
-	if path := s.conf.Files.Keys; path != "" {
-		if s.keys, err = apikey.Open(path, s.airlines); err != nil {
-			return unusable(fmt.Errorf("key file: %w", err))
-		}
-		s.watch("key file", s.keys.Watch)
-		return nil
-	}
-	s.keys = apikey.Development()
-	s.log.Warn("without a key file there is one key, the development key of the README, and everybody knows it",
-		zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
 	return nil
 }
 

@@ -39,6 +39,9 @@ type HTTP struct {
 // TLS reports whether the door speaks HTTPS.
 func (h HTTP) TLS() bool { return h.TLSCert != "" }
 
+// Loopback reports whether only this machine reaches the door.
+func (h HTTP) Loopback() bool { return loopback(h.Addr) }
+
 // Ops is the door that operators see.
 type Ops struct {
 	Addr string // host:port

@@ -64,7 +64,7 @@ func (c *Config) settings() []setting {
 		{name: "kafka-rejects-topic", init: "bim.rejected", set: text(&c.Kafka.RejectsTopic), usage: "`topic` of the messages that were rejected"},
 		{name: "kafka-events-topic", init: "bag.events", set: text(&c.Kafka.EventsTopic), empty: true, usage: "`topic` of the events; empty: events are not published"},
 		{name: "kafka-group", init: "bagtrail", set: text(&c.Kafka.Group), usage: "consumer `group` of all processes that share the index"},
-		{name: "keys-file", set: text(&c.Files.Keys), empty: true, usage: "YAML `file` of API keys; none: one development key, on loopback only"},
+		{name: "keys-file", set: text(&c.Files.Keys), empty: true, usage: "YAML `file` of API keys; none: one development key on loopback, else serve makes a key in the data directory"},
 		{name: "airports-file", set: text(&c.Files.Airports), empty: true, usage: "YAML `file` of more airports and more .B codes"},
 		{name: "airlines-file", set: text(&c.Files.Airlines), empty: true, usage: "YAML `file` of more pairs of IATA and ICAO airline codes"},
 		{name: "flights-file", set: text(&c.Files.Flights), empty: true, usage: "YAML `file` of flight reference data"},

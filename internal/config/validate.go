@@ -176,9 +176,10 @@ func (c *Config) distinctAddresses() error {
 type Check func(*Config) error
 
 // KeysOrLoopback demands a key file of an HTTP door that can be reached from elsewhere: without the file one
-// well-known development key opens everything.
+// well-known development key opens everything. Only serve makes a key of its own instead: of several processes, each
+// would make another.
 func KeysOrLoopback(c *Config) error {
-	if c.Files.Keys != "" || loopback(c.HTTP.Addr) {
+	if c.Files.Keys != "" || c.HTTP.Loopback() {
 		return nil
 	}
 	return fault("http-addr", "%q is not a loopback address: without %s only the development key exists, and it opens everything",

@@ -311,13 +311,13 @@ func TestGuessesOfKeysAreLimitedByAddress(t *testing.T) {
 	expect(t, "another address", k.Get(swiss, "api_key", "guess", "X-Forwarded-For", "198.51.100.1, 198.51.100.2"), http.StatusBadRequest, unknown)
 }
 
-// Without a key file everybody knows the key, so the service listens on loopback only (service §4).
+// Without a key file everybody knows the key, so the service listens on loopback only; serve makes a key of its own elsewhere (service §4).
 func TestDevelopmentKeyRefusesEveryAddressButLoopback(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		_, stderr, code := service.Run(ctx, t, "", []string{"serve"}, "BAGTRAIL_HTTP_ADDR="+address, "BAGTRAIL_OPS_ADDR=127.0.0.1:0",
-			"BAGTRAIL_DATA_DIR="+t.TempDir(), noKafka)
+		_, stderr, code := service.Run(ctx, t, "", []string{"api"}, "BAGTRAIL_HTTP_ADDR="+address, "BAGTRAIL_OPS_ADDR=127.0.0.1:0",
+			"BAGTRAIL_REDIS_URL=redis://127.0.0.1:1", noKafka)
 		cancel()
 		if code != 2 || !strings.Contains(stderr, "BAGTRAIL_KEYS_FILE") {
 			t.Errorf("%s: exit code %d\n%s", address, code, stderr)

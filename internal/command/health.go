@@ -1,0 +1,74 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// healthPatience is how long health waits for an answer: /readyz gives its parts one second.
+const healthPatience = 2 * time.Second
+
+// errUnhealthy is a process that answers, and is not ready or not alive.
+var errUnhealthy = errors.New("unhealthy")
+
+func (p *process) health() *cobra.Command {
+	var alive bool
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask the process at the ops address whether it is ready: exit code 0 if it is, else 1",
+		Long: `health asks /readyz of BAGTRAIL_OPS_ADDR, for the health check of a container.
+
+It sees the environment and the file of --config, but no flag of the process that it asks.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd)
+			if err != nil {
+				return err
+			}
+			path := "/readyz"
+			if alive {
+				path = "/livez"
+			}
+			answer, err := askHealth(cmd.Context(), "http://"+eff.Ops.Addr+path)
+			if err != nil {
+				return &exit{1, err}
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s\n", answer)
+			return failed(err)
+		},
+	}
+	cmd.Flags().BoolVar(&alive, "alive", false, "ask /livez: does it run, ready or not?")
+	return cmd
+}
+
+// askHealth returns what url answers with 200; every other answer is an error. An address such as 0.0.0.0 is asked on
+// this machine.
+func askHealth(ctx context.Context, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := new(http.Transport).RoundTrip(req) // unlike the default client: by no proxy
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", url, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it has been read
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", url, err)
+	}
+	body = bytes.TrimSpace(body)
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w: GET %s: %s: %s", errUnhealthy, url, resp.Status, body)
+	}
+	return body, nil
+}

@@ -1,0 +1,172 @@
+// Package deploy_test holds the files in deploy/ and docker-compose.yml against the program: every variable that they set
+// is a setting with a value that the program takes, and every alert is tested.
+package deploy_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"bagtrail/internal/command"
+)
+
+const root = "../../"
+
+// secrets is where containers find what is mounted.
+const secrets = "/etc/bagtrail/"
+
+func TestContainersSetOnlySettings(t *testing.T) {
+	mounted := t.TempDir() + "/"
+	if err := os.WriteFile(filepath.Join(mounted, "redis-url"), []byte("rediss://redis:6379/0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	image := imageVariables(t)
+	for name, variables := range map[string]map[string]string{
+		"Dockerfile": nil, "docker-compose.yml": composeVariables(t), "bagtrail.yaml": kubernetesVariables(t),
+	} {
+		var env []string
+		for _, set := range []map[string]string{image, variables} { // of two values of a variable the last counts
+			for variable, value := range set {
+				if value, found := strings.CutPrefix(value, secrets); found {
+					env = append(env, variable+"="+mounted+value)
+					continue
+				}
+				env = append(env, variable+"="+value)
+			}
+		}
+		var stdout, stderr bytes.Buffer
+		if code := command.Run(t.Context(), []string{"config"}, env, strings.NewReader(""), &stdout, &stderr); code != command.Done {
+			t.Errorf("%s: exit code %d\n%s", name, code, stderr.String())
+		}
+		for _, entry := range env {
+			if variable, _, _ := strings.Cut(entry, "="); !strings.Contains(stdout.String(), "# "+strings.TrimSuffix(variable, "_FILE")) {
+				t.Errorf("%s: %s is no setting", name, entry)
+			}
+		}
+	}
+}
+
+// imageVariables returns what the Dockerfile sets.
+func imageVariables(t *testing.T) map[string]string {
+	t.Helper()
+	variables := map[string]string{}
+	for _, m := range regexp.MustCompile(`(BAGTRAIL_\w+)=(\S+)`).FindAllStringSubmatch(string(read(t, "deploy/Dockerfile")), -1) {
+		variables[m[1]] = m[2]
+	}
+	if len(variables) == 0 {
+		t.Fatal("the Dockerfile sets nothing")
+	}
+	return variables
+}
+
+// composeVariables returns what the services of the image are given, which is the same for each.
+func composeVariables(t *testing.T) map[string]string {
+	t.Helper()
+	var file struct {
+		Services map[string]struct {
+			Image       string
+			Environment map[string]string
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "docker-compose.yml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	variables := map[string]string{}
+	for name, service := range file.Services {
+		if service.Image != "bagtrail" {
+			continue
+		}
+		if len(service.Environment) == 0 {
+			t.Errorf("the service %s is given nothing", name)
+		}
+		for variable, value := range service.Environment {
+			variables[variable] = value
+		}
+	}
+	return variables
+}
+
+// kubernetesVariables returns what the config map holds.
+func kubernetesVariables(t *testing.T) map[string]string {
+	t.Helper()
+	for d := yaml.NewDecoder(bytes.NewReader(read(t, "deploy/kubernetes/bagtrail.yaml"))); ; {
+		var object struct {
+			Kind string
+			Data map[string]string
+		}
+		err := d.Decode(&object)
+		if errors.Is(err, io.EOF) {
+			t.Fatal("no config map")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if object.Kind == "ConfigMap" {
+			return object.Data
+		}
+	}
+}
+
+func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Alert string }
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "deploy/prometheus/alerts.yaml"), &rules); err != nil {
+		t.Fatal(err)
+	}
+	var tests struct {
+		Tests []struct {
+			Alerts []struct {
+				Name string `yaml:"alertname"`
+				Want []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(read(t, "deploy/prometheus/alerts_test.yaml"), &tests); err != nil {
+		t.Fatal(err)
+	}
+	var fires, rests, all []string
+	for _, test := range tests.Tests {
+		for _, alert := range test.Alerts {
+			if len(alert.Want) > 0 {
+				fires = append(fires, alert.Name)
+			} else {
+				rests = append(rests, alert.Name)
+			}
+		}
+	}
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			all = append(all, rule.Alert)
+			if !slices.Contains(fires, rule.Alert) || !slices.Contains(rests, rule.Alert) {
+				t.Errorf("%s: tested to fire %v, not to fire %v", rule.Alert, slices.Contains(fires, rule.Alert), slices.Contains(rests, rule.Alert))
+			}
+		}
+	}
+	for _, name := range slices.Concat(fires, rests) {
+		if !slices.Contains(all, name) {
+			t.Errorf("%s is tested, and is no alert", name)
+		}
+	}
+	if len(all) == 0 {
+		t.Error("no alert")
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
