@@ -162,7 +162,7 @@ var processCodes = forOperation("processbim", []row{
 	{code: "SVCSRV004", status: 401, text: "Customer Application not authorized to process BPM", key: "key-of-other-airline", body: bim(bsm("0724100011"))},
 	{code: "SVCSRV001", status: 503, text: unavailable, on: withoutRedis, body: bim(bsm("0724100011"))},
 	{code: "SVCSRV003", status: 413, text: tooLarge, body: bim(strings.Repeat("A", 64<<10+1))},
-	{code: "SVCSRV003", status: 413, text: tooLarge, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n" + strings.Repeat(".N/0724000001999\n", 11) + "ENDBSM")},
+	{code: "SVCSRV003", status: 413, text: tooLarge, body: bim("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n" + ".N/0724000001999\n.N/0724500000001\nENDBSM")},
 	{code: "SVCSRV007", status: 429, text: tooMany, key: "key-of-slow-processbim", again: true, body: `{}`},
 })
 
