@@ -134,6 +134,32 @@ func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 	}
 }
 
+// count is a counter that can fail.
+type count struct {
+	next int64
+	err  error
+}
+
+func (c *count) Count(_ context.Context, n int) (first int64, err error) {
+	first, c.next = c.next, c.next+int64(n)
+	return first, c.err
+}
+
+func TestWithoutALogACounterGivesThePosition(t *testing.T) {
+	x, counter := newIndex(), &count{next: 40}
+	a := ingestor.NewAcceptor(newPipeline(x), ingestor.Numbering{Counter: counter}, nil, ingestor.NewClock(time.Now), time.Minute)
+	for i, raw := range []string{bsm, bpm, bsm} {
+		outcome, err := a.Accept(t.Context(), envelope(raw), nil)
+		if want := (bag.Position{Known: true, Offset: 40 + int64(i)}); err != nil || outcome.Filing.Position != want || outcome.Verdict != ingestor.Accepted {
+			t.Errorf("%v at %+v, want %+v (%v)", outcome.Verdict, outcome.Filing.Position, want, err)
+		}
+	}
+	counter.err = errors.New("the counter is away")
+	if _, err := a.Accept(t.Context(), envelope(bsm), nil); !errors.Is(err, counter.err) || x.filed() != 3 {
+		t.Errorf("error %v, filed %d", err, x.filed())
+	}
+}
+
 func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 	x := newIndex()
 	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), 0)

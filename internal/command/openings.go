@@ -141,24 +141,9 @@ func (s *service) site() (*web.Site, error) {
 // acceptor decides on messages that come by HTTP. With Kafka off there is neither a log nor a place for rejects.
 func (s *service) acceptor(clock *ingestor.Clock) httpdoor.Acceptor {
 	if s.kafka == nil {
-		return counted{ingestor.NewAcceptor(s.pipeline, numbering{s.store}, s.rejects, clock, 0), s.messages}
+		return counted{ingestor.NewAcceptor(s.pipeline, ingestor.Numbering{Counter: s.store}, s.rejects, clock, 0), s.messages}
 	}
 	return counted{ingestor.NewAcceptor(s.pipeline, s.kafka, s.kafka, clock, 0), s.messages}
-}
-
-// numbering stands for a log: it gives messages positions, and keeps none.
-type numbering struct{ store *bagstore.Store }
-
-// Append implements ingestor.Log, but for what it is for.
-func (n numbering) Append(ctx context.Context, records []ingestor.Record) error {
-	first, err := n.store.Count(ctx, len(records))
-	if err != nil {
-		return err
-	}
-	for i := range records {
-		records[i].Position = bag.Position{Known: true, Offset: first + int64(i)}
-	}
-	return nil
 }
 
 // counted counts what an acceptor decides.

@@ -32,7 +32,7 @@ type service struct {
 	stop     func()
 }
 
-// serve starts it on a port of its own. log may be nil.
+// serve starts it on a port of its own. Without a log the store numbers the messages.
 func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*service, error) {
 	s := &service{store: store, airports: airport.New()}
 	s.enricher = enricher.New(s.airports)
@@ -48,7 +48,11 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
-	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, ingestor.NewClock(time.Now), 10*time.Second), Judge: pipeline.Judge, Clock: time.Now}
+	if log == nil {
+		log = ingestor.Numbering{Counter: store}
+	}
+	clock := ingestor.NewClock(time.Now)
+	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, clock, 10*time.Second), Judge: pipeline.Judge, Clock: clock.Now}
 	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
 		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,
