@@ -35,7 +35,7 @@ var (
 	worldNames    = []string{"MUELLER", "MEIER", "HUBER", "KELLER"}
 	worldPlates   = []string{"0724000001", "0125000002", "2001000003"}
 	worldBegins   = time.Date(2026, 3, 10, 8, 0, 0, 0, time.UTC)
-	worldDays     = 10
+	worldDays     = 7
 	worldMessages = 7
 )
 

@@ -66,6 +66,7 @@ func (r *rejectReplay) fresh(messages []kafka.Message) []ingestor.Envelope {
 	for i := range messages {
 		env := envelope(&messages[i])
 		env.Position = bag.Position{} // in another topic
+		env.Sender = headerOf(&messages[i], headerSender)
 		env.Origin = headerOf(&messages[i], headerOrigin)
 		if env.Origin == "" { // written by somebody else
 			env.Origin = origin(messages[i].Topic, messages[i].Partition, messages[i].Offset)

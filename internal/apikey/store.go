@@ -64,6 +64,16 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
+// Named returns the key of that name, for those who do not have its text. One that is missing, expired or revoked is not found.
+func (s *Store) Named(name string, now time.Time) (*Key, bool) {
+	for _, key := range *s.keys.Value() {
+		if key.Name == name {
+			return key, key.State(now) == "active"
+		}
+	}
+	return nil, false
+}
+
 // Watch takes over changes of the key file until ctx ends, as watch.Kept does. A file with any fault leaves the keys as
 // they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {

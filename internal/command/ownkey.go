@@ -40,13 +40,16 @@ func (s *service) readKeys(context.Context) (err error) {
 	return nil
 }
 
-// ownKeyName is the name of the key that serve makes.
-const ownKeyName = "serve"
+// The key that serve makes: its name, and its file in the data directory.
+const (
+	ownKeyName = "serve"
+	ownKeyFile = "keys.yaml"
+)
 
 // ownKey returns the name of the key file in the data directory. If there is none, ownKey makes one with a key of every
 // right, and prints the key to stdout: this once, since the file holds only its digest.
 func (s *service) ownKey() (path string, err error) {
-	path = filepath.Join(s.conf.DataDir, "keys.yaml")
+	path = filepath.Join(s.conf.DataDir, ownKeyFile)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return path, failed(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,8 @@ a repetition changes nothing.
 
 What is taken in has no place in the log: it comes after messages that were received in the same millisecond.
 
-With --rejects it judges the messages of the rejects topic again, and takes in what is accepted now.`,
+With --rejects it judges the messages of the rejects topic again, and takes in what is accepted now. What was posted with an API key is
+accepted only if that key may post it by the key file of now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var checks []config.Check
 			switch {
@@ -101,14 +103,20 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafkadoor.S
 
 // replayRejects judges the rejects topic again.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
+	keys, err := s.keysInForce()
+	if err != nil {
+		return err
+	}
 	var t tally
+	var refused atomic.Int64
+	judge := senders{s.pipeline, s.library, keys, s.clock(), func() { refused.Add(1) }}
 	shown := newProgress(p.stderr)
-	err := s.kafka.ReplayRejects(ctx, s.pipeline, func(r kafkadoor.Retried) {
+	err = s.kafka.ReplayRejects(ctx, judge, func(r kafkadoor.Retried) {
 		t.add(r.Outcome.Verdict)
 		shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
 	})
 	shown.clear()
-	fmt.Fprintln(p.stdout, t)
+	fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, refused.Load())
 	if err != nil {
 		return failed(err)
 	}
