@@ -127,12 +127,26 @@ func firstDay(messages []*Message) Day {
 // reportDays is how many days before a delayed-bag report the first flight of its bag may lie.
 const reportDays = 14
 
+// filedBefore reports whether a report is among those before it in order: who files one again, since nobody knew whether it was filed, puts
+// it into the log twice.
+func filedBefore(m *Message, before []*Message) bool {
+	for _, n := range slices.Backward(before) {
+		if !n.Received.Equal(m.Received) {
+			return false
+		}
+		if n.Text.Equal(m.Text) {
+			return true
+		}
+	}
+	return false
+}
+
 // addReports gives every report to the bag with the latest first flight date not after the report, at
 // most reportDays before; to each of them where several share that date (rules §4, delayed bags).
 func addReports(bags []Bag, reports []*Message) {
 	slices.SortFunc(reports, (*Message).compare)
 	for i, m := range reports {
-		if i > 0 && m.compare(reports[i-1]) == 0 {
+		if filedBefore(m, reports[:i]) {
 			continue
 		}
 		day, found := Day(0), false

@@ -66,7 +66,13 @@ func (w *world) sendText(received time.Time, text string) {
 
 func (w *world) report(received string, plates ...bag.Plate) {
 	w.t.Helper()
-	document, err := enricher.Report{Reference: "JFKLX10001", Station: "JFK", Plates: plates}.Append(nil)
+	w.reportAs("JFKLX10001", bag.Position{}, received, plates...)
+}
+
+// reportAs files a report with a reference, which stands somewhere in the log.
+func (w *world) reportAs(reference string, place bag.Position, received string, plates ...bag.Plate) {
+	w.t.Helper()
+	document, err := enricher.Report{Reference: reference, Station: "JFK", Plates: plates}.Append(nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,6 +80,7 @@ func (w *world) report(received string, plates ...bag.Plate) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	filing.Position = place
 	if _, err := w.index.File(context.Background(), []bag.Filing{filing}); err != nil {
 		w.t.Fatal(err)
 	}
