@@ -131,7 +131,6 @@ func TestUnknownPathsAre404AndUnderProcessBIM402(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	for target, status := range map[string]int{
-		"/":                      404,
 		"/x":                     404,
 		"/favicon.ico":           404,
 		"/baggage":               404,
