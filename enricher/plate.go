@@ -44,14 +44,18 @@ func irregularityRow(status string) int {
 	switch status {
 	case "OFF":
 		return 1
-	case "OND", "ONA", "UNS":
+	case "OND":
 		return 2
-	case "NAL":
+	case "ONA":
 		return 3
+	case "UNS":
+		return 4
+	case "NAL":
+		return 5
 	case "":
-		return 5 // of .N
+		return 7 // of .N
 	}
-	return 4 // of a configuration
+	return 6 // of a configuration
 }
 
 // holds reports whether a group names the plate; irregularity is the status code of the .B that does and

@@ -32,6 +32,8 @@ type Bag struct {
 	Reflighted []Reflighted // one for each of Originals; without these one for the original that was found, or none
 	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
 
+	reflights []*Message // by which it is its own rush bag, in order
+
 	PNRs     []string // by which it is found, in capitals (rules §4)
 	Surnames []string // by which it is found, as FoldName returns them
 
@@ -170,15 +172,13 @@ func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
 	}
 }
 
-// ownRushFlights returns the flights that the messages name by which a bag is its own rush bag.
-func (b *Bag) ownRushFlights() []Flight {
-	var all []Flight
-	for _, e := range b.Events {
-		if e.Message.reflightsItself(b.Plate) {
-			all = slices.AppendSeq(all, e.Message.Flights())
-		}
+// leaveBehindOwn is LeaveBehind for a bag that is its own rush bag: it leaves those legs alone that the rush BSMs name.
+func (b *Bag) leaveBehindOwn(legs []Leg) {
+	var named []Flight
+	for _, m := range b.reflights {
+		named = slices.AppendSeq(named, m.Flights())
 	}
-	return all
+	leaveBehind(legs, b.reflights[0], named)
 }
 
 // FirstReflight returns the message of the first REFLIGHTED event of a rush bag.

@@ -68,7 +68,9 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part), OwnRush: ownRush(plate, part)}
+		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
+		bags[i].reflights = ownRush(plate, part)
+		bags[i].OwnRush = bags[i].reflights != nil
 		bags[i].Events = r.events(plate, part)
 	}
 	addReports(bags, reports)
@@ -166,9 +168,16 @@ func addReports(bags []Bag, reports []*Message) {
 	}
 }
 
-// ownRush reports whether the bag with these messages, which are in order, is its own rush bag.
-func ownRush(plate Plate, messages []*Message) bool {
-	return slices.ContainsFunc(messages[1:], func(m *Message) bool { return m.reflightsItself(plate) })
+// ownRush returns those of a bag's messages, which are in order, by which it is its own rush bag: BSMs that re-flight their own plate,
+// behind another message.
+func ownRush(plate Plate, messages []*Message) []*Message {
+	var all []*Message
+	for _, m := range messages[1:] {
+		if m.reflightsItself(plate) && !sameMessage(m, messages[0]) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // route fills in the legs, and what follows from them.

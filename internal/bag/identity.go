@@ -57,9 +57,13 @@ func spans(plate Plate, messages []*Message) []span {
 // the messages before them in order, the latest that began at most RushDays before their first flight date.
 func reachBack(plate Plate, covered []span) {
 	slices.SortFunc(covered, func(a, b span) int { return a.message.compare(b.message) })
-	var before []span // journeys so far, ascending
+	var before []span // journeys of the messages before, ascending
+	added := 0
 	for i := range covered {
 		s := &covered[i]
+		for ; !sameMessage(covered[added].message, s.message); added++ {
+			before = withSpan(before, covered[added])
+		}
 		if day, names := s.message.firstFlight(); names && s.message.reflightsItself(plate) {
 			for _, j := range slices.Backward(before) {
 				if j.first <= day {
@@ -70,7 +74,6 @@ func reachBack(plate Plate, covered []span) {
 				}
 			}
 		}
-		before = withSpan(before, *s)
 	}
 }
 

@@ -23,7 +23,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	s.seat(messages)
 	s.follow(b.Events)
 	if b.OwnRush {
-		leaveBehind(living, b.FirstReflight(), b.ownRushFlights())
+		b.leaveBehindOwn(living)
 	}
 	past := r.otherLegs(s, messages)
 	r.sortByTravel(past, messages)
@@ -138,7 +138,7 @@ const longestChain = 8
 
 // sortByTravel orders legs by date; on one day a leg follows the leg that arrives where it departs, by the
 // shortest way back to a leg that follows none. Round trips, which have no such way, and other ties stand as
-// the latest message that names them has them.
+// the latest message that names them has them: of several elements on one flight the one that departs where the leg does.
 func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
@@ -147,11 +147,14 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
 		return
 	}
-	var named few.Map[Flight, int]
+	var named few.Map[Flight, []element]
+	count := 0
 	for _, m := range slices.Backward(messages) {
-		for f := range m.Flights() {
-			if !named.Has(f) {
-				named.Set(f, named.Len())
+		for l := range r.elements(m) {
+			before := named.Value(l.Flight)
+			if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
+				named.Set(l.Flight, append(before, element{l.From, count}))
+				count++
 			}
 		}
 	}
@@ -161,14 +164,42 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	ordered := make([]travelling, len(legs))
 	for i, followed := range r.followed(legs) {
-		place := named.Value(legs[i].Flight)
-		ordered[i] = travelling{legs[i], followed, place}
+		of := named.Value(legs[i].Flight)
+		same := slices.IndexFunc(of, func(e element) bool { return r.sameDeparture(e.from, legs[i].From) })
+		ordered[i] = travelling{legs[i], followed, of[max(same, 0)].place}
 	}
 	slices.SortFunc(ordered, func(a, b travelling) int {
 		return cmp.Or(cmp.Compare(a.leg.Day, b.leg.Day), cmp.Compare(a.followed, b.followed), cmp.Compare(a.named, b.named))
 	})
 	for i := range ordered {
 		legs[i] = ordered[i].leg
+	}
+}
+
+// element is a flight element: where its flight departs, "" if that is unknown, and its place among all.
+type element struct {
+	from  string
+	place int
+}
+
+func (r Rules) sameDeparture(a, b string) bool {
+	return a == b || a != "" && b != "" && r.SamePlace(a, b)
+}
+
+// elements yields the flight elements of m as legs: .I, .F, .O.
+func (r Rules) elements(m *Message) func(yield func(Leg) bool) {
+	return func(yield func(Leg) bool) {
+		if !m.Inbound.IsZero() && !yield(r.inbound(m)) {
+			return
+		}
+		if !m.Outbound.IsZero() && !yield(r.outbound(m)) {
+			return
+		}
+		for l := range r.onward(m) {
+			if !yield(l) {
+				return
+			}
+		}
 	}
 }
 

@@ -91,6 +91,7 @@ type onFlight struct {
 	version    uint64          // of what is filed under the plate
 	containers []bag.Container // whose positionings can concern the bags
 	positioned uint64          // version of these
+	several    bool            // the plate has several bags
 	bags       []bag.Bag       // what a list shows of those with living legs on the flight, and these legs
 	ends       []ends          // of each of bags, for all of these legs
 }
@@ -166,7 +167,7 @@ func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *folded) onF
 	if from.listed != nil {
 		return *from.listed
 	}
-	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers)}
+	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers), several: len(from.bags) > 1}
 	least := leastSights{ctx: ctx, flight: f}
 	for i := range from.bags {
 		made.show(&least, &from.bags[i])
@@ -250,10 +251,10 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	return l, nil
 }
 
-// mayBeReflighted reports whether there are rush plates of a plate, or of its passengers, other than itself.
+// mayBeReflighted reports whether there are rush bags of a plate, or of its passengers, beside its only bag.
 func (s *session) mayBeReflighted(o *onFlight) bool {
 	others := func(plates []bag.Plate) bool {
-		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return p != o.plate })
+		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return o.several || p != o.plate })
 	}
 	return others(s.rush.Value(o.plate)) || slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
 		return slices.ContainsFunc(b.PNRs, func(pnr string) bool { return others(s.rushPNRs.Value(pnr)) })
