@@ -11,6 +11,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/messagefile"
 )
@@ -155,7 +156,7 @@ func rejectedAny(rejected int) error {
 
 // How much of files goes through the log and the index together: so many messages, and so many bytes or one message more.
 const (
-	messagesAtOnce = 500
+	messagesAtOnce = 2000
 	bytesAtOnce    = 1 << 20
 )
 
@@ -172,6 +173,7 @@ type feeding struct {
 
 // replayFiles takes in the messages of files.
 func (p *process) replayFiles(ctx context.Context, s *service, reader messagefile.Reader, names []string, received time.Time) error {
+	defer collector.Within(streamingHeap)()
 	f := &feeding{service: s, process: p, progress: newProgress(p.stderr), received: received.UTC().Truncate(time.Millisecond)}
 	defer f.clear()
 	var faults []error

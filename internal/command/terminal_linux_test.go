@@ -16,14 +16,14 @@ func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
 		text, _ := io.ReadAll(keyboard) // the error is that the terminal was closed
 		shown <- string(text)
 	}()
-	input := strings.NewReader(strings.Repeat(bsm, 500) + bad + bsm)
+	input := strings.NewReader(strings.Repeat(bsm, 2000) + bad + bsm)
 	code := command.Run(t.Context(), []string{"replay", "--kafka-brokers=off", "--split", "-"}, tools(t), input, screen, screen)
 	screen.Close()
 	text := <-shown
 	if code != command.Rejected {
 		t.Fatalf("exit code %d: %s", code, text)
 	}
-	if want := "\r\x1b[K500 messages\r\x1b[K-:2501: BSM rejected"; !strings.Contains(text, want) {
+	if want := "\r\x1b[K2000 messages\r\x1b[K-:10001: BSM rejected"; !strings.Contains(text, want) {
 		t.Errorf("no %q in %q", want, text)
 	}
 }

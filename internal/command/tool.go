@@ -32,6 +32,9 @@ func (p *process) tool(ctx context.Context, conf *config.Config, work func(conte
 	return work(ctx, s)
 }
 
+// streamingHeap is what Go may take of memory, in bytes, while files are read as streams.
+const streamingHeap = 32 << 20
+
 // progress shows how far a tool has come, on a terminal and nowhere else.
 type progress struct {
 	w       io.Writer

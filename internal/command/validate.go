@@ -17,6 +17,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/jsontext"
 	"bagtrail/internal/messagefile"
@@ -88,6 +89,7 @@ identifier found, or ""), accepted, errors, warnings.`,
 
 // run judges every message, and goes on past files that cannot be read.
 func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []string) error {
+	defer collector.Within(streamingHeap)()
 	var faults []error
 	for m, err := range reader.Messages(cmd.Context(), names) {
 		if err != nil {

@@ -234,7 +234,7 @@ func TestPostsAreOnTheTopics(t *testing.T) {
 		t.Fatalf("%d, %d", got.Status, named.Status)
 	}
 	for _, m := range consume(t, s, rejectsTopic, 1, func(m kafka.Message) bool { return string(m.Value) == faulty }) {
-		if header(m, "bagtrail-origin") != "http/"+got.Header.Get("X-Request-Id") || header(m, "bagtrail-codes") != "SVCPRB022" || len(m.Key) != 0 {
+		if header(m, "bagtrail-origin") != "http/"+got.Header.Get("X-Request-Id") || header(m, "bagtrail-codes") != "SVCPRB022" || header(m, "bagtrail-key") != "demo" || len(m.Key) != 0 {
 			t.Errorf("reject %q %v, want origin http/%s", m.Key, m.Headers, got.Header.Get("X-Request-Id"))
 		}
 	}
