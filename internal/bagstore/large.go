@@ -3,7 +3,6 @@ package bagstore
 import (
 	"github.com/redis/go-redis/v9"
 
-	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
 )
 
@@ -29,8 +28,12 @@ func (r *Reader) expect(w *trail.Wanted) (bytes int64, large bool) {
 	return bytes, large
 }
 
-// measure returns how many bytes a question takes that has these replies, and notes which plates are large.
-func (r *Reader) measure(q *query, trails []*redis.StringSliceCmd, plates []bag.Plate) (bytes int64) {
+// measure returns how many bytes a question takes that has these replies, and notes which plates are large. The new plates of a
+// flight are counted before they are read, so that who waits for that holds their names only.
+func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*redis.StringSliceCmd) (bytes int64) {
+	for _, reply := range flights {
+		bytes += ofHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))
+	}
 	for _, reply := range q.replies {
 		bytes += ofByte * bytesOf(reply)
 	}
@@ -39,7 +42,7 @@ func (r *Reader) measure(q *query, trails []*redis.StringSliceCmd, plates []bag.
 		if n <= isLarge {
 			n = 0
 		}
-		r.large.Note(n, string(plates[i]))
+		r.large.Note(n, string(w.Trails[i]))
 	}
 	return bytes
 }

@@ -30,13 +30,15 @@ type Reader struct {
 	scratch sync.Pool    // of *scratch
 	asking  atomic.Int64 // queries that are under way
 	trips   gather.Calls[*query]
-	large   *budget.Notes // plates with large replies
+	lists   gather.Calls[*query] // trips for the plates of flights, which nobody else is to wait for
+	large   *budget.Notes        // plates with large replies
 }
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
 	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}, large: budget.NewNotes()}
 	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: readLimit(queriesATrip * fewCommands)}
+	r.lists = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: 1, Limit: readLimit(queriesATrip * fewCommands)}
 	return r
 }
 
@@ -47,7 +49,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, unavailable("read", err)
 	}
 	k, q := r.store.keys, r.query(w.Size())
-	q.alone = large
+	q.alone, q.lists = large, len(w.Flights) > 0
 	var living []any // members that have not expired
 	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
 		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
@@ -64,7 +66,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	if err := q.send(ctx); err != nil {
 		return trail.Found{}, err
 	}
-	if err := budget.Need(ctx, r.measure(q, trails, w.Trails)-expected); err != nil {
+	if err := budget.Need(ctx, r.measure(q, &w, flights, trails)-expected); err != nil {
 		return trail.Found{}, unavailable("read", err)
 	}
 	return trail.Found{
@@ -116,10 +118,12 @@ type query struct {
 	cmds    []redis.Cmder
 	replies []*redis.StringSliceCmd
 	alone   bool // the reply will be large
+	lists   bool // it asks for the plates of a flight, which may be many
 }
 
 // A query goes at once where few others are under way. Else those of few commands go together, so that each costs Redis, and
-// us, a part of a trip only; those of many go alone, since nobody is to wait for their replies.
+// us, a part of a trip only; those of many go alone, since nobody is to wait for their replies. Who asks for the plates of a
+// flight, which may be many, goes with others who do.
 const (
 	fewQueries   = 3
 	fewCommands  = 4
@@ -167,9 +171,12 @@ func (q *query) send(ctx context.Context) error {
 	underWay := q.reader.asking.Add(1)
 	defer q.reader.asking.Add(-1)
 	var err error
-	if underWay < fewQueries || len(q.cmds) > fewCommands || q.alone {
+	switch few := len(q.cmds) <= fewCommands; {
+	case few && q.lists:
+		err = q.reader.lists.Do(ctx, q)
+	case underWay < fewQueries || !few || q.alone:
 		err = q.reader.split(ctx, q.cmds, int(underWay))
-	} else {
+	default:
 		err = q.reader.trips.Do(ctx, q)
 	}
 	if err != nil {
