@@ -147,7 +147,7 @@ func (c *count) Count(_ context.Context, n int) (first int64, err error) {
 
 func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 	x, counter := newIndex(), &count{next: 40}
-	a := ingestor.NewAcceptor(newPipeline(x), ingestor.Numbering{Counter: counter}, nil, ingestor.NewClock(time.Now), time.Minute)
+	a := ingestor.NewAcceptor(newPipeline(x), ingestor.NewNumbering(counter), nil, ingestor.NewClock(time.Now), time.Minute)
 	for i, raw := range []string{bsm, bpm, bsm} {
 		outcome, err := a.Accept(t.Context(), envelope(raw), nil)
 		if want := (bag.Position{Known: true, Offset: 40 + int64(i)}); err != nil || outcome.Filing.Position != want || outcome.Verdict != ingestor.Accepted {
@@ -155,8 +155,33 @@ func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 		}
 	}
 	counter.err = errors.New("the counter is away")
-	if _, err := a.Accept(t.Context(), envelope(bsm), nil); !errors.Is(err, counter.err) || x.filed() != 3 {
+	other := ingestor.NewAcceptor(newPipeline(x), ingestor.NewNumbering(counter), nil, ingestor.NewClock(time.Now), time.Minute)
+	if _, err := other.Accept(t.Context(), envelope(bsm), nil); !errors.Is(err, counter.err) || x.filed() != 3 {
 		t.Errorf("error %v, filed %d", err, x.filed())
+	}
+}
+
+func TestNoNumberIsGivenTwiceAndLaterOnesAreHigher(t *testing.T) {
+	counter := &count{}
+	one, other := ingestor.NewNumbering(counter), ingestor.NewNumbering(counter)
+	given := make(map[bag.Position]bool)
+	for _, n := range []*ingestor.Numbering{one, other} {
+		last := int64(-1)
+		for _, size := range []int{1, 700, 299, 1, 5000, 3} {
+			records := make([]ingestor.Record, size)
+			if err := n.Append(t.Context(), records); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range records {
+				if p := r.Position; given[p] || !p.Known || p.Offset <= last {
+					t.Fatalf("%+v behind %d, given before: %v", p, last, given[p])
+				}
+				given[r.Position], last = true, r.Position.Offset
+			}
+		}
+	}
+	if want := int64(2 * (1000 + 1000 + 5000 + 1000)); counter.next != want {
+		t.Errorf("%d are counted, want %d", counter.next, want)
 	}
 }
 

@@ -27,8 +27,8 @@ import (
 //	                                  braces: field → value, or member → ""     was then
 //	d:{b:0220123456}:key       any    what stood in the place of that key and   the same
 //	                                  is of a wrong type
-//	count                      string how many messages have been given a      never
-//	                                  position, where there is no log
+//	count                      string how many positions processes have taken   never
+//	                                  for messages, where there is no log
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
 //	                                  it is there, no process begins a sweep
 //

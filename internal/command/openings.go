@@ -141,7 +141,7 @@ func (s *service) site() (*web.Site, error) {
 // acceptor decides on messages that come by HTTP. With Kafka off there is neither a log nor a place for rejects.
 func (s *service) acceptor(clock *ingestor.Clock) httpdoor.Acceptor {
 	if s.kafka == nil {
-		return counted{ingestor.NewAcceptor(s.pipeline, ingestor.Numbering{Counter: s.store}, s.rejects, clock, 0), s.messages}
+		return counted{ingestor.NewAcceptor(s.pipeline, ingestor.NewNumbering(s.store), s.rejects, clock, 0), s.messages}
 	}
 	return counted{ingestor.NewAcceptor(s.pipeline, s.kafka, s.kafka, clock, 0), s.messages}
 }

@@ -49,7 +49,7 @@ func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*servi
 	var running sync.WaitGroup
 	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
 	if log == nil {
-		log = ingestor.Numbering{Counter: store}
+		log = ingestor.NewNumbering(store)
 	}
 	clock := ingestor.NewClock(time.Now)
 	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, clock, 10*time.Second), Judge: pipeline.Judge, Clock: clock.Now}
