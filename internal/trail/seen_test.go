@@ -1,0 +1,90 @@
+package trail_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
+)
+
+// covering is the sight of somebody who covers an airline at an airport; "" is every one.
+type covering struct{ airline, airport string }
+
+func (c covering) Leg(l bag.Leg) bool {
+	return (c.airline == "" || c.airline == l.Airline) && (c.airport == "" || c.airport == l.From || c.airport == l.To)
+}
+
+func (c covering) Station(airport string) bool {
+	return c.airline == "" && (c.airport == "" || c.airport == airport)
+}
+
+// listed is a list as it shows bags: plate, surname, PNR, status, seat.
+func listed(t *testing.T, r *trail.Reader, airport string, f bag.Flight) []string {
+	t.Helper()
+	list, err := r.OfFlight(context.Background(), airport, false, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, l := range list {
+		lines = append(lines, fmt.Sprintf("%s %s %s %v %s", l.Bag.Plate, l.Bag.Surname, l.Bag.PNR, l.Leg.Status, l.Leg.Seat))
+	}
+	return lines
+}
+
+// A list shows of each bag the fields that the asker sees, and the loading status that everybody sees. It remembers for who may see
+// the whole bag what it shows, and reads the others again.
+func TestListShowsOfABagTheFieldsThatAreSeen(t *testing.T) {
+	w := newWorld(t)
+	// Named for LX, then taken on by BA in a message that names nobody: who covers BA at LHR sees no name.
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".S/Y/3A", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".S/Y/12A", "ENDBSM")
+	// Booked with both: who covers BA sees all.
+	w.send("12T06:02", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".O/BA177/12MAR/JFK", ".N/0724100002001", ".P/1MEIER", ".L/DEF456", "ENDBSM")
+	w.send("12T07:00", "BPM", ".V/1LLHR", ".J/R", ".F/BA177/12MAR/JFK", ".U/AKE12345BA/41", ".N/0724100001001", "ENDBPM")
+	flight := bag.Flight{Airline: "BA", Number: "177", Day: bag.DayIn(2026, 3, 12)}
+	reader := w.reader()
+	for range 2 { // from what was read, and from what is remembered
+		for _, tc := range []struct {
+			who  string
+			seen bag.Sight
+			want []string
+		}{
+			{"everybody", nil, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
+			{"BA at LHR", covering{"BA", "LHR"}, []string{"0724100001   Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
+			{"every airline at LHR", covering{"", "LHR"}, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
+		} {
+			if got := listed(t, reader.For(tc.seen), "LHR", flight); !slices.Equal(got, tc.want) {
+				t.Errorf("%s: %q, want %q", tc.who, got, tc.want)
+			}
+		}
+	}
+}
+
+// A rush bag that is not seen takes no place in a chain of those that are: the tag is the last one that is seen without a gap.
+func TestRushChainEndsBeforeABagThatIsNotSeen(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BSM", ".V/1LZRH", ".F/LX16/12MAR/JFK", ".N/2724100002001", ".M/0724100001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T08:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/2724100003001", ".M/2724100002", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T09:00", "BSM", ".V/1LZRH", ".F/LX18/12MAR/JFK", ".N/2724100004001", ".M/2724100003", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T10:00", "BSM", ".V/1LLHR", ".F/BA179/12MAR/JFK", ".N/2724100005001", ".M/0724100001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	for _, tc := range []struct {
+		seen bag.Sight
+		want bag.Plate
+	}{
+		{nil, "2724100005"}, // of two rush bags of one original the one that was re-flighted last
+		{covering{"LX", ""}, "2724100002"},
+	} {
+		bags, err := w.reader().For(tc.seen).OfPassenger(t.Context(), "ABC123", bag.DayIn(2026, 3, 12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := bags[0]; b.Plate != "0724100001" || b.RushTag == nil || b.RushTag.Plate != tc.want {
+			t.Errorf("%v: %s has the rush tag %v, want %s", tc.seen, b.Plate, b.RushTag, tc.want)
+		}
+	}
+}
