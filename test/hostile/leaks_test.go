@@ -200,3 +200,57 @@ func replace(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// Keys that may post as well as ask gain no bag of the world of the matrix: whatever three of them have posted about every plate, no key is
+// told a name or a PNR of a bag that it does not see.
+func TestNobodyGainsABagByPosting(t *testing.T) {
+	writers := []scope{
+		{name: "writer-lx", airlines: []string{"LX"}, airports: []string{"ZRH"}, customer: true},
+		{name: "writer-ba", airlines: []string{"BA"}, airports: []string{"LHR"}, customer: true},
+		{name: "writer-aa", airlines: []string{"AA"}, airports: []string{"JFK"}, customer: true},
+	}
+	keys := append(scopes(), writers...)
+	file := "keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL")
+	for _, k := range keys {
+		file += k.entry()
+	}
+	o := office{service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
+	sendWorld(t, o.Service)
+	bags := world()
+	d := day(1).bim()
+	for i, w := range writers {
+		version, flight := ".V/1L"+w.airports[0], ".F/"+w.airlines[0]+"88"
+		for _, b := range bags {
+			tag := ".N/" + b.plate + "001"
+			o.post(w.name, "BPM", version, ".J/S", flight+"10/"+d+"/FRA", tag, "ENDBPM")
+			o.post(w.name, "BSM", version, flight+"20/"+d+"/FRA", tag, "ENDBSM")
+			o.post(w.name, "BSM", version, flight+"30/"+d+"/FRA", tag, ".P/WRITER", ".L/WRITE"+string(rune('1'+i)), "ENDBSM")
+			o.post(w.name, "BPM", version, ".J/R//A/"+day(-2).bim()+"/0001Z", flight+"40/"+d+"/FRA", ".U/AKE12345LX", tag, ".P/WRITER", "ENDBPM")
+		}
+	}
+	asked := 0
+	for _, k := range keys {
+		for _, b := range bags {
+			if b.surname == "" || k.bag(b) || k.operations != nil || !k.customer {
+				continue
+			}
+			for _, query := range []string{"", "?pax_surname=WRITER&include_bim=true", "?pax_surname=" + b.surname, "?pnr=" + b.pnr} {
+				o.holds(k.name+" asks for "+b.plate+query, o.ask(k.name, service.HistoryPath(b.plate, day(1).iso())+query), nil, []string{b.surname + `"`, b.pnr + `"`})
+				asked++
+			}
+		}
+		for i, w := range writers {
+			got := o.ask(k.name, service.FlightPath(w.airports[0], "D", w.airlines[0], "8810", day(1).iso())).Body +
+				o.ask(k.name, service.PassengerPath("WRITE"+string(rune('1'+i)), day(1).iso())).Body
+			for _, b := range bags {
+				if b.surname != "" && !k.bag(b) && len(sifted(bags, func(other *luggage) bool { return other.surname == b.surname && k.bag(other) })) == 0 {
+					o.holds(k.name+" asks for what "+w.name+" posted", service.Answer{Body: got}, nil, []string{b.surname, b.pnr})
+				}
+			}
+		}
+	}
+	t.Logf("%d histories of bags out of scope", asked)
+	if asked < 1000 {
+		t.Error("too few")
+	}
+}
