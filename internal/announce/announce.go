@@ -166,7 +166,8 @@ func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []m
 		}
 		held, f := now.TrailLengths[0], &filings[m.filing]
 		now.TrailLengths = now.TrailLengths[1:]
-		if spent[m.filing] += held * max(len(f.Raw), usualLength); spent[m.filing] > mostStored && len(f.Entries) > 1 {
+		spent[m.filing] += held * max(len(f.Raw), usualLength)
+		if len(f.Entries) > 1 && (spent[m.filing] > mostStored || held > mostOfABag) {
 			m.clear = true
 			continue
 		}
