@@ -83,7 +83,7 @@ func (w *tail) String() string { return string(w.end) }
 
 // A capture of any size is read in bounded memory, and so is one file that is far too long to be a message.
 func TestStreamsAreReadInBoundedMemory(t *testing.T) {
-	const size = 150 << 20
+	const size = 90 << 20
 	inProcess := []string{"BAGTRAIL_DATA_DIR=" + t.TempDir(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t)}
 	for _, tc := range []struct {
 		args  []string
