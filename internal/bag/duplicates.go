@@ -74,7 +74,11 @@ type run struct {
 	isEvent bool      // there is one
 }
 
-type origin struct{ line, text string }
+// origin is an origin line with the text behind it, in a series.
+type origin struct {
+	series     series
+	line, text string
+}
 
 // settingBPM is a BPM that sets a status.
 type settingBPM struct {
@@ -112,7 +116,7 @@ func (c *copies) sentAgain(m *Message) bool {
 	if m.Origin == "" {
 		return false
 	}
-	key := origin{m.Origin, m.Text.String()}
+	key := origin{c.in(m), m.Origin, m.Text.String()}
 	first, have := c.origins[key]
 	if !have {
 		if c.origins == nil {
