@@ -1,5 +1,7 @@
 package oracle
 
+import "slices"
+
 // Bag is a bag with everything that the rules say about it.
 type Bag struct {
 	Plate      string `json:"bagtag"`
@@ -19,10 +21,15 @@ type Bag struct {
 
 	items      []*item // what makes the bag, in order
 	events     []*event
+	living     []found // in the order of travel
+	others     []found
 	first      int      // first flight date
+	flightless bool     // no message names a flight
 	dates      []string // departure dates under which history finds the bag
-	original   *Bag
-	originalID string // plate of the original bag
+	pnrs       []string // by which the bag is found
+	surnames   []string
+	ownRush    bool
+	originals  []original
 }
 
 // Leg is one flight of a bag. Its status is empty for a leg known from an inbound element only.
@@ -106,4 +113,15 @@ type Reflighted struct {
 	Airline string `json:"airline,omitempty"`
 	Number  string `json:"flight,omitempty"`
 	Date    string `json:"date,omitempty"`
+}
+
+// Dates returns the departure dates under which history finds the bag.
+func (b *Bag) Dates() []string { return b.dates }
+
+// FoundByPNR says whether the bag is found by the PNR.
+func (b *Bag) FoundByPNR(pnr string) bool { return slices.Contains(b.pnrs, pnrOf(pnr)) }
+
+// FoundBySurname says whether the bag is found by the surname.
+func (b *Bag) FoundBySurname(surname string) bool {
+	return slices.Contains(b.surnames, lettersOf(surname))
 }

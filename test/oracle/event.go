@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ var (
 	ond        = row{"OND", "Bag on Hand, Not Authorised to Load", "Not Loaded"}
 	ona        = row{"ONA", "Bag on Hand, Authorised to Load", "Not Loaded"}
 	uns        = row{"UNS", "Bag Unseen", "Not Loaded"}
+	arrived    = row{"ARRIVED", "Bag Arrived", ""}
 	aircraft   = row{"LOADED_ON_AIRCRAFT", "Bag Loaded on Aircraft", "Loaded on Aircraft"}
 	container  = row{"LOADED_IN_CONTAINER", "Bag Loaded in Container", "Loaded in Container"}
 	failed     = row{"SCREENING_FAILED", "Bag Screening Failed", ""}
@@ -34,32 +36,44 @@ var (
 	ground     = row{"GROUND_TRACKED", "Bag Ground Tracked", ""}
 	handScan   = row{"HAND_SCANNED", "Bag Hand Scanned", ""}
 	tracked    = row{"TRACKED", "Bag Tracked", ""}
+	mishandled = row{"MISHANDLED", "Bag Mishandled", "Delayed"}
 )
+
+// loads says whether the row sets a Loaded status.
+func (r row) loads() bool { return isLoaded(r.status) }
+
+func isLoaded(status string) bool {
+	return status == "Loaded in Container" || status == "Loaded on Aircraft"
+}
 
 // addEvents makes the event of every item of the bag.
 func (o *Oracle) addEvents(b *Bag) {
 	for i, it := range b.items {
 		e := &event{item: it}
-		if isBSM(it.message) {
+		if isBSM(it) {
 			e.row = o.sourceRow(b, it, b.items[:i])
 		} else {
-			e.row = processedRow(it, it.tagStatuses(b.Plate))
+			e.row = o.processedRow(it, it.tagStatuses(b.Plate))
 		}
 		b.events = append(b.events, e)
 		b.Rush = b.Rush || e.row == reflighted
 	}
 }
 
+func (b *Bag) sortEvents() {
+	slices.SortStableFunc(b.events, func(x, y *event) int { return order(x.item, y.item) })
+}
+
 // sourceRow is the row of a BSM. before are the bag's items before it.
 func (o *Oracle) sourceRow(b *Bag, it *item, before []*item) row {
 	switch {
-	case it.Change == parser.Delete:
+	case isDEL(it):
 		return cancelled
 	case it.g.Rush || b.Plate[0] == '2':
 		return reflighted
 	case it.Change == parser.Revise:
 		predecessor, status, found := o.predecessor(it, before)
-		if found && !predecessor.same(it.out) {
+		if found && !o.same(predecessor, it.out) {
 			return rerouted
 		}
 		if it.g.PassengerStatus == "B" && status != "B" { // no predecessor is none, too
@@ -69,49 +83,16 @@ func (o *Oracle) sourceRow(b *Bag, it *item, before []*item) row {
 	return expected
 }
 
-// predecessor is the BSM before this one at the airport; where there is none, the .O of leg rule 2 stands for it,
-// on the BSMs before this one.
-func (o *Oracle) predecessor(it *item, before []*item) (f flight, passengerStatus string, found bool) {
-	for _, p := range slices.Backward(before) {
-		if isBSM(p.message) && o.place(p.airport) == o.place(it.airport) {
-			return p.out, p.g.PassengerStatus, true
-		}
-	}
-	l, found := o.onwardFrom(o.place(it.airport), o.currentBSMs(before))
-	return l.flight, "", found
-}
-
 // processedRow is the row of a BPM that names the tag under these status codes; "" stands for .N.
-func processedRow(it *item, statuses []string) row {
-	own := func(code string) bool { return slices.Contains(statuses, code) }
-	// .B counts before .N; the first row of the table, and inside a row the first in the message.
-	if own("OFF") {
-		return offloaded
+func (o *Oracle) processedRow(it *item, statuses []string) row {
+	if r, irregular := o.irregularRow(it, statuses); irregular {
+		return r
 	}
-	for _, s := range statuses {
-		switch s {
-		case "OND":
-			return ond
-		case "ONA":
-			return ona
-		case "UNS":
-			return uns
-		}
-	}
-	u := it.g.Loading
-	if own("NAL") {
-		status := "Loaded on Aircraft"
-		if u.Device != "" && u.Compartment == "" {
-			status = "Loaded in Container"
-		}
-		return row{"NAL", "Bag Loaded, Not Authorised to Load", status}
-	}
-	for _, s := range statuses {
-		if s != "" {
-			return row{s, "Bag Irregularity", "Not Loaded"}
-		}
-	}
+	arrival := o.onArrival(it)
 	if r, loading := loadingRow(it); loading {
+		if arrival {
+			return arrived
+		}
 		return r
 	}
 	switch it.Screening {
@@ -122,9 +103,6 @@ func processedRow(it *item, statuses []string) row {
 	case parser.Screened:
 		return screened
 	}
-	if !it.Processing.Present {
-		return aircraft
-	}
 	switch it.Processing.Code {
 	case 'S':
 		return sorted
@@ -132,10 +110,47 @@ func processedRow(it *item, statuses []string) row {
 		return ground
 	case 'H':
 		return handScan
-	case 'R':
-		return aircraft
 	}
-	return tracked
+	if it.Processing.Present && it.Processing.Code != 'R' {
+		return tracked
+	}
+	switch {
+	case arrival:
+		return arrived
+	case !it.out.there(): // and no .I, else it were on arrival
+		return tracked
+	}
+	return aircraft
+}
+
+// irregularRow is the row of a .B. It counts before .N: the first row of the table, and inside a row the first in the
+// message.
+func (o *Oracle) irregularRow(it *item, statuses []string) (row, bool) {
+	has := func(code string) bool { return slices.Contains(statuses, code) }
+	switch {
+	case has("OFF"):
+		return offloaded, true
+	case has("OND"):
+		return ond, true
+	case has("ONA"):
+		return ona, true
+	case has("UNS"):
+		return uns, true
+	case has("NAL"):
+		nal := row{"NAL", "Bag Loaded, Not Authorised to Load", "Loaded on Aircraft"}
+		if u := it.g.Loading; o.onArrival(it) {
+			nal.status = ""
+		} else if u.Device != "" && u.Compartment == "" {
+			nal.status = "Loaded in Container"
+		}
+		return nal, true
+	}
+	for _, s := range statuses {
+		if s != "" {
+			return row{s, "Bag Irregularity", "Not Loaded"}, true
+		}
+	}
+	return row{}, false
 }
 
 // loadingRow is the row of a .U.
@@ -150,38 +165,77 @@ func loadingRow(it *item) (row, bool) {
 	return row{}, false
 }
 
-// addPositionings gives the bag the events of the containers that it is in.
-func (o *Oracle) addPositionings(b *Bag, positionings []*message) {
+// positionings returns the positionings that take part, in order and without copies. Copies are judged among those of
+// one airport, flight and stowage device.
+func (o *Oracle) positionings(messages []*message) []*item {
+	containers := map[string][]*message{}
+	key := func(it *item) string {
+		line := it.out.airline
+		for _, m := range messages { // one name for each airline
+			for _, other := range m.groups {
+				if o.same(it.out, other.out) {
+					line = min(line, other.out.airline)
+				}
+			}
+		}
+		return fmt.Sprint(it.airport, " ", line, it.out.number, " ", it.out.day, " ", it.g.Loading.Device)
+	}
+	takesPart := func(it *item) bool { return it.g.Loading.Device != "" && it.out.there() && !o.onArrival(it) }
+	for _, m := range messages {
+		for _, it := range m.groups {
+			if k := key(it); takesPart(it) && !slices.Contains(containers[k], m) {
+				containers[k] = append(containers[k], m)
+			}
+		}
+	}
 	var all []*item
-	for _, m := range o.withoutCopies(positionings) {
-		all = append(all, m.groups...)
+	for k, some := range containers {
+		none := func(*message) []*event { return nil } // a positioning has no tag that could be put back on board
+		for _, m := range o.firsts(some, none) {
+			for _, it := range m.groups {
+				if takesPart(it) && key(it) == k {
+					all = append(all, it)
+				}
+			}
+		}
 	}
 	slices.SortFunc(all, order)
-	for _, p := range all {
-		r, _ := loadingRow(p)
-		if p.g.Loading.Device != "" && p.out.there() && o.carries(b, p) {
-			b.events = append(b.events, &event{item: p, row: r})
-			b.items = append(b.items, p)
-			slices.SortStableFunc(b.events, func(x, y *event) int { return order(x.item, y.item) })
-			slices.SortFunc(b.items, order)
+	return all
+}
+
+// addPositionings gives the bag the events of the containers that it is in.
+func (o *Oracle) addPositionings(b *Bag, positionings []*item) {
+	for _, p := range positionings {
+		if !o.carries(b, p) {
+			continue
 		}
+		r, _ := loadingRow(p)
+		b.events = append(b.events, &event{item: p, row: r})
+		b.sortEvents()
+		b.items = append(b.items, p)
+		slices.SortFunc(b.items, order)
 	}
 }
 
-// carries says whether the bag's latest event before the positioning, on that flight out of that airport, that carries a
-// stowage device or is OFFLOADED, carries that device.
+// carries says whether the bag's latest status-setting event at that airport before the positioning is a load on that
+// flight in that device. Loads on that flight without a device are passed over. Reading: the .F of an arriving flight
+// takes no part, but a bag that was taken out at the airport is out, whatever flight is named.
 func (o *Oracle) carries(b *Bag, p *item) bool {
 	for _, e := range slices.Backward(b.events) {
-		if order(e.item, p) < 0 && e.airport == p.airport && e.out.same(p.out) && !o.arriving(e.item) && !o.arriving(p) &&
-			(e.g.Loading.Device != "" || e.row == offloaded) {
-			return e.g.Loading.Device == p.g.Loading.Device
+		if order(e.item, p) >= 0 || e.airport != p.airport || e.status == "" {
+			continue
 		}
+		load := e.loads() && o.same(e.out, p.out)
+		if load && e.g.Loading.Device == "" {
+			continue
+		}
+		return load && e.g.Loading.Device == p.g.Loading.Device
 	}
 	return false
 }
 
-// render fills the bag's events as callers see them.
-func (o *Oracle) render(b *Bag) {
+// renderEvents fills the bag's events as callers see them.
+func (o *Oracle) renderEvents(b *Bag) {
 	for _, e := range b.events {
 		v := Event{
 			Airport: e.airport, Code: e.code, Description: e.description,
@@ -193,10 +247,13 @@ func (o *Oracle) render(b *Bag) {
 			Raw:          e.raw,
 			ReadLocation: e.Processing.ReadLocation, SentLocation: e.Processing.SentLocation,
 		}
+		if v.Compartment == e.airport {
+			v.Compartment = ""
+		}
 		for _, f := range e.on {
 			v.Onward = append(v.Onward, *f.render(false))
 		}
-		if e.g.Loading.Present {
+		if e.loads() {
 			v.Loading = v.Outbound
 		}
 		for _, line := range e.g.AirlineData {
@@ -205,14 +262,11 @@ func (o *Oracle) render(b *Bag) {
 		if b.Unknown {
 			v.Unknown = "Y"
 		}
-		if o.set.Position != nil {
-			v.Latitude, v.Longitude = o.set.Position(e.airport)
+		if o.set.Location != nil {
+			v.Latitude, v.Longitude = o.set.Location(e.airport)
 		}
-		if e.row == reflighted && b.originalID != "" {
-			v.Reflighted = &Reflighted{Plate: b.originalID}
-			if l := missedLeg(b.original); l != nil {
-				v.Reflighted.Airline, v.Reflighted.Number, v.Reflighted.Date = l.Airline, l.Number, l.Date
-			}
+		if e.row == reflighted {
+			v.Reflighted = b.reflightedInfo(e)
 		}
 		b.Events = append(b.Events, v)
 	}

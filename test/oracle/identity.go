@@ -3,104 +3,86 @@ package oracle
 import (
 	"cmp"
 	"slices"
-
-	"bagtrail/parser"
+	"strings"
+	"unicode"
 )
 
-// withoutCopies drops the duplicates among the messages of a tag (rules §3).
-func (o *Oracle) withoutCopies(messages []*message) []*message {
-	messages = slices.Clone(messages)
-	slices.SortFunc(messages, func(a, b *message) int {
-		return cmp.Or(a.received.Compare(b.received), cmp.Compare(delRank(a), delRank(b)),
-			cmp.Compare(a.text, b.text), cmp.Compare(a.raw, b.raw))
-	})
-	var kept []*message
-	for i, m := range messages {
-		if !o.isCopy(m, kept, messages[:i]) {
-			kept = append(kept, m)
-		}
-	}
-	return kept
-}
-
-// isCopy says whether m is a copy of a message that was kept. earlier are all messages of the tag before m.
-func (o *Oracle) isCopy(m *message, kept, earlier []*message) bool {
-	for _, k := range slices.Backward(kept) {
-		if k.text != m.text {
-			continue
-		}
-		if m.Kind == parser.BPM && m.hasRead {
-			if k.read.Equal(m.read) {
-				return true
-			}
-			continue
-		}
-		// k is the one kept last.
-		if m.received.Sub(k.received) > o.set.Window {
-			return false
-		}
-		between := earlier[slices.Index(earlier, k)+1:]
-		return !slices.ContainsFunc(between, func(e *message) bool { return isBSM(m) && isBSM(e) && isDEL(e) != isDEL(m) })
-	}
-	return false
-}
-
-func isBSM(m *message) bool { return m.Kind == parser.BSM }
-func isDEL(m *message) bool { return isBSM(m) && m.Change == parser.Delete }
-
-// delRank puts a DEL before everything else that was received at the same time.
-func delRank(m *message) int {
-	if isDEL(m) {
-		return 0
-	}
-	return 1
-}
+// span is the days that an item covers.
+type span struct{ first, last int }
 
 // identities splits the items of a plate, in order, into those of each bag. An item can be of several bags.
-func (o *Oracle) identities(items []*item) [][]*item {
+func (o *Oracle) identities(plate string, items []*item) [][]*item {
 	var bags [][]*item
-	for _, journey := range journeys(items) {
-		passengers, nameless := passengers(journey)
-		if len(passengers) == 0 {
-			passengers = [][]*item{nil}
-		}
-		// Items that name neither PNR nor surname belong to each bag whose other items (read: those that name a
-		// passenger) name one of their flights; where there is no such bag, to every bag.
-		whole := make([][]*item, len(passengers))
-		for i := range passengers {
-			whole[i] = slices.Clone(passengers[i])
-		}
-		for _, it := range nameless {
-			var to []int
-			for i, p := range passengers {
-				if slices.ContainsFunc(p, func(other *item) bool { return shareFlight(it, other) }) {
-					to = append(to, i)
-				}
-			}
-			for i := range passengers {
-				if len(to) == 0 || slices.Contains(to, i) {
-					whole[i] = append(whole[i], it)
-				}
-			}
-		}
-		bags = append(bags, whole...)
+	for _, journey := range journeys(items, spans(plate, items)) {
+		bags = append(bags, o.bagsOf(journey)...)
 	}
 	return bags
 }
 
-// journeys splits items by the days that they cover: overlapping, or at most three days apart.
-func journeys(items []*item) [][]*item {
+// bagsOf splits the items of a journey into those of each bag.
+func (o *Oracle) bagsOf(journey []*item) [][]*item {
+	passengers, nameless := passengers(journey)
+	passengers = o.joinStrangers(passengers)
+	if len(passengers) == 0 {
+		return [][]*item{nameless}
+	}
+	// Items that name neither PNR nor surname belong to each bag whose other items (read: those that name a
+	// passenger) name one of their flights; if there is no such bag, to every bag.
+	whole := make([][]*item, len(passengers))
+	for i := range passengers {
+		whole[i] = slices.Clone(passengers[i])
+	}
+	for _, it := range nameless {
+		var to []int
+		for i, p := range passengers {
+			if slices.ContainsFunc(p, func(other *item) bool { return o.shareFlight(it, other) }) {
+				to = append(to, i)
+			}
+		}
+		for i := range passengers {
+			if len(to) == 0 || slices.Contains(to, i) {
+				whole[i] = append(whole[i], it)
+			}
+		}
+	}
+	return whole
+}
+
+// spans returns the days that each of the items, in order, covers.
+func spans(plate string, items []*item) map[*item]span {
+	covered := map[*item]span{}
+	for i, it := range items {
+		s := span{slices.Min(days(it)), slices.Max(days(it))}
+		if isOwnRush(plate, it) {
+			// The latest journey before it that began at most 14 days before its first flight date.
+			before := slices.DeleteFunc(slices.Clone(items[:i]), func(b *item) bool { return b.message == it.message })
+			for _, j := range slices.Backward(journeys(before, covered)) {
+				began := covered[j[0]].first
+				if began <= s.first && s.first-began <= 14 {
+					s.first = began
+					break
+				}
+			}
+		}
+		covered[it] = s
+	}
+	return covered
+}
+
+// journeys splits items by the days that they cover: overlapping, or at most three days apart. The first of each
+// journey covers its first day; journeys stand in the order of these days.
+func journeys(items []*item, covered map[*item]span) [][]*item {
 	items = slices.Clone(items)
-	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(firstDay(a), firstDay(b)) })
+	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(covered[a].first, covered[b].first) })
 	var all [][]*item
 	var end int
 	for _, it := range items {
-		if len(all) == 0 || firstDay(it)-end > 3 {
+		if len(all) == 0 || covered[it].first-end > 3 {
 			all = append(all, nil)
-			end = lastDay(it)
+			end = covered[it].last
 		}
 		all[len(all)-1] = append(all[len(all)-1], it)
-		end = max(end, lastDay(it))
+		end = max(end, covered[it].last)
 	}
 	return all
 }
@@ -117,13 +99,10 @@ func days(it *item) []int {
 	return all
 }
 
-func firstDay(it *item) int { return slices.Min(days(it)) }
-func lastDay(it *item) int  { return slices.Max(days(it)) }
-
 // passengers splits the items that name a PNR or a surname by passenger, and returns the others beside.
 func passengers(items []*item) (split [][]*item, nameless []*item) {
 	for _, it := range items {
-		pnr, surname := plainName(it.g.PNR), plainName(it.g.Surname)
+		pnr, surname := it.pnr(), it.surname()
 		if pnr == "" && surname == "" {
 			nameless = append(nameless, it)
 			continue
@@ -132,7 +111,7 @@ func passengers(items []*item) (split [][]*item, nameless []*item) {
 		var others [][]*item
 		for _, p := range split {
 			if slices.ContainsFunc(p, func(other *item) bool {
-				return pnr != "" && pnr == plainName(other.g.PNR) || surname != "" && surname == plainName(other.g.Surname)
+				return pnr != "" && pnr == other.pnr() || surname != "" && surname == other.surname()
 			}) {
 				joined = append(joined, p...)
 			} else {
@@ -144,23 +123,77 @@ func passengers(items []*item) (split [][]*item, nameless []*item) {
 	return split, nameless
 }
 
-func shareFlight(a, b *item) bool {
-	for _, f := range a.named() {
-		for _, g := range b.named() {
-			if f.same(g) {
-				return true
-			}
+// joinStrangers gives messages whose names fit no new BSM to the one bag with a new BSM that names one of their flights,
+// and BPMs to each of several. Reading: names fit a new BSM directly or through others, as in passengers; each message
+// is judged by its own flights; those that stay are still one bag, without those that went.
+func (o *Oracle) joinStrangers(passengers [][]*item) [][]*item {
+	var known, strangers [][]*item
+	for _, p := range passengers {
+		if slices.ContainsFunc(p, isNew) {
+			known = append(known, p)
+		} else {
+			strangers = append(strangers, p)
 		}
 	}
-	return false
+	joined := make([][]*item, len(known))
+	for i := range known {
+		joined[i] = slices.Clone(known[i])
+	}
+	for _, p := range strangers {
+		var stay []*item
+		for _, it := range p {
+			var to []int
+			for i := range known {
+				if slices.ContainsFunc(known[i], func(other *item) bool { return isNew(other) && o.shareFlight(it, other) }) {
+					to = append(to, i)
+				}
+			}
+			if len(to) == 0 || len(to) > 1 && !isBPM(it) {
+				stay = append(stay, it)
+				continue
+			}
+			for _, i := range to {
+				joined[i] = append(joined[i], it)
+			}
+		}
+		if len(stay) > 0 {
+			joined = append(joined, stay)
+		}
+	}
+	return joined
 }
 
+// pnr is the PNR as it is compared, without case.
+func (it *item) pnr() string { return pnrOf(it.g.PNR) }
+
+// surname is the surname as it is compared, by its letters alone, without case. One without a letter is none.
+func (it *item) surname() string { return lettersOf(it.g.Surname) }
+
+func (it *item) namesPassenger() bool { return it.pnr() != "" || it.surname() != "" }
+
+func pnrOf(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
+
+func lettersOf(s string) string {
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsLetter(c) {
+			return -1
+		}
+		return unicode.ToUpper(c)
+	}, s)
+}
+
+// shareFlight says whether the items name one flight.
+func (o *Oracle) shareFlight(a, b *item) bool {
+	return slices.ContainsFunc(a.named(), func(f flight) bool { return o.names(b, f) })
+}
+
+// newBag makes the bag of these items.
 func (o *Oracle) newBag(plate string, items []*item) *Bag {
 	slices.SortFunc(items, order)
 	b := &Bag{Plate: plate, items: items, Unknown: true}
 	first, found := 0, false
 	for _, it := range items {
-		if isBSM(it.message) {
+		if isBSM(it) {
 			b.Unknown = false
 		}
 		for _, f := range it.named() {
@@ -170,7 +203,8 @@ func (o *Oracle) newBag(plate string, items []*item) *Bag {
 			}
 		}
 	}
-	if !found { // a bag without flights: the days on which an event happened on it, airport-local
+	if !found { // a bag without flights: the days on which an event happened, airport-local
+		b.flightless = true
 		first = items[0].localDay
 		for _, it := range items {
 			b.dates = append(b.dates, dayText(it.localDay))
@@ -192,11 +226,35 @@ func (o *Oracle) addReports(bags []*Bag, reports []*message) {
 		}
 		for _, b := range bags {
 			if b.first == latest {
-				b.events = append(b.events, &event{item: r.groups[0], row: row{"MISHANDLED", "Bag Mishandled", "Delayed"}})
+				b.events = append(b.events, &event{item: r.groups[0], row: mishandled})
+				if b.flightless {
+					b.dates = append(b.dates, dayText(r.localDay))
+				}
 			}
 		}
 	}
 	for _, b := range bags {
-		slices.SortStableFunc(b.events, func(x, y *event) int { return order(x.item, y.item) })
+		b.sortEvents()
+	}
+}
+
+// fillNames finds the PNRs and surnames by which the bag is found: those of its current BSMs, else those of all its
+// messages but positionings.
+func (o *Oracle) fillNames(b *Bag) {
+	current := o.standingOf(b.items).current
+	named := func(items []*item, name func(*item) string) []string {
+		var names []string
+		for _, it := range items {
+			if n := name(it); n != "" && !isPositioning(it) {
+				names = append(names, n)
+			}
+		}
+		return names
+	}
+	if b.pnrs = named(current, (*item).pnr); len(b.pnrs) == 0 {
+		b.pnrs = named(b.items, (*item).pnr)
+	}
+	if b.surnames = named(current, (*item).surname); len(b.surnames) == 0 {
+		b.surnames = named(b.items, (*item).surname)
 	}
 }

@@ -8,49 +8,35 @@ import (
 	"bagtrail/parser"
 )
 
-// found is a leg with where it was found.
+// found is a leg with how it was found.
 type found struct {
 	flight
-	from, to string
-	inbound  bool // known from an .I only: no loading status
-	rank     int  // of its origin: 1, 2, 3 the rule; 4 a BPM; 5 beside
+	from, to string // from is "" if it is unknown
+	inbound  bool   // known from an .I only: no loading status
+	rank     int    // by which rule: see below
 	by       *item
 	nth      int // which .O of its item
+
+	status string
+	set    *event // that set the status last, or nil
 }
 
-// currentBSMs returns the latest BSM of every place, the latest first.
-func (o *Oracle) currentBSMs(items []*item) []*item {
-	var current []*item
-	for _, it := range slices.Backward(items) {
-		here := func(c *item) bool { return o.place(c.airport) == o.place(it.airport) }
-		if isBSM(it.message) && !slices.ContainsFunc(current, here) {
-			current = append(current, it)
-		}
-	}
-	return current
-}
-
-// onwardFrom is leg rule 2: the .O that departs from the place, in the latest current BSM that has one and is no DEL.
-func (o *Oracle) onwardFrom(place string, current []*item) (found, bool) {
-	for _, it := range current {
-		if isDEL(it.message) {
-			continue
-		}
-		for _, l := range o.onwards(it) {
-			if o.place(l.from) == place {
-				return l, true
-			}
-		}
-	}
-	return found{}, false
-}
+// The rules by which legs are found, in the order in which they give airports.
+const (
+	byBooking = 1 + iota // the .F of a current BSM
+	byOnward             // the .O of one
+	byInbound            // an .I
+	byArrival            // the .F of a current BSM of an arriving flight
+	byBPM                // the .F of a BPM, which may arrive
+	byLoading            // the .F of the latest status-setting BPM
+)
 
 // onwards returns the .O of an item; each departs where the one before it, or .F, arrives.
 func (o *Oracle) onwards(it *item) []found {
 	from := o.outbound(it, 0).to
 	var all []found
 	for i, f := range it.on {
-		all = append(all, found{flight: f, from: from, to: f.airport, rank: 2, by: it, nth: i})
+		all = append(all, found{flight: f, from: from, to: f.airport, rank: byOnward, by: it, nth: i})
 		from = f.airport
 	}
 	return all
@@ -65,143 +51,185 @@ func (o *Oracle) outbound(it *item, rank int) found {
 	return l
 }
 
-// addLegs finds the legs of the bag and their statuses.
+// inboundOf is the .I of an item.
+func inboundOf(it *item) found {
+	return found{flight: it.in, from: it.in.airport, to: it.airport, inbound: true, rank: byInbound, by: it}
+}
+
+// addLegs finds the legs of the bag, the living ones with what their events say.
 func (o *Oracle) addLegs(b *Bag) {
+	s := o.standingOf(b.items)
 	var legs []found
-	for _, place := range o.places(b) {
-		out, ok := o.legOutOf(b, place)
+	for _, airport := range o.departures(b) {
+		out, ok := o.legOutOf(b, s, airport)
 		if ok {
 			legs = append(legs, out)
 		}
-		if beside, loaded := o.besideLeg(b, place); loaded && !(ok && beside.same(out.flight)) {
-			legs = append(legs, beside)
+		if loaded, is := o.loadedOutOf(b, airport); is && !(ok && o.same(loaded.flight, out.flight)) {
+			legs = append(legs, loaded)
 		}
 	}
-	legs = o.inOrderOfTravel(mergeFlights(legs), b.items)
-	hasBSM := !b.Unknown
-	b.Cancelled = hasBSM && len(legs) == 0
-	for _, l := range legs {
-		b.Legs = append(b.Legs, Leg{Airline: l.airline, Number: l.number, Date: dayText(l.day), From: l.from, To: l.to,
-			Living: true, Status: o.status(b, l), seat: o.seat(b, l)})
+	for _, it := range s.current {
+		if o.arriving(it) {
+			legs = append(legs, o.outbound(it, byArrival))
+		}
 	}
+	b.living = o.inOrderOfTravel(o.merge(legs), b.items)
+	o.follow(b)
+	b.Cancelled = !b.Unknown && len(b.living) == 0
+
 	// The others: every flight that an .F, .I or .O names and that is no living leg.
 	var others []found
 	for _, it := range b.items {
-		for _, l := range append([]found{o.outbound(it, 1), {flight: it.in, from: it.in.airport, to: it.airport, inbound: true, rank: 3, by: it}}, o.onwards(it)...) {
-			if l.there() && !slices.ContainsFunc(legs, func(k found) bool { return k.same(l.flight) }) {
+		for _, l := range append([]found{o.outbound(it, byBooking), inboundOf(it)}, o.onwards(it)...) {
+			if l.there() && !slices.ContainsFunc(b.living, func(k found) bool { return o.same(k.flight, l.flight) }) {
 				others = append(others, l)
 			}
 		}
 	}
-	for _, l := range o.inOrderOfTravel(mergeFlights(others), b.items) {
-		b.Legs = append(b.Legs, Leg{Airline: l.airline, Number: l.number, Date: dayText(l.day), From: l.from, To: l.to})
-	}
+	b.others = o.inOrderOfTravel(o.oneOfEachFlight(others), b.items)
 }
 
-// places returns every place from which a leg of the bag could depart.
-func (o *Oracle) places(b *Bag) []string {
-	var places []string
+// departures returns every airport from which a leg of the bag could depart.
+func (o *Oracle) departures(b *Bag) []string {
+	var airports []string
 	for _, it := range b.items {
-		places = append(places, o.place(it.airport))
-		if it.in.there() {
-			places = append(places, o.place(it.in.airport))
-		}
+		airports = append(airports, it.airport, it.in.airport)
 		for _, l := range o.onwards(it) {
-			places = append(places, o.place(l.from))
+			airports = append(airports, l.from)
 		}
 	}
-	slices.Sort(places)
-	return slices.Compact(places)
+	slices.Sort(airports)
+	return slices.DeleteFunc(slices.Compact(airports), func(a string) bool { return a == "" })
 }
 
-// legOutOf is the leg out of a place by rules 1, 2 and 3.
-func (o *Oracle) legOutOf(b *Bag, place string) (found, bool) {
-	current := o.currentBSMs(b.items)
-	for _, it := range current {
-		if o.place(it.airport) == place {
-			l := o.outbound(it, 1)
-			return l, !isDEL(it.message) && l.there()
+// legOutOf is the leg out of an airport by rules 1, 2 and 3.
+func (o *Oracle) legOutOf(b *Bag, s standing, airport string) (found, bool) {
+	for _, it := range s.current {
+		if o.samePlace(it.airport, airport) && !o.arriving(it) {
+			return o.outbound(it, byBooking), true
 		}
 	}
-	if l, ok := o.onwardFrom(place, current); ok {
+	if o.hadBooking(s, airport) || o.lostBooking(s, airport) {
+		return found{}, false
+	}
+	if l, ok := o.onwardFrom(airport, s); ok {
 		return l, true
 	}
 	for _, it := range slices.Backward(b.items) {
-		if it.in.there() && o.place(it.in.airport) == place {
-			return found{flight: it.in, from: it.in.airport, to: it.airport, inbound: true, rank: 3, by: it}, true
+		if o.samePlace(it.in.airport, airport) && !s.saysNothing(it) {
+			return inboundOf(it), true
 		}
 	}
 	for _, it := range slices.Backward(b.items) {
-		if it.Kind == parser.BPM && it.out.there() && o.place(it.airport) == place {
-			return o.outbound(it, 4), true
+		if isBPM(it) && it.out.there() && o.samePlace(it.airport, airport) {
+			return o.outbound(it, byBPM), true
 		}
 	}
 	return found{}, false
 }
 
-// besideLeg is a flight on which the latest status-setting BPM of the place shows the bag loaded.
-func (o *Oracle) besideLeg(b *Bag, place string) (found, bool) {
-	for _, e := range slices.Backward(o.counting(b)) {
-		if e.Kind == parser.BPM && o.place(e.airport) == place {
-			l := o.outbound(e.item, 5)
-			return l, l.there() && (e.status == "Loaded in Container" || e.status == "Loaded on Aircraft")
+// loadedOutOf is the flight on which the latest status-setting BPM of the airport shows the bag loaded.
+func (o *Oracle) loadedOutOf(b *Bag, airport string) (found, bool) {
+	for _, e := range slices.Backward(b.events) {
+		if isBPM(e.item) && e.status != "" && o.samePlace(e.airport, airport) {
+			return o.outbound(e.item, byLoading), e.loads() && e.out.there()
 		}
 	}
 	return found{}, false
 }
 
-// counting returns the status-setting events that count: those at an airport before its latest DEL do not.
-func (o *Oracle) counting(b *Bag) []*event {
-	var all []*event
-	for _, e := range b.events {
-		deleted := slices.ContainsFunc(b.items, func(it *item) bool {
-			return isDEL(it.message) && o.place(it.airport) == o.place(e.airport) && order(e.item, it) < 0
-		})
-		if e.status != "" && !deleted {
-			all = append(all, e)
+// merge makes one leg of those on one flight whose departures are one airport. An arriving flight, whose departure is
+// unknown, joins the leg of that flight that arrives there, else the only leg of that flight. The first leg, by rule and
+// then the latest message, gives the airports; any but an .I gives a loading status.
+func (o *Oracle) merge(legs []found) []found {
+	slices.SortStableFunc(legs, byRank)
+	var merged []found
+	for _, l := range legs {
+		if l.from == "" {
+			continue
+		}
+		i := slices.IndexFunc(merged, func(m found) bool { return o.same(m.flight, l.flight) && o.samePlace(m.from, l.from) })
+		if i < 0 {
+			merged = append(merged, l)
+		} else {
+			merged[i].inbound = merged[i].inbound && l.inbound
 		}
 	}
-	return all
+	for _, l := range legs {
+		if l.from != "" {
+			continue
+		}
+		var sameFlight []int
+		join := -1
+		for i, m := range merged {
+			if !o.same(m.flight, l.flight) {
+				continue
+			}
+			sameFlight = append(sameFlight, i)
+			if join < 0 && o.samePlace(m.to, l.to) {
+				join = i
+			}
+		}
+		if join < 0 && len(sameFlight) == 1 {
+			join = sameFlight[0]
+		}
+		if join < 0 {
+			merged = append(merged, l)
+		} else {
+			merged[join].inbound = false
+		}
+	}
+	return merged
 }
 
-// mergeFlights makes one leg of those on one flight. The leg whose departure is known, by the earlier rule, by the
-// later message and the first there, gives departure and destination; any but an .I gives it a loading status.
-func mergeFlights(legs []found) []found {
+func byRank(a, b found) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), order(b.by, a.by), cmp.Compare(a.nth, b.nth))
+}
+
+// oneOfEachFlight makes one leg of those on one flight: the first whose departure is known, as merge takes them.
+func (o *Oracle) oneOfEachFlight(legs []found) []found {
 	slices.SortStableFunc(legs, func(a, b found) int {
-		return cmp.Or(-cmp.Compare(sign(a.from), sign(b.from)), cmp.Compare(a.rank, b.rank), order(b.by, a.by), cmp.Compare(a.nth, b.nth))
+		return cmp.Or(-cmp.Compare(min(len(a.from), 1), min(len(b.from), 1)), byRank(a, b))
 	})
 	var merged []found
 	for _, l := range legs {
-		if i := slices.IndexFunc(merged, func(m found) bool { return m.same(l.flight) }); i >= 0 {
-			merged[i].inbound = merged[i].inbound && l.inbound
-		} else {
+		if !slices.ContainsFunc(merged, func(m found) bool { return o.same(m.flight, l.flight) }) {
 			merged = append(merged, l)
 		}
 	}
 	return merged
 }
 
-func sign(s string) int { return min(len(s), 1) }
-
 // inOrderOfTravel orders legs by date; on one date a leg follows the leg that arrives where it departs. Followed back at
-// most 8 legs, the legs of a round trip are a tie. Ties stand as the latest message that names them has them (.I .F .O).
+// most 8 legs, the legs of a round trip are a tie. Ties stand as the latest message that names their flights has them
+// (.I .F .O). If that decides nothing either, legs stand as they were found.
 func (o *Oracle) inOrderOfTravel(legs []found, items []*item) []found {
-	legs = slices.Clone(legs)
-	slices.SortFunc(legs, func(a, b found) int {
-		messageA, nthA := latestNaming(a, items)
-		messageB, nthB := latestNaming(b, items)
-		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(o.fed(a, legs, 8), o.fed(b, legs, 8)),
-			cmp.Compare(messageB, messageA), cmp.Compare(nthA, nthB), cmp.Compare(a.airline, b.airline), cmp.Compare(a.number, b.number))
+	type place struct {
+		leg                  found
+		behind, message, nth int
+	}
+	var places []place
+	for i, l := range legs {
+		message, nth := o.latestNaming(l, items)
+		places = append(places, place{l, o.behind(i, legs, 8), message, nth})
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.leg.day, b.leg.day), cmp.Compare(a.behind, b.behind), cmp.Compare(b.message, a.message), cmp.Compare(a.nth, b.nth))
 	})
-	return legs
+	var ordered []found
+	for _, p := range places {
+		ordered = append(ordered, p.leg)
+	}
+	return ordered
 }
 
-// fed is how many legs of its date come before a leg (by the shortest way), followed back at most that many legs.
-func (o *Oracle) fed(l found, legs []found, most int) int {
+// behind is how many legs of its date come before leg i (by the shortest way), followed back at most that many legs.
+func (o *Oracle) behind(i int, legs []found, most int) int {
 	shortest := -1
-	for _, k := range legs {
-		if most > 0 && k.day == l.day && !k.same(l.flight) && o.place(k.to) == o.place(l.from) {
-			if n := o.fed(k, legs, most-1); shortest < 0 || n < shortest {
+	for k, before := range legs {
+		if most > 0 && k != i && before.day == legs[i].day && o.samePlace(before.to, legs[i].from) {
+			if n := o.behind(k, legs, most-1); shortest < 0 || n < shortest {
 				shortest = n
 			}
 		}
@@ -209,11 +237,18 @@ func (o *Oracle) fed(l found, legs []found, most int) int {
 	return shortest + 1
 }
 
-// latestNaming returns the last of the items that names the leg's flight, and where it stands there.
-func latestNaming(l found, items []*item) (which, nth int) {
-	for i, it := range slices.Backward(items) {
-		for n, f := range append([]flight{it.in, it.out}, it.on...) {
-			if f.same(l.flight) {
+// latestNaming returns the last of the items that names the leg, and where the leg stands there. Reading: an item names the
+// leg if an element of its flight departs where the leg does, unknown departures alike; if no item has such an element,
+// the last one that names its flight.
+func (o *Oracle) latestNaming(l found, items []*item) (which, nth int) {
+	ofFlight := func(e found) bool { return o.same(e.flight, l.flight) }
+	ofLeg := func(e found) bool {
+		return ofFlight(e) && (o.samePlace(e.from, l.from) || e.from == "" && l.from == "")
+	}
+	for _, names := range []func(found) bool{ofLeg, ofFlight} {
+		for i, it := range slices.Backward(items) {
+			elements := append([]found{inboundOf(it), o.outbound(it, byBooking)}, o.onwards(it)...)
+			if n := slices.IndexFunc(elements, names); n >= 0 {
 				return i, n
 			}
 		}
@@ -221,46 +256,33 @@ func latestNaming(l found, items []*item) (which, nth int) {
 	return -1, 0
 }
 
-// status is the loading status of a living leg.
-func (o *Oracle) status(b *Bag, l found) string {
-	if l.inbound {
-		return ""
+// renderLegs fills the bag's legs as callers see them: the living ones in the order of travel, then the others.
+func (o *Oracle) renderLegs(b *Bag) {
+	for _, l := range b.living {
+		b.Legs = append(b.Legs, Leg{Airline: l.airline, Number: l.number, Date: dayText(l.day), From: l.from, To: l.to,
+			Living: true, Status: o.statusNow(b, l), seat: o.seat(b, l)})
 	}
-	status := "Not Loaded"
-	var by *event
-	for _, e := range o.counting(b) {
-		names := e.out.same(l.flight) || !e.out.there() && l.from != "" && o.place(e.airport) == o.place(l.from)
-		if names || e.report {
-			status, by = e.status, e
-		}
+	for _, l := range b.others {
+		b.Legs = append(b.Legs, Leg{Airline: l.airline, Number: l.number, Date: dayText(l.day), From: l.from, To: l.to})
 	}
-	if o.set.Departed != nil && status == "Not Loaded" && o.set.Departed(l.airline, l.number, dayText(l.day), l.from) {
-		return "Delayed"
-	}
-	// A re-flighted bag: not loaded on aircraft, and nothing set the status after the (read: first) REFLIGHTED event.
-	first := slices.IndexFunc(b.events, func(e *event) bool { return e.row == reflighted })
-	if first >= 0 && status != "Loaded on Aircraft" && (by == nil || order(by.item, b.events[first].item) < 0) {
-		return "Delayed"
-	}
-	return status
 }
 
-// seat is the seat of the latest BSM at the leg's departure.
+// seat is the seat of the latest BSM at the leg's departure, for its flight, that holds one.
 func (o *Oracle) seat(b *Bag, l found) string {
 	for _, it := range slices.Backward(b.items) {
-		if isBSM(it.message) && l.from != "" && o.place(it.airport) == o.place(l.from) {
+		if isBSM(it) && o.samePlace(it.airport, l.from) && o.same(it.out, l.flight) && it.g.Seat != "" {
 			return it.g.Seat
 		}
 	}
 	return ""
 }
 
-// fillFields takes each bag field from the latest BSM that holds it, else the latest BPM.
+// fillFields takes each bag field from the latest BSM that holds it, else the latest BPM. A positioning gives none.
 func (o *Oracle) fillFields(b *Bag) {
 	latest := func(field func(*item) string) string {
 		for _, kind := range []parser.Kind{parser.BSM, parser.BPM} {
 			for _, it := range slices.Backward(b.items) {
-				if it.Kind == kind && field(it) != "" {
+				if it.Kind == kind && !isPositioning(it) && field(it) != "" {
 					return field(it)
 				}
 			}

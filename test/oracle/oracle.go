@@ -1,7 +1,7 @@
 // Package oracle is a second, plain implementation of rules §2 and §3 and of the selections of rules §4,
 // written from their sentences alone, to be compared with the service. It shares nothing with it but the
 // parser. It keeps everything in memory, folds everything at once, and prefers the obvious way to the fast
-// one. Where a sentence of the rules can be read in two ways, the code says which reading it takes.
+// one. If a sentence of the rules can be read in two ways, the code says which reading it takes.
 package oracle
 
 import (
@@ -18,23 +18,33 @@ import (
 type Input struct {
 	Text     string
 	Received time.Time // UTC, whole milliseconds
+	Position *Position // nil: replayed from a file
 	Report   bool
+}
+
+// Position is where the record of a message lies in the raw topic.
+type Position struct {
+	Partition int
+	Offset    int64
 }
 
 // Settings are the configuration and the reference data on which the answers depend.
 type Settings struct {
-	Window    time.Duration // duplicate window, inclusive
-	Reference parser.Reference
-	Place     func(airport string) string         // metropolitan code, or the airport itself
-	Zone      func(airport string) *time.Location // never nil
-	Position  func(airport string) (latitude, longitude string)
-	Departed  func(airline, number, date, from string) bool // may be nil
+	Window      time.Duration // duplicate window, inclusive
+	Reference   parser.Reference
+	SamePlace   func(a, b string) bool                 // the codes are equal or share a city
+	Listed      func(end, airport string) bool         // a leg that ends at end is in the lists of the airport
+	SameAirline func(a, b string) bool                 // the codes are those of one airline
+	Zone        func(airport string) *time.Location    // never nil
+	Departed    func(f Flight, from string) bool       // may be nil
+	Location    func(airport string) (lat, lon string) // may be nil
 }
 
 // Oracle holds every bag that the messages make.
 type Oracle struct {
 	set  Settings
 	bags []*Bag // by plate, PNR, surname, first flight date
+	open bool
 }
 
 // New folds all inputs. Their order does not matter; messages with errors are left out.
@@ -62,27 +72,32 @@ func New(inputs []Input, set Settings) *Oracle {
 			byPlate[plate] = append(byPlate[plate], m)
 		}
 	}
+	positioned := o.positionings(positionings)
 	for plate, messages := range byPlate {
-		messages = o.withoutCopies(messages)
+		messages = o.withoutCopies(plate, messages)
 		var bags []*Bag
-		for _, items := range o.identities(itemsOf(plate, messages)) {
+		for _, items := range o.identities(plate, itemsOf(plate, messages)) {
 			bags = append(bags, o.newBag(plate, items))
 		}
 		for _, b := range bags {
 			o.addEvents(b)
-			o.addPositionings(b, positionings)
 		}
 		o.addReports(bags, reports[plate])
 		for _, b := range bags {
+			o.addPositionings(b, positioned)
 			o.addLegs(b)
 			o.fillFields(b)
+			o.fillNames(b)
 		}
 		o.bags = append(o.bags, bags...)
 	}
 	slices.SortFunc(o.bags, compareBags)
 	o.joinRush()
 	for _, b := range o.bags {
-		o.render(b)
+		o.renderLegs(b)
+	}
+	for _, b := range o.bags {
+		o.renderEvents(b)
 	}
 	return o
 }
@@ -91,6 +106,10 @@ func compareBags(a, b *Bag) int {
 	return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.LastName, b.LastName),
 		cmp.Compare(a.first, b.first))
 }
+
+// Open says whether the rules leave open which bag a rush bag re-flights: two of one plate, PNR, surname and first flight
+// date.
+func (o *Oracle) Open() bool { return o.open }
 
 // Plates returns every plate that has a bag, in order.
 func (o *Oracle) Plates() []string {
@@ -112,7 +131,8 @@ func (o *Oracle) Bags(plate string) []*Bag {
 	return found
 }
 
-// OfFlight answers bags for flight: living legs only; D departs from the airport, A arrives there.
+// OfFlight answers bags for flight: living legs only; D departs from the airport, A arrives there. A bag is in the list
+// once, with the first of its legs that fits.
 func (o *Oracle) OfFlight(airport string, arriving bool, airline, number, date string) []FlightEntry {
 	var list []FlightEntry
 	for _, b := range o.bags {
@@ -121,33 +141,40 @@ func (o *Oracle) OfFlight(airport string, arriving bool, airline, number, date s
 			if arriving {
 				end = l.To
 			}
-			if l.Living && l.Airline == airline && l.Number == strip(number) && l.Date == date && o.place(end) == o.place(airport) {
+			if l.Living && o.set.SameAirline(l.Airline, airline) && l.Number == strip(number) && l.Date == date &&
+				end != "" && o.set.Listed(end, airport) {
 				list = append(list, FlightEntry{b.Plate, yn(b.Rush), b.FirstName, b.LastName, l.Status, l.seat, b.PNR})
+				break
 			}
 		}
 	}
 	return list
 }
 
-// OfPassenger answers bags for passenger: that PNR, and a living leg that departs on that day.
+// MissedByLists says whether lists may miss a rush bag that re-flights a bag of the plate: its statuses there are left open.
+func (o *Oracle) MissedByLists(plate string) bool {
+	return slices.ContainsFunc(o.Bags(plate), func(b *Bag) bool {
+		return slices.ContainsFunc(o.bags, func(r *Bag) bool { return r.reflights(b) && !r.foundByLists() })
+	})
+}
+
+// OfPassenger answers bags for passenger: found by that PNR, and a living leg that departs on that day.
 func (o *Oracle) OfPassenger(pnr, date string) []PassengerEntry {
 	var list []PassengerEntry
 	for _, b := range o.bags {
 		departs := slices.ContainsFunc(b.Legs, func(l Leg) bool { return l.Living && l.Date == date })
-		if departs && b.PNR != "" && strings.EqualFold(b.PNR, pnr) {
+		if departs && b.FoundByPNR(pnr) {
 			list = append(list, PassengerEntry{b.Plate, b.FirstName, b.LastName, yn(b.Rush), b.RushTag})
 		}
 	}
 	return list
 }
 
-// History answers bag history: every bag that matches. A cancelled one counts only where no other matches.
+// History answers bag history: every bag that matches. A cancelled one counts only if no other matches.
 func (o *Oracle) History(plate, date, pnr, surname string) []*Bag {
 	var live, cancelled []*Bag
 	for _, b := range o.Bags(plate) {
-		if !slices.Contains(b.dates, date) ||
-			pnr != "" && !strings.EqualFold(pnr, b.PNR) ||
-			surname != "" && plainName(surname) != plainName(b.LastName) {
+		if !slices.Contains(b.dates, date) || pnr != "" && !b.FoundByPNR(pnr) || surname != "" && !b.FoundBySurname(surname) {
 			continue
 		}
 		if b.Cancelled {
@@ -162,12 +189,9 @@ func (o *Oracle) History(plate, date, pnr, surname string) []*Bag {
 	return cancelled
 }
 
-// place returns the place of an airport; no airport is no place.
-func (o *Oracle) place(airport string) string {
-	if airport == "" {
-		return "nowhere"
-	}
-	return o.set.Place(airport)
+// samePlace says whether two airports are one place; no airport is no place.
+func (o *Oracle) samePlace(a, b string) bool {
+	return a != "" && b != "" && o.set.SamePlace(a, b)
 }
 
 func strip(number string) string {
@@ -178,17 +202,9 @@ func strip(number string) string {
 	return stripped
 }
 
-// plainName writes a name or a PNR without case, blanks and hyphens.
-func plainName(s string) string {
-	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(s))
-}
-
 func yn(b bool) string {
 	if b {
 		return "Y"
 	}
 	return "N"
 }
-
-// Dates returns the departure dates under which history finds the bag.
-func (b *Bag) Dates() []string { return b.dates }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +17,12 @@ type message struct {
 	parser.Message
 	report   bool
 	raw      string
-	text     string // canonical text
+	text     string // from identifier to end line
+	origin   string // origin line with day and time, or ""
 	received time.Time
+	position *Position
 	happened time.Time
+	placed   time.Time // where it stands in the order: happened, or the end of its minute
 	hasRead  bool
 	read     time.Time
 	airport  string
@@ -36,7 +40,7 @@ type item struct {
 	on              []flight
 }
 
-// flight is a flight element with its year; no airline: no flight, no day: no date.
+// flight is a flight element with its year; no airline: no flight.
 type flight struct {
 	airline, number string
 	day             int // days since 1970-01-01
@@ -47,34 +51,43 @@ type flight struct {
 func (f flight) there() bool { return f.airline != "" }
 
 // same says whether two elements are about one flight: airline, number, suffix, date. Airports do not matter.
-func (f flight) same(g flight) bool {
-	return f.there() && f.airline == g.airline && f.number == g.number && f.day == g.day && f.dated == g.dated
+func (o *Oracle) same(f, g flight) bool {
+	return f.there() && g.there() && o.set.SameAirline(f.airline, g.airline) && f.number == g.number && f.day == g.day && f.dated == g.dated
 }
 
-// order is the order of rules §2: happened, received, content; content is the canonical text, then the text as sent.
-// The groups of one message follow each other.
+// order is the order of events: happened, received, position, text. The text as sent and the groups of one message
+// come last.
 func order(a, b *item) int {
-	return cmp.Or(a.happened.Compare(b.happened), a.received.Compare(b.received),
-		cmp.Compare(a.text, b.text), cmp.Compare(a.raw, b.raw), cmp.Compare(a.group, b.group))
+	return cmp.Or(a.placed.Compare(b.placed), orderOfReceipt(a.message, b.message), cmp.Compare(a.group, b.group))
 }
 
-// canonical returns the canonical text of a message.
-func canonical(m *parser.Message) string {
-	lines, returns := m.Canonical()
-	if returns {
-		return strings.ReplaceAll(lines, "\r\n", "\n")
+// orderOfReceipt is the order in which copies are looked for: received, position, text.
+func orderOfReceipt(a, b *message) int {
+	return cmp.Or(a.received.Compare(b.received), comparePositions(a.position, b.position), cmp.Compare(a.text, b.text), cmp.Compare(a.raw, b.raw))
+}
+
+// comparePositions puts messages without a position behind those with one.
+func comparePositions(a, b *Position) int {
+	nowhere := &Position{Partition: math.MaxInt}
+	if a == nil {
+		a = nowhere
 	}
-	return lines
+	if b == nil {
+		b = nowhere
+	}
+	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
 }
 
-// read parses the input; nil where the message has an error.
+// read parses the input; nil if the message has an error.
 func (o *Oracle) read(in Input) *message {
-	m := &message{raw: in.Text, received: in.Received, happened: in.Received}
+	m := &message{raw: in.Text, received: in.Received, position: in.Position, happened: in.Received}
 	m.Parse(in.Text, o.set.Reference)
 	if !m.Accepted() {
 		return nil
 	}
 	m.text = canonical(&m.Message)
+	lines := linesOf(in.Text)
+	m.origin = originLine(lines)
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
 
@@ -83,7 +96,7 @@ func (o *Oracle) read(in Input) *message {
 	if j := m.Processing; !j.Date.IsZero() {
 		reference = nearest(j.Date, reference)
 		if j.HasTime {
-			m.hasRead = true
+			m.hasRead = m.Kind == parser.BPM
 			if j.UTC {
 				m.read = clock(reference, j.Seconds)
 			} else {
@@ -91,8 +104,16 @@ func (o *Oracle) read(in Input) *message {
 			}
 		}
 	}
-	if m.Kind == parser.BPM && m.hasRead && m.read.Sub(m.received) <= 24*time.Hour {
+	if m.hasRead && !m.read.After(m.received) {
 		m.happened = m.read
+	}
+	m.placed = m.happened
+	if m.hasRead && m.happened.Equal(m.read) && !readSeconds(lines) {
+		// The end of a minute is its last millisecond.
+		m.placed = m.read.Add(time.Minute - time.Millisecond)
+		if m.placed.After(m.received) {
+			m.placed = m.received
+		}
 	}
 	m.localDay = dayOf(m.happened.In(zone))
 
@@ -114,21 +135,76 @@ func (o *Oracle) read(in Input) *message {
 	return m
 }
 
+// canonical returns the text of a message by which copies are recognised.
+func canonical(m *parser.Message) string {
+	lines, returns := m.Canonical()
+	if returns {
+		return strings.ReplaceAll(lines, "\r\n", "\n")
+	}
+	return lines
+}
+
+// linesOf returns the lines of a text as sent, without control characters, blanks around them and blank lines.
+func linesOf(text string) []string {
+	text = strings.NewReplacer("\x00", "", "\x01", "", "\x02", "", "\x03", "", "\r", "\n").Replace(text)
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// originLine returns the last line before the identifier that is an origin line with day and time: a dot, a third
+// character that is no slash, and at its end a blank and six digits. What day and time they make is not looked at.
+func originLine(lines []string) string {
+	origin := ""
+	for _, line := range lines {
+		if line == "BSM" || line == "BPM" {
+			break
+		}
+		if line[0] != '.' || len(line) > 2 && line[2] == '/' {
+			continue
+		}
+		if i := strings.LastIndexByte(line, ' '); i >= 0 && len(line[i+1:]) == 6 && allDigits(line[i+1:]) {
+			origin = line
+		}
+	}
+	return origin
+}
+
+// readSeconds says whether the read time of the message has seconds.
+func readSeconds(lines []string) bool {
+	for _, line := range lines {
+		if strings.HasPrefix(line, ".J/") {
+			fields := strings.Split(line, "/")
+			return len(fields) > 5 && len(strings.TrimSpace(fields[5])) == len("HHMMSSL")
+		}
+	}
+	return false
+}
+
 // itemsOf returns the groups of the messages that name the plate, each once.
 func itemsOf(plate string, messages []*message) []*item {
 	var items []*item
 	for _, m := range messages {
-		for _, it := range m.groups {
-			if it.names(plate) {
-				items = append(items, it)
-			}
-		}
+		items = append(items, m.naming(plate)...)
 	}
 	slices.SortFunc(items, order)
 	return items
 }
 
-func (it *item) names(plate string) bool { return len(it.tagStatuses(plate)) > 0 }
+// naming returns the groups that name the plate.
+func (m *message) naming(plate string) []*item {
+	var items []*item
+	for _, it := range m.groups {
+		if len(it.tagStatuses(plate)) > 0 {
+			items = append(items, it)
+		}
+	}
+	return items
+}
 
 // tagStatuses returns the status codes under which the group names the plate, "" for an .N.
 func (it *item) tagStatuses(plate string) []string {
@@ -143,9 +219,18 @@ func (it *item) tagStatuses(plate string) []string {
 	return statuses
 }
 
-// arriving says whether the .F is the arriving flight: it names the .V airport, or the source is X.
+// arriving says whether the .F is the arriving flight: it names the .V airport or a place of its city, or the message is
+// a BSM with source X.
 func (o *Oracle) arriving(it *item) bool {
-	return it.Kind == parser.BSM && it.Version.Source == 'X' || o.place(it.out.airport) == o.place(it.airport)
+	return it.Kind == parser.BSM && it.Version.Source == 'X' || o.samePlace(it.out.airport, it.airport)
+}
+
+// onArrival says whether a BPM is on arrival.
+func (o *Oracle) onArrival(it *item) bool {
+	if it.out.there() {
+		return o.samePlace(it.out.airport, it.airport)
+	}
+	return it.in.there()
 }
 
 // named returns every flight that the item names. The connection of a .U is none of them.
@@ -158,6 +243,21 @@ func (it *item) named() []flight {
 	}
 	return all
 }
+
+// names says whether the item names the flight.
+func (o *Oracle) names(it *item, f flight) bool {
+	return slices.ContainsFunc(it.named(), func(g flight) bool { return o.same(f, g) })
+}
+
+func isBSM(it *item) bool { return it.Kind == parser.BSM }
+func isBPM(it *item) bool { return it.Kind == parser.BPM }
+func isDEL(it *item) bool { return isBSM(it) && it.Change == parser.Delete }
+
+// isNew says whether the item is of a new BSM: neither CHG nor DEL.
+func isNew(it *item) bool { return isBSM(it) && it.Change == parser.New }
+
+// isPositioning says whether the item is of a container positioning.
+func isPositioning(it *item) bool { return isBPM(it) && len(it.plates) == 0 }
 
 // dated gives a flight element its year.
 func dated(f parser.Flight, reference int) flight {
@@ -219,7 +319,8 @@ func abs(n int) int { return max(n, -n) }
 
 // readReport reads a delayed-bag report.
 func (o *Oracle) readReport(in Input) *message {
-	m := &message{report: true, raw: in.Text, text: in.Text, received: in.Received, happened: in.Received}
+	m := &message{report: true, raw: in.Text, text: in.Text, received: in.Received, position: in.Position,
+		happened: in.Received, placed: in.Received}
 	var document struct {
 		Station string   `json:"station"`
 		Plates  []string `json:"bags"`

@@ -1,12 +1,25 @@
 package oracle
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// joinRush finds the original bag of every rush bag, and the end of every chain of rush bags.
+// original is what a rush bag re-flights: a plate and, if it is known, a bag.
+type original struct {
+	plate string
+	bag   *Bag
+	by    *item // group that names it; nil: found by the passenger
+}
+
+// joinRush finds the original bags of every rush bag, and the end of every chain of rush bags.
 func (o *Oracle) joinRush() {
 	for _, r := range o.bags {
-		if r.Rush {
-			r.originalID, r.original = o.originalOf(r)
+		r.ownRush = len(ownReflights(r)) > 0
+	}
+	for _, r := range o.bags {
+		if r.Rush && !r.ownRush {
+			r.originals = o.originalsOf(r)
 		}
 	}
 	for _, b := range o.bags {
@@ -18,20 +31,52 @@ func (o *Oracle) joinRush() {
 	}
 }
 
-// rushOf is the rush bag that re-flights b; of several the one that was re-flighted last. Each plate counts once in a
-// chain: those with one of the plates are passed over.
+// isOwnRush says whether the item is of a BSM that re-flights the plate on which it stands: .E/RUSH, no DEL, no other
+// plate named, and the plate is no rush plate.
+func isOwnRush(plate string, it *item) bool {
+	return isBSM(it) && !isDEL(it) && it.g.Rush && plate[0] != '2' && namedOriginal(plate, it) == ""
+}
+
+// namedOriginal is the other plate that a group names as its original, or "".
+func namedOriginal(plate string, it *item) string {
+	if id := it.g.UniqueID; len(id) == 10 && allDigits(id) && id != plate {
+		return id
+	}
+	if word := tenDigitWord(it.g.AirlineData); word != plate {
+		return word
+	}
+	return ""
+}
+
+// reflights says whether the other bag is an original of this one.
+func (b *Bag) reflights(other *Bag) bool {
+	return slices.ContainsFunc(b.originals, func(a original) bool { return a.bag == other })
+}
+
+// rushOf is the rush bag that re-flights b: of several the one that was re-flighted last, of several that one message
+// makes the one with the highest plate. Those with one of the plates are passed over.
 func (o *Oracle) rushOf(b *Bag, plates []string) *Bag {
 	var latest *Bag
 	for _, r := range o.bags {
-		if r.original == b && !slices.Contains(plates, r.Plate) &&
-			(latest == nil || order(lastReflighted(r), lastReflighted(latest)) > 0) {
+		if !r.reflights(b) || slices.Contains(plates, r.Plate) {
+			continue
+		}
+		if latest == nil || cmp.Or(orderOfMessages(r.lastReflighted(), latest.lastReflighted()), cmp.Compare(r.Plate, latest.Plate)) > 0 {
 			latest = r
 		}
 	}
 	return latest
 }
 
-func lastReflighted(b *Bag) *item {
+// orderOfMessages is order without the groups of a message.
+func orderOfMessages(a, b *item) int {
+	if a.message == b.message {
+		return 0
+	}
+	return order(a, b)
+}
+
+func (b *Bag) lastReflighted() *item {
 	for _, e := range slices.Backward(b.events) {
 		if e.row == reflighted {
 			return e.item
@@ -40,40 +85,49 @@ func lastReflighted(b *Bag) *item {
 	return nil
 }
 
-// originalOf finds the plate that a rush bag re-flights and, where it is known, the bag.
-func (o *Oracle) originalOf(r *Bag) (string, *Bag) {
+// originalsOf finds what a rush bag re-flights: what the groups of its latest REFLIGHTED message that names an original
+// name, else the one bag of its passenger.
+func (o *Oracle) originalsOf(r *Bag) []original {
+	var all []original
 	for _, e := range slices.Backward(r.events) {
-		if e.row != reflighted {
+		if e.row != reflighted || len(all) > 0 && all[0].by.message != e.message {
 			continue
 		}
-		plate := e.g.UniqueID
-		if len(plate) != 10 || !allDigits(plate) || plate == r.Plate {
-			plate = tenDigitWord(e.g.AirlineData)
+		if plate := namedOriginal(r.Plate, e.item); plate != "" {
+			all = append([]original{{plate, o.originalOf(r, plate), e.item}}, all...)
 		}
-		if plate == "" || plate == r.Plate { // the own plate is never an original
-			continue
-		}
-		bags := o.Bags(plate)
-		var best *Bag
-		for _, b := range bags {
-			if b != r && inSpan(b, r) && (best == nil || b.first > best.first) {
-				best = b
-			}
-		}
-		return plate, best
 	}
-
+	if len(all) > 0 {
+		return all
+	}
 	var same []*Bag
 	for _, b := range o.bags {
-		if !b.Rush && !b.Cancelled && inSpan(b, r) && r.PNR != "" && plainName(b.PNR) == plainName(r.PNR) &&
-			plainName(r.LastName) != "" && plainName(b.LastName) == plainName(r.LastName) {
+		if !b.Rush && !b.Cancelled && inSpan(b, r) && b.FoundByPNR(r.PNR) && b.FoundBySurname(r.LastName) {
 			same = append(same, b)
 		}
 	}
 	if len(same) == 1 {
-		return same[0].Plate, same[0]
+		return []original{{plate: same[0].Plate, bag: same[0]}}
 	}
-	return "", nil
+	return nil
+}
+
+// originalOf is the bag of a plate that r re-flights, or nil: the one with the latest first flight date in the span.
+// Reading: of several the first in the order of lists.
+func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
+	var best *Bag
+	for _, b := range o.Bags(plate) {
+		if !inSpan(b, r) {
+			continue
+		}
+		if best != nil && compareBags(b, best) == 0 {
+			o.open = true
+		}
+		if best == nil || b.first > best.first {
+			best = b
+		}
+	}
+	return best
 }
 
 // inSpan says whether b's first flight date is not after the rush bag's, and at most 14 days before.
@@ -81,7 +135,27 @@ func inSpan(b, rush *Bag) bool {
 	return b.first <= rush.first && rush.first-b.first <= 14
 }
 
-// missedLeg is the bag's last living leg not Loaded on Aircraft, else its last (living) leg.
+// reflightedInfo is what a REFLIGHTED event of the bag shows: the original that its own group names, if that is of the
+// message whose groups count, else the first one.
+func (b *Bag) reflightedInfo(e *event) *Reflighted {
+	if len(b.originals) == 0 {
+		return nil
+	}
+	shown := b.originals[0]
+	for _, a := range b.originals {
+		if a.by == e.item {
+			shown = a
+		}
+	}
+	info := &Reflighted{Plate: shown.plate}
+	if l := missedLeg(shown.bag); l != nil {
+		info.Airline, info.Number, info.Date = l.Airline, l.Number, l.Date
+	}
+	return info
+}
+
+// missedLeg is the bag's last living leg not Loaded on Aircraft, else its last leg: living legs stand before the others.
+// Reading: of a bag with living legs it is the last living one.
 func missedLeg(b *Bag) *Leg {
 	if b == nil {
 		return nil

@@ -3,18 +3,21 @@ package oracle_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/simulate/journey"
+	"bagtrail/internal/bagjson"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/parser"
@@ -24,19 +27,26 @@ import (
 var (
 	statuses = map[string][]string{"ZRH": {"LCK", "XRY"}, "JFK": {"LCK"}}
 	library  = airport.New(airport.Extra{Statuses: statuses})
+	airlines = airline.New()
 )
 
 // departed is a flight reference: every flight with an odd number has left on odd days.
-func departed(airline, number, date, from string) bool {
-	return number[0]%2 == 1 && date[len(date)-1]%2 == 1
+func departed(f oracle.Flight, _ string) bool {
+	return f.Number[0]%2 == 1 && f.Date[len(f.Date)-1]%2 == 1
 }
 
 var settings = oracle.Settings{
-	Window:    10 * time.Minute,
-	Reference: library,
-	Place:     library.Place,
-	Zone:      library.Location,
-	Departed:  departed,
+	Window:      10 * time.Minute,
+	Reference:   library,
+	SamePlace:   library.SamePlace,
+	Listed:      library.Listed,
+	SameAirline: func(a, b string) bool { return airlines.Code(a) == airlines.Code(b) },
+	Zone:        library.Location,
+	Location: func(code string) (latitude, longitude string) {
+		latitude, longitude, _ = library.Position(code)
+		return latitude, longitude
+	},
+	Departed: departed,
 }
 
 // world answers for the service, over an index in memory.
@@ -45,25 +55,19 @@ type world struct {
 	reader *trail.Reader
 }
 
-func newWorld(t testing.TB, messages []journey.Message) world {
+func newWorld(t testing.TB, inputs []oracle.Input, set oracle.Settings) world {
 	t.Helper()
 	ctx := context.Background()
 	index := memory.New()
 	enr := enricher.New(library)
 	var filings []bag.Filing
-	for _, m := range messages {
-		if m.Report {
-			filing, err := enr.ReportFiling(m.Text, m.Received)
-			if err != nil {
-				t.Fatalf("report %s: %v", m.Text, err)
-			}
-			filings = append(filings, filing)
-			continue
+	for _, in := range inputs {
+		filing, err := filingOf(enr, in)
+		if err != nil {
+			t.Fatalf("%v: %s", err, in.Text)
 		}
-		var parsed parser.Message
-		parsed.Parse(m.Text, library)
-		if parsed.Accepted() {
-			filings = append(filings, enr.Filing(&parsed, m.Text, m.Received))
+		if filing != nil {
+			filings = append(filings, *filing)
 		}
 	}
 	// The order of arrival must not matter, nor that something arrives twice.
@@ -71,10 +75,10 @@ func newWorld(t testing.TB, messages []journey.Message) world {
 	filings = append(filings, filings[:len(filings)/2]...)
 	r.Shuffle(len(filings), func(i, j int) { filings[i], filings[j] = filings[j], filings[i] })
 	w := world{t, trail.New(index, enr, trail.Settings{
-		Window:   settings.Window,
+		Window:   set.Window,
 		Airports: library,
 		Departed: func(f bag.Flight, from string, _ time.Time) bool {
-			return departed(f.Airline, f.Number, f.Day.String(), from)
+			return set.Departed(oracle.Flight{Airline: f.Airline, Number: f.Number, Date: f.Day.String()}, from)
 		},
 		Now: func() time.Time { return time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC) },
 	})}
@@ -83,17 +87,53 @@ func newWorld(t testing.TB, messages []journey.Message) world {
 		if _, err := index.File(ctx, some); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range some {
-			for _, e := range f.Entries {
-				w.bags(string(e.Plate))
-				w.shown(string(e.Plate))
-				for _, flight := range e.Flights {
-					w.flight("ZRH", false, flight)
-				}
+		w.askAll(some)
+	}
+	return w
+}
+
+// askAll asks once for all plates and flights of the filings.
+func (w world) askAll(filings []bag.Filing) {
+	plates, flights := map[bag.Plate]bool{}, map[bag.Flight]bool{}
+	for _, f := range filings {
+		for _, e := range f.Entries {
+			plates[e.Plate] = true
+			for _, flight := range e.Flights {
+				flights[flight] = true
 			}
 		}
 	}
-	return w
+	for plate := range plates {
+		w.bags(string(plate))
+		if err := w.reader.ShowPlate(context.Background(), plate, func([]*bag.Bag) {}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for flight := range flights {
+		w.flight("ZRH", false, flight)
+	}
+}
+
+// filingOf is what the index is told of a message; nil if the message is rejected.
+func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
+	var filing bag.Filing
+	if in.Report {
+		var err error
+		if filing, err = enr.ReportFiling(in.Text, in.Received); err != nil {
+			return nil, err
+		}
+	} else {
+		var parsed parser.Message
+		parsed.Parse(in.Text, library)
+		if !parsed.Accepted() {
+			return nil, nil
+		}
+		filing = enr.Filing(&parsed, in.Text, in.Received)
+	}
+	if p := in.Position; p != nil {
+		filing.Position = bag.Position{Known: true, Partition: int32(p.Partition), Offset: p.Offset}
+	}
+	return &filing, nil
 }
 
 func (w world) bags(plate string) []*bag.Bag {
@@ -139,6 +179,38 @@ func (w world) passenger(pnr string, day bag.Day) []oracle.PassengerEntry {
 	return list
 }
 
+// Bags, OfFlight, OfPassenger and History answer as the oracle does.
+
+func (w world) Bags(plate string) []*oracle.Bag { return plainAll(w.bags(plate)) }
+
+func (w world) OfFlight(airport string, arriving bool, airline, number, date string) []oracle.FlightEntry {
+	day, _ := bag.ParseDay(date)
+	return w.flight(airport, arriving, bag.Flight{Airline: airlines.Code(airline), Number: number, Day: day})
+}
+
+func (w world) OfPassenger(pnr, date string) []oracle.PassengerEntry {
+	day, _ := bag.ParseDay(date)
+	return w.passenger(pnr, day)
+}
+
+func (w world) History(plate, date, pnr, surname string) []*oracle.Bag {
+	day, _ := bag.ParseDay(date)
+	var live, cancelled []*oracle.Bag
+	for _, b := range w.bags(plate) {
+		switch {
+		case !b.Names(day) || pnr != "" && !b.HasPNR(pnr) || surname != "" && !b.HasSurname(surname):
+		case b.Cancelled:
+			cancelled = append(cancelled, plain(b))
+		default:
+			live = append(live, plain(b))
+		}
+	}
+	if len(live) > 0 {
+		return live
+	}
+	return cancelled
+}
+
 func rushTag(b *bag.Bag) string {
 	if b.RushTag == nil {
 		return ""
@@ -151,61 +223,41 @@ func plain(b *bag.Bag) *oracle.Bag {
 	p := &oracle.Bag{Plate: string(b.Plate), FirstName: b.GivenName, LastName: b.Surname, Pieces: count(b.Pieces), Weight: count(b.Weight),
 		WeightUnit: b.WeightUnit, PNR: b.PNR, Unknown: b.Unknown, Rush: b.Rush, Cancelled: b.Cancelled, RushTag: rushTag(b)}
 	for _, l := range b.Legs {
-		p.Legs = append(p.Legs, oracle.Leg{Airline: l.Airline, Number: l.Number, Date: l.Day.String(), From: l.From, To: l.To,
+		p.Legs = append(p.Legs, oracle.Leg{Airline: l.Carrier, Number: l.Number, Date: l.Day.String(), From: l.From, To: l.To,
 			Living: l.Living, Status: l.Status.String()})
 	}
 	for _, e := range b.Events {
-		m := e.Message
-		v := oracle.Event{Airport: m.Airport, Code: e.Code, Description: e.Description,
-			Local: library.Local(m.Airport, m.Happened).Format("2006-01-02T15:04:05Z07:00"), UTC: m.Happened.UTC().Format("2006-01-02T15:04:05Z"),
-			Compartment: m.Compartment, Device: m.Device,
-			Inbound: segment(m.Inbound, true), Outbound: segment(m.Outbound, false), Connection: connection(m.Connection),
-			FrequentFlyer: m.FrequentFlyer, PassengerStatus: m.PassengerStatus, TagStatus: m.TagStatus, PNR: m.PNR, Raw: m.Raw,
-			ReadLocation: m.ReadLocation, SentLocation: m.SentLocation}
-		for _, s := range m.Onward {
-			v.Onward = append(v.Onward, *segment(s, false))
-		}
-		if e.Sets.Loaded() {
-			v.Loading = v.Outbound
-		}
-		if b.Unknown {
-			v.Unknown = "Y"
-		}
-		for _, line := range m.AirlineData {
-			v.AirlineData = append(v.AirlineData, oracle.AirlineData{Data: line})
-		}
-		if r := b.ReflightedBy(&e); e.Code == "REFLIGHTED" && r != nil {
-			v.Reflighted = &oracle.Reflighted{Plate: string(r.Plate)}
-			if !r.Flight.IsZero() {
-				v.Reflighted.Airline, v.Reflighted.Number, v.Reflighted.Date = r.Flight.Airline, r.Flight.Number, r.Flight.Day.String()
-			}
-		}
-		p.Events = append(p.Events, v)
+		p.Events = append(p.Events, shownEvent(b, &e))
 	}
 	return p
 }
 
-func segment(s bag.Segment, inbound bool) *oracle.Flight {
-	if s.IsZero() {
-		return nil
+// shownEvent is an event as callers are shown it.
+func shownEvent(b *bag.Bag, e *bag.Event) oracle.Event {
+	shown := bagjson.Shown{Unknown: b.Unknown, Raw: true}
+	if e.Code == "REFLIGHTED" {
+		shown.Reflighted = b.ReflightedBy(e)
 	}
-	f := &oracle.Flight{Airline: s.Airline, Number: s.Number}
-	if s.Day != 0 {
-		f.Date = s.Day.String()
+	var v struct {
+		oracle.Event
+		Flights struct {
+			Inbound, Outbound *oracle.Flight
+			Onward            []oracle.Flight
+		} `json:"flight_info"`
+		Reflighted *struct {
+			Plate   string `json:"bagtag"`
+			Flights oracle.Flight
+		} `json:"reflighted_info"`
 	}
-	if inbound {
-		f.Origin = s.Airport
-	} else {
-		f.Destination = s.Airport
+	text := bagjson.AppendEvent(nil, e, library, shown)
+	if err := json.Unmarshal(text, &v); err != nil {
+		panic(fmt.Sprintf("%v: %s", err, text))
 	}
-	return f
-}
-
-func connection(s *bag.Segment) *oracle.Flight {
-	if s == nil {
-		return nil
+	v.Inbound, v.Outbound, v.Onward = v.Flights.Inbound, v.Flights.Outbound, v.Flights.Onward
+	if r := v.Reflighted; r != nil {
+		v.Event.Reflighted = &oracle.Reflighted{Plate: r.Plate, Airline: r.Flights.Airline, Number: r.Flights.Number, Date: r.Flights.Date}
 	}
-	return segment(*s, false)
+	return v.Event
 }
 
 func count(n int) string {
@@ -228,89 +280,210 @@ type question struct {
 	service, truth any
 }
 
-// compare asks service and oracle every question that the messages suggest and returns the first on which they differ.
-func compare(t testing.TB, messages []journey.Message) (question, bool) {
-	t.Helper()
-	var inputs []oracle.Input
-	for _, m := range messages {
-		inputs = append(inputs, oracle.Input{Text: m.Text, Received: m.Received, Report: m.Report})
-	}
-	truth := oracle.New(inputs, settings)
-	service := newWorld(t, messages)
+// questions asks service and oracle what the messages of a world suggest.
+type questions struct {
+	service world
+	truth   *oracle.Oracle
+	names   []person // of all messages
+	asked   int
+}
 
+// compare asks service and oracle every question that the messages suggest and returns the first on which they differ.
+func compare(t testing.TB, inputs []oracle.Input) (differing question, asked int) {
+	t.Helper()
+	truth := oracle.New(inputs, settings)
+	if truth.Open() {
+		return question{}, 0
+	}
+	q := &questions{service: newWorld(t, inputs, settings), truth: truth, names: namesOf(inputs)}
+	for _, ask := range []func() question{q.bags, q.flights, q.passengers} {
+		if differing := ask(); differing.name != "" {
+			return differing, q.asked
+		}
+	}
+	return question{}, q.asked
+}
+
+// namesOf returns the PNRs and surnames of all messages, each once.
+func namesOf(inputs []oracle.Input) []person {
+	names := map[person]bool{}
+	for _, in := range inputs {
+		var parsed parser.Message
+		parsed.Parse(in.Text, library)
+		for _, g := range parsed.Groups {
+			names[person{pnr: strings.Clone(g.PNR)}] = true
+			names[person{surname: strings.Clone(g.Surname)}] = true
+		}
+	}
+	delete(names, person{})
+	return sortedKeys(names, func(p person) string { return p.pnr + "/" + p.surname })
+}
+
+// bags compares the bags of each plate: what they are, and by which days, PNRs and surnames a history finds them.
+func (q *questions) bags() question {
+	for _, plate := range q.truth.Plates() {
+		bags, found := q.truth.Bags(plate), slices.Clone(q.service.bags(plate))
+		q.asked += 2
+		if shown, same := inHistory(q.service.shown(plate)), inHistory(plainAll(found)); !reflect.DeepEqual(shown, same) {
+			return question{"shown of " + plate, shown, same}
+		}
+		sortTies(bags, found)
+		if len(bags) != len(found) {
+			return question{"number of bags of " + plate, plainAll(found), bags}
+		}
+		for i, b := range bags {
+			if differing, differ := compareBag(plain(found[i]), b); differ {
+				return differing
+			}
+			if differing := q.finding(found[i], b); differing.name != "" {
+				return differing
+			}
+		}
+	}
+	return question{}
+}
+
+// finding compares by what a history finds a bag.
+func (q *questions) finding(found *bag.Bag, b *oracle.Bag) question {
+	dates := slices.Clone(b.Dates())
+	for _, e := range b.Events {
+		dates = append(dates, e.UTC[:len(time.DateOnly)])
+	}
+	days := map[bag.Day]bool{}
+	for _, date := range dates {
+		day, _ := bag.ParseDay(date)
+		for d := day - 4; d <= day+4; d++ {
+			days[d] = true
+		}
+	}
+	for d := range days {
+		q.asked++
+		if got := found.Names(d); got != slices.Contains(b.Dates(), d.String()) {
+			return question{"history of " + b.Plate + " on " + d.String(), got, b.Dates()}
+		}
+	}
+	for _, p := range q.names {
+		q.asked++
+		got, want := found.HasPNR(p.pnr), b.FoundByPNR(p.pnr)
+		if p.pnr == "" {
+			got, want = found.HasSurname(p.surname), b.FoundBySurname(p.surname)
+		}
+		if got != want {
+			return question{fmt.Sprintf("history of %s by %v", b.Plate, p), got, want}
+		}
+	}
+	return question{}
+}
+
+// flights compares the lists of every flight of a bag, departing and arriving, at the ends of its legs and elsewhere.
+func (q *questions) flights() question {
 	type asked struct {
 		f       bag.Flight
 		airport string
 	}
 	flights := map[asked]bool{}
-	pnrs := map[string]map[bag.Day]bool{}
-	for _, m := range messages {
-		if m.Plate != "" && len(truth.Bags(m.Plate)) == 0 && len(service.bags(m.Plate)) > 0 {
-			return question{"plate " + m.Plate, service.bags(m.Plate), nil}, true
-		}
-	}
-	for _, plate := range truth.Plates() {
-		bags, found := truth.Bags(plate), service.bags(plate)
-		if shown := service.shown(plate); !reflect.DeepEqual(shown, plainAll(found)) {
-			return question{"the same of " + plate, shown, plainAll(found)}, true
-		}
-		if len(bags) != len(found) {
-			return question{"number of bags of " + plate, plainAll(found), bags}, true
-		}
-		for i, b := range bags {
-			if q, differ := compareBag(plain(found[i]), b); differ {
-				return q, true
-			}
-			dates := b.Dates()
-			for _, e := range b.Events {
-				dates = append(slices.Clone(dates), e.UTC[:len(time.DateOnly)])
-			}
-			for _, date := range dates {
-				day, _ := bag.ParseDay(date)
-				for d := day - 4; d <= day+4; d++ {
-					if found[i].Names(d) != slices.Contains(b.Dates(), d.String()) {
-						return question{"history of " + plate + " on " + d.String(), found[i].Names(d), b.Dates()}, true
-					}
-				}
-			}
-			for _, l := range b.Legs {
-				day, _ := bag.ParseDay(l.Date)
-				for _, a := range []string{l.From, l.To, "ZRH", "LHR", "LGW", "JFK"} {
-					flights[asked{bag.Flight{Airline: l.Airline, Number: l.Number, Day: day}, a}] = true
-				}
-				for _, pnr := range []string{b.PNR} {
-					if pnrs[pnr] == nil {
-						pnrs[pnr] = map[bag.Day]bool{}
-					}
-					pnrs[pnr][day] = true
-				}
-			}
+	for _, l := range q.legs() {
+		day, _ := bag.ParseDay(l.Date)
+		for _, a := range []string{l.From, l.To, "ZRH", "LHR", "LGW", "JFK"} {
+			flights[asked{bag.Flight{Airline: airlines.Code(l.Airline), Number: l.Number, Day: day}, a}] = a != ""
 		}
 	}
 	for _, a := range sortedKeys(flights, func(a asked) string { return fmt.Sprint(a) }) {
 		for _, arriving := range []bool{false, true} {
-			if a.airport == "" {
+			if !flights[a] {
 				continue
 			}
-			got := service.flight(a.airport, arriving, a.f)
-			want := truth.OfFlight(a.airport, arriving, a.f.Airline, a.f.Number, a.f.Day.String())
+			q.asked++
+			got := q.service.flight(a.airport, arriving, a.f)
+			want := q.truth.OfFlight(a.airport, arriving, a.f.Airline, a.f.Number, a.f.Day.String())
+			for _, list := range [][]oracle.FlightEntry{got, want} {
+				for i := range list {
+					if q.truth.MissedByLists(list[i].Plate) {
+						list[i].Status = ""
+					}
+				}
+				sortEntries(list)
+			}
 			if !slices.Equal(got, want) {
-				return question{fmt.Sprintf("flight %v at %s, arriving %t", a.f, a.airport, arriving), got, want}, true
+				return question{fmt.Sprintf("flight %v at %s, arriving %t", a.f, a.airport, arriving), got, want}
 			}
 		}
 	}
-	for _, pnr := range sortedKeys(pnrs, func(p string) string { return p }) {
-		for _, day := range sortedKeys(pnrs[pnr], bag.Day.String) {
-			if pnr == "" {
+	return question{}
+}
+
+// passengers compares the lists of every PNR on every day of a leg.
+func (q *questions) passengers() question {
+	days := map[bag.Day]bool{}
+	for _, l := range q.legs() {
+		day, _ := bag.ParseDay(l.Date)
+		days[day] = true
+	}
+	for _, p := range q.names {
+		for _, day := range sortedKeys(days, bag.Day.String) {
+			if p.pnr == "" {
 				continue
 			}
-			got, want := service.passenger(pnr, day), truth.OfPassenger(pnr, day.String())
+			q.asked++
+			got, want := q.service.passenger(p.pnr, day), q.truth.OfPassenger(p.pnr, day.String())
+			sortPassengers(got)
+			sortPassengers(want)
 			if !slices.Equal(got, want) {
-				return question{fmt.Sprintf("passenger %s on %s", pnr, day), got, want}, true
+				return question{fmt.Sprintf("passenger %s on %s", p.pnr, day), got, want}
 			}
 		}
 	}
-	return question{}, false
+	return question{}
+}
+
+// legs returns the legs of all bags.
+func (q *questions) legs() []oracle.Leg {
+	var all []oracle.Leg
+	for _, plate := range q.truth.Plates() {
+		for _, b := range q.truth.Bags(plate) {
+			all = append(all, b.Legs...)
+		}
+	}
+	return all
+}
+
+// sortTies puts bags of one plate, PNR and surname into an order, since the rules give them none: that of their first events,
+// then of the number of events.
+func sortTies(truth []*oracle.Bag, service []*bag.Bag) {
+	texts := func(plate, pnr, surname string, events []oracle.Event) string {
+		text, _ := json.Marshal(events)
+		return plate + " " + pnr + " " + surname + " " + string(text)
+	}
+	slices.SortStableFunc(truth, func(a, b *oracle.Bag) int {
+		return cmp.Compare(texts(a.Plate, a.PNR, a.LastName, a.Events), texts(b.Plate, b.PNR, b.LastName, b.Events))
+	})
+	slices.SortStableFunc(service, func(a, b *bag.Bag) int {
+		return cmp.Compare(texts(string(a.Plate), a.PNR, a.Surname, plain(a).Events), texts(string(b.Plate), b.PNR, b.Surname, plain(b).Events))
+	})
+}
+
+// sortEntries does so with the entries of a list.
+func sortEntries(list []oracle.FlightEntry) {
+	slices.SortStableFunc(list, func(a, b oracle.FlightEntry) int {
+		return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.LastName, b.LastName),
+			cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+}
+
+func sortPassengers(list []oracle.PassengerEntry) {
+	slices.SortStableFunc(list, func(a, b oracle.PassengerEntry) int {
+		return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+}
+
+// inHistory leaves out of bags what a history does not show: loading statuses.
+func inHistory(bags []*oracle.Bag) []*oracle.Bag {
+	for _, b := range bags {
+		for i := range b.Legs {
+			b.Legs[i].Status = ""
+		}
+	}
+	return bags
 }
 
 func plainAll(bags []*bag.Bag) []*oracle.Bag {
