@@ -11,7 +11,7 @@ import (
 
 func TestTheHeapLeavesRoomUnderALimit(t *testing.T) {
 	for limit, want := range map[int64]int64{
-		64 << 20: 24 << 20, 256 << 20: 96 << 20, 512 << 20: 352 << 20, 8 << 30: 7 << 30,
+		64 << 20: 16 << 20, 256 << 20: 72 << 20, 512 << 20: 328 << 20, 8 << 30: 7 << 30,
 	} {
 		if got := heapOf(limit); got != want {
 			t.Errorf("of %d MiB the heap has %d, want %d", limit>>20, got>>20, want>>20)
