@@ -33,7 +33,6 @@ type Library struct {
 }
 
 type entry struct {
-	place               string // first of its cities, or the code itself
 	cities              cities
 	airport             bool   // aircraft land there; else it is a metropolitan code or a station
 	latitude, longitude string // decimal degrees, or both "" where unknown
@@ -88,15 +87,6 @@ func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
 // was added for this airport.
 func (l *Library) KnownStatus(airport, code string) bool {
 	return slices.Contains(statuses[:], code) || slices.Contains(l.statuses[airport], code)
-}
-
-// Place returns the metropolitan code that the airport belongs to, else code itself. Airports with the same place are
-// one place to the rules.
-func (l *Library) Place(code string) string {
-	if a := l.find(code); a != nil {
-		return a.place
-	}
-	return code
 }
 
 // SamePlace reports whether two codes are one place to the rules: they are equal, or share a city. A city code is of its
@@ -187,11 +177,10 @@ func (l *Library) add(a Airport, isAirport bool, zones map[string]uint16) {
 		zones[a.Zone] = number
 	}
 	added := entry{
-		place: a.Code, cities: cities{uint16(slot + 1)}, airport: isAirport,
+		cities: cities{uint16(slot + 1)}, airport: isAirport,
 		latitude: a.Latitude, longitude: a.Longitude, zone: number,
 	}
 	if a.Metropolitan != "" {
-		added.place = a.Metropolitan[:3]
 		n := 1
 		for city := range strings.SplitSeq(a.Metropolitan, ",") {
 			if slot, valid := slotOf(city); valid && n < len(added.cities) {
