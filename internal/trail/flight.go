@@ -33,6 +33,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	s := r.newSession()
 	s.borrows, s.listing = true, f // a list holds no message
 	defer s.end()
+	s.at = end{r, airport, arriving}
 	list, err := s.list(ctx, f, before)
 	if err != nil {
 		return nil, err
@@ -41,15 +42,31 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	if list, err = s.withReflights(ctx, f, list); err != nil {
 		return nil, err
 	}
-	listed := r.ending(list, airport, arriving)
+	listed := r.ending(list, s.at)
 	if r.sight == nil {
 		return listed, nil
 	}
 	return r.seen(ctx, listed, arriving)
 }
 
-// ending picks from a list the legs that begin at the airport, or end there, as they are by now.
-func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
+// end is an airport where the legs of a list begin, or end.
+type end struct {
+	reader   *Reader
+	airport  string
+	arriving bool
+}
+
+// has reports whether a leg begins at the airport, or ends there.
+func (e end) has(l bag.Leg) bool {
+	code := l.From
+	if e.arriving {
+		code = l.To
+	}
+	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
+}
+
+// ending picks from a list the legs at that end, as they are by now.
+func (r *Reader) ending(l list, at end) []Listed {
 	listed := make([]Listed, 0, len(l.plates))
 	for i := range l.plates {
 		for j := range l.plates[i].bags {
@@ -57,11 +74,7 @@ func (r *Reader) ending(l list, airport string, arriving bool) []Listed {
 			now := *b
 			r.depart(&now)
 			for _, leg := range now.Legs {
-				end := leg.From
-				if arriving {
-					end = leg.To
-				}
-				if end != "" && r.settings.Airports.Listed(end, airport) {
+				if at.has(leg) {
 					listed = append(listed, Listed{b, leg, l.plates[i].ends[j]})
 					break // a bag is in a list once
 				}
@@ -96,11 +109,11 @@ type onFlight struct {
 	ends       []ends          // of each of bags, for all of these legs
 }
 
-// open reports whether a rush bag would make a leg Delayed.
-func (o *onFlight) open() bool {
+// open reports whether a rush bag would make a leg at that end Delayed.
+func (o *onFlight) open(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
 		return slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
-			return l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
+			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
 		})
 	})
 }
@@ -216,27 +229,30 @@ func (o *onFlight) show(least *leastSights, b *bag.Bag) {
 	o.bags, o.ends = append(o.bags, short), append(o.ends, open)
 }
 
-// withReflights returns the list with those legs Delayed that were re-flighted. Such bags are few, and depend on other plates, so
-// they are made anew each time.
+// withReflights returns the list with those legs at an end Delayed that were re-flighted. Such bags are few, and depend on other
+// plates, so they are made anew each time.
 func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
-	var at []int
+	var changed []int
 	var plates []bag.Plate
 	for i := range l.plates {
-		if o := &l.plates[i]; o.open() && s.mayBeReflighted(o) {
-			at, plates = append(at, i), append(plates, o.plate)
+		if o := &l.plates[i]; o.open(s.at) && s.mayBeReflighted(o) {
+			changed, plates = append(changed, i), append(plates, o.plate)
 		}
 	}
-	if len(at) == 0 {
+	if len(changed) == 0 {
 		return l, nil
 	}
 	whole := s.reader.newSession()
 	whole.borrows = true
 	defer whole.end()
-	if err := whole.load(ctx, plates, Wanted{}); err != nil {
+	if err := whole.load(ctx, plates, Wanted{Originals: plates}); err != nil {
+		return list{}, err
+	}
+	if err := whole.loadRush(ctx, plates); err != nil {
 		return list{}, err
 	}
 	l.plates = slices.Clone(l.plates)
-	for _, i := range at {
+	for _, i := range changed {
 		made := onFlight{plate: l.plates[i].plate}
 		bags := whole.bags.Value(made.plate)
 		if err := whole.leaveBehind(ctx, bags); err != nil {

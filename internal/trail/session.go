@@ -21,6 +21,7 @@ type session struct {
 	viewer     *bag.Viewer                    // of who asks for bags that lead to others; nil for who sees everything
 	joined     map[*bag.Bag]bool              // rush bags that are in reflights
 	plates     map[bag.Plate]bool             // of which all rush bags that name them are joined
+	at         end                            // of which legs a list is asked for
 	listing    bag.Flight                     // whose list is made, of what is read anew; zero where whole bags are wanted
 	hasty      bool                           // what may have changed is read at once, rather than first its version
 	borrows    bool                           // nobody needs the messages behind the question: their memory is used again
@@ -359,7 +360,7 @@ func (n *needs) rushBags(plate bag.Plate, f *folded) {
 
 // rushBagsOf is rushBags for what a list shows.
 func (n *needs) rushBagsOf(o *onFlight) {
-	if !o.open() {
+	if !o.open(n.at) {
 		return
 	}
 	n.rushPlatesOf(o.plate)

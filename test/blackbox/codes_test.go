@@ -46,6 +46,7 @@ const (
 const (
 	keyMissing  = "Customer Service API Key is mandatory"
 	keyUnknown  = "Customer Service API Key does not exist"
+	notKnown    = "It is not known whether the delayed bag report was created, and the same request is not sent on again"
 	unavailable = "System is unavailable, the request may be sent again"
 	badCallback = "Callback is not a JavaScript identifier"
 	tooLarge    = "Message must not be longer than 64 KiB or concern more than 999 bags, nor the request body be longer than 1 MiB"
@@ -76,6 +77,7 @@ func delayedRequest(airline, plate string) (body, document string) {
 
 var (
 	goodReport, _     = delayedRequest("LX", "0724100001")
+	silentReport, _   = delayedRequest("5N", "0724100003")
 	refusedReport, _  = delayedRequest("2N", "0724100001")
 	notFoundReport, _ = delayedRequest("4N", "0724100001")
 	nowhereReport, _  = delayedRequest("4M", "0724100001")
@@ -119,7 +121,7 @@ var historyCodes = forOperation("history", []row{
 	{code: "SVCGBH011", status: 400, text: "Passenger surname must be letters only", target: historyTarget + "?pax_surname=MUELLER2"},
 	{code: "SVCGBH012", status: 400, text: "Passenger surname must not be longer than 60 letters", target: historyTarget + "?pax_surname=" + strings.Repeat("A", 61)},
 	{code: "SVCGBH013", status: 400, text: "include_bim must be 'true' or 'false'", target: historyTarget + "?include_bim=yes"},
-	{code: "SVCGBH014", status: 400, text: "Customer Application not authorized to get this bag history", key: "key-of-other-airline", target: historyTarget},
+	{code: "SVCGBH014", status: 400, text: "Customer Application not authorized to get this bag history", on: withTwins, key: "key-of-other-airline", target: "tag/" + twin + "/flightdate/2026-03-14"},
 	{code: "SVCGBH015", status: 400, text: "No customer id is associated with the API key, the customer setup must be completed with the operator", key: "key-of-no-customer", target: historyTarget},
 	{code: "SVCSRV001", status: 503, text: unavailable, on: withoutRedis, target: historyTarget},
 	{code: "SVCSRV002", status: 400, text: badCallback, target: historyTarget + "?callback=alert(1)"},
@@ -133,7 +135,7 @@ var passengerCodes = forOperation("bagsforpassenger", []row{
 	{code: "SVCGBP003", status: 400, text: "Departure flight date" + badDate, target: "pnr/ABC123/dep_flight_date/20260314"},
 	{code: "SVCGBP004", status: 400, text: keyMissing, key: "-", target: passengerTarget},
 	{code: "SVCGBP005", status: 400, text: keyUnknown, key: "nobody", target: passengerTarget},
-	{code: "SVCGBP006", status: 400, text: "Customer Application not authorized to get bags for this passenger", key: "key-of-other-airline", target: passengerTarget},
+	{code: "SVCGBP006", status: 400, text: "Customer Application not authorized to get bags for this passenger", on: withTwins, key: "key-of-other-airline", target: "pnr/TWIN01/dep_flight_date/2026-03-14"},
 	{code: "SVCSRV001", status: 503, text: unavailable, on: withoutRedis, target: passengerTarget},
 	{code: "SVCSRV002", status: 400, text: badCallback, target: passengerTarget + "?callback=alert(1)"},
 	{code: "SVCSRV007", status: 429, text: tooMany, key: "key-of-slow-bagsforpassenger", again: true, target: passengerTarget},
@@ -144,6 +146,7 @@ var delayedCodes = forOperation("delayedbags", []row{
 	{code: "SVCGBH004", status: 401, text: keyUnknown, key: "nobody", body: goodReport},
 	{code: "SVCDBR005", status: 401, text: "Customer Application not authorized to create delayed bag report for the airline", key: "key-of-other-airline", body: goodReport},
 	{code: "SVCSRV001", status: 503, text: unavailable, on: withoutRedis, body: goodReport},
+	{code: "SVCSRV001", status: 503, text: notKnown, body: silentReport},
 	{code: "SVCSRV002", status: 400, text: badCallback, target: "?callback=alert(1)", body: goodReport},
 	{code: "SVCSRV003", status: 413, text: tooLarge, body: strings.Repeat(" ", 1<<20+1)},
 	{code: "SVCSRV005", status: 404, text: "Resource not found", body: nowhereReport},
@@ -284,7 +287,8 @@ func TestEveryCodeHasItsStatusAndText(t *testing.T) {
 				want = failure(r.code, r.text)
 			}
 			expect(t, r.code, got, r.status, want)
-			if retry := got.Header.Get("Retry-After"); (r.status == 503 || r.status == 429) != (retry != "") {
+			again := r.status == 429 || r.status == 503 && r.text != notKnown
+			if retry := got.Header.Get("Retry-After"); again != (retry != "") {
 				t.Errorf("Retry-After %q with status %d", retry, r.status)
 			}
 		})

@@ -188,15 +188,16 @@ func TestAnswersOfALimitedKey(t *testing.T) {
 	settle(t, s, both, `{"success":true,"bags":[`+lx+`,`+ba+`]}`)
 	notPassenger := failure("SVCGBP006", "Customer Application not authorized to get bags for this passenger")
 	notHistory := failure("SVCGBH014", "Customer Application not authorized to get this bag history")
+	noPassenger, noHistory := failure("SVCGBH002", "No matching bags found"), failure("SVCGBH002", "No matching bag found")
 	notFlight := failure("SVCGBF004", "Customer Application not authorized to get bags for this flight")
 	for _, tc := range []struct{ key, target, body string }{
 		{"swiss", both, `{"success":true,"bags":[` + lx + `]}`},
 		{"zurich", both, `{"success":true,"bags":[` + lx + `]}`},
 		{"other-airline", both, notPassenger},
 		{"nothing", both, notPassenger},
-		{"swiss", service.PassengerPath("NOBODY", "2026-03-14"), notPassenger}, // whether or not there is such a bag
+		{"swiss", service.PassengerPath("NOBODY", "2026-03-14"), noPassenger}, // nothing found is nothing found, for every key
 		{"swiss", service.HistoryPath("0724550002", "2026-03-14"), notHistory},
-		{"swiss", service.HistoryPath("0724559999", "2026-03-14"), notHistory},
+		{"swiss", service.HistoryPath("0724559999", "2026-03-14"), noHistory},
 		{"swiss", service.FlightPath("ZRH", "D", "BA", "8541", "2026-03-14"), notFlight},
 		{"swiss", service.FlightPath("ZRH", "D", "LX", "9999", "2026-03-14"), noBagsForFlight},
 		{"zurich", service.FlightPath("LHR", "D", "BA", "8541", "2026-03-14"), notFlight},
