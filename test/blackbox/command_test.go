@@ -59,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		{"api without Redis", []string{"api", "--kafka-brokers", "127.0.0.1:1"}, nil, 2},
 		{"ingest without Kafka", []string{"ingest", "--redis-url", "redis://127.0.0.1:1"}, nil, 2},
 		{"ingest with Kafka off", []string{"ingest", "--redis-url", "redis://127.0.0.1:1", "--kafka-brokers", "off"}, nil, 2},
-		{"not on loopback without keys", []string{"serve"}, []string{"BAGTRAIL_HTTP_ADDR=0.0.0.0:0"}, 2},
+		{"not on loopback without keys", []string{"api", "--redis-url", "redis://127.0.0.1:1", "--kafka-brokers", "127.0.0.1:1"}, []string{"BAGTRAIL_HTTP_ADDR=0.0.0.0:0"}, 2},
 		{"configuration that is missing", []string{"serve", "--config", missing}, nil, 2},
 		{"key file that is missing", []string{"serve", "--keys-file", missing}, nil, 3},
 		{"key file that is wrong", []string{"serve", "--keys-file", broken}, nil, 2},
