@@ -27,10 +27,10 @@ func containerOf(m *Message) series {
 // withoutCopies returns the messages that are events, in the order of received times: of every set of copies the one
 // received first (rules §3, duplicates). The messages are those of one plate, or container positionings.
 func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*Message) series) ([]*Message, error) {
-	sorted := slices.Clone(messages)
-	if len(sorted) < 2 {
-		return sorted, nil
+	if len(messages) < 2 {
+		return messages, nil
 	}
+	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, func(m, n *Message) int {
 		return cmp.Or(compareArrival(m, n), cmp.Compare(m.Group, n.Group))
 	})
