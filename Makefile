@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos budget truth servers ci clean
+.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,6 +58,9 @@ chaos: ## kill, freeze and restart everything on real servers, at full size, abo
 
 budget: ## send the 1,000 dearest messages that the limits allow to an ingest with 256 MiB, and print how soon others are found (Redis takes 3 GiB)
 	go test -count=1 -timeout 1h -v ./test/budget -messages $(or $(MESSAGES),1000) -within 1s
+
+convergence: ## deliver ten thousand journeys in disorder through both doors, and hold every answer to be the same (JOURNEYS=1000 for less)
+	go test -count=1 -timeout 1h ./test/convergence -journeys $(or $(JOURNEYS),10000)
 
 truth: ## stream 100,000 simulated bags through real servers, and hold every answer against the truth (BAGS=1000 for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)
