@@ -35,8 +35,11 @@ lint: ## formatting, vet and linters alone
 	go vet ./...
 	.ci/golangci-lint $(GOLANGCI_LINT_VERSION) run --allow-parallel-runners ./...
 
-race: ## run all tests under the race detector
-	go test -race -timeout 20m ./...
+# Packages that drive other processes are left out: the detector sees the test process only.
+race: ## run all tests that run in their own process under the race detector
+	go test -race -timeout 20m $(UNIT)
+	go test -race -timeout 20m ./test/oracle -worlds 500
+	go test -race -timeout 20m ./test/convergence
 
 bench: ## measure the promises of docs/performance.md beside their references
 	go run ./test/bench $(BENCH)
