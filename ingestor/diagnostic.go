@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/fault"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -75,7 +75,7 @@ func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 // Append appends the full form of the diagnostic as a JSON object.
 func (d Diagnostic) Append(dst []byte) []byte {
 	dst = append(dst, `{"code":`...)
-	dst = jsontext.AppendString(dst, d.Code)
+	dst = strictjson.AppendString(dst, d.Code)
 	dst = append(dst, `,"line":`...)
 	dst = strconv.AppendInt(dst, int64(d.Line), 10)
 	dst = append(dst, `,"column":`...)
@@ -84,7 +84,7 @@ func (d Diagnostic) Append(dst []byte) []byte {
 		{`,"element":`, d.Element}, {`,"value":`, d.Value}, {`,"expected":`, d.Expected}, {`,"description":`, d.Description},
 	} {
 		dst = append(dst, member.name...)
-		dst = jsontext.AppendString(dst, member.value)
+		dst = strictjson.AppendString(dst, member.value)
 	}
 	return append(dst, '}')
 }

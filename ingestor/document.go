@@ -1,10 +1,10 @@
 package ingestor
 
-import "bagtrail/internal/jsontext"
+import "bagtrail/internal/strictjson"
 
 // DecodeDocument returns the message in a document {"bim_message": "…"}. It is false where the document is not one
 // JSON object to the letter, where bim_message is absent, repeated or no string. Other members are ignored.
 func DecodeDocument(document string) (message string, ok bool) {
-	message, err := jsontext.StringMember([]byte(document), "bim_message")
+	message, err := strictjson.StringMember([]byte(document), "bim_message")
 	return message, err == nil
 }

@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/internal/wtr"
 )
@@ -177,9 +177,9 @@ func relay(c *web.Call, reply wtr.Reply) web.Answer {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"error_code":`...)
-		dst = jsontext.AppendString(dst, e.Code)
+		dst = strictjson.AppendString(dst, e.Code)
 		dst = append(dst, `,"error_description":`...)
-		dst = jsontext.AppendString(dst, e.Value)
+		dst = strictjson.AppendString(dst, e.Value)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `],"WTR_BagsCreateRS":`...)
@@ -202,6 +202,6 @@ func appendReport(dst []byte, bags []delayedBag, reference string) []byte {
 		dst = bagjson.AppendPassengerBag(dst, b.bag, b.rushTag)
 	}
 	dst = append(dst, `],"record_reference":`...)
-	dst = jsontext.AppendString(dst, reference)
+	dst = strictjson.AppendString(dst, reference)
 	return append(dst, '}')
 }

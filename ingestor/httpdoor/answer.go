@@ -8,7 +8,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
 
@@ -29,12 +29,12 @@ func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Ans
 // missing answers that there is no message in the body and, with details, why.
 func missing(c *web.Call, err error, details bool) web.Answer {
 	a := c.Refuse(fault.BIMMissing)
-	var why *jsontext.Fault
+	var why *strictjson.Fault
 	if details && errors.As(err, &why) {
 		a.Body = bytes.TrimSuffix(a.Body, []byte("}]}"))
 		a.Body = appendOffset(a.Body, why.Offset)
 		a.Body = append(a.Body, `,"expected":`...)
-		a.Body = jsontext.AppendString(a.Body, why.Expected)
+		a.Body = strictjson.AppendString(a.Body, why.Expected)
 		a.Body = append(a.Body, "}]}"...)
 	}
 	return a
@@ -50,9 +50,9 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"`+kind+`_code":`...)
-		dst = jsontext.AppendString(dst, d.Code)
+		dst = strictjson.AppendString(dst, d.Code)
 		dst = append(dst, `,"`+kind+`_description":`...)
-		dst = jsontext.AppendString(dst, d.Description)
+		dst = strictjson.AppendString(dst, d.Description)
 		if details {
 			dst = appendPlace(dst, d, at)
 		}
@@ -75,11 +75,11 @@ func appendPlace(dst []byte, d ingestor.Diagnostic, at int) []byte {
 	dst = append(dst, `,"column":`...)
 	dst = strconv.AppendInt(dst, int64(d.Column), 10)
 	dst = append(dst, `,"element":`...)
-	dst = jsontext.AppendString(dst, d.Element)
+	dst = strictjson.AppendString(dst, d.Element)
 	dst = append(dst, `,"value":`...)
-	dst = jsontext.AppendString(dst, d.Value)
+	dst = strictjson.AppendString(dst, d.Value)
 	dst = append(dst, `,"expected":`...)
-	dst = jsontext.AppendString(dst, d.Expected)
+	dst = strictjson.AppendString(dst, d.Expected)
 	if d.Code == fault.BIMMissing.Entry().Code {
 		dst = appendOffset(dst, at)
 	}

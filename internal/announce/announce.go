@@ -18,7 +18,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
 
@@ -411,17 +411,17 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 	}
 	made := Event{ID: identity(plate, e.Message), Plate: plate, Code: e.Code, Description: e.Description}
 	doc := append(a.paper, `{"specversion":"1.0","source":"/bagtrail","id":`...)
-	doc = jsontext.AppendString(doc, made.ID)
+	doc = strictjson.AppendString(doc, made.ID)
 	doc = append(doc, `,"type":`...)
-	doc = jsontext.AppendString(doc, "bagtrail.event."+e.Code)
+	doc = strictjson.AppendString(doc, "bagtrail.event."+e.Code)
 	doc = append(doc, `,"subject":`...)
-	doc = jsontext.AppendString(doc, string(plate))
+	doc = strictjson.AppendString(doc, string(plate))
 	doc = append(doc, `,"time":"`...)
 	doc = e.Message.Happened.UTC().AppendFormat(doc, time.RFC3339Nano)
 	doc = append(doc, `","datacontenttype":"application/json","data":`...)
 	made.data = len(doc)
 	doc = append(doc, `{"bagtag":`...)
-	doc = jsontext.AppendString(doc, string(plate))
+	doc = strictjson.AppendString(doc, string(plate))
 	doc = append(doc, `,"event":`...)
 	doc = bagjson.AppendEvent(doc, e, a.places, shown)
 	doc = append(doc, "}}"...)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // Places tells what an event shows of its airport; *airport.Library does.
@@ -31,7 +31,7 @@ type Shown struct {
 // AppendFlightBag appends the entry of a list of bags for a flight (2.1), in its wrapper.
 func AppendFlightBag(dst []byte, b *bag.Bag, leg *bag.Leg) []byte {
 	dst = append(dst, `{"bag":{"bagtag":`...)
-	dst = jsontext.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendRush(dst, b)
 	dst = appendNames(dst, b)
 	dst = appendMember(dst, "loading_status", leg.Status.String())
@@ -43,7 +43,7 @@ func AppendFlightBag(dst []byte, b *bag.Bag, leg *bag.Leg) []byte {
 // AppendPassengerBag appends the entry of a list of bags for a passenger (2.2).
 func AppendPassengerBag(dst []byte, b *bag.Bag, rushTag bag.Plate) []byte {
 	dst = append(dst, `{"bagtag":`...)
-	dst = jsontext.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendNames(dst, b)
 	dst = appendRush(dst, b)
 	dst = appendMember(dst, "rushtag", string(rushTag))
@@ -53,7 +53,7 @@ func AppendPassengerBag(dst []byte, b *bag.Bag, rushTag bag.Plate) []byte {
 // AppendBag appends the common bag information of a history (2.3).
 func AppendBag(dst []byte, b *bag.Bag) []byte {
 	dst = append(dst, `{"bagtag":`...)
-	dst = jsontext.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendNames(dst, b)
 	dst = appendNumber(dst, "no_of_checked_bags", b.Pieces)
 	dst = appendNumber(dst, "total_weight_of_checkedin_bags", b.Weight)
@@ -65,11 +65,11 @@ func AppendBag(dst []byte, b *bag.Bag) []byte {
 func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	m := e.Message
 	dst = append(dst, `{"airport":`...)
-	dst = jsontext.AppendString(dst, m.Airport)
+	dst = strictjson.AppendString(dst, m.Airport)
 	dst = append(dst, `,"event_code":`...)
-	dst = jsontext.AppendString(dst, e.Code)
+	dst = strictjson.AppendString(dst, e.Code)
 	dst = append(dst, `,"event_desc":`...)
-	dst = jsontext.AppendString(dst, e.Description)
+	dst = strictjson.AppendString(dst, e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
 	dst = appendTime(dst, m.Happened.In(places.Location(m.Airport)))
 	dst = append(dst, `","utc_date_time":"`...)
@@ -172,7 +172,7 @@ func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 		return dst
 	}
 	dst = append(dst, `,"reflighted_info":{"bagtag":`...)
-	dst = jsontext.AppendString(dst, string(r.Plate))
+	dst = strictjson.AppendString(dst, string(r.Plate))
 	if !r.Flight.IsZero() {
 		dst = append(dst, `,"flights":`...)
 		body := len(dst)
@@ -193,7 +193,7 @@ func appendAirlineData(dst []byte, data []string) []byte {
 			continue
 		}
 		dst = append(dst, `,{"airline_data":`...)
-		dst = jsontext.AppendString(dst, line)
+		dst = strictjson.AppendString(dst, line)
 		dst = append(dst, '}')
 	}
 	return closeList(dst, start, body)
@@ -219,7 +219,7 @@ func appendMember(dst []byte, name, value string) []byte {
 	dst = append(dst, ',', '"')
 	dst = append(dst, name...)
 	dst = append(dst, '"', ':')
-	return jsontext.AppendString(dst, value)
+	return strictjson.AppendString(dst, value)
 }
 
 func appendNumber(dst []byte, name string, value int) []byte {

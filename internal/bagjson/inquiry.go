@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"bagtrail/internal/flightref"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // AppendInquiry appends an element of pax_inquiry_info (2.3). Times at the departure are in the zone of the origin, those of the
@@ -15,14 +15,14 @@ func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	arrival, _ := r.Arrival.Best()
 	origin := places.Location(r.Origin)
 	dst = append(dst, `{"airline":`...)
-	dst = jsontext.AppendString(dst, r.Carrier)
+	dst = strictjson.AppendString(dst, r.Carrier)
 	dst = append(dst, `,"flight_no":`...)
-	dst = jsontext.AppendString(dst, r.Flight.Number)
+	dst = strictjson.AppendString(dst, r.Flight.Number)
 	dst = append(dst, `,"orig_airport":`...)
-	dst = jsontext.AppendString(dst, r.Origin)
+	dst = strictjson.AppendString(dst, r.Origin)
 	dst = appendTimes(dst, "dept_datetime", departure, origin)
 	dst = append(dst, `,"datetime_type":`...)
-	dst = jsontext.AppendString(dst, string(basis))
+	dst = strictjson.AppendString(dst, string(basis))
 	dst = append(dst, `,"paxinquiry_subscription":`...)
 	dst = strconv.AppendBool(dst, r.Subscription)
 	if !r.BlackoutStart.IsZero() {

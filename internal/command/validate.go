@@ -19,8 +19,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
-	"bagtrail/internal/jsontext"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail/memory"
 )
 
@@ -143,9 +143,9 @@ func (v *validation) judge(ctx context.Context, m messagefile.Message) error {
 // appendJSON appends the object of one message and a line end.
 func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []announce.Event) []byte {
 	dst = append(dst, `{"file":`...)
-	dst = jsontext.AppendString(dst, m.File)
+	dst = strictjson.AppendString(dst, m.File)
 	dst = fmt.Appendf(dst, `,"message":%d,"kind":`, m.Number)
-	dst = jsontext.AppendString(dst, outcome.Identifier)
+	dst = strictjson.AppendString(dst, outcome.Identifier)
 	dst = fmt.Appendf(dst, `,"accepted":%t,"errors":`, outcome.Verdict != ingestor.Rejected)
 	dst = ingestor.AppendDiagnostics(dst, outcome.Errors)
 	dst = append(dst, `,"warnings":`...)

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/apikey"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -68,7 +68,7 @@ func Register() []Entry {
 			e.When = "never: another code says the same"
 		}
 		if d.Example != "" {
-			body := append([]byte(`{"bim_message":`), jsontext.AppendString(nil, strings.Replace(d.Example, "^", "", 1))...)
+			body := append([]byte(`{"bim_message":`), strictjson.AppendString(nil, strings.Replace(d.Example, "^", "", 1))...)
 			e.Example = post(bimPath, "demo", string(append(body, '}')))
 		}
 		all = append(all, e)

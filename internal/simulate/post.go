@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // Poster is a Sink that posts each message to the service. The messages of a bag are posted one after the other, others
@@ -78,7 +78,7 @@ func (p Poster) insist(ctx context.Context, m Message) error {
 
 // post posts a message once. again says that to try again may help.
 func (p Poster) post(ctx context.Context, m Message) (again bool, err error) {
-	body := append(jsontext.AppendString([]byte(`{"bim_message":`), m.Text), '}')
+	body := append(strictjson.AppendString([]byte(`{"bim_message":`), m.Text), '}')
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(body))
 	if err != nil {
 		return false, fmt.Errorf("post: %w", err)

@@ -7,7 +7,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // AppendFaults appends the JSON object of an error answer.
@@ -19,9 +19,9 @@ func AppendFaults(dst []byte, ids ...fault.ID) []byte {
 		}
 		e := id.Entry()
 		dst = append(dst, `{"error_code":`...)
-		dst = jsontext.AppendString(dst, e.Code)
+		dst = strictjson.AppendString(dst, e.Code)
 		dst = append(dst, `,"error_description":`...)
-		dst = jsontext.AppendString(dst, e.Text)
+		dst = strictjson.AppendString(dst, e.Text)
 		dst = append(dst, '}')
 	}
 	return append(dst, `]}`...)

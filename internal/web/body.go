@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 const (
@@ -44,7 +44,7 @@ func (c *Call) readBody() {
 	}
 }
 
-// Text returns the one text that the body holds under a name, and where in the body it begins. The error is a *jsontext.Fault: the body is neither JSON nor a
+// Text returns the one text that the body holds under a name, and where in the body it begins. The error is a *strictjson.Fault: the body is neither JSON nor a
 // form to the letter, the member is missing or repeated, or it is no string.
 //
 // A body that begins with { is JSON, whatever its content type says; blanks may stand before it, a byte order mark may not. Any
@@ -62,22 +62,22 @@ func (c *Call) member(name string, orObject bool) (text string, at int, err erro
 	contentType := c.Request.Header["Content-Type"]
 	switch {
 	case len(contentType) > 1:
-		return "", 0, &jsontext.Fault{Offset: 0, Expected: "one Content-Type"}
+		return "", 0, &strictjson.Fault{Offset: 0, Expected: "one Content-Type"}
 	case c.Body == nil:
-		return "", 0, &jsontext.Fault{Offset: c.received, Expected: "the rest of the body"}
+		return "", 0, &strictjson.Fault{Offset: c.received, Expected: "the rest of the body"}
 	case len(contentType) == 1 && isForm(contentType[0]) && !beginsJSON(c.Body):
 		return formField(string(c.Body), name)
 	}
-	m, err := jsontext.Only(c.Body, name)
+	m, err := strictjson.Only(c.Body, name)
 	if err != nil {
 		return "", 0, err
 	}
 	if orObject && m.Value[0] == '{' {
 		return string(m.Value), m.At, nil
 	}
-	text, ok := jsontext.Unquote(m.Value)
+	text, ok := strictjson.Unquote(m.Value)
 	if !ok {
-		return "", 0, &jsontext.Fault{Offset: m.At, Expected: "a string"}
+		return "", 0, &strictjson.Fault{Offset: m.At, Expected: "a string"}
 	}
 	return text, m.At, nil
 }
@@ -101,16 +101,16 @@ func formField(form, name string) (value string, at int, err error) {
 		text, textErr := url.QueryUnescape(text)
 		switch {
 		case keyErr != nil || textErr != nil:
-			return "", 0, &jsontext.Fault{Offset: begin, Expected: "two hexadecimal digits behind each %"}
+			return "", 0, &strictjson.Fault{Offset: begin, Expected: "two hexadecimal digits behind each %"}
 		case key == name && found:
-			return "", 0, &jsontext.Fault{Offset: begin, Expected: name + " once"}
+			return "", 0, &strictjson.Fault{Offset: begin, Expected: name + " once"}
 		case key == name:
 			value, at, found = text, begin, true
 		}
 		begin += len(pair) + len("&")
 	}
 	if !found {
-		return "", 0, &jsontext.Fault{Offset: len(form), Expected: "the field " + name}
+		return "", 0, &strictjson.Fault{Offset: len(form), Expected: "the field " + name}
 	}
 	return value, at, nil
 }

@@ -3,7 +3,7 @@ package wtr
 import (
 	"strings"
 
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // node is one value of a document, as it stands there. nil is a value that is absent.
@@ -15,7 +15,7 @@ func (n node) member(names ...string) node {
 	for _, name := range names {
 		var found node
 		count := 0
-		err := jsontext.Object(n, func(m jsontext.Member) {
+		err := strictjson.Object(n, func(m strictjson.Member) {
 			if m.Is(name) {
 				found = node(m.Value)
 				count++
@@ -38,7 +38,7 @@ func (n node) list() []node {
 		return []node{n}
 	}
 	var all []node
-	if err := jsontext.Elements(n, func(value []byte) { all = append(all, value) }); err != nil {
+	if err := strictjson.Elements(n, func(value []byte) { all = append(all, value) }); err != nil {
 		return nil
 	}
 	return all
@@ -46,7 +46,7 @@ func (n node) list() []node {
 
 // text returns a string, or a number as it stands; "" for anything else.
 func (n node) text() string {
-	if s, ok := jsontext.Unquote(n); ok {
+	if s, ok := strictjson.Unquote(n); ok {
 		return s
 	}
 	if n.isNumber() {

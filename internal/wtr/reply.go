@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // Reply is what the downstream system says to a request: a record that it has created, or errors.
@@ -84,9 +84,9 @@ func (r *Reply) Append(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"value":`...)
-		dst = jsontext.AppendString(dst, e.Value)
+		dst = strictjson.AppendString(dst, e.Value)
 		dst = append(dst, `,"Code":`...)
-		dst = jsontext.AppendString(dst, e.Code)
+		dst = strictjson.AppendString(dst, e.Code)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `]},"Version":`...)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 // Request is what bagtrail reads of a request to create a delayed-bag report.
@@ -28,7 +28,7 @@ const requestRoot = "WTR_DelayedBagsCreateRQ"
 func ReadRequest(document string) (Request, bool) {
 	text := node(document)
 	members := 0
-	err := jsontext.Object(text, func(jsontext.Member) { members++ })
+	err := strictjson.Object(text, func(strictjson.Member) { members++ })
 	root := text.member(requestRoot)
 	if err != nil || members != 1 || len(root) == 0 || root[0] != '{' {
 		return Request{}, false
@@ -50,8 +50,8 @@ func ReadRequest(document string) (Request, bool) {
 // the other side could take for one.
 func vendors(root node) []string {
 	var found []string
-	_ = jsontext.Walk(root, func(_ int, m jsontext.Member) { // root has been read before
-		if name, _ := jsontext.Unquote(m.Name); strings.EqualFold(name, "AirlineVendorID") {
+	_ = strictjson.Walk(root, func(_ int, m strictjson.Member) { // root has been read before
+		if name, _ := strictjson.Unquote(m.Name); strings.EqualFold(name, "AirlineVendorID") {
 			found = append(found, node(m.Value).text())
 		}
 	})

@@ -39,7 +39,7 @@ var rings = []struct {
 	{"internal/collector", text},
 	{"internal/few", text},
 	{"internal/gather", text},
-	{"internal/jsontext", text},
+	{"internal/strictjson", text},
 	{"internal/parallel", text},
 	{"internal/strictyaml", text},
 	{"internal/watch", text},

@@ -6,8 +6,8 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
-	"bagtrail/internal/jsontext"
 	"bagtrail/internal/simulate"
+	"bagtrail/internal/strictjson"
 )
 
 const posters = 64
@@ -62,7 +62,7 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 func postRequests(messages []simulate.Message) [][]byte {
 	requests := make([][]byte, len(messages))
 	for i, m := range messages {
-		requests[i] = post("/baggage/processbim/v1.0/", append(jsontext.AppendString([]byte(`{"bim_message":`), m.Text), '}'))
+		requests[i] = post("/baggage/processbim/v1.0/", append(strictjson.AppendString([]byte(`{"bim_message":`), m.Text), '}'))
 	}
 	return requests
 }

@@ -1,9 +1,9 @@
-// Package jsontext writes JSON strings and reads strict JSON objects.
+// Package strictjson writes JSON strings and reads strict JSON objects.
 //
 // It does not map JSON to Go types. What it writes is valid JSON for any bytes, and safe inside a script: no
 // '<', '>', '&', U+2028 or U+2029 is left as it is, and bytes that are not UTF-8 become U+FFFD. What it reads is
 // RFC 8259 to the letter: UTF-8 without a byte order mark, no lone surrogates, nothing behind the end.
-package jsontext
+package strictjson
 
 import "unicode/utf8"
 

@@ -1,4 +1,4 @@
-package jsontext_test
+package strictjson_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"bagtrail/internal/jsontext"
+	"bagtrail/internal/strictjson"
 )
 
 func TestAppendStringEscapesWhatAScriptOrAParserCouldMisread(t *testing.T) {
@@ -24,7 +24,7 @@ func TestAppendStringEscapesWhatAScriptOrAParserCouldMisread(t *testing.T) {
 		{"\ufffd", "\"\ufffd\""},
 		{"Zürich \U0001f9f3", "\"Zürich \U0001f9f3\""},
 	} {
-		if got := string(jsontext.AppendString(nil, tc.in)); got != tc.want {
+		if got := string(strictjson.AppendString(nil, tc.in)); got != tc.want {
 			t.Errorf("AppendString(%q) = %s, want %s", tc.in, got, tc.want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestAppendStringEscapesWhatAScriptOrAParserCouldMisread(t *testing.T) {
 
 func TestObjectReadsMembersInOrderAsTheyStand(t *testing.T) {
 	var got []string
-	err := jsontext.Object([]byte(" {\"a\" : 1, \"b\":[ {\"a\":2} ],\n\"c\":\"x\\\"y\",\"a\":null} \r\n"), func(m jsontext.Member) {
+	err := strictjson.Object([]byte(" {\"a\" : 1, \"b\":[ {\"a\":2} ],\n\"c\":\"x\\\"y\",\"a\":null} \r\n"), func(m strictjson.Member) {
 		got = append(got, string(m.Name)+"="+string(m.Value))
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func TestObjectReadsMembersInOrderAsTheyStand(t *testing.T) {
 
 func TestMemberNamesCompareUnescapedAndWithCase(t *testing.T) {
 	for name, want := range map[string]bool{`"bim_message"`: true, `"bim\u005fmessage"`: true, `"Bim_Message"`: false, `"bim_message "`: false} {
-		if got := (jsontext.Member{Name: []byte(name)}).Is("bim_message"); got != want {
+		if got := (strictjson.Member{Name: []byte(name)}).Is("bim_message"); got != want {
 			t.Errorf("%s is bim_message: %v, want %v", name, got, want)
 		}
 	}
@@ -59,7 +59,7 @@ func TestObjectRefusesWhatIsNotExactlyOneObject(t *testing.T) {
 		"{\"a\":\"\n\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\ud800"}`, `{"a":"\ud800\u0041"}`, `{"a":"\udc00"}`, "{\"a\":\"\xff\"}",
 		"\ufeff{}", "{}\x00", `{"a":"x`, "{\"a\":1}//", strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000), strings.Repeat("[", 1<<20),
 	} {
-		if err := jsontext.Object([]byte(text), func(jsontext.Member) {}); err == nil {
+		if err := strictjson.Object([]byte(text), func(strictjson.Member) {}); err == nil {
 			t.Errorf("%.40q was read as an object", text)
 		}
 	}
@@ -67,7 +67,7 @@ func TestObjectRefusesWhatIsNotExactlyOneObject(t *testing.T) {
 
 func TestWalkSeesEveryMember(t *testing.T) {
 	var got []string
-	err := jsontext.Walk([]byte(`{"a":{"b":[{"c":1},[{"d":2}]]},"e":3}`), func(depth int, m jsontext.Member) {
+	err := strictjson.Walk([]byte(`{"a":{"b":[{"c":1},[{"d":2}]]},"e":3}`), func(depth int, m strictjson.Member) {
 		got = append(got, fmt.Sprint(depth, string(m.Name)))
 	})
 	if want := `3"c" 4"d" 1"b" 0"a" 0"e"`; err != nil || strings.Join(got, " ") != want {
@@ -79,12 +79,12 @@ func TestStringMemberIsThereExactlyOnceAndAString(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"x"}`: "x", `{"b":[{"a":"y"}],"a":"x"}`: "x", `{"a":""}`: "", `{"\u0061":"x"}`: "x",
 	} {
-		if got, err := jsontext.StringMember([]byte(text), "a"); err != nil || got != want {
+		if got, err := strictjson.StringMember([]byte(text), "a"); err != nil || got != want {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{`{}`, `{"A":"x"}`, `{"a":1}`, `{"a":null}`, `{"a":"x","a":"x"}`, `{"a":"x","a":1}`, `{"a":1,"a":"x"}`, `{"a":"x"}x`, `["a"]`, ``} {
-		if got, err := jsontext.StringMember([]byte(text), "a"); err == nil || got != "" {
+		if got, err := strictjson.StringMember([]byte(text), "a"); err == nil || got != "" {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
@@ -101,8 +101,8 @@ func TestFaultSaysWhereAndWhatWasExpected(t *testing.T) {
 		{strings.Repeat("{\"a\":", 513) + "^" + strings.Repeat("{\"a\":", 513), "at most 512 levels"},
 	} {
 		text := strings.Replace(tc.text, "^", "", 1)
-		_, err := jsontext.StringMember([]byte(text), "a")
-		var fault *jsontext.Fault
+		_, err := strictjson.StringMember([]byte(text), "a")
+		var fault *strictjson.Fault
 		if !errors.As(err, &fault) || fault.Offset != strings.Index(tc.text, "^") || fault.Expected != tc.expected {
 			t.Errorf("%.60s: %+v", tc.text, err)
 		}
@@ -111,14 +111,14 @@ func TestFaultSaysWhereAndWhatWasExpected(t *testing.T) {
 
 func TestElementsReadsAnArray(t *testing.T) {
 	var got []string
-	if err := jsontext.Elements([]byte(` [1, {"a":[]} ,"x"] `), func(v []byte) { got = append(got, string(v)) }); err != nil {
+	if err := strictjson.Elements([]byte(` [1, {"a":[]} ,"x"] `), func(v []byte) { got = append(got, string(v)) }); err != nil {
 		t.Fatal(err)
 	}
 	if s := strings.Join(got, "|"); s != `1|{"a":[]}|"x"` {
 		t.Errorf("elements = %s", s)
 	}
 	for _, text := range []string{"", "{}", "[", "[1,]", "[1]2", "[\"\xff\"]"} {
-		if jsontext.Elements([]byte(text), nil) == nil {
+		if strictjson.Elements([]byte(text), nil) == nil {
 			t.Errorf("%q was read as an array", text)
 		}
 	}
@@ -136,7 +136,7 @@ func TestUnquoteKeepsEveryCharacter(t *testing.T) {
 		{`null`, "", false},
 		{`"`, "", false},
 	} {
-		if got, ok := jsontext.Unquote([]byte(tc.in)); got != tc.want || ok != tc.ok {
+		if got, ok := strictjson.Unquote([]byte(tc.in)); got != tc.want || ok != tc.ok {
 			t.Errorf("Unquote(%s) = %q, %v, want %q, %v", tc.in, got, ok, tc.want, tc.ok)
 		}
 	}
@@ -147,7 +147,7 @@ func FuzzAppendStringIsReadBackByEncodingJSON(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text := jsontext.AppendString(nil, s)
+		text := strictjson.AppendString(nil, s)
 		var got string
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatalf("%q: %v", text, err)
@@ -158,7 +158,7 @@ func FuzzAppendStringIsReadBackByEncodingJSON(f *testing.F) {
 		if strings.ContainsAny(string(text), "<>&\u2028\u2029") {
 			t.Fatalf("%q is not safe inside a script", text)
 		}
-		if own, ok := jsontext.Unquote(text); !ok || own != got {
+		if own, ok := strictjson.Unquote(text); !ok || own != got {
 			t.Fatalf("Unquote(%q) = %q, %v; encoding/json reads %q", text, own, ok, got)
 		}
 	})
@@ -172,8 +172,8 @@ func FuzzObjectAgreesWithEncodingJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		members := map[string]string{}
-		err := jsontext.Object(text, func(m jsontext.Member) {
-			name, ok := jsontext.Unquote(m.Name)
+		err := strictjson.Object(text, func(m strictjson.Member) {
+			name, ok := strictjson.Unquote(m.Name)
 			if !ok {
 				t.Fatalf("member name %q cannot be unquoted", m.Name)
 			}
