@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 	"bagtrail/parser"
 )
 
@@ -41,7 +41,7 @@ func groupFlights(g *parser.Group, read segments) []bag.Flight {
 	for _, o := range g.Onward {
 		add(o)
 	}
-	return few.Distinct(flights)
+	return smallmap.Distinct(flights)
 }
 
 // entries returns an entry for each plate of a group, in plate order.
@@ -93,10 +93,10 @@ func mergedEntries(m *parser.Message, read segments) []bag.Entry {
 
 // union returns the elements of a and those of b that a has not, without writing into either.
 func union[T comparable](a, b []T) []T {
-	if len(a)+len(b) <= few.Most && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
+	if len(a)+len(b) <= smallmap.Most && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
 		return a
 	}
-	return few.Distinct(slices.Concat(a, b))
+	return smallmap.Distinct(slices.Concat(a, b))
 }
 
 // positioned returns the containers that a message without tags positions.
@@ -107,7 +107,7 @@ func positioned(m *parser.Message, read segments) []bag.Container {
 			all = append(all, c)
 		}
 	}
-	return few.Distinct(all)
+	return smallmap.Distinct(all)
 }
 
 // container returns the container that a group is about.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // series is the messages among which a copy is looked for just before it (rules §3, duplicates).
@@ -60,11 +60,11 @@ const askEvery = 1024
 type copies struct {
 	rules   Rules
 	in      func(*Message) series
-	reads   textual[bool]               // the texts with a read time, and their read times
-	runs    few.Map[series, run]        // the latest messages of each series
-	origins map[origin]time.Time        // when a text came first behind an origin line
-	loads   textual[time.Time]          // when a text that says loaded, without a read time, came last
-	latest  few.Map[string, settingBPM] // airport → its latest status-setting event
+	reads   textual[bool]                    // the texts with a read time, and their read times
+	runs    smallmap.Map[series, run]        // the latest messages of each series
+	origins map[origin]time.Time             // when a text came first behind an origin line
+	loads   textual[time.Time]               // when a text that says loaded, without a read time, came last
+	latest  smallmap.Map[string, settingBPM] // airport → its latest status-setting event
 }
 
 // run is the messages of a series with one text behind which no other came.
@@ -166,7 +166,7 @@ func sameMessage(m, n *Message) bool {
 	return m.Received.Equal(n.Received) && m.Position == n.Position && m.Raw == n.Raw
 }
 
-// textual holds something for each text and time. Like few.Map it looks through what it has one by one while that is
+// textual holds something for each text and time. Like smallmap.Map it looks through what it has one by one while that is
 // little: most texts differ in length already.
 type textual[V any] struct {
 	list  []timed[V]
@@ -181,7 +181,7 @@ type timed[V any] struct {
 
 // newTextual returns one with memory for so many texts, if these are few.
 func newTextual[V any](n int) textual[V] {
-	return textual[V]{list: make([]timed[V], 0, min(n, few.Most+1))}
+	return textual[V]{list: make([]timed[V], 0, min(n, smallmap.Most+1))}
 }
 
 type stamp struct {
@@ -206,8 +206,8 @@ func (t *textual[V]) of(text Text, at int64) *V {
 		}
 	}
 	i := t.add(text, at)
-	if len(t.list) > few.Most {
-		t.index = make(map[stamp]int, 2*few.Most)
+	if len(t.list) > smallmap.Most {
+		t.index = make(map[stamp]int, 2*smallmap.Most)
 		for i, e := range t.list {
 			t.index[stamp{e.text.String(), e.at}] = i
 		}

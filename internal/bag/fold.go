@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // Rules are the settings on which the fold depends.
@@ -237,7 +237,7 @@ func (b *Bag) originals() []Plate {
 		named = append(named, m.Original)
 	}
 	slices.Reverse(named)
-	return few.Distinct(named)
+	return smallmap.Distinct(named)
 }
 
 // findBy fills in by which PNRs and surnames the bag is found: those of its current BSMs; if these hold none, those of all its messages

@@ -3,15 +3,15 @@ package bag
 import (
 	"slices"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // itinerary collects the living legs of a bag.
 type itinerary struct {
 	rules    Rules
 	legs     []Leg
-	byFlight few.Map[Flight, []int] // indices in legs
-	arriving []Leg                  // whose departure is unknown: they join the others in the end
+	byFlight smallmap.Map[Flight, []int] // indices in legs
+	arriving []Leg                       // whose departure is unknown: they join the others in the end
 }
 
 // add adds a living leg. Two legs on one flight are one if their departures are one place; then the airports of the first
@@ -57,7 +57,7 @@ func (t *itinerary) join() {
 type exits struct {
 	sources  *sources
 	airports []exit
-	byCode   few.Map[string, int] // index in airports
+	byCode   smallmap.Map[string, int] // index in airports
 }
 
 type exit struct {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages name besides.
@@ -74,7 +74,7 @@ func (r Rules) livingLegs(current *sources, latest, messages []*Message, events 
 // loadedLast returns, of every airport where the latest status-setting BPM shows the bag Loaded on a flight, that message.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
-	var seen few.Map[string, struct{}]
+	var seen smallmap.Map[string, struct{}]
 	var airports []string // whose latest status-setting BPM is known
 	for _, e := range slices.Backward(events) {
 		m := e.Message
@@ -97,7 +97,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 // latest message that knows its departure.
 func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 	var past []Leg
-	var byFlight few.Map[Flight, int] // index in past
+	var byFlight smallmap.Map[Flight, int] // index in past
 	for _, m := range slices.Backward(messages) {
 		for l := range r.namedLegs(m) {
 			if living.byFlight.Has(l.Flight) {
@@ -147,7 +147,7 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
 		return
 	}
-	var named few.Map[Flight, []element]
+	var named smallmap.Map[Flight, []element]
 	count := 0
 	for _, m := range slices.Backward(messages) {
 		for l := range r.elements(m) {
@@ -205,7 +205,7 @@ func (r Rules) elements(m *Message) func(yield func(Leg) bool) {
 
 // shareDays reports whether legs may have a day in common.
 func shareDays(legs []Leg) bool {
-	if len(legs) > few.Most {
+	if len(legs) > smallmap.Most {
 		return true
 	}
 	for i := range legs {
@@ -224,8 +224,8 @@ func (r Rules) followed(legs []Leg) []int {
 		day     Day
 		airport string
 	}
-	var departing, arriving few.Map[moment, []int] // legs that depart from an airport on a day, or arrive there
-	find := func(known *few.Map[moment, []int], at moment, end func(*Leg) string) []int {
+	var departing, arriving smallmap.Map[moment, []int] // legs that depart from an airport on a day, or arrive there
+	find := func(known *smallmap.Map[moment, []int], at moment, end func(*Leg) string) []int {
 		found, have := known.Get(at)
 		if !have {
 			for i := range legs {

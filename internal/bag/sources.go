@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"slices"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // sources follows the current BSM of every airport as messages are added in the order of events (rules §3, legs).
 type sources struct {
 	rules   Rules
-	airport []booking                 // one for each airport and direction in which a BSM stands
-	own     few.Map[direction, int]   // which of these is that of an airport itself
-	near    few.Map[direction, []int] // which of these are one place with an airport
+	airport []booking                      // one for each airport and direction in which a BSM stands
+	own     smallmap.Map[direction, int]   // which of these is that of an airport itself
+	near    smallmap.Map[direction, []int] // which of these are one place with an airport
 	added   int
-	passed  few.Map[*Message, struct{}] // the BSMs that were passed over
+	passed  smallmap.Map[*Message, struct{}] // the BSMs that were passed over
 }
 
 // direction is one side of an airport: its departing flights, or its arriving ones.

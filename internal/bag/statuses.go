@@ -3,15 +3,15 @@ package bag
 import (
 	"slices"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // statuses follows the loading statuses of living legs through the events of their bag (rules §3, loading status).
 type statuses struct {
 	rules    Rules
-	legs     []Leg                  // in the order of travel
-	byFlight few.Map[Flight, []int] // indices in legs
-	out      few.Map[string, []int] // airport → those that depart from there
+	legs     []Leg                       // in the order of travel
+	byFlight smallmap.Map[Flight, []int] // indices in legs
+	out      smallmap.Map[string, []int] // airport → those that depart from there
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {

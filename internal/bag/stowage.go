@@ -1,6 +1,6 @@
 package bag
 
-import "bagtrail/internal/few"
+import "bagtrail/internal/smallmap"
 
 // Container is a stowage device as it is filled for one flight.
 type Container struct {
@@ -17,7 +17,7 @@ func Containers(messages []*Message) []Container {
 			all = append(all, Container{m.Outbound.Flight, m.Device})
 		}
 	}
-	return few.Distinct(all)
+	return smallmap.Distinct(all)
 }
 
 // whereabouts is what the events at one airport say of where a bag is.
@@ -53,7 +53,7 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 	if len(positionings) == 0 {
 		return events
 	}
-	var at few.Map[string, whereabouts] // by airport, compared exactly
+	var at smallmap.Map[string, whereabouts] // by airport, compared exactly
 	merged := make([]Event, 0, len(events)+min(len(positionings), 2))
 	note := func(e Event) {
 		merged = append(merged, e)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // Sight is what somebody may see (rules §4, what a key covers). A nil Sight is that of somebody who may see everything.
@@ -22,8 +22,8 @@ type Viewer struct {
 	ctx      context.Context // of the question
 	err      error           // why something was not looked at
 	sight    Sight
-	looks    few.Map[*Event, *look]                        // by the first event of the bag
-	withheld few.Map[*Event, *few.Map[*Message, struct{}]] // by the first event of the first bag of the plate
+	looks    smallmap.Map[*Event, *look]                             // by the first event of the bag
+	withheld smallmap.Map[*Event, *smallmap.Map[*Message, struct{}]] // by the first event of the first bag of the plate
 }
 
 // NewViewer returns a Viewer for what s covers. After the end of ctx it shows too little, and Err says so.
@@ -53,7 +53,7 @@ func (v *Viewer) View(b *Bag) *Bag {
 		return b
 	}
 	at := v.look(b)
-	var withheld *few.Map[*Message, struct{}]
+	var withheld *smallmap.Map[*Message, struct{}]
 	if at.founding {
 		withheld = v.withhold(b)
 	}
@@ -108,8 +108,8 @@ func (b *Bag) redescribe(whole *Bag) {
 		flight Flight
 		seat   string
 	}
-	var flights few.Map[Flight, struct{}]
-	var seats few.Map[seat, struct{}]
+	var flights smallmap.Map[Flight, struct{}]
+	var seats smallmap.Map[seat, struct{}]
 	for i := range b.Events {
 		m := b.Events[i].Message
 		for f := range m.Flights() {
@@ -155,7 +155,7 @@ func (v *Viewer) look(b *Bag) *look {
 		return at
 	}
 	at := &look{seen: make([]bool, len(b.Events))}
-	var pnrs few.Map[string, struct{}]
+	var pnrs smallmap.Map[string, struct{}]
 	for i := range b.Events {
 		if e := &b.Events[i]; e.Message.within(v.sight) {
 			at.seen[i] = true
@@ -178,7 +178,7 @@ func (v *Viewer) look(b *Bag) *look {
 // What names nobody follows other messages of its plate (rules §3), and these may be posts of who asks: a message that makes a
 // second bag, or joins two. So withheld is what is about a bag whose founder is not seen, and what would be about a booking that is not
 // seen if nothing else of the plate were there.
-func (v *Viewer) withhold(b *Bag) *few.Map[*Message, struct{}] {
+func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	plate := b.beside
 	if plate == nil {
 		plate = []Bag{*b}
@@ -186,9 +186,9 @@ func (v *Viewer) withhold(b *Bag) *few.Map[*Message, struct{}] {
 	if withheld, have := v.withheld.Get(&plate[0].Events[0]); have {
 		return withheld
 	}
-	withheld := new(few.Map[*Message, struct{}])
+	withheld := new(smallmap.Map[*Message, struct{}])
 	v.withheld.Set(&plate[0].Events[0], withheld)
-	var unseen few.Map[*Message, struct{}]
+	var unseen smallmap.Map[*Message, struct{}]
 	var messages, others []*Message // unseen ones of the plate; reports and positionings
 	booked := false
 	for i := range plate {

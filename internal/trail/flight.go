@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // cachedLists is how many plates, bags and containers the remembered lists hold together at most, times two.
@@ -119,7 +119,7 @@ func (o *onFlight) open(at end) bool {
 }
 
 // still reports whether what it was made from has these versions.
-func (o *onFlight) still(version uint64, positioned *few.Map[bag.Container, uint64]) bool {
+func (o *onFlight) still(version uint64, positioned *smallmap.Map[bag.Container, uint64]) bool {
 	return o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
 
@@ -129,7 +129,7 @@ func newList(plates []onFlight) list {
 	for i := range plates {
 		l.containers = append(l.containers, plates[i].containers...)
 	}
-	l.containers = slices.Clip(few.Distinct(l.containers))
+	l.containers = slices.Clip(smallmap.Distinct(l.containers))
 	return l
 }
 
@@ -192,7 +192,7 @@ func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *folded) onF
 type leastSights struct {
 	ctx     context.Context
 	flight  bag.Flight
-	viewers few.Map[string, *bag.Viewer] // by airport
+	viewers smallmap.Map[string, *bag.Viewer] // by airport
 }
 
 // all reports whether all of a bag is seen at an airport.

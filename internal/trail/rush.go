@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
 // joinOriginals fills in which bags a rush bag re-flights.
@@ -238,7 +238,7 @@ func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 		if err != nil {
 			return err
 		}
-		for _, original := range few.Distinct(slices.Clone(found)) {
+		for _, original := range smallmap.Distinct(slices.Clone(found)) {
 			if original != nil {
 				s.reflights[original] = append(s.reflights[original], rush)
 			}

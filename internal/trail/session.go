@@ -7,35 +7,35 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/few"
 	"bagtrail/internal/parallel"
+	"bagtrail/internal/smallmap"
 )
 
 // session holds what one question has read: each plate and each container is read once.
 type session struct {
 	reader     *Reader
-	bags       few.Map[bag.Plate, []*bag.Bag]
-	days       few.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
-	passengers few.Map[string, *passenger]    // by PNR
-	reflights  map[*bag.Bag][]*bag.Bag        // the rush bags of a bag, as far as they are joined
-	viewer     *bag.Viewer                    // of who asks for bags that lead to others; nil for who sees everything
-	joined     map[*bag.Bag]bool              // rush bags that are in reflights
-	plates     map[bag.Plate]bool             // of which all rush bags that name them are joined
-	at         end                            // of which legs a list is asked for
-	listing    bag.Flight                     // whose list is made, of what is read anew; zero where whole bags are wanted
-	hasty      bool                           // what may have changed is read at once, rather than first its version
-	borrows    bool                           // nobody needs the messages behind the question: their memory is used again
-	remembers  bool                           // … but for those of plates that are asked for again
-	rooms      []*bag.Room                    // that were borrowed
+	bags       smallmap.Map[bag.Plate, []*bag.Bag]
+	days       smallmap.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
+	passengers smallmap.Map[string, *passenger]    // by PNR
+	reflights  map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
+	viewer     *bag.Viewer                         // of who asks for bags that lead to others; nil for who sees everything
+	joined     map[*bag.Bag]bool                   // rush bags that are in reflights
+	plates     map[bag.Plate]bool                  // of which all rush bags that name them are joined
+	at         end                                 // of which legs a list is asked for
+	listing    bag.Flight                          // whose list is made, of what is read anew; zero where whole bags are wanted
+	hasty      bool                                // what may have changed is read at once, rather than first its version
+	borrows    bool                                // nobody needs the messages behind the question: their memory is used again
+	remembers  bool                                // … but for those of plates that are asked for again
+	rooms      []*bag.Room                         // that were borrowed
 
 	// What the index has said.
-	pnrs            few.Map[string, []bag.Plate]
-	rush            few.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
-	rushPNRs        few.Map[string, []bag.Plate]    // the rush bags that were filed under a PNR
-	trails          few.Map[bag.Plate, *folded]     // bags may not be made yet
-	trailVersions   few.Map[bag.Plate, uint64]
-	stowage         few.Map[bag.Container, []*bag.Message]
-	stowageVersions few.Map[bag.Container, uint64]
+	pnrs            smallmap.Map[string, []bag.Plate]
+	rush            smallmap.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
+	rushPNRs        smallmap.Map[string, []bag.Plate]    // the rush bags that were filed under a PNR
+	trails          smallmap.Map[bag.Plate, *folded]     // bags may not be made yet
+	trailVersions   smallmap.Map[bag.Plate, uint64]
+	stowage         smallmap.Map[bag.Container, []*bag.Message]
+	stowageVersions smallmap.Map[bag.Container, uint64]
 }
 
 func (r *Reader) newSession() *session { return &session{reader: r} }
@@ -318,7 +318,7 @@ func (s *session) foldSome(ctx context.Context, plates []bag.Plate, found []*fol
 type needs struct {
 	*session
 	Wanted
-	containers few.Map[bag.Container, struct{}] // of these positionings or versions are wanted
+	containers smallmap.Map[bag.Container, struct{}] // of these positionings or versions are wanted
 }
 
 // of returns what was made of a plate, and whether it is to be folded now that all is there for that; else it wants what is
@@ -457,7 +457,7 @@ func (s *session) fold(ctx context.Context, plate bag.Plate, f *folded) (*folded
 }
 
 // versionOf returns the version of the positionings of containers, from that of each.
-func versionOf(containers []bag.Container, versions *few.Map[bag.Container, uint64]) uint64 {
+func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container, uint64]) uint64 {
 	version := uint64(len(containers))
 	for _, c := range containers {
 		version = version*0x9e3779b97f4a7c15 + versions.Value(c)

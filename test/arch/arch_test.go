@@ -37,7 +37,7 @@ var rings = []struct {
 	{"internal/bag", text},
 	{"internal/budget", text},
 	{"internal/collector", text},
-	{"internal/few", text},
+	{"internal/smallmap", text},
 	{"internal/gather", text},
 	{"internal/strictjson", text},
 	{"internal/parallel", text},

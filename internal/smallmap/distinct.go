@@ -1,8 +1,8 @@
-package few
+package smallmap
 
 import "slices"
 
-// Distinct returns the elements of a list, each once and in its order, in the same memory.
+// Distinct removes repeated elements from list and keeps the order of the rest. The result reuses the memory of list.
 func Distinct[T comparable](list []T) []T {
 	out := list[:0]
 	if len(list) <= Most {

@@ -1,17 +1,16 @@
-package few_test
+package smallmap_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
-	"bagtrail/internal/few"
+	"bagtrail/internal/smallmap"
 )
 
-// It is a map, however much it holds.
-func TestMap(t *testing.T) {
+func TestMapHoldsWhatAGoMapHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, keys := range []int{1, few.Most - 1, few.Most, few.Most + 1, 10 * few.Most} {
-		var m few.Map[int, string]
+	for _, keys := range []int{1, smallmap.Most - 1, smallmap.Most, smallmap.Most + 1, 10 * smallmap.Most} {
+		var m smallmap.Map[int, string]
 		want := map[int]string{}
 		for range 5 * keys {
 			key, value := random.IntN(keys), string(rune('A'+random.IntN(26)))
