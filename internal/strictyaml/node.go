@@ -2,36 +2,36 @@ package strictyaml
 
 import "github.com/goccy/go-yaml/ast"
 
-// node is a value of a document, as [Value] needs it.
+// node is one value of a document: what [Value] needs of the library's syntax tree.
 type node struct {
 	kind    kind
-	line    int    // on which it begins; 0 for a document without content
-	text    string // of a scalar, as it was written, without quotes
-	items   []node // of a list
-	members []member
+	line    int      // line on which it begins, from 1; 0 for a document without content
+	text    string   // a scalar as it was written, without quotes
+	items   []node   // elements of a list
+	members []member // members of an object
 }
 
-// kind is what a node is.
+// kind is the kind of a node.
 type kind uint8
 
 const (
-	foreign kind = iota // an anchor, a tag, …
+	foreign kind = iota // anything that is refused: an anchor, a tag, …
 	null
-	scalar // a string, or a number
+	scalar // a string or a number
 	boolean
 	list
 	object
 )
 
-// member is one of an object.
+// member is one member of an object.
 type member struct {
 	name  string
-	merge bool // it is written <<
+	merge bool // the name is <<
 	value node
 }
 
-// convert makes a node of one of the library.
-func convert(from ast.Node) node {
+// newNode returns the node for a syntax tree of the library.
+func newNode(from ast.Node) node {
 	if from == nil {
 		return node{kind: null}
 	}
@@ -50,20 +50,20 @@ func convert(from ast.Node) node {
 	case *ast.SequenceNode:
 		to.kind = list
 		for _, item := range from.Values {
-			to.items = append(to.items, convert(item))
+			to.items = append(to.items, newNode(item))
 		}
 	case *ast.MappingNode:
 		to.kind = object
 		for _, pair := range from.Values {
-			to.members = append(to.members, convertMember(pair))
+			to.members = append(to.members, newMember(pair))
 		}
 	case *ast.MappingValueNode:
-		to.kind, to.members = object, []member{convertMember(from)}
+		to.kind, to.members = object, []member{newMember(from)}
 	}
 	return to
 }
 
-func convertMember(pair *ast.MappingValueNode) member {
+func newMember(pair *ast.MappingValueNode) member {
 	_, isMerge := pair.Key.(*ast.MergeKeyNode)
-	return member{pair.Key.GetToken().Value, isMerge, convert(pair.Value)}
+	return member{pair.Key.GetToken().Value, isMerge, newNode(pair.Value)}
 }

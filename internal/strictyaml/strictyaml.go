@@ -1,7 +1,10 @@
-// Package strictyaml reads the YAML files that operators write for bagtrail: keys, airports, flights (JSON is YAML).
-// It reports every fault of a file at once, each with its line and the path of the member. Unknown and repeated
-// members are faults, and so is a member without a value, since nobody can tell what was meant by it. Scalars keep
-// the text that was written, so that flight 0117 is no octal number. Tags, anchors and merges are refused.
+// Package strictyaml reads the YAML files of operators: settings, keys, airports, airlines,
+// flights. JSON is YAML too.
+//
+// It reports every fault of a file at once, each with its line and the path of the member. Unknown
+// members, repeated members and members without a value are faults. Scalars keep the text that was
+// written, so that flight 0117 is not read as an octal number. Tags, anchors and merges are
+// refused.
 package strictyaml
 
 import (
@@ -17,18 +20,19 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Value is one value of a document, with the place where it stands.
+// Value is one value of a document.
 type Value struct {
 	node   node
-	path   string
+	path   string // the way to it from the document: keys[2].name
 	faults *[]error
 }
 
-// Members says for each member of an object what is done with its value.
+// Members maps the name of each member that an object may have to the function that reads its
+// value.
 type Members map[string]func(Value)
 
-// Read parses text and hands its one document to use, which takes it apart. A text without content is an empty object.
-// The error joins every fault, in the order found, or is nil.
+// Read parses text and calls use with its only document. A text without content is an empty object.
+// The error joins every fault, in the order found.
 func Read(text []byte, use func(document Value)) error {
 	node, err := parse(text)
 	if err != nil {
@@ -41,7 +45,7 @@ func Read(text []byte, use func(document Value)) error {
 
 func parse(text []byte) (document node, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if document, isDone := parseQuickly(string(text)); isDone {
+	if document, inSubset := parseSubset(string(text)); inSubset {
 		return document, nil
 	}
 	return parseWhole(text)
@@ -49,7 +53,8 @@ func parse(text []byte) (document node, err error) {
 
 // parseWhole parses any YAML.
 func parseWhole(text []byte) (document node, err error) {
-	// The files are read again while the service runs: a text that upsets the library is a bad file, no crash.
+	// Files are read again while the service runs. If the library panics, the file is at fault and
+	// the service goes on.
 	defer func() {
 		if cause := recover(); cause != nil {
 			document, err = node{}, fmt.Errorf("not YAML: %v", cause)
@@ -70,7 +75,7 @@ func parseWhole(text []byte) (document node, err error) {
 		if document.line != 0 {
 			return node{}, fmt.Errorf("line %d: a second document", part.Body.GetToken().Position.Line)
 		}
-		document = convert(part.Body)
+		document = newNode(part.Body)
 	}
 	return document, nil
 }
@@ -87,8 +92,8 @@ func (v Value) Fault(format string, arguments ...any) {
 	*v.faults = append(*v.faults, errors.New(text))
 }
 
-// Object hands each member of an object to its function, in the order of the file. A mandatory member that is not there
-// is a fault of the object.
+// Object calls for each member of an object its function, in the order of the file. A mandatory
+// member that is missing is a fault of the object.
 func (v Value) Object(members Members, mandatory ...string) {
 	missing := slices.Clone(mandatory)
 	v.Entries(func(name string, value Value) {
@@ -108,14 +113,14 @@ func (v Value) Object(members Members, mandatory ...string) {
 	}
 }
 
-// Entries hands each member of an object to use, in the order of the file, whatever its name.
+// Entries calls use for each member of an object, in the order of the file.
 func (v Value) Entries(use func(name string, value Value)) {
 	if v.node.kind != object {
 		v.Fault("not an object of members")
 	}
 	seen := make(map[string]bool, len(v.node.members))
 	for _, m := range v.node.members {
-		value := v.at(m.value, m.name)
+		value := Value{node: m.value, path: strings.TrimPrefix(v.path+"."+m.name, "."), faults: v.faults}
 		if m.merge || seen[m.name] {
 			value.Fault("a repeated or merged member")
 			continue
@@ -125,7 +130,7 @@ func (v Value) Entries(use func(name string, value Value)) {
 	}
 }
 
-// List hands each element of a list to use.
+// List calls use for each element of a list.
 func (v Value) List(use func(Value)) {
 	if v.node.kind != list {
 		v.Fault("not a list")
@@ -139,7 +144,8 @@ func (v Value) List(use func(Value)) {
 // IsList reports whether the value is a list.
 func (v Value) IsList() bool { return v.node.kind == list }
 
-// Text returns a scalar as it was written, without quotes. Anything else is a fault, and not plain.
+// Text returns a scalar as it was written, without quotes. For any other value it records a fault,
+// and plain is false.
 func (v Value) Text() (text string, plain bool) {
 	if v.node.kind != scalar && v.node.kind != boolean {
 		v.Fault("not a plain value")
@@ -179,12 +185,4 @@ func (v Value) Time() time.Time {
 		v.Fault("%q is no time like 2026-11-21T13:10:00+01:00", text)
 	}
 	return at
-}
-
-func (v Value) at(n node, member string) Value {
-	path := member
-	if v.path != "" {
-		path = v.path + "." + member
-	}
-	return Value{node: n, path: path, faults: v.faults}
 }
