@@ -14,10 +14,10 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/simulate/journey"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/parser"
+	"bagtrail/test/journey"
 )
 
 const (

@@ -62,7 +62,6 @@ var rings = []struct {
 	{"internal/messagefile", technology},
 	{"internal/reportstore", technology},
 	{"internal/simulate", technology},
-	{"internal/simulate/journey", text},
 	{"internal/telemetry", technology},
 	{"internal/web", technology},
 	{"internal/wtr", technology},

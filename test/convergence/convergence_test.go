@@ -34,11 +34,11 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
-	"bagtrail/internal/simulate/journey"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
 	"bagtrail/queryapi"
+	"bagtrail/test/journey"
 )
 
 var (

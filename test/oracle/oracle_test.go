@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/simulate/journey"
 	"bagtrail/parser"
+	"bagtrail/test/journey"
 	"bagtrail/test/oracle"
 )
 

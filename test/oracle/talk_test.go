@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"bagtrail/internal/simulate/journey"
+	"bagtrail/test/journey"
 	"bagtrail/test/oracle"
 )
 

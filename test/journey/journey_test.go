@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/simulate/journey"
+	"bagtrail/test/journey"
 )
 
 var start = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
