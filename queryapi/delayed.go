@@ -12,6 +12,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/internal/wtr"
@@ -43,8 +44,7 @@ type DelayedBags struct {
 // Operation returns POST delayedbags.
 func (d *DelayedBags) Operation() web.Operation {
 	return web.Operation{
-		Name: apikey.DelayedBags, Method: http.MethodPost, Template: "/baggage/delayedbags/v1.0/", JSONP: true, Body: true,
-		Serve: d.create,
+		Operation: operation.ByID("delayedbags"), Serve: d.create,
 		Refusals: web.Refusals{
 			KeyMissing: fault.DelayedKeyMissing, KeyUnknown: fault.DelayedKeyUnknown,
 			NotAuthorised: fault.DelayedNotAuthorised, Unavailable: fault.Unavailable,
@@ -57,7 +57,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(apikey.DelayedBags) || !covers(c.Key, request.Vendors) {
+	if !c.Key.MayUse(operation.DelayedBags) || !covers(c.Key, request.Vendors) {
 		return c.NotAuthorised()
 	}
 	ctx = context.WithoutCancel(ctx) // what was begun is brought to its end, whether or not the caller waits for it

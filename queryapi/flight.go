@@ -3,10 +3,10 @@ package queryapi
 import (
 	"context"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -47,7 +47,7 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 		return c.Refuse(f...)
 	}
 	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
-	if !c.Key.MayUse(apikey.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
+	if !c.Key.MayUse(operation.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
 		return c.NotAuthorised()
 	}
 	listed, err := q.Trails(q.sight(c.Key)).OfFlight(ctx, query.airport, query.arriving, query.flight)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -71,7 +71,7 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(apikey.History) {
+	if !c.Key.MayUse(operation.History) {
 		return c.NotAuthorised()
 	}
 	var answer web.Answer

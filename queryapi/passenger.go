@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -37,7 +37,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(apikey.BagsForPassenger) {
+	if !c.Key.MayUse(operation.BagsForPassenger) {
 		return c.NotAuthorised()
 	}
 	sight := q.sight(c.Key)

@@ -6,7 +6,6 @@ package queryapi
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"bagtrail/enricher/airline"
@@ -15,6 +14,7 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -66,25 +66,21 @@ const listLimit = 5 * time.Second
 func (q Queries) Operations() []web.Operation {
 	return []web.Operation{
 		{
-			Name: apikey.BagsForFlight, Method: http.MethodGet, JSONP: true, Limit: listLimit, Serve: q.flight,
-			Template: "/baggage/bagsforflight/v1.0/airport_code/{airport_code}/arr_dep_indicator/{arr_dep_indicator}" +
-				"/airline_code/{airline_code}/flight_no/{flight_no}/dep_flight_date/{dep_flight_date}",
+			Operation: operation.ByID("bagsforflight"), Limit: listLimit, Serve: q.flight,
 			Refusals: web.Refusals{
 				KeyMissing: fault.FlightKeyMissing, KeyUnknown: fault.FlightKeyUnknown,
 				NotAuthorised: fault.FlightNotAuthorised, Unavailable: fault.FlightUnavailable,
 			},
 		},
 		{
-			Name: apikey.History, Method: http.MethodGet, JSONP: true, Limit: limit, Serve: q.history,
-			Template: "/baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}",
+			Operation: operation.ByID("history"), Limit: limit, Serve: q.history,
 			Refusals: web.Refusals{
 				KeyMissing: fault.HistoryKeyMissing, KeyUnknown: fault.HistoryKeyUnknown, NoCustomer: fault.HistoryNoCustomer,
 				NotAuthorised: fault.HistoryNotAuthorised, Unavailable: fault.Unavailable,
 			},
 		},
 		{
-			Name: apikey.BagsForPassenger, Method: http.MethodGet, JSONP: true, Limit: limit, Serve: q.passenger,
-			Template: "/baggage/bagsforpassenger/v1.0/pnr/{pnr}/dep_flight_date/{dep_flight_date}",
+			Operation: operation.ByID("bagsforpassenger"), Limit: limit, Serve: q.passenger,
 			Refusals: web.Refusals{
 				KeyMissing: fault.PassengerKeyMissing, KeyUnknown: fault.PassengerKeyUnknown,
 				NotAuthorised: fault.PassengerNotAuthorised, Unavailable: fault.Unavailable,

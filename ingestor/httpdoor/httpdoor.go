@@ -8,12 +8,11 @@ package httpdoor
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
 )
@@ -38,7 +37,7 @@ type Door struct {
 // Operation returns POST processbim.
 func (d Door) Operation() web.Operation {
 	return web.Operation{
-		Name: apikey.ProcessBIM, Method: http.MethodPost, Template: "/baggage/processbim/v1.0/", Body: true, Serve: d.process,
+		Operation: operation.ByID("processbim"), Serve: d.process,
 		Refusals: web.Refusals{
 			KeyMissing: fault.BIMKeyMissing, KeyUnknown: fault.BIMKeyUnknown,
 			NotAuthorised: fault.BIMNotAuthorised, Unavailable: fault.Unavailable,
@@ -79,7 +78,7 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 // messages at all is judged, since faults of the message come first (rules §4), but leaves no trace.
 func (d Door) decide(ctx context.Context, c *web.Call, message string) (ingestor.Outcome, error) {
 	env := ingestor.Envelope{Raw: message, Received: d.Clock(), Origin: "http/" + c.UniqueID(), Sender: c.Key.Name}
-	if !c.Key.MayUse(apikey.ProcessBIM) {
+	if !c.Key.MayUse(operation.ProcessBIM) {
 		if outcome := d.Judge(env); outcome.Verdict == ingestor.Rejected {
 			return outcome, nil
 		}

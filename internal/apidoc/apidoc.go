@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -99,13 +99,13 @@ func OpenAPI(version string) ([]byte, error) {
 	}
 	document.Info["version"] = version
 	for _, methods := range document.Paths {
-		for _, operation := range methods {
-			name, _ := operation["operationId"].(string)
-			answers, err := responses(apikey.Operation(name))
+		for _, described := range methods {
+			id, _ := described["operationId"].(string)
+			answers, err := responses(operation.Right(id))
 			if err != nil {
 				return nil, err
 			}
-			operation["responses"] = answers
+			described["responses"] = answers
 		}
 	}
 	text, err := json.Marshal(document)
@@ -115,11 +115,11 @@ func OpenAPI(version string) ([]byte, error) {
 	return text, nil
 }
 
-// entries returns the register's entries of an operation, by status.
-func entries(operation apikey.Operation) map[int][]fault.Entry {
+// entries returns the register's entries of the operation with a right, by status.
+func entries(right operation.Right) map[int][]fault.Entry {
 	byStatus := map[int][]fault.Entry{}
 	for _, e := range fault.Register() {
-		if e.Gives(operation) {
+		if e.Gives(right) {
 			byStatus[e.Status] = append(byStatus[e.Status], e)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/wtr"
 )
 
@@ -63,10 +63,19 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 		t.Errorf("OpenAPI %s, version %s", d.OpenAPI, d.Info.Version)
 	}
 	s := newStack(t)
-	seen := map[string]bool{}
+	var routed []operation.Operation
 	for _, op := range s.Operations() {
+		routed = append(routed, op.Operation)
+	}
+	byID := func(a, b operation.Operation) int { return strings.Compare(a.ID, b.ID) }
+	slices.SortFunc(routed, byID)
+	if listed := slices.SortedFunc(slices.Values(operation.All()), byID); !slices.Equal(routed, listed) {
+		t.Errorf("the router has %+v, the list of operations %+v", routed, listed)
+	}
+	seen := map[string]bool{}
+	for _, op := range operation.All() {
 		described, ok := d.Paths[op.Template][strings.ToLower(op.Method)]
-		if !ok || len(d.Paths[op.Template]) != 1 || described.OperationID != string(op.Name) {
+		if !ok || len(d.Paths[op.Template]) != 1 || described.OperationID != op.ID {
 			t.Errorf("%s %s is described as %+v", op.Method, op.Template, d.Paths[op.Template])
 			continue
 		}
@@ -97,7 +106,7 @@ func TestDocumentHoldsEveryStatusAndCodeOfTheRegister(t *testing.T) {
 	for _, methods := range read(t).Paths {
 		for _, op := range methods {
 			for _, e := range fault.Register() {
-				if !e.Gives(apikey.Operation(op.OperationID)) || e.Code == "SVCPRB010" {
+				if !e.Gives(operation.Right(op.OperationID)) || e.Code == "SVCPRB010" {
 					continue
 				}
 				response, ok := op.Responses[fmt.Sprint(e.Status)]

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 )
 
 // codeList is the document of all codes.
@@ -19,12 +19,12 @@ type codeList struct {
 }
 
 type errorCode struct {
-	Code        string             `json:"code"`
-	Status      int                `json:"status"`
-	Description string             `json:"description"`
-	Operations  []apikey.Operation `json:"operations,omitempty"`
-	When        string             `json:"when,omitempty"`
-	Example     *request           `json:"example,omitempty"`
+	Code        string            `json:"code"`
+	Status      int               `json:"status"`
+	Description string            `json:"description"`
+	Operations  []operation.Right `json:"operations,omitempty"`
+	When        string            `json:"when,omitempty"`
+	Example     *request          `json:"example,omitempty"`
 }
 
 type request struct {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 )
 
 // examples holds real answers of the service, NAME.json for a success and NAME-STATUS.json for a failure that is not a fixed
@@ -20,16 +20,16 @@ import (
 var examples embed.FS
 
 // answers names the schemas of what an operation answers beside Failure.
-var answers = map[apikey.Operation]map[int]string{
-	apikey.BagsForFlight:    {200: "FlightBags"},
-	apikey.History:          {200: "History"},
-	apikey.BagsForPassenger: {200: "PassengerBags"},
-	apikey.DelayedBags:      {200: "Report", 400: "RelayedFailure", 404: "RelayedFailure"},
-	apikey.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
+var answers = map[operation.Right]map[int]string{
+	operation.BagsForFlight:    {200: "FlightBags"},
+	operation.History:          {200: "History"},
+	operation.BagsForPassenger: {200: "PassengerBags"},
+	operation.DelayedBags:      {200: "Report", 400: "RelayedFailure", 404: "RelayedFailure"},
+	operation.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
 }
 
 // jsonp are the operations that can answer with a script.
-var jsonp = []apikey.Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags}
+var jsonp = []operation.Right{operation.BagsForFlight, operation.History, operation.BagsForPassenger, operation.DelayedBags}
 
 // content is the forms of an answer. JSON stands first, since generators of clients take the first one.
 type content struct {
@@ -37,26 +37,26 @@ type content struct {
 	Script object `json:"application/javascript,omitempty"`
 }
 
-func responses(operation apikey.Operation) (object, error) {
-	schemas, known := answers[operation]
+func responses(right operation.Right) (object, error) {
+	schemas, known := answers[right]
 	if !known {
-		return nil, fmt.Errorf("describe answers: no operation %q", operation)
+		return nil, fmt.Errorf("describe answers: no right %q", right)
 	}
-	byStatus := entries(operation)
+	byStatus := entries(right)
 	if byStatus[http.StatusOK] == nil {
 		byStatus[http.StatusOK] = nil // there is an answer 200, though it carries no code
 	}
 	all := object{}
 	for status, given := range byStatus {
-		shown, err := shownExamples(operation, status, given)
+		shown, err := shownExamples(right, status, given)
 		if err != nil {
 			return nil, err
 		}
 		forms := content{JSON: object{"schema": schema(schemas[status], given), "examples": shown}}
-		if slices.Contains(jsonp, operation) {
+		if slices.Contains(jsonp, right) {
 			forms.Script = object{"schema": object{"type": "string"}}
 		}
-		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(operation, status), "content": forms}
+		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(right, status), "content": forms}
 	}
 	return all, nil
 }
@@ -97,7 +97,7 @@ func describe(status int, given []fault.Entry) string {
 	return strings.Join(lines, "\n")
 }
 
-func headers(operation apikey.Operation, status int) object {
+func headers(right operation.Right, status int) object {
 	all := object{
 		"X-Request-Id":        reference("headers", "RequestId"),
 		"RateLimit-Limit":     reference("headers", "RateLimitLimit"),
@@ -105,7 +105,7 @@ func headers(operation apikey.Operation, status int) object {
 		"RateLimit-Reset":     reference("headers", "RateLimitReset"),
 	}
 	switch {
-	case status == http.StatusServiceUnavailable && operation == apikey.DelayedBags:
+	case status == http.StatusServiceUnavailable && right == operation.DelayedBags:
 		all["Retry-After"] = reference("headers", "RetryAfterUnlessUnknown")
 	case status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests:
 		all["Retry-After"] = reference("headers", "RetryAfter")
@@ -114,11 +114,11 @@ func headers(operation apikey.Operation, status int) object {
 }
 
 // shownExamples are answers with the status: the real ones, and one for each code that is always the same answer.
-func shownExamples(operation apikey.Operation, status int, given []fault.Entry) (object, error) {
+func shownExamples(right operation.Right, status int, given []fault.Entry) (object, error) {
 	shown := object{}
-	file, name := string(operation)+"-"+strconv.Itoa(status), "real"
+	file, name := string(right)+"-"+strconv.Itoa(status), "real"
 	if status == http.StatusOK {
-		file, name = string(operation), "success"
+		file, name = string(right), "success"
 	}
 	if text, err := examples.ReadFile("examples/" + file + ".json"); err == nil {
 		if !json.Valid(text) {

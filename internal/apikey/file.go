@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"bagtrail/internal/operation"
 	"bagtrail/internal/strictyaml"
 )
 
@@ -59,7 +60,7 @@ func readKey(v strictyaml.Value) *Key {
 		"airlines": func(v strictyaml.Value) { key.Airlines = readScope(v, isAirline, "an airline of 2 or 3 characters") },
 		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, isAirport, "an airport of three capitals") },
 		"operations": func(v strictyaml.Value) {
-			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operations, ", "))
+			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operation.Rights(), ", "))
 		},
 		"conceal": func(v strictyaml.Value) { key.Conceal = v.Bool() },
 		"expires": func(v strictyaml.Value) { key.Expires = v.Time() },
@@ -172,4 +173,4 @@ func isAirport(s string) bool {
 	return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-func isOperation(s string) bool { return slices.Contains(operations, s) }
+func isOperation(s string) bool { return slices.Contains(operation.Rights(), s) }

@@ -13,22 +13,6 @@ import (
 	"bagtrail/enricher/airline"
 )
 
-// Operation is one of the operations that a key may cover, by its name in the key file.
-type Operation string
-
-// The operations.
-const (
-	ProcessBIM       Operation = "processbim"
-	BagsForFlight    Operation = "bagsforflight"
-	History          Operation = "history"
-	BagsForPassenger Operation = "bagsforpassenger"
-	DelayedBags      Operation = "delayedbags"
-)
-
-var operations = []string{
-	string(ProcessBIM), string(BagsForFlight), string(History), string(BagsForPassenger), string(DelayedBags),
-}
-
 // Scope is a list of codes that a key covers. The zero Scope covers nothing.
 type Scope struct {
 	All   bool     // it covers every code, also those that are not known

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/operation"
 	"bagtrail/parser"
 )
 
-// MayUse reports whether the key covers the operation.
-func (k *Key) MayUse(operation Operation) bool { return k.Operations.Has(string(operation)) }
+// MayUse reports whether the key has a right.
+func (k *Key) MayUse(right operation.Right) bool { return k.Operations.Has(string(right)) }
 
 // Limited reports whether there are airlines or airports that the key does not cover.
 func (k *Key) Limited() bool { return !k.Airlines.All || !k.Airports.All }

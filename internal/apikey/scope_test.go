@@ -8,6 +8,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/operation"
 	"bagtrail/parser"
 )
 
@@ -53,8 +54,8 @@ func TestAListLeftOutOrAStarIsEverythingAndAnEmptyOneNothing(t *testing.T) {
 
 func TestAKeyCoversItsOperations(t *testing.T) {
 	k := &apikey.Key{Operations: apikey.ScopeOf([]string{"history", "delayedbags"})}
-	for operation, want := range map[apikey.Operation]bool{
-		apikey.History: true, apikey.DelayedBags: true, apikey.ProcessBIM: false, apikey.BagsForFlight: false, apikey.BagsForPassenger: false,
+	for operation, want := range map[operation.Right]bool{
+		operation.History: true, operation.DelayedBags: true, operation.ProcessBIM: false, operation.BagsForFlight: false, operation.BagsForPassenger: false,
 	} {
 		if k.MayUse(operation) != want {
 			t.Errorf("%s: %v", operation, !want)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/operation"
 )
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -180,8 +181,8 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 func TestTheDevelopmentKeyHasEveryRight(t *testing.T) {
 	store := apikey.Development()
 	k, found := store.Lookup(apikey.DevelopmentKey, now)
-	if !found || apikey.DevelopmentKey != "bagtrail-development" || k.Limited() || k.Customer == "" || !k.MayUse(apikey.ProcessBIM) ||
-		!k.MayUse(apikey.History) || !k.Take(now).Allowed {
+	if !found || apikey.DevelopmentKey != "bagtrail-development" || k.Limited() || k.Customer == "" || !k.MayUse(operation.ProcessBIM) ||
+		!k.MayUse(operation.History) || !k.Take(now).Allowed {
 		t.Errorf("found %v: %+v", found, k)
 	}
 	for _, text := range []string{"", "bagtrail", "secret"} {

@@ -12,6 +12,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/config"
+	"bagtrail/internal/operation"
 )
 
 func (p *process) keys() *cobra.Command {
@@ -75,7 +76,7 @@ func (p *process) createKey() *cobra.Command {
 	flags.StringVar(&key.Customer, "customer", "", "customer `id` of the key; without one it cannot ask for histories")
 	flags.StringSliceVar(&airlines, "airlines", nil, `comma `+"`list`"+` of airlines; left out or "*" all, "" none`)
 	flags.StringSliceVar(&airports, "airports", nil, `comma `+"`list`"+` of airports; left out or "*" all, "" none`)
-	flags.StringSliceVar(&operations, "operations", nil, "comma `list` of processbim, bagsforflight, history, bagsforpassenger, delayedbags; left out or \"*\" all")
+	flags.StringSliceVar(&operations, "operations", nil, "comma `list` of "+strings.Join(operation.Rights(), ", ")+"; left out or \"*\" all")
 	flags.BoolVar(&key.Conceal, "conceal", false, "answer as if bags that the key does not cover were not there")
 	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339) from which the key is unknown; default never")
 	flags.Float64Var(&key.Rate, "rate", 0, "requests a second that the key may make; 0 sets no limit")

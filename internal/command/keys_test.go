@@ -9,6 +9,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/command"
+	"bagtrail/internal/operation"
 )
 
 func TestKeysCreatesListsAndRevokes(t *testing.T) {
@@ -28,7 +29,7 @@ func TestKeysCreatesListsAndRevokes(t *testing.T) {
 		t.Fatal(err)
 	}
 	key, found := store.Lookup(text, time.Now())
-	if !found || key.Customer != "SWISS" || !key.Airline("WK") || key.Airline("BA") || key.Airport("ZRH") || !key.MayUse(apikey.History) || key.MayUse(apikey.ProcessBIM) {
+	if !found || key.Customer != "SWISS" || !key.Airline("WK") || key.Airline("BA") || key.Airport("ZRH") || !key.MayUse(operation.History) || key.MayUse(operation.ProcessBIM) {
 		t.Errorf("%v %+v", found, key)
 	}
 

@@ -7,6 +7,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/parser"
 )
 
@@ -49,7 +50,7 @@ func (s *service) keysInForce() (*apikey.Store, error) {
 // may reports whether the key that posted a message may do so now.
 func (s senders) may(env ingestor.Envelope) bool {
 	key, known := s.keys.Named(env.Sender, s.now)
-	if !known || !key.MayUse(apikey.ProcessBIM) {
+	if !known || !key.MayUse(operation.ProcessBIM) {
 		return false
 	}
 	var m parser.Message

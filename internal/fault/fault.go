@@ -10,26 +10,23 @@ import (
 	"slices"
 	"strings"
 
-	"bagtrail/internal/apikey"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
-// Operation is the name of an operation, as key files and logs write it.
-type Operation = apikey.Operation
-
 // Entry is one line of the register.
 type Entry struct {
 	Code       string
-	Operations []Operation // that answer with it; empty where no operation was reached
-	Status     int         // HTTP status of the answer
-	Text       string      // error_description; for a fault in a message, its beginning
-	When       string      // what must hold beside the request; "" where the request alone draws the code
+	Operations []operation.Right // that answer with it; empty where no operation was reached
+	Status     int               // HTTP status of the answer
+	Text       string            // error_description; for a fault in a message, its beginning
+	When       string            // what must hold beside the request; "" where the request alone draws the code
 	Example    Example
 }
 
 // Gives reports whether the operation can answer with the entry.
-func (e *Entry) Gives(op Operation) bool { return slices.Contains(e.Operations, op) }
+func (e *Entry) Gives(op operation.Right) bool { return slices.Contains(e.Operations, op) }
 
 // Example is a request that draws a code. The key "demo" has every right, "other-airline" none for the airline and
 // airports of the example, "no-customer" belongs to no customer; "nobody" is unknown.

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 )
 
-// codes are the codes of interface 7.2 to 7.6 and of rules §4, by operation.
-var codes = map[apikey.Operation]string{
-	apikey.BagsForFlight:    "SVCGBF001-015 SVCSRV0016 SVCSRV002 SVCSRV007 SVCSRV008",
-	apikey.History:          "SVCGBH001-015 SVCSRV001 SVCSRV002 SVCSRV007 SVCSRV008",
-	apikey.BagsForPassenger: "SVCGBP001-006 SVCGBH002 SVCSRV001 SVCSRV002 SVCSRV007 SVCSRV008",
-	apikey.DelayedBags:      "SVCGBH003 SVCGBH004 SVCDBR005 SVCSRV001 SVCSRV002 SVCSRV003 SVCSRV005 SVCSRV007 SVCSRV008 SVCSRV009",
-	apikey.ProcessBIM:       "SVCPRB001-023 SVCPRB025 SVCPRB027 SVCPRB039-041 SVCSRV001 SVCSRV003 SVCSRV004 SVCSRV007 SVCSRV008",
+// codes are the codes of interface 7.2 to 7.6 and of rules §4, by right.
+var codes = map[operation.Right]string{
+	operation.BagsForFlight:    "SVCGBF001-015 SVCSRV0016 SVCSRV002 SVCSRV007 SVCSRV008",
+	operation.History:          "SVCGBH001-015 SVCSRV001 SVCSRV002 SVCSRV007 SVCSRV008",
+	operation.BagsForPassenger: "SVCGBP001-006 SVCGBH002 SVCSRV001 SVCSRV002 SVCSRV007 SVCSRV008",
+	operation.DelayedBags:      "SVCGBH003 SVCGBH004 SVCDBR005 SVCSRV001 SVCSRV002 SVCSRV003 SVCSRV005 SVCSRV007 SVCSRV008 SVCSRV009",
+	operation.ProcessBIM:       "SVCPRB001-023 SVCPRB025 SVCPRB027 SVCPRB039-041 SVCSRV001 SVCSRV003 SVCSRV004 SVCSRV007 SVCSRV008",
 }
 
 func expand(list string) map[string]bool {
@@ -38,25 +38,25 @@ func expand(list string) map[string]bool {
 }
 
 func TestRegisterHoldsEveryCodeOfTheInterfaceForItsOperationAndNoOther(t *testing.T) {
-	for operation, list := range codes {
+	for right, list := range codes {
 		want := expand(list)
 		for _, e := range fault.Register() {
-			if !e.Gives(operation) {
+			if !e.Gives(right) {
 				continue
 			}
-			if isWarning := operation == apikey.ProcessBIM && e.Status == 200; isWarning && e.Code == "SVCPRB023" {
+			if isWarning := right == operation.ProcessBIM && e.Status == 200; isWarning && e.Code == "SVCPRB023" {
 				continue // it is an error as well
 			}
-			if e.Code == "SVCSRV001" && e.Operations[0] == apikey.DelayedBags && len(e.Operations) == 1 {
+			if e.Code == "SVCSRV001" && e.Operations[0] == operation.DelayedBags && len(e.Operations) == 1 {
 				continue // said a second time, if nobody knows whether a report was created
 			}
 			if !want[e.Code] {
-				t.Errorf("%s gives %s, which is not its own or is there twice", operation, e.Code)
+				t.Errorf("%s gives %s, which is not its own or is there twice", right, e.Code)
 			}
 			delete(want, e.Code)
 		}
 		for code := range want {
-			t.Errorf("%s does not give %s", operation, code)
+			t.Errorf("%s does not give %s", right, code)
 		}
 	}
 }
@@ -78,11 +78,11 @@ func TestEveryEntryHasStatusTextAndExample(t *testing.T) {
 
 func TestStatusesAreThoseOfTheInterface(t *testing.T) {
 	for _, e := range fault.Register() {
-		for _, operation := range e.Operations {
-			post := operation == apikey.DelayedBags || operation == apikey.ProcessBIM
-			allowed := map[int]bool{200: !post || e.Code == "SVCPRB023" || e.Code == "SVCPRB025", 400: true, 401: post, 404: operation == apikey.DelayedBags, 413: post, 429: true, 500: true, 503: true}
+		for _, right := range e.Operations {
+			post := right == operation.DelayedBags || right == operation.ProcessBIM
+			allowed := map[int]bool{200: !post || e.Code == "SVCPRB023" || e.Code == "SVCPRB025", 400: true, 401: post, 404: right == operation.DelayedBags, 413: post, 429: true, 500: true, 503: true}
 			if !allowed[e.Status] {
-				t.Errorf("%s answers %s with %d", operation, e.Code, e.Status)
+				t.Errorf("%s answers %s with %d", right, e.Code, e.Status)
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package fault
 import (
 	"net/http"
 
-	"bagtrail/internal/apikey"
+	"bagtrail/internal/operation"
 )
 
 // The entries, by the operation that gives them. None is no entry.
@@ -99,15 +99,15 @@ const (
 )
 
 var (
-	forFlight    = []Operation{apikey.BagsForFlight}
-	forHistory   = []Operation{apikey.History}
-	forPassenger = []Operation{apikey.BagsForPassenger}
-	forDelayed   = []Operation{apikey.DelayedBags}
-	forBIM       = []Operation{apikey.ProcessBIM}
-	forPosts     = []Operation{apikey.DelayedBags, apikey.ProcessBIM}
-	withJSONP    = []Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags}
-	allButFlight = []Operation{apikey.History, apikey.BagsForPassenger, apikey.DelayedBags, apikey.ProcessBIM}
-	forAll       = []Operation{apikey.BagsForFlight, apikey.History, apikey.BagsForPassenger, apikey.DelayedBags, apikey.ProcessBIM}
+	forFlight    = []operation.Right{operation.BagsForFlight}
+	forHistory   = []operation.Right{operation.History}
+	forPassenger = []operation.Right{operation.BagsForPassenger}
+	forDelayed   = []operation.Right{operation.DelayedBags}
+	forBIM       = []operation.Right{operation.ProcessBIM}
+	forPosts     = []operation.Right{operation.DelayedBags, operation.ProcessBIM}
+	withJSONP    = []operation.Right{operation.BagsForFlight, operation.History, operation.BagsForPassenger, operation.DelayedBags}
+	allButFlight = []operation.Right{operation.History, operation.BagsForPassenger, operation.DelayedBags, operation.ProcessBIM}
+	forAll       = []operation.Right{operation.BagsForFlight, operation.History, operation.BagsForPassenger, operation.DelayedBags, operation.ProcessBIM}
 )
 
 func get(target, key string) Example        { return Example{http.MethodGet, target, key, ""} }

@@ -8,16 +8,14 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 )
 
-// Operation is one operation of the interface: where it is found, how it turns callers away, and what it does.
+// Operation is one operation of the interface, with how it turns callers away and what it does.
 type Operation struct {
-	Name     fault.Operation
-	Method   string
-	Template string // path with placeholders: /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}
-	JSONP    bool   // the query parameter callback turns the answer into a script
+	operation.Operation // a body is read before Serve is called
+
 	Refusals Refusals
-	Body     bool          // the request has a body, which is read before Serve is called
 	Limit    time.Duration // how long Serve may take; its context ends then. 0: it bounds itself
 
 	// Serve does the operation. It is called for a caller whose key is known; it checks, in this order, parameters (Call.Faults),

@@ -23,6 +23,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -51,8 +52,7 @@ func history(serve func(context.Context, *web.Call) web.Answer) web.Operation {
 		}
 	}
 	return web.Operation{
-		Name: apikey.History, Method: http.MethodGet, JSONP: true, Limit: time.Second, Serve: serve,
-		Template: "/baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}",
+		Operation: operation.ByID("history"), Limit: time.Second, Serve: serve,
 		Refusals: web.Refusals{
 			KeyMissing: fault.HistoryKeyMissing, KeyUnknown: fault.HistoryKeyUnknown, NoCustomer: fault.HistoryNoCustomer,
 			NotAuthorised: fault.HistoryNotAuthorised, Unavailable: fault.Unavailable,
@@ -63,7 +63,7 @@ func history(serve func(context.Context, *web.Call) web.Answer) web.Operation {
 // bim answers with its body.
 func bim() web.Operation {
 	return web.Operation{
-		Name: apikey.ProcessBIM, Method: http.MethodPost, Limit: time.Second, Body: true, Template: "/baggage/processbim/v1.0/",
+		Operation: operation.ByID("processbim"), Limit: time.Second,
 		Refusals: web.Refusals{KeyMissing: fault.BIMKeyMissing, KeyUnknown: fault.BIMKeyUnknown, NotAuthorised: fault.BIMNotAuthorised, Unavailable: fault.Unavailable},
 		Serve: func(_ context.Context, c *web.Call) web.Answer {
 			if c.TooLarge {

@@ -39,6 +39,7 @@ var rings = []struct {
 	{"internal/collector", text},
 	{"internal/smallmap", text},
 	{"internal/gather", text},
+	{"internal/operation", text},
 	{"internal/strictjson", text},
 	{"internal/parallel", text},
 	{"internal/strictyaml", text},

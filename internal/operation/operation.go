@@ -1,0 +1,77 @@
+// Package operation lists the operations of the HTTP interface, once: where each is found, what it takes, and the name
+// under which a key may be limited to it. Routing, key files, the OpenAPI document and the docs follow this list.
+//
+// The package does nothing itself: package web routes and answers, the packages that hold data serve.
+package operation
+
+import (
+	"net/http"
+	"slices"
+)
+
+// Right is a name that the member operations of a key may hold.
+type Right string
+
+// The rights. Each of the five operations has its own.
+const (
+	ProcessBIM       Right = "processbim"
+	BagsForFlight    Right = "bagsforflight"
+	History          Right = "history"
+	BagsForPassenger Right = "bagsforpassenger"
+	DelayedBags      Right = "delayedbags"
+)
+
+// Operation is one operation.
+type Operation struct {
+	ID       string // operationId in the OpenAPI document
+	Right    Right  // what a key needs to call it
+	Method   string
+	Template string // path with placeholders: /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}
+	JSONP    bool   // the query parameter callback turns the answer into a script
+	Body     bool   // the request has a body
+}
+
+// list holds every operation, in the order of the documents.
+var list = []Operation{
+	{ID: "processbim", Right: ProcessBIM, Method: http.MethodPost, Body: true, Template: "/baggage/processbim/v1.0/"},
+	{
+		ID: "bagsforflight", Right: BagsForFlight, Method: http.MethodGet, JSONP: true,
+		Template: "/baggage/bagsforflight/v1.0/airport_code/{airport_code}/arr_dep_indicator/{arr_dep_indicator}" +
+			"/airline_code/{airline_code}/flight_no/{flight_no}/dep_flight_date/{dep_flight_date}",
+	},
+	{
+		ID: "history", Right: History, Method: http.MethodGet, JSONP: true,
+		Template: "/baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}",
+	},
+	{
+		ID: "bagsforpassenger", Right: BagsForPassenger, Method: http.MethodGet, JSONP: true,
+		Template: "/baggage/bagsforpassenger/v1.0/pnr/{pnr}/dep_flight_date/{dep_flight_date}",
+	},
+	{
+		ID: "delayedbags", Right: DelayedBags, Method: http.MethodPost, JSONP: true, Body: true,
+		Template: "/baggage/delayedbags/v1.0/",
+	},
+}
+
+// All returns every operation.
+func All() []Operation { return slices.Clone(list) }
+
+// ByID returns the operation with that ID. It panics if there is none, which is a defect of the program.
+func ByID(id string) Operation {
+	at := slices.IndexFunc(list, func(op Operation) bool { return op.ID == id })
+	if at < 0 {
+		panic("no operation " + id)
+	}
+	return list[at]
+}
+
+// Rights returns the names of all rights, each once.
+func Rights() []string {
+	var names []string
+	for _, op := range list {
+		if !slices.Contains(names, string(op.Right)) {
+			names = append(names, string(op.Right))
+		}
+	}
+	return names
+}
