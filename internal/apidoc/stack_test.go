@@ -19,9 +19,9 @@ import (
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
@@ -127,16 +127,11 @@ func newStack(t testing.TB) *stack {
 		t.Fatal(err)
 	}
 	trails := func(seen bag.Sight) queryapi.Trails { return &switchable{s.trails.For(seen), s.trails.state} }
-	outcomes, err := bagstore.Open(bagstore.Config{Retention: 24 * time.Hour, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = outcomes.Close() })
 	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}}.Operations()
 	operations = append(operations,
 		(&queryapi.DelayedBags{
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},
-			Outcomes: reportstore.New(outcomes.Client()), Clock: clock,
+			Outcomes: reportstore.New(redistest.Open(t, "")), Clock: clock,
 		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Judge: pipeline.Judge, Clock: clock}.Operation())
 	pages, err := apidoc.Pages("test", clock)

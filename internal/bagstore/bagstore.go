@@ -1,27 +1,23 @@
 // Package bagstore keeps the index in Redis: every accepted message under each plate that it names, or each container
-// that it positions, and the plates by flight, container, PNR and re-flighted bag. It is the only importer of go-redis. It
-// stores messages, not events: what they mean is folded when they are read, so every write commutes with every other, may
-// be repeated, and needs no transaction.
+// that it positions, and the plates by flight, container, PNR and re-flighted bag. It stores messages, not events: what
+// they mean is folded when they are read, so every write commutes with every other, may be repeated, and needs no
+// transaction.
 //
 // The guarantees: what File has reported as filed is in Redis whole; a read is whole or an error, but for values that are
 // damaged, which stall nobody: they are left out and moved aside, and filing their messages again brings them back; nothing
-// is kept longer than retention allows. All that goes wrong on the way to Redis and back is ErrUnavailable.
+// is kept longer than retention allows. All that goes wrong on the way to Redis and back is redis.ErrUnavailable.
 package bagstore
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"bagtrail/internal/bagstore/codec"
+	"bagtrail/internal/redis"
 )
 
-// Config says where the index is kept, and for how long.
+// Config says for how long the index is kept.
 type Config struct {
-	URL       string           // of Redis, see ParseURL; "" for one inside this process
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
 
@@ -30,8 +26,9 @@ type Config struct {
 	Damaged func(digest string, err error)
 }
 
-// Store is a connection to the index. It is safe for concurrent use.
+// Store is the index. It is safe for concurrent use.
 type Store struct {
+	redis     *redis.Client
 	keys      keys
 	retention retention
 	now       func() time.Time
@@ -40,80 +37,39 @@ type Store struct {
 	recent    recent
 	damages   damages
 	damaged   func(digest string, err error)
-	reading   redis.UniversalClient
-	writing   redis.UniversalClient
-	embedded  *embedded // nil where Redis is a server
 }
 
-// Open returns a store. It does not connect: the first use does, and Check and Ready say whether it can be done.
-// An error is a fault in c, all faults together; it never holds a password.
-func Open(c Config) (*Store, error) {
+// Open returns a store of what client leads to. The caller closes the store before the client.
+func Open(client *redis.Client, c Config) (*Store, error) {
 	if c.Retention < time.Second {
 		return nil, fmt.Errorf("bagstore: retention of %v is less than a second", c.Retention)
 	}
 	s := &Store{
+		redis:     client,
+		keys:      keys(client.Prefix()),
 		retention: newRetention(c.Retention),
 		now:       c.Now,
 		codec:     codec.New(),
-		settled:   newSettled(mostMarks),
+		settled:   newSettled(mostMarks, client.Connects),
 		damages:   damages{waiting: make(map[damage]struct{}), ended: make(chan struct{})},
 		damaged:   c.Damaged,
 	}
 	if s.damaged == nil {
 		s.damaged = func(string, error) {}
 	}
-	if c.URL == "" {
-		e, err := startEmbedded(c.Now, time.Duration(s.retention.granule)*time.Second)
-		if err != nil {
-			return nil, fmt.Errorf("bagstore: %w", err)
-		}
-		s.embedded = e
-		s.connect(Address{Hosts: []string{"in-process"}})
-		return s, nil
-	}
-	address, err := ParseURL(c.URL)
-	if err != nil {
-		return nil, fmt.Errorf("bagstore: %w", err)
-	}
-	s.keys = keys(address.Prefix)
-	s.connect(address)
 	return s, nil
 }
 
-// Client returns the client for writing, for a store beside this one, and the prefix of the installation's keys. It is closed with s.
-func (s *Store) Client() (redis.UniversalClient, string) { return s.writing, string(s.keys) }
-
-// Embedded reports whether the index lives in this process, and so ends with it.
-func (s *Store) Embedded() bool { return s.embedded != nil }
-
-// Ready returns nil where Redis answers now, on every master of a cluster; else, and within a second, ErrUnavailable.
-func (s *Store) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readLimit(1))
-	defer cancel()
-	err := s.eachMaster(ctx, s.reading, func(ctx context.Context, client redis.UniversalClient) error {
-		return client.Ping(ctx).Err()
-	})
-	return unavailable("ping", err)
-}
-
-// Close ends all connections, and an in-process Redis with everything that it holds.
-func (s *Store) Close() error {
+// Close waits until nothing is being moved aside any more. It leaves the client open.
+func (s *Store) Close() {
 	s.damages.end()
-	err := errors.Join(s.reading.Close(), s.writing.Close())
 	s.damages.working.Wait()
-	if s.embedded != nil {
-		s.embedded.close()
-	}
-	if err != nil {
-		return fmt.Errorf("bagstore: close: %w", err)
-	}
-	return nil
 }
 
-// eachMaster calls f for the server, or for every master of a cluster at once.
-func (s *Store) eachMaster(ctx context.Context, client redis.UniversalClient, f func(context.Context, redis.UniversalClient) error) error {
-	if cluster, ok := client.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error { return f(ctx, master) })
+// unavailable returns nil for nil, otherwise a redis.ErrUnavailable.
+func unavailable(operation string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return f(ctx, client)
+	return redis.Unavailable("bagstore: "+operation, err)
 }

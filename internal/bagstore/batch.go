@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bagstore/codec"
+	"bagtrail/internal/redis"
 )
 
 // A batch is sent when it has this many commands, or bytes: enough that a round trip costs little, and so little that
@@ -27,8 +28,8 @@ type batch struct {
 	holder   int32 // whose value that is, counted from 1; 0 without one
 	words    []string
 	args     []any
-	pipeline []redis.Cmder
-	replies  []*redis.IntCmd
+	pipeline []goredis.Cmder
+	replies  []*goredis.IntCmd
 }
 
 // command is one command of a batch.
@@ -96,24 +97,12 @@ func (b *batch) expire(key span, until int64) {
 
 // send sends the commands, whose words lie in text, in one round trip, and returns the first error of any of them. The
 // replies are in order.
-func (b *batch) send(ctx context.Context, client redis.UniversalClient, text string) error {
+func (b *batch) send(ctx context.Context, client *redis.Client, text string) error {
 	if len(b.commands) == 0 {
 		return nil
 	}
 	b.build(ctx, text)
-	pipeline := client.Pipeline()
-	if err := pipeline.BatchProcess(ctx, b.pipeline...); err != nil {
-		return err
-	}
-	if _, err := pipeline.Exec(ctx); err != nil {
-		return err
-	}
-	for _, reply := range b.replies {
-		if err := reply.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return client.Write(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, b.pipeline...) })
 }
 
 // build makes the commands of the client. Their arguments are pointers into memory that must not move any more.
@@ -142,7 +131,7 @@ func (b *batch) build(ctx context.Context, text string) {
 		case laterExpiry:
 			b.args = append(b.args, "expireat", key, &c.until, "gt")
 		}
-		reply := redis.NewIntCmd(ctx, b.args[first:len(b.args):len(b.args)]...)
+		reply := goredis.NewIntCmd(ctx, b.args[first:len(b.args):len(b.args)]...)
 		b.pipeline, b.replies = append(b.pipeline, reply), append(b.replies, reply)
 	}
 }

@@ -1,16 +1,17 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/bagstore/codec/invent"
 	"bagtrail/internal/trail"
 )
@@ -39,7 +40,7 @@ func BenchmarkFile(b *testing.B) {
 	for name, url := range backends(b) {
 		all := stream(2000)
 		b.Run(name, func(b *testing.B) {
-			w := open(b, bagstore.Config{URL: url}).Writer()
+			w := open(b, url, bagstore.Config{}).Writer()
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				at := i * 500 % len(all)
@@ -53,11 +54,11 @@ func BenchmarkFile(b *testing.B) {
 			continue
 		}
 		b.Run(name+"/bare", func(b *testing.B) {
-			a, err := bagstore.ParseURL(url)
+			a, err := redis.ParseURL(url)
 			if err != nil {
 				b.Fatal(err)
 			}
-			client := redis.NewClient(&redis.Options{Addr: a.Hosts[0]})
+			client := goredis.NewClient(&goredis.Options{Addr: a.Hosts[0]})
 			defer func() {
 				if err := client.Close(); err != nil {
 					b.Error(err)
@@ -71,7 +72,7 @@ func BenchmarkFile(b *testing.B) {
 					e, ctx := f.Entries[0], context.Background()
 					pipeline.HSet(ctx, "h:"+string(e.Plate), fmt.Sprint(at+j), f.Raw)
 					for _, x := range e.Flights {
-						pipeline.ZAdd(ctx, "z:"+x.Airline+x.Number, redis.Z{Score: float64(f.Received.Unix()), Member: string(e.Plate)})
+						pipeline.ZAdd(ctx, "z:"+x.Airline+x.Number, goredis.Z{Score: float64(f.Received.Unix()), Member: string(e.Plate)})
 					}
 				}
 				if _, err := pipeline.Exec(context.Background()); err != nil {
@@ -88,7 +89,7 @@ func BenchmarkTrails(b *testing.B) {
 	for name, url := range backends(b) {
 		for _, n := range []int{1, 300} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				s := open(b, bagstore.Config{URL: url})
+				s := open(b, url, bagstore.Config{})
 				all := stream(n)
 				if _, err := s.Writer().File(context.Background(), all); err != nil {
 					b.Fatal(err)
@@ -118,5 +119,5 @@ func BenchmarkTrails(b *testing.B) {
 }
 
 func backends(b *testing.B) map[string]string {
-	return map[string]string{"redis": bagstoretest.StartServer(b).URL(""), "in-process": ""}
+	return map[string]string{"redis": redistest.StartServer(b).URL(""), "in-process": ""}
 }

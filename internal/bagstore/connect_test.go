@@ -1,6 +1,7 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -15,15 +16,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
-	"bagtrail/test/loopback"
 )
 
 func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
@@ -34,7 +32,7 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 	}
 	t.Cleanup(server.Close)
 	filings := oneBag(3)
-	s := open(t, bagstore.Config{URL: "rediss://" + server.Addr() + "?ca=" + file})
+	s := open(t, "rediss://"+server.Addr()+"?ca="+file, bagstore.Config{})
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +40,7 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 		t.Error(err)
 	}
 	var unknown x509.UnknownAuthorityError
-	if err := open(t, bagstore.Config{URL: "rediss://" + server.Addr()}).Ready(context.Background()); !errors.As(err, &unknown) {
+	if err := redistest.Open(t, "rediss://"+server.Addr()).Ready(context.Background()); !errors.As(err, &unknown) {
 		t.Errorf("with the certificates of the system: %v", err)
 	}
 }
@@ -71,18 +69,18 @@ func selfSigned(t *testing.T) (tls.Certificate, string) {
 
 // A sentinel names the master; when it names another one, the store goes there.
 func TestSentinelsNameTheMaster(t *testing.T) {
-	master := bagstoretest.StartServer(t)
+	master := redistest.StartServer(t)
 	host, port, err := net.SplitHostPort(master.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	replica := bagstoretest.StartServer(t, "--replicaof", host+" "+port)
+	replica := redistest.StartServer(t, "--replicaof", host+" "+port)
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\n", host, port), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sentinel := bagstoretest.StartSentinel(t, file)
-	s := open(t, bagstore.Config{URL: "redis+sentinel://" + sentinel.Addr + "/blue"})
+	sentinel := redistest.StartSentinel(t, file)
+	s := open(t, "redis+sentinel://"+sentinel.Addr+"/blue", bagstore.Config{})
 	filings := oneBag(3)
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
@@ -90,32 +88,14 @@ func TestSentinelsNameTheMaster(t *testing.T) {
 	if err := complete(t, s, filings); err != nil {
 		t.Error(err)
 	}
-	bagstoretest.Eventually(t, 20*time.Second, "the sentinel does not know the replica, or the replica the messages", func() bool {
+	redistest.Eventually(t, 20*time.Second, "the sentinel does not know the replica, or the replica the messages", func() bool {
 		keys, err := replica.Client(t).DBSize(context.Background()).Result()
 		known, errKnown := exec.Command("redis-cli", "-p", sentinel.Port(), "sentinel", "replicas", "blue").Output()
 		return err == nil && errKnown == nil && keys == 3 && len(known) > 10
 	})
 	master.Kill(t)
-	bagstoretest.Eventually(t, 60*time.Second, "the store does not find the new master", func() bool {
+	redistest.Eventually(t, 60*time.Second, "the store does not find the new master", func() bool {
 		_, err := s.Writer().File(context.Background(), filings)
 		return err == nil && complete(t, s, filings) == nil
 	})
-}
-
-// TestRedialsAreOneLogLineAMinute asks a server that is away again and again; the line says how many were left out.
-func TestRedialsAreOneLogLineAMinute(t *testing.T) {
-	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	var lines []string
-	bagstore.ClientLog(func(line string, more int) { lines = append(lines, fmt.Sprintf("%.40s +%d", line, more)) }, func() time.Time { return now })
-	t.Cleanup(func() { bagstore.ClientLog(func(string, int) {}, time.Now) })
-	store := open(t, bagstore.Config{URL: "redis://" + loopback.Address(t)})
-	for _, after := range []time.Duration{0, 20 * time.Second, 59 * time.Second, 61 * time.Second, 62 * time.Second} {
-		now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).Add(after)
-		if _, err := store.Check(t.Context()); err == nil {
-			t.Fatal("a server answers")
-		}
-	}
-	if want := []string{"connection pool: failed to dial after 1  +0", "connection pool: failed to dial after 1  +2"}; !slices.Equal(lines, want) {
-		t.Errorf("got %q, want %q", lines, want)
-	}
 }

@@ -9,9 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/redis"
 )
 
 // damage is something in Redis that does not belong where it is: whoever meets it goes on without it, and it is moved aside.
@@ -122,7 +123,7 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 	ctx, cancel := context.WithTimeout(ctx, asideLimit)
 	defer cancel()
 	moved := false
-	err := s.writing.Watch(ctx, func(tx *redis.Tx) (err error) {
+	err := s.redis.WriteClient().Watch(ctx, func(tx *goredis.Tx) (err error) {
 		if moved, err = d.still(ctx, tx, s.keys); err != nil || !moved {
 			return err
 		}
@@ -134,7 +135,7 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 		if until <= 0 {
 			end = time.Unix(s.retention.until(s.now(), s.now()), 0)
 		}
-		_, err = tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		_, err = tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
 			to := s.keys.aside(d.key)
 			switch d.what {
 			case badValue:
@@ -156,7 +157,7 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 		s.settled.forget() // what the key held before is not there any more
 	}
 	switch {
-	case errors.Is(err, redis.TxFailedErr): // somebody wrote there meanwhile: if it is still there, it is met again
+	case errors.Is(err, goredis.TxFailedErr): // somebody wrote there meanwhile: if it is still there, it is met again
 		return nil
 	case err != nil:
 		err = unavailable("move a damaged value aside", err)
@@ -170,11 +171,11 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 }
 
 // still reports whether Redis holds what was met.
-func (d damage) still(ctx context.Context, tx *redis.Tx, k keys) (bool, error) {
+func (d damage) still(ctx context.Context, tx *goredis.Tx, k keys) (bool, error) {
 	switch d.what {
 	case badValue:
 		value, err := tx.HGet(ctx, d.key, d.member).Result()
-		if errors.Is(err, redis.Nil) {
+		if errors.Is(err, goredis.Nil) {
 			return false, nil
 		}
 		return value == d.value, err
@@ -186,9 +187,6 @@ func (d damage) still(ctx context.Context, tx *redis.Tx, k keys) (bool, error) {
 	}
 }
 
-// wrongType reports whether Redis refused a command since the key holds something else.
-func wrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
-
 // digest names a key in logs, where its name must not stand.
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
@@ -198,14 +196,14 @@ func digest(key string) string {
 // send sends the commands of a batch, whose words lie in text. Keys of a wrong type are moved aside first, since nothing
 // could ever be written there.
 func (s *Store) send(ctx context.Context, b *batch, text string) error {
-	err := b.send(ctx, s.writing, text)
-	if !wrongType(err) {
+	err := b.send(ctx, s.redis, text)
+	if !redis.WrongType(err) {
 		return err
 	}
 	moved := make(map[string]bool)
 	for i := range b.commands {
 		key := b.commands[i].key.of(text)
-		if !wrongType(b.replies[i].Err()) || moved[key] {
+		if !redis.WrongType(b.replies[i].Err()) || moved[key] {
 			continue
 		}
 		moved[key] = true
@@ -213,7 +211,7 @@ func (s *Store) send(ctx context.Context, b *batch, text string) error {
 			return err
 		}
 	}
-	return b.send(ctx, s.writing, text)
+	return b.send(ctx, s.redis, text)
 }
 
 // plates returns those of the members of a sorted set that are plates.

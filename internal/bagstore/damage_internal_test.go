@@ -6,26 +6,23 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/redis/redistest"
 )
 
 // Between reading a damaged value and moving it aside, a replay may have brought back the good one.
 func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 	told := 0
-	s, err := Open(Config{Retention: time.Hour, Now: time.Now, Damaged: func(string, error) { told++ }})
+	s, err := Open(redistest.Open(t, ""), Config{Retention: time.Hour, Now: time.Now, Damaged: func(string, error) { told++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	ctx := context.Background()
 	f := []bag.Filing{{Raw: "BSM", Received: time.Now(), Entries: []bag.Entry{{Plate: "0220123456", PNRs: []string{"ABC123"}}}}}
 	if _, err := s.Writer().File(ctx, f); err != nil {
 		t.Fatal(err)
 	}
-	before := s.writing.HGetAll(ctx, "b:0220123456").Val()
+	before := s.redis.WriteClient().HGetAll(ctx, "b:0220123456").Val()
 	for field := range before {
 		for _, d := range []damage{
 			{"b:0220123456", badValue, field, "damaged"},
@@ -39,17 +36,17 @@ func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 			}
 		}
 	}
-	if now := s.writing.HGetAll(ctx, "b:0220123456").Val(); len(before) != 1 || len(now) != 1 || told != 0 {
+	if now := s.redis.WriteClient().HGetAll(ctx, "b:0220123456").Val(); len(before) != 1 || len(now) != 1 || told != 0 {
 		t.Errorf("%q became %q, and %d damages were told", before, now, told)
 	}
-	if keys := s.writing.Keys(ctx, "*").Val(); len(keys) != 2 {
+	if keys := s.redis.WriteClient().Keys(ctx, "*").Val(); len(keys) != 2 {
 		t.Errorf("keys %q", keys)
 	}
 }
 
 func TestDamageThatCannotBeMovedIsToldWithoutItsName(t *testing.T) {
 	told := make(chan error, 1)
-	s, err := Open(Config{URL: "redis://127.0.0.1:1", Retention: time.Hour, Now: time.Now, Damaged: func(digest string, err error) {
+	s, err := Open(redistest.Open(t, "redis://127.0.0.1:1"), Config{Retention: time.Hour, Now: time.Now, Damaged: func(digest string, err error) {
 		if len(digest) != 16 {
 			t.Errorf("digest %q", digest)
 		}
@@ -62,8 +59,6 @@ func TestDamageThatCannotBeMovedIsToldWithoutItsName(t *testing.T) {
 	if err := <-told; err == nil {
 		t.Error("no error")
 	}
-	if err := s.Close(); err != nil { // does not wait until it is tried again
-		t.Error(err)
-	}
+	s.Close()                                                      // does not wait until it is tried again
 	s.meet(damage{"b:0220123456", badValue, "identity", "SECRET"}) // is left alone
 }

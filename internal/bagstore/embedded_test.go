@@ -1,6 +1,7 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"sync"
@@ -14,14 +15,15 @@ import (
 )
 
 func TestWithoutAURLTheIndexIsInTheProcess(t *testing.T) {
-	s := open(t, bagstore.Config{})
-	if !s.Embedded() {
-		t.Error("it is not embedded")
+	client := redistest.Open(t, "")
+	if !client.InProcess() {
+		t.Error("it is not in the process")
 	}
-	if err := s.Ready(context.Background()); err != nil {
+	if err := client.Ready(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if found, err := s.Check(context.Background()); err != nil || len(found) > 0 {
+	s := open(t, "", bagstore.Config{})
+	if found, err := client.Check(context.Background()); err != nil || len(found) > 0 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	filings := oneBag(5)
@@ -31,7 +33,7 @@ func TestWithoutAURLTheIndexIsInTheProcess(t *testing.T) {
 	if err := complete(t, s, filings); err != nil {
 		t.Error(err)
 	}
-	if err := complete(t, open(t, bagstore.Config{}), filings); err == nil {
+	if err := complete(t, open(t, "", bagstore.Config{}), filings); err == nil {
 		t.Error("two of them share what they hold")
 	}
 }
@@ -39,7 +41,7 @@ func TestWithoutAURLTheIndexIsInTheProcess(t *testing.T) {
 func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 	var mu sync.Mutex
 	ahead := time.Duration(0)
-	s := open(t, bagstore.Config{Retention: 700 * time.Second, Now: func() time.Time {
+	s := open(t, "", bagstore.Config{Retention: 700 * time.Second, Now: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		return time.Now().Add(ahead)
@@ -61,12 +63,12 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 	mu.Lock()
 	ahead = 702 * time.Second
 	mu.Unlock()
-	bagstoretest.Eventually(t, 5*time.Second, "they stay", func() bool { return left() == 0 })
+	redistest.Eventually(t, 5*time.Second, "they stay", func() bool { return left() == 0 })
 }
 
 // Long pipelines in both directions at once, from many goroutines, must not block each other.
 func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
-	s := open(t, bagstore.Config{})
+	s := open(t, "", bagstore.Config{})
 	var all sync.WaitGroup
 	for w := range 8 {
 		all.Go(func() {
@@ -93,4 +95,10 @@ func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestARetentionOfLessThanASecondIsRefused(t *testing.T) {
+	if _, err := bagstore.Open(redistest.Open(t, ""), bagstore.Config{Retention: time.Millisecond, Now: time.Now}); err == nil {
+		t.Error("it is taken")
+	}
 }

@@ -1,6 +1,8 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -50,13 +52,13 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 // and filing again makes good what is not.
 func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	direct := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	proxy := redistest.StartProxy(t, server.Addr())
+	direct := open(t, "redis://"+server.Addr(), bagstore.Config{})
 	filings := oneBag(5)
 	cut := 0
 	for after := range 120 {
 		server.FlushAll()
-		s := open(t, bagstore.Config{URL: proxy.URL("")})
+		s := open(t, proxy.URL(""), bagstore.Config{})
 		proxy.CutAfter(after)
 		_, err := s.Writer().File(context.Background(), filings)
 		proxy.CutAfter(-1)
@@ -65,7 +67,7 @@ func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
 			if err := complete(t, direct, filings); err != nil {
 				t.Fatalf("cut after %d bytes, and reported as filed: %v", after, err)
 			}
-		case !errors.Is(err, bagstore.ErrUnavailable):
+		case !errors.Is(err, redis.ErrUnavailable):
 			t.Fatal(err)
 		default:
 			cut++
@@ -84,8 +86,8 @@ func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
 
 func TestAReadIsWholeOrAnError(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	filings := oneBag(5)
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
@@ -94,7 +96,7 @@ func TestAReadIsWholeOrAnError(t *testing.T) {
 		proxy.CutAfter(after)
 		err := complete(t, s, filings)
 		proxy.CutAfter(-1)
-		if err != nil && !errors.Is(err, bagstore.ErrUnavailable) {
+		if err != nil && !errors.Is(err, redis.ErrUnavailable) {
 			t.Errorf("cut after %d bytes: %v", after, err)
 		}
 		if err := complete(t, s, filings); err != nil {
@@ -107,8 +109,8 @@ func TestAReadIsWholeOrAnError(t *testing.T) {
 func TestALargeReadIsWholeOrAnError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	var filings []bag.Filing
 	var plates []bag.Plate
 	for i := range 300 {
@@ -140,7 +142,7 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 		proxy.CutAfter(-1)
 		proxy.Lead(server.Addr())
 		if err != nil {
-			if failed++; !errors.Is(err, bagstore.ErrUnavailable) {
+			if failed++; !errors.Is(err, redis.ErrUnavailable) {
 				t.Errorf("cut after %d bytes: %v", after, err)
 			}
 		}
@@ -152,7 +154,7 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 		t.Errorf("%d reads have failed", failed)
 	}
 	server.SetError("NOPERM this user has no permissions to run the 'hgetall' command")
-	if err := read(); !errors.Is(err, bagstore.ErrUnavailable) {
+	if err := read(); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("refused: %v", err)
 	}
 }
@@ -160,8 +162,8 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 // What this process knows that Redis has is not sent again; what Redis may have lost is.
 func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	filings := oneBag(15)
 	sent := func(f bag.Filing) int {
 		t.Helper()
@@ -179,7 +181,7 @@ func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
 		t.Errorf("second: %d ZADD", n)
 	}
 	server.SetError("OOM command not allowed when used memory > 'maxmemory'.")
-	if _, err := s.Writer().File(context.Background(), filings[10:11]); !errors.Is(err, bagstore.ErrUnavailable) {
+	if _, err := s.Writer().File(context.Background(), filings[10:11]); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("of a full Redis: %v", err)
 	}
 	server.SetError("")
@@ -190,9 +192,9 @@ func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
 
 // A server that comes in place of another one, and lacks what that had taken in its last seconds, is told again.
 func TestWhatALostServerHadTakenIsSentAgain(t *testing.T) {
-	first, second := bagstoretest.StartServer(t), bagstoretest.StartServer(t)
-	proxy := bagstoretest.StartProxy(t, first.Addr)
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	first, second := redistest.StartServer(t), redistest.StartServer(t)
+	proxy := redistest.StartProxy(t, first.Addr)
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	filings := oneBag(20)
 	for _, f := range filings[:19] {
 		if _, err := s.Writer().File(context.Background(), []bag.Filing{f}); err != nil {
@@ -203,7 +205,7 @@ func TestWhatALostServerHadTakenIsSentAgain(t *testing.T) {
 		t.Helper()
 		proxy.Cut()
 		proxy.Sent("")
-		bagstoretest.Eventually(t, 5*time.Second, "no new connection", func() bool {
+		redistest.Eventually(t, 5*time.Second, "no new connection", func() bool {
 			_, err := s.Writer().File(context.Background(), filings[19:])
 			return err == nil
 		})
@@ -216,29 +218,29 @@ func TestWhatALostServerHadTakenIsSentAgain(t *testing.T) {
 	if n := again(); n < 20 {
 		t.Errorf("to another server %d messages were sent", n)
 	}
-	if err := complete(t, open(t, bagstore.Config{URL: second.URL("")}), filings); err != nil {
+	if err := complete(t, open(t, second.URL(""), bagstore.Config{}), filings); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	filings := oneBag(1)
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Silence(true)
 	start := time.Now()
-	if _, err := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}}); !errors.Is(err, bagstore.ErrUnavailable) {
+	if _, err := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}}); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("read: %v", err)
 	}
 	if took := time.Since(start); took > time.Second {
 		t.Errorf("a read took %v", took)
 	}
 	start = time.Now()
-	if err := s.Ready(context.Background()); !errors.Is(err, bagstore.ErrUnavailable) {
+	if err := redistest.Open(t, proxy.URL("")).Ready(context.Background()); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("ready: %v", err)
 	}
 	if took := time.Since(start); took > time.Second {
@@ -247,7 +249,7 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	start = time.Now()
-	if _, err := s.Writer().File(ctx, filings); !errors.Is(err, bagstore.ErrUnavailable) {
+	if _, err := s.Writer().File(ctx, filings); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("write: %v", err)
 	}
 	if took := time.Since(start); took > 500*time.Millisecond {
@@ -263,8 +265,8 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	server := miniredis.RunT(t)
 	server.RequireAuth("old")
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: strings.Replace(proxy.URL(""), "redis://", "redis://:old@", 1)})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, strings.Replace(proxy.URL(""), "redis://", "redis://:old@", 1), bagstore.Config{})
 	filings := oneBag(5)
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
@@ -279,7 +281,7 @@ func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	for range 16 { // some go alone, some together
 		reading.Go(func() {
 			now, err := reader.Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}, Trails: []bag.Plate{"0220123456"}})
-			if !errors.Is(err, bagstore.ErrUnavailable) {
+			if !errors.Is(err, redis.ErrUnavailable) {
 				t.Errorf("found %v, %v", now, err)
 			}
 		})
@@ -293,13 +295,14 @@ func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 
 func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
 	server := miniredis.RunT(t)
-	s := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	s := open(t, "redis://"+server.Addr(), bagstore.Config{})
+	client := redistest.Open(t, "redis://"+server.Addr())
 	server.Close()
 	start := time.Now()
 	_, errWrite := s.Writer().File(context.Background(), oneBag(1))
 	_, errRead := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}})
-	for _, err := range []error{errWrite, errRead, s.Ready(context.Background())} {
-		if !errors.Is(err, bagstore.ErrUnavailable) {
+	for _, err := range []error{errWrite, errRead, client.Ready(context.Background())} {
+		if !errors.Is(err, redis.ErrUnavailable) {
 			t.Error(err)
 		}
 	}
@@ -309,15 +312,15 @@ func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Ready(context.Background()); err != nil {
+	if err := client.Ready(context.Background()); err != nil {
 		t.Errorf("when it is back: %v", err)
 	}
 }
 
 // kill -9 of the server while pipelines are under way. On a slow disk it has not written the last two seconds by then.
 func TestAKilledServerLosesNothingThatWasFiled(t *testing.T) {
-	server := bagstoretest.StartServer(t, "--appendonly", "yes", "--appendfsync", "everysec")
-	s := open(t, bagstore.Config{URL: server.URL("")})
+	server := redistest.StartServer(t, "--appendonly", "yes", "--appendfsync", "everysec")
+	s := open(t, server.URL(""), bagstore.Config{})
 	filings := oneBag(3000)
 	sent := make(chan int)
 	go func() {
@@ -354,7 +357,7 @@ func TestAKilledServerLosesNothingThatWasFiled(t *testing.T) {
 func TestErrorsHoldNothingOfWhatWasAsked(t *testing.T) {
 	server := miniredis.RunT(t)
 	server.SetError("ERR unknown command 'ZRANGE', with args beginning with: 'p:SECRET'")
-	s := open(t, bagstore.Config{URL: "redis://" + server.Addr()})
+	s := open(t, "redis://"+server.Addr(), bagstore.Config{})
 	_, err := s.Reader().Read(context.Background(), trail.Wanted{PNRs: []string{"SECRET"}})
 	if got, want := fmt.Sprint(err), "bagstore: read: redis is not available: ERR unknown command 'ZRANGE'"; got != want {
 		t.Errorf("the error is %q", got)

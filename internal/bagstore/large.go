@@ -1,7 +1,7 @@
 package bagstore
 
 import (
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/trail"
 )
@@ -30,7 +30,7 @@ func (r *Reader) expect(w *trail.Wanted) (bytes int64, large bool) {
 
 // measure returns how many bytes a question takes that has these replies, and notes which plates are large. The new plates of a
 // flight are counted before they are read, so that who waits for that holds their names only.
-func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*redis.StringSliceCmd) (bytes int64) {
+func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*goredis.StringSliceCmd) (bytes int64) {
 	for _, reply := range flights {
 		bytes += ofHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))
 	}
@@ -47,7 +47,7 @@ func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*redis.Str
 	return bytes
 }
 
-func bytesOf(reply *redis.StringSliceCmd) (bytes int64) {
+func bytesOf(reply *goredis.StringSliceCmd) (bytes int64) {
 	for _, word := range reply.Val() {
 		bytes += int64(len(word))
 	}

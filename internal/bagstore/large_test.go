@@ -1,6 +1,8 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +24,8 @@ import (
 // A crowd that asks for one bag has its messages read a few times, not once for each, and none of them gets another answer.
 func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	filings := oneBag(3)
 	if _, err := s.Writer().File(t.Context(), filings); err != nil {
 		t.Fatal(err)
@@ -55,8 +57,8 @@ func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 // for a usual one does not.
 func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	server := miniredis.RunT(t)
-	proxy := bagstoretest.StartProxy(t, server.Addr())
-	s := open(t, bagstore.Config{URL: proxy.URL("")})
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
 	received := time.Now().UTC().Truncate(time.Millisecond)
 	var filings []bag.Filing
 	for i := range 10 {
@@ -91,7 +93,7 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	proxy.Sent("")
 	for name, plates := range map[string][]bag.Plate{"large": {"0220000001"}, "many": many} {
 		question, err := ask(plates...)
-		if question.End(); !errors.Is(err, bagstore.ErrUnavailable) || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
+		if question.End(); !errors.Is(err, redis.ErrUnavailable) || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

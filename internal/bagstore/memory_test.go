@@ -1,17 +1,18 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/bagstore/codec/invent"
 )
 
@@ -20,9 +21,9 @@ import (
 func TestMemoryOfAnEvent(t *testing.T) {
 	const bags = 4000
 	ctx := context.Background()
-	server := bagstoretest.StartServer(t)
+	server := redistest.StartServer(t)
 	client := server.Client(t)
-	store := open(t, bagstore.Config{URL: server.URL("")})
+	store := open(t, server.URL(""), bagstore.Config{})
 
 	empty := used(t, client)
 	feed := invent.NewFeed(20261121, time.Now().Add(-24*time.Hour))
@@ -62,7 +63,7 @@ func TestMemoryOfAnEvent(t *testing.T) {
 	}
 }
 
-func used(t *testing.T, client *redis.Client) int {
+func used(t *testing.T, client *goredis.Client) int {
 	t.Helper()
 	info, err := client.Info(context.Background(), "memory").Result()
 	if err != nil {
@@ -91,7 +92,8 @@ func filings(b invent.Bag) []bag.Filing {
 	return all
 }
 
-func open(t testing.TB, c bagstore.Config) *bagstore.Store {
+// open returns a store of the Redis at a URL, or of a new one inside this process if the URL is "".
+func open(t testing.TB, url string, c bagstore.Config) *bagstore.Store {
 	t.Helper()
 	if c.Retention == 0 {
 		c.Retention = 180 * 24 * time.Hour
@@ -99,12 +101,17 @@ func open(t testing.TB, c bagstore.Config) *bagstore.Store {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	store, err := bagstore.Open(c)
+	client, err := redis.Open(redis.Config{URL: url, Now: c.Now, Tick: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := bagstore.Open(client, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		store.Close()
+		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -3,7 +3,6 @@ package bagstore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -11,12 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/gather"
 	"bagtrail/internal/parallel"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/trail"
 )
 
@@ -37,8 +37,8 @@ type Reader struct {
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
 	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}, large: budget.NewNotes()}
-	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: readLimit(queriesATrip * fewCommands)}
-	r.lists = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: 1, Limit: readLimit(queriesATrip * fewCommands)}
+	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: redis.ReadLimit(queriesATrip * fewCommands)}
+	r.lists = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: 1, Limit: redis.ReadLimit(queriesATrip * fewCommands)}
 	return r
 }
 
@@ -77,7 +77,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 }
 
 // versions reads the versions of hashes of which the fields were asked for.
-func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
+func (r *Reader) versions(replies []*goredis.StringSliceCmd) []uint64 {
 	all := make([]uint64, len(replies))
 	for i, reply := range replies {
 		all[i] = r.version(reply.Val(), 1)
@@ -86,7 +86,7 @@ func (r *Reader) versions(replies []*redis.StringSliceCmd) []uint64 {
 }
 
 // lengths returns how many fields each hash has.
-func lengths(replies []*redis.StringSliceCmd) []int {
+func lengths(replies []*goredis.StringSliceCmd) []int {
 	all := make([]int, len(replies))
 	for i, reply := range replies {
 		all[i] = len(reply.Val())
@@ -95,7 +95,7 @@ func lengths(replies []*redis.StringSliceCmd) []int {
 }
 
 // held returns what hashes hold, those of plates where there are some.
-func (r *Reader) held(replies []*redis.StringSliceCmd, plates []bag.Plate) []trail.Held {
+func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []trail.Held {
 	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
 	for i, reply := range replies {
 		all[i].Version = r.version(reply.Val(), 2)
@@ -115,8 +115,8 @@ func (r *Reader) held(replies []*redis.StringSliceCmd, plates []bag.Plate) []tra
 type query struct {
 	reader  *Reader
 	args    []any
-	cmds    []redis.Cmder
-	replies []*redis.StringSliceCmd
+	cmds    []goredis.Cmder
+	replies []*goredis.StringSliceCmd
 	alone   bool // the reply will be large
 	lists   bool // it asks for the plates of a flight, which may be many
 }
@@ -135,8 +135,8 @@ func (r *Reader) query(commands int) *query {
 	return &query{
 		reader:  r,
 		args:    make([]any, 0, 5*commands),
-		cmds:    make([]redis.Cmder, 0, commands),
-		replies: make([]*redis.StringSliceCmd, 0, commands),
+		cmds:    make([]goredis.Cmder, 0, commands),
+		replies: make([]*goredis.StringSliceCmd, 0, commands),
 	}
 }
 
@@ -148,14 +148,14 @@ const (
 )
 
 // ask adds a command for each name, and returns where their replies will be.
-func ask[T any](ctx context.Context, q *query, names []T, spell func(dst []byte, name T) []byte, command string, rest ...any) []*redis.StringSliceCmd {
+func ask[T any](ctx context.Context, q *query, names []T, spell func(dst []byte, name T) []byte, command string, rest ...any) []*goredis.StringSliceCmd {
 	first := len(q.replies)
 	var key []byte
 	for _, name := range names {
 		key = spell(key[:0], name)
 		at := len(q.args)
 		q.args = append(append(q.args, command, string(key)), rest...)
-		reply := redis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
+		reply := goredis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
 		q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
 	}
 	return q.replies[first:]
@@ -166,7 +166,7 @@ func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, readLimit(len(q.cmds)))
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.cmds)))
 	defer cancel()
 	underWay := q.reader.asking.Add(1)
 	defer q.reader.asking.Add(-1)
@@ -184,7 +184,7 @@ func (q *query) send(ctx context.Context) error {
 	}
 	for _, reply := range q.replies {
 		switch err := reply.Err(); {
-		case wrongType(err):
+		case redis.WrongType(err):
 			q.reader.store.meet(damage{key: keyOf(reply), what: badType})
 		case err != nil:
 			return unavailable("read", err)
@@ -194,15 +194,15 @@ func (q *query) send(ctx context.Context) error {
 }
 
 // keyOf returns the key that was asked for.
-func keyOf(reply *redis.StringSliceCmd) string {
+func keyOf(reply *goredis.StringSliceCmd) string {
 	key, _ := reply.Args()[1].(string)
 	return key
 }
 
 // together sends several queries. What more than one of them asks for is asked once. Each of them looks after its own replies.
 func (r *Reader) together(ctx context.Context, queries []*query) error {
-	cmds := make([]redis.Cmder, 0, 2*len(queries))
-	first := make(map[asked]*redis.StringSliceCmd, 2*len(queries))
+	cmds := make([]goredis.Cmder, 0, 2*len(queries))
+	first := make(map[asked]*goredis.StringSliceCmd, 2*len(queries))
 	for _, q := range queries {
 		for i, reply := range q.replies {
 			what := askedBy(reply)
@@ -220,7 +220,7 @@ func (r *Reader) together(ctx context.Context, queries []*query) error {
 // asked is what a command asks for.
 type asked struct{ command, key string }
 
-func askedBy(reply *redis.StringSliceCmd) asked {
+func askedBy(reply *goredis.StringSliceCmd) asked {
 	command, _ := reply.Args()[0].(string)
 	return asked{command, keyOf(reply)}
 }
@@ -233,9 +233,9 @@ const (
 )
 
 // split sends the commands of a query in one round trip. A cluster gets them on a connection to each master as it is.
-func (r *Reader) split(ctx context.Context, cmds []redis.Cmder, underWay int) error {
+func (r *Reader) split(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
 	parts := min(parallel.Workers(len(cmds), repliesAPart), max(1, partsAtOnce/underWay))
-	if _, cluster := r.store.reading.(*redis.ClusterClient); cluster || parts == 1 {
+	if parts == 1 || r.store.redis.Cluster() {
 		return r.trip(ctx, cmds)
 	}
 	faults := make([]error, parts)
@@ -243,23 +243,13 @@ func (r *Reader) split(ctx context.Context, cmds []redis.Cmder, underWay int) er
 	return cmp.Or(faults...)
 }
 
-// trip sends commands over one connection. A nil error does not say that every reply is one: Redis may have refused some, whose
-// replies say so. Where it refused the connection, the client tells no reply.
-func (r *Reader) trip(ctx context.Context, cmds []redis.Cmder) error {
-	pipeline := r.store.reading.Pipeline()
-	if err := pipeline.BatchProcess(ctx, cmds...); err != nil {
-		return err
-	}
-	_, err := pipeline.Exec(ctx)
-	refused := redis.Error(nil)
-	if errors.As(err, &refused) && slices.ContainsFunc(cmds, func(c redis.Cmder) bool { return c.Err() != nil }) {
-		return nil
-	}
-	return err
+// trip sends commands over one connection. After a nil error Redis may still have refused some of them, whose replies say so.
+func (r *Reader) trip(ctx context.Context, cmds []goredis.Cmder) error {
+	return r.store.redis.Read(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
 }
 
 // ascending returns the plates of each reply in ascending order, whatever their expiry.
-func (r *Reader) ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
+func (r *Reader) ascending(replies []*goredis.StringSliceCmd) [][]bag.Plate {
 	all := make([][]bag.Plate, len(replies))
 	for i, reply := range replies {
 		all[i] = r.store.plates(keyOf(reply), reply.Val())
@@ -271,8 +261,8 @@ func (r *Reader) ascending(replies []*redis.StringSliceCmd) [][]bag.Plate {
 // hash is a hash that was read. It implements trail.Values.
 type hash struct {
 	reader *Reader
-	reply  *redis.StringSliceCmd // its fields, each with its value behind it
-	plate  bag.Plate             // "" for a container
+	reply  *goredis.StringSliceCmd // its fields, each with its value behind it
+	plate  bag.Plate               // "" for a container
 }
 
 // scratch is what is needed while a hash is read again.

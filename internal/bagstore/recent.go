@@ -2,14 +2,9 @@ package bagstore
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // What Redis has taken may be lost with it: its append-only file is up to two seconds behind (appendfsync everysec, on a
@@ -23,11 +18,11 @@ const (
 
 // recent is the batches that Redis has taken lately. It is safe for concurrent use.
 type recent struct {
-	mu      sync.Mutex
-	batches []taken
-	bytes   int
-	server  string        // that they are known to be in, see history
-	epoch   atomic.Uint64 // of settled, when that was seen
+	mu       sync.Mutex
+	batches  []taken
+	bytes    int
+	losses   uint64        // see redis.Client.Losses
+	connects atomic.Uint64 // when they were counted
 }
 
 // taken is a batch that Redis has taken.
@@ -59,17 +54,17 @@ func (r *recent) add(t taken) {
 // again sends what was taken before the latest connection was made, unless it leads where the ones before it led.
 func (s *Store) again(ctx context.Context) error {
 	r := &s.recent
-	if s.embedded != nil || r.epoch.Load() == s.settled.epoch.Load() {
+	connects := s.redis.Connects()
+	if s.redis.InProcess() || r.connects.Load() == connects {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	epoch := s.settled.epoch.Load()
-	server, err := s.history(ctx)
+	losses, err := s.redis.Losses(ctx)
 	if err != nil {
 		return err
 	}
-	if server == "" || server != r.server {
+	if losses != r.losses {
 		b := &batch{}
 		for _, t := range r.batches {
 			b.commands = unpack(b.commands[:0], t.commands)
@@ -78,34 +73,7 @@ func (s *Store) again(ctx context.Context) error {
 			}
 		}
 	}
-	r.server = server
-	r.epoch.Store(epoch)
+	r.losses = losses
+	r.connects.Store(connects)
 	return nil
-}
-
-// history returns a text that changes whenever something that Redis has taken may have been lost: with every start of a
-// server, and with every change of master. It is "" where the user may not know.
-func (s *Store) history(ctx context.Context) (string, error) {
-	var mu sync.Mutex
-	var all []string
-	err := s.eachMaster(ctx, s.writing, func(ctx context.Context, master redis.UniversalClient) error {
-		server, err := master.Info(ctx, "server").Result()
-		if err != nil {
-			return err
-		}
-		replication, err := master.Info(ctx, "replication").Result()
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		all = append(all, field(server, "run_id")+field(replication, "master_replid"))
-		return nil
-	})
-	var refused redis.Error
-	if errors.As(err, &refused) {
-		return "", nil
-	}
-	slices.Sort(all)
-	return strings.Join(all, " "), err
 }

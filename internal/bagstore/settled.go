@@ -15,10 +15,11 @@ import (
 // It is told of every new connection, behind which there may be a server that has lost something. It is not told of
 // FLUSHALL: who empties Redis under a running process must replay the log, as for any loss.
 type settled struct {
-	seed  maphash.Seed
-	most  int // slots
-	epoch atomic.Uint64
-	table atomic.Pointer[marks]
+	seed     maphash.Seed
+	most     int           // slots
+	connects func() uint64 // see redis.Client.Connects
+	losses   atomic.Uint64 // calls of forget
+	table    atomic.Pointer[marks]
 }
 
 // marks are the marks of the last entries that fell into each slot. There are a power of two.
@@ -38,14 +39,17 @@ func newMarks(size int) *marks {
 	return m
 }
 
-func newSettled(most int) *settled {
-	s := &settled{seed: maphash.MakeSeed(), most: most}
+func newSettled(most int, connects func() uint64) *settled {
+	s := &settled{seed: maphash.MakeSeed(), most: most, connects: connects}
 	s.table.Store(newMarks(fewestMarks))
 	return s
 }
 
 // forget drops everything: Redis may have lost what it took.
-func (s *settled) forget() { s.epoch.Add(1) }
+func (s *settled) forget() { s.losses.Add(1) }
+
+// epoch returns a number that grows with every call of forget and with every new connection.
+func (s *settled) epoch() uint64 { return s.losses.Load() + s.connects() }
 
 // round is one round of writing: what it may leave out, and what will be known once it is done. What it has learned of
 // an epoch that has ended is worth nothing.
@@ -59,11 +63,11 @@ type round struct {
 }
 
 func (s *settled) begin() *round {
-	return &round{settled: s, table: s.table.Load(), epoch: s.epoch.Load(), asked: make(map[uint64]*atomic.Uint64)}
+	return &round{settled: s, table: s.table.Load(), epoch: s.epoch(), asked: make(map[uint64]*atomic.Uint64)}
 }
 
 // valid reports whether nothing has been forgotten since the round began.
-func (r *round) valid() bool { return r.settled.epoch.Load() == r.epoch }
+func (r *round) valid() bool { return r.settled.epoch() == r.epoch }
 
 // needs reports whether Redis must be asked for a member, "" for the key itself, in the index of a flight or a name until
 // a second. It takes it that this is then done before the next keep.

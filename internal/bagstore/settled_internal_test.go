@@ -17,7 +17,7 @@ func learn(s *settled, name string) bool {
 
 func TestSettledGrowsWithWhatItIsToldAndNoFurther(t *testing.T) {
 	const most = 4 * fewestMarks
-	s := newSettled(most)
+	s := newSettled(most, func() uint64 { return 0 })
 	if !learn(s, "FIRST") || learn(s, "FIRST") {
 		t.Error("an entry is not remembered")
 	}

@@ -1,6 +1,7 @@
 package bagstore_test
 
 import (
+	"bagtrail/internal/redis/redistest"
 	"os"
 	"sync"
 	"testing"
@@ -42,10 +43,10 @@ func TestSuiteOnRedis(t *testing.T) {
 		bagstoretest.Run(t, url)
 		return
 	}
-	server := bagstoretest.StartServer(t)
+	server := redistest.StartServer(t)
 	bagstoretest.Run(t, server.URL(""))
 }
 
 func TestSuiteOnACluster(t *testing.T) {
-	bagstoretest.Run(t, bagstoretest.StartCluster(t))
+	bagstoretest.Run(t, redistest.StartCluster(t))
 }

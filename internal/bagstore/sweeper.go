@@ -9,10 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore/codec"
+	"bagtrail/internal/redis"
 )
 
 // Story is what a sweeper must be told of the messages of a plate, since the store does not know what they mean.
@@ -57,7 +58,7 @@ var errHeld = errors.New("sweeps are held")
 // is due, a 180th part of the retention after that.
 func (s *Store) HoldSweeps(ctx context.Context) error {
 	hold := func() error {
-		return s.writing.Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err()
+		return s.redis.WriteClient().Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err()
 	}
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
@@ -99,7 +100,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 	defer ticker.Stop()
 	for first := true; ; first = false {
 		key := string(w.store.keys) + sweepKey
-		due, err := w.store.writing.SetNX(ctx, key, sweeping, w.every).Result()
+		due, err := w.store.redis.WriteClient().SetNX(ctx, key, sweeping, w.every).Result()
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -118,8 +119,8 @@ func (w *Sweeper) Run(ctx context.Context) {
 
 // mayGoOn returns an error once sweeps are held.
 func (w *Sweeper) mayGoOn(ctx context.Context) error {
-	switch says, err := w.store.writing.Get(ctx, string(w.store.keys)+sweepKey).Result(); {
-	case errors.Is(err, redis.Nil): // the next is due already
+	switch says, err := w.store.redis.WriteClient().Get(ctx, string(w.store.keys)+sweepKey).Result(); {
+	case errors.Is(err, goredis.Nil): // the next is due already
 		return nil
 	case says == held:
 		return errHeld
@@ -137,7 +138,7 @@ func (w *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 func (w *Sweeper) sweep(ctx context.Context, may func(context.Context) error) (Swept, error) {
 	var mu sync.Mutex
 	var total Swept
-	err := w.store.eachMaster(ctx, w.store.writing, func(ctx context.Context, master redis.UniversalClient) error {
+	err := w.store.redis.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
 		return w.scan(ctx, master, may, func(s Swept) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -155,7 +156,7 @@ func (w *Sweeper) sweep(ctx context.Context, may func(context.Context) error) (S
 const page = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master redis.UniversalClient, may func(context.Context) error, count func(Swept)) error {
+func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, may func(context.Context) error, count func(Swept)) error {
 	pattern := glob.Replace(string(w.store.keys)) + "[bfpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, page).Result()
@@ -203,9 +204,9 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 	now := w.store.now()
 	p := sweep{Sweeper: w, now: now, round: w.store.settled.begin()}
 	p.round.doubt = true
-	read := w.store.writing.Pipeline()
+	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
-	var trails []*redis.MapStringStringCmd
+	var trails []*goredis.MapStringStringCmd
 	for _, key := range keys {
 		p.Keys++
 		switch kind, _ := w.store.keys.split(key); kind {
@@ -219,14 +220,14 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 		}
 	}
 	if len(trails) > 0 {
-		if _, err := read.Exec(ctx); err != nil && !wrongType(err) {
+		if _, err := read.Exec(ctx); err != nil && !redis.WrongType(err) {
 			return p.Swept, err
 		}
 	}
 	for i, key := range plates {
 		fields, err := trails[i].Result()
 		switch {
-		case wrongType(err):
+		case redis.WrongType(err):
 			p.meet(damage{key: key, what: badType})
 			continue
 		case err != nil:

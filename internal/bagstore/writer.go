@@ -54,7 +54,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 		if err := w.store.send(ctx, b, text); err != nil {
 			return err
 		}
-		if w.store.embedded == nil {
+		if !w.store.redis.InProcess() {
 			w.store.recent.add(taken{text, pack(b.commands), w.store.now()})
 		}
 		for i, c := range b.commands {

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/config"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/telemetry"
 )
 
@@ -138,12 +138,12 @@ func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effe
 	return eff, nil
 }
 
-// redisURL checks what only the store knows: how a Redis may be named.
+// redisURL checks what only package redis knows: how a Redis may be named.
 func redisURL(c *config.Config) error {
 	if c.Redis.InProcess() {
 		return nil
 	}
-	if _, err := bagstore.ParseURL(c.Redis.URL); err != nil {
+	if _, err := redis.ParseURL(c.Redis.URL); err != nil {
 		return &config.Fault{Variable: "BAGTRAIL_REDIS_URL", Problem: "cannot be used: " + err.Error()}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	if err != nil {
 		return nil, &exit{Usage, err}
 	}
-	bagstore.ClientLog(func(line string, more int) {
+	redis.ClientLog(func(line string, more int) {
 		log.Warn("redis client", zap.String("detail", line), zap.Int("left_out", more))
 	}, time.Now)
 	return log, nil

@@ -119,7 +119,7 @@ func (s *service) site() (*web.Site, error) {
 	queries := queryapi.Queries{Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
-		Outcomes: reportstore.New(s.store.Client()), Clock: clock.Now,
+		Outcomes: reportstore.New(s.redis), Clock: clock.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Judge: s.pipeline.Judge, Clock: clock.Now}
 	pages, err := apidoc.Pages(thisBuild().version, s.clock)

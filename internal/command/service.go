@@ -28,6 +28,7 @@ import (
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/watch"
@@ -58,6 +59,7 @@ type service struct {
 	keys     *apikey.Store
 	flights  *flightref.Store
 	filer    *enricher.Enricher
+	redis    *redis.Client
 	store    *bagstore.Store
 	kafka    *kafkadoor.Door // nil where Kafka is off
 	trails   *trail.Reader
@@ -203,14 +205,16 @@ func unlistened(err error, setting, address string) error {
 
 // openIndex opens the store, and what reads and writes it.
 func (s *service) openIndex(context.Context) (err error) {
-	s.store, err = bagstore.Open(bagstore.Config{
-		URL: s.conf.Redis.URL, Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.tellDamaged(),
-	})
+	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock}); err != nil {
+		return failed(err)
+	}
+	s.stop.later("redis", s.redis.Close)
+	s.ready.Add("redis", s.redis.Ready)
+	s.store, err = bagstore.Open(s.redis, bagstore.Config{Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.tellDamaged()})
 	if err != nil {
 		return failed(err)
 	}
-	s.stop.later("index", s.store.Close)
-	s.ready.Add("redis", s.store.Ready)
+	s.stop.later("index", func() error { s.store.Close(); return nil })
 	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
 		Window:    s.conf.Rules.DuplicateWindow,
 		Retention: s.conf.Rules.Retention,
@@ -219,7 +223,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		Now:       s.clock,
 	})
 	s.pipeline = ingestor.New(s.library, s.filer, s.index())
-	if s.store.Embedded() {
+	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
 	}
 	return nil
@@ -241,7 +245,7 @@ func (s *service) tellDamaged() func(digest string, err error) {
 // index returns what messages are filed in. The Redis of a tool that has none ends with it before anybody can ask: what
 // the tool brings is in the log, and whoever serves takes it from there.
 func (s *service) index() ingestor.Index {
-	if s.isTool() && s.store.Embedded() {
+	if s.isTool() && s.redis.InProcess() {
 		return nowhere{}
 	}
 	return s.trails.Learning(s.store.Writer())
@@ -274,7 +278,7 @@ func (s *service) openKafka(context.Context) (err error) {
 	conf := s.conf.Kafka
 	if conf.Off {
 		s.log.Warn("Kafka is off: messages come by HTTP only, and Redis is the only copy of them")
-		if s.store.Embedded() {
+		if s.redis.InProcess() {
 			s.log.Warn("there is nothing to rebuild the index from: what it holds ends with the process")
 		}
 		return nil

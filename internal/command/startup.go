@@ -60,7 +60,7 @@ var errUnsuitable = errors.New("Redis does not suit the index")
 
 // checkRedis says what in the configuration of Redis does not suit the index.
 func (s *service) checkRedis(ctx context.Context) error {
-	findings, err := s.store.Check(ctx)
+	findings, err := s.redis.Check(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ const progressEvery = 5 * time.Second
 
 // rebuild fills an in-process Redis from the log, which is all that it knows.
 func (s *service) rebuild(ctx context.Context) error {
-	if !s.store.Embedded() || s.kafka == nil {
+	if !s.redis.InProcess() || s.kafka == nil {
 		return nil
 	}
 	said := s.clock()

@@ -6,10 +6,11 @@ package reportstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/redis"
 )
 
 // The keys. Each begins with the prefix of the installation, which is "" as a rule.
@@ -23,47 +24,34 @@ const kind = "w:"
 const Kept = 24 * time.Hour
 
 // Store remembers what became of requests. It is safe for concurrent use.
-type Store struct {
-	client redis.UniversalClient
-	prefix string
-}
+type Store struct{ redis *redis.Client }
 
-// New returns a Store over a client, whose keys begin with the prefix.
-func New(client redis.UniversalClient, prefix string) *Store { return &Store{client, prefix} }
+// New returns a Store of what client leads to.
+func New(client *redis.Client) *Store { return &Store{client} }
 
-func (s *Store) key(id string) string { return s.prefix + kind + id }
+func (s *Store) key(id string) string { return s.redis.Prefix() + kind + id }
 
 // Claim notes that a request is about to be sent on. If somebody has claimed it before, claimed is false, and note is what was
 // noted since, or "". After an error the request may be claimed.
 func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool, err error) {
+	client := s.redis.WriteClient()
 	for {
-		switch err = s.client.SetArgs(ctx, s.key(id), "", redis.SetArgs{Mode: "NX", TTL: Kept}).Err(); {
-		case err == nil:
-			return "", true, nil
-		case !errors.Is(err, redis.Nil):
-			return "", false, fmt.Errorf("claim a report: %w", err)
+		if claimed, err = client.SetNX(ctx, s.key(id), "", Kept).Result(); claimed || err != nil {
+			return "", claimed, redis.Unavailable("claim a report", err)
 		}
-		switch note, err = s.client.Get(ctx, s.key(id)).Result(); {
-		case err == nil:
-			return note, false, nil
-		case !errors.Is(err, redis.Nil): // else it was released, or has expired, in this moment
-			return "", false, fmt.Errorf("claim a report: %w", err)
+		if note, err = client.Get(ctx, s.key(id)).Result(); !errors.Is(err, goredis.Nil) { // else it was released, or has expired, in this moment
+			return note, false, redis.Unavailable("claim a report", err)
 		}
 	}
 }
 
 // Note notes what became of a request that was claimed. A note is not empty.
 func (s *Store) Note(ctx context.Context, id, note string) error {
-	if err := s.client.Set(ctx, s.key(id), note, Kept).Err(); err != nil {
-		return fmt.Errorf("note what became of a report: %w", err)
-	}
-	return nil
+	err := s.redis.WriteClient().Set(ctx, s.key(id), note, Kept).Err()
+	return redis.Unavailable("note what became of a report", err)
 }
 
 // Release gives a claim back: the request had no effect, and may be made again.
 func (s *Store) Release(ctx context.Context, id string) error {
-	if err := s.client.Del(ctx, s.key(id)).Err(); err != nil {
-		return fmt.Errorf("release a report: %w", err)
-	}
-	return nil
+	return redis.Unavailable("release a report", s.redis.WriteClient().Del(ctx, s.key(id)).Err())
 }

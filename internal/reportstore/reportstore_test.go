@@ -5,25 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
 )
 
-// open returns a store over the in-process Redis, and what moves its clock on.
-func open(t *testing.T) *reportstore.Store {
-	t.Helper()
-	index, err := bagstore.Open(bagstore.Config{Retention: 180 * 24 * time.Hour, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = index.Close() })
-	return reportstore.New(index.Client())
-}
-
 func TestARequestIsClaimedOnce(t *testing.T) {
-	s, ctx := open(t), context.Background()
+	s, ctx := reportstore.New(redistest.Open(t, "")), context.Background()
 	var claims atomic.Int64
 	var group sync.WaitGroup
 	for range 20 {
@@ -47,7 +35,7 @@ func TestARequestIsClaimedOnce(t *testing.T) {
 }
 
 func TestWhatWasNotedIsFoundAndWhatWasReleasedIsClaimedAgain(t *testing.T) {
-	s, ctx := open(t), context.Background()
+	s, ctx := reportstore.New(redistest.Open(t, "")), context.Background()
 	for range 2 {
 		if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
 			t.Fatalf("claimed %v, error %v", claimed, err)
@@ -65,12 +53,7 @@ func TestWhatWasNotedIsFoundAndWhatWasReleasedIsClaimedAgain(t *testing.T) {
 }
 
 func TestAfterTheEndOfRedisNothingIsClaimed(t *testing.T) {
-	index, err := bagstore.Open(bagstore.Config{URL: "redis://127.0.0.1:1", Retention: 180 * 24 * time.Hour, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = index.Close() }()
-	s, ctx := reportstore.New(index.Client()), context.Background()
+	s, ctx := reportstore.New(redistest.Open(t, "redis://127.0.0.1:1")), context.Background()
 	if _, claimed, err := s.Claim(ctx, "a"); claimed || err == nil {
 		t.Errorf("claimed %v, error %v", claimed, err)
 	}

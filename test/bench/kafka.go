@@ -10,7 +10,6 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/simulate"
 )
 
@@ -74,7 +73,7 @@ func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kaf
 }
 
 // openStore opens the index in an empty Redis.
-func openStore(ctx context.Context, r *redisServer) (*bagstore.Store, error) {
+func openStore(ctx context.Context, r *redisServer) (*index, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
 	}
@@ -82,9 +81,8 @@ func openStore(ctx context.Context, r *redisServer) (*bagstore.Store, error) {
 }
 
 // reopenStore opens the index on what Redis holds.
-func reopenStore(r *redisServer) (*bagstore.Store, error) {
-	// Retention is so long that no clock makes simulated journeys end.
-	return bagstore.Open(bagstore.Config{URL: r.url(), Retention: 20 * 365 * 24 * time.Hour, Now: time.Now})
+func reopenStore(r *redisServer) (*index, error) {
+	return openIndex(r.url())
 }
 
 // consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on, and returns messages a

@@ -10,7 +10,6 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/simulate"
 	"bagtrail/internal/trail"
 )
@@ -83,7 +82,7 @@ func (l load10) cost(ctx context.Context, r *redisServer) (perEvent float64, wai
 }
 
 // askMeanwhile asks for the same ordinary bag every two milliseconds until it is stopped.
-func askMeanwhile(ctx context.Context, store *bagstore.Store, other load10) (waits *[]time.Duration, stop func()) {
+func askMeanwhile(ctx context.Context, store *index, other load10) (waits *[]time.Duration, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	waits = new([]time.Duration)
 	var asking sync.WaitGroup

@@ -15,7 +15,6 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
-	"bagtrail/internal/bagstore"
 )
 
 // rebuildLine is line 11: rebuilding the in-process index from the log of the in-process broker, against the same
@@ -46,7 +45,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 	reports := 0
 	p, err := b.alternate(
 		func() (float64, error) {
-			store, err := openInProcess("")
+			store, err := openIndex("")
 			if err != nil {
 				return 0, err
 			}
@@ -67,11 +66,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 	}}, nil
 }
 
-func openInProcess(url string) (*bagstore.Store, error) {
-	return bagstore.Open(bagstore.Config{URL: url, Retention: 20 * 365 * 24 * time.Hour, Now: time.Now})
-}
-
-func rebuild(ctx context.Context, door *kafkadoor.Door, store *bagstore.Store, report func(kafkadoor.Progress)) (kafkadoor.Progress, error) {
+func rebuild(ctx context.Context, door *kafkadoor.Door, store *index, report func(kafkadoor.Progress)) (kafkadoor.Progress, error) {
 	airports := airport.New()
 	return door.Rebuild(ctx, ingestor.New(airports, enricher.New(airports), store.Writer()), kafkadoor.Start{}, report)
 }
@@ -102,7 +97,7 @@ func record(ctx context.Context, door *kafkadoor.Door) (map[net.Conn][]byte, err
 			})
 		}
 	}()
-	store, err := openInProcess("redis://" + listener.Addr().String())
+	store, err := openIndex("redis://" + listener.Addr().String())
 	if err != nil {
 		return nil, err
 	}

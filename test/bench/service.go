@@ -13,7 +13,6 @@ import (
 	"bagtrail/ingestor/httpdoor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
@@ -25,7 +24,7 @@ import (
 // but for rejected messages, which are not kept, and for the patience, so that a machine that is busy answers late.
 type service struct {
 	addr     string
-	store    *bagstore.Store
+	store    *index
 	airports *airport.Library
 	enricher *enricher.Enricher
 	trails   *trail.Reader
@@ -33,7 +32,7 @@ type service struct {
 }
 
 // serve starts it on a port of its own. Without a log the store numbers the messages.
-func serve(ctx context.Context, store *bagstore.Store, log ingestor.Log) (*service, error) {
+func serve(ctx context.Context, store *index, log ingestor.Log) (*service, error) {
 	s := &service{store: store, airports: airport.New()}
 	s.enricher = enricher.New(s.airports)
 	s.trails = trail.New(store.Reader(), s.enricher, trail.Settings{Window: 10 * time.Minute, Airports: s.airports, Now: time.Now})

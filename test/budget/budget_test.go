@@ -14,7 +14,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/loopback"
 	"bagtrail/test/service"
 )
@@ -30,7 +30,7 @@ const mebibytes = 256
 // A process with 256 MiB takes the dearest messages that the limits allow, in a row and with events, and an ordinary message
 // behind each, in the same partition, is found soon.
 func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
-	redis, broker := bagstoretest.StartServer(t), startBroker(t)
+	redis, broker := redistest.StartServer(t), startBroker(t)
 	settings := []string{"BAGTRAIL_KAFKA_BROKERS=" + broker, "BAGTRAIL_REDIS_URL=" + redis.URL("")}
 	ingest := service.New(t, []string{"ingest"}, settings...)
 	ingest.LimitData(mebibytes)

@@ -23,6 +23,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -46,11 +47,11 @@ type undisturbed struct {
 // undisturbed files what the raw topic holds.
 func (w *world) undisturbed() *undisturbed {
 	w.t.Helper()
-	store, err := bagstore.Open(bagstore.Config{URL: "redis://" + servers.PrivateRedis(w.t, durable...).Addr, Retention: kept, Now: time.Now})
+	store, err := bagstore.Open(redistest.Open(w.t, "redis://"+servers.PrivateRedis(w.t, durable...).Addr), bagstore.Config{Retention: kept, Now: time.Now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = store.Close() })
+	w.t.Cleanup(store.Close)
 	airports := airport.New()
 	enrich := enricher.New(airports)
 	pipe := ingestor.New(airports, enrich, store.Writer())

@@ -34,6 +34,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -110,11 +111,11 @@ const kept = 100 * 365 * 24 * time.Hour
 func newService(t testing.TB) *service {
 	t.Helper()
 	s := &service{}
-	store, err := bagstore.Open(bagstore.Config{Retention: kept, Now: time.Now})
+	store, err := bagstore.Open(redistest.Open(t, ""), bagstore.Config{Retention: kept, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = store.Close() })
+	t.Cleanup(store.Close)
 	airports := airport.New()
 	enrich := enricher.New(airports)
 	s.pipe = ingestor.New(airports, enrich, store.Writer())

@@ -1,6 +1,7 @@
 package bagstoretest
 
 import (
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
@@ -42,14 +43,12 @@ func (d *complaints) moved() int {
 func (b *bench) openTold() (*bagstore.Store, *complaints) {
 	b.Helper()
 	d := &complaints{}
-	s, err := bagstore.Open(bagstore.Config{URL: b.url, Retention: retention, Now: now, Damaged: d.tell})
+	s, err := bagstore.Open(redistest.Open(b, b.url), bagstore.Config{Retention: retention, Now: now, Damaged: d.tell})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
+		s.Close()
 		if len(d.errs) > 0 {
 			b.Error(errors.Join(d.errs...))
 		}
@@ -60,7 +59,7 @@ func (b *bench) openTold() (*bagstore.Store, *complaints) {
 // waitMoved waits until so much has been moved aside.
 func (b *bench) waitMoved(d *complaints, want int) {
 	b.Helper()
-	Eventually(b, 10*time.Second, fmt.Sprintf("%d damages are not moved aside", want), func() bool { return d.moved() >= want })
+	redistest.Eventually(b, 10*time.Second, fmt.Sprintf("%d damages are not moved aside", want), func() bool { return d.moved() >= want })
 }
 
 // near allows for a Redis that rounds.
@@ -195,7 +194,7 @@ func testWrongMember(t *testing.T, b *bench) {
 			continue
 		}
 		for _, member := range []string{"", "022012345", "0220123456001", "02201X3456"} {
-			if err := b.client.ZAdd(ctx, key, redis.Z{Score: 4e9, Member: member}).Err(); err != nil {
+			if err := b.client.ZAdd(ctx, key, goredis.Z{Score: 4e9, Member: member}).Err(); err != nil {
 				t.Fatal(err)
 			}
 			b.check(s, filings)

@@ -1,6 +1,8 @@
 package bagstoretest
 
 import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"cmp"
 	"context"
 	"errors"
@@ -14,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
@@ -69,17 +71,17 @@ type bench struct {
 	testing.TB
 	url    string
 	prefix string
-	client redis.UniversalClient
+	client goredis.UniversalClient
 }
 
 func newBench(t *testing.T, url string) *bench {
 	prefix := fmt.Sprintf("%08x[*]:", rand.Uint32()) // also a pattern that would match other keys
 	b := &bench{TB: t, url: url + "?prefix=" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(prefix), prefix: prefix}
-	a, err := bagstore.ParseURL(url)
+	a, err := redis.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.client = redis.NewUniversalClient(&redis.UniversalOptions{Addrs: a.Hosts, IsClusterMode: a.Cluster})
+	b.client = goredis.NewUniversalClient(&goredis.UniversalOptions{Addrs: a.Hosts, IsClusterMode: a.Cluster})
 	t.Cleanup(func() {
 		for _, key := range b.keys() {
 			if err := b.client.Del(context.Background(), key).Err(); err != nil {
@@ -96,15 +98,11 @@ func newBench(t *testing.T, url string) *bench {
 // open opens a store: that of a process of its own.
 func (b *bench) open(keep time.Duration, now func() time.Time) *bagstore.Store {
 	b.Helper()
-	s, err := bagstore.Open(bagstore.Config{URL: b.url, Retention: keep, Now: now})
+	s, err := bagstore.Open(redistest.Open(b, b.url), bagstore.Config{Retention: keep, Now: now})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	b.Cleanup(s.Close)
 	return s
 }
 
@@ -113,7 +111,7 @@ func (b *bench) keys() []string {
 	b.Helper()
 	var mu sync.Mutex
 	var all []string
-	scan := func(ctx context.Context, client redis.UniversalClient) error {
+	scan := func(ctx context.Context, client goredis.UniversalClient) error {
 		for cursor := uint64(0); ; {
 			page, next, err := client.Scan(ctx, cursor, "*", 1000).Result()
 			if err != nil {
@@ -132,8 +130,8 @@ func (b *bench) keys() []string {
 		}
 	}
 	var err error
-	if cluster, ok := b.client.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(context.Background(), func(ctx context.Context, c *redis.Client) error { return scan(ctx, c) })
+	if cluster, ok := b.client.(*goredis.ClusterClient); ok {
+		err = cluster.ForEachMaster(context.Background(), func(ctx context.Context, c *goredis.Client) error { return scan(ctx, c) })
 	} else {
 		err = scan(context.Background(), b.client)
 	}
@@ -578,9 +576,9 @@ func testLargeFlight(t *testing.T, b *bench) {
 		t.Fatalf("%d plates", len(plates))
 	}
 	var now trail.Found
-	Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
+	redistest.Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
 		now, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
-		if err != nil && !errors.Is(err, bagstore.ErrUnavailable) {
+		if err != nil && !errors.Is(err, redis.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil
@@ -632,7 +630,7 @@ func testExpiry(t *testing.T, b *bench) {
 	if len(b.keys()) == 0 {
 		t.Fatal("no keys")
 	}
-	Eventually(t, 10*time.Second, "keys do not expire", func() bool { return len(b.keys()) == 0 })
+	redistest.Eventually(t, 10*time.Second, "keys do not expire", func() bool { return len(b.keys()) == 0 })
 }
 
 func testExpiredMember(t *testing.T, b *bench) {
@@ -699,7 +697,7 @@ func testGrace(t *testing.T, b *bench) {
 }
 
 func testReady(t *testing.T, b *bench) {
-	if err := b.open(retention, now).Ready(context.Background()); err != nil {
+	if err := redistest.Open(t, b.url).Ready(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
@@ -729,8 +727,8 @@ func testContext(t *testing.T, b *bench) {
 	_, err := s.Writer().File(over, f)
 	_, errRead := s.Reader().Read(over, trail.Wanted{PNRs: []string{"ABC123"}})
 	_, errSweep := s.Sweeper(story{}, 0, nil).Sweep(over)
-	for i, err := range []error{err, errRead, errSweep, s.Ready(over)} {
-		if !errors.Is(err, bagstore.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+	for i, err := range []error{err, errRead, errSweep, redistest.Open(t, b.url).Ready(over)} {
+		if !errors.Is(err, redis.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package bagstoretest
 
 import (
+	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"slices"
@@ -244,7 +245,7 @@ func testSweepHeld(t *testing.T, b *bench) {
 	release := context.CancelFunc(func() {})
 	defer func() { release() }()
 	var err error
-	Eventually(t, time.Minute, "no sweep was cut short", func() bool {
+	redistest.Eventually(t, time.Minute, "no sweep was cut short", func() bool {
 		release() // of a hold that came before a sweep
 		<-time.After(3 * time.Second)
 		var holding context.Context
@@ -296,7 +297,7 @@ func testSweepRun(t *testing.T, b *bench) {
 		defer mu.Unlock()
 		return sweeps
 	}
-	Eventually(t, 20*time.Second, "nobody sweeps", func() bool { return count() >= 2 })
+	redistest.Eventually(t, 20*time.Second, "nobody sweeps", func() bool { return count() >= 2 })
 	if n, most := count(), int(time.Since(start)/time.Second)+1; n > most {
 		t.Errorf("%d sweeps in %v", n, time.Since(start))
 	}

@@ -1,4 +1,4 @@
-package bagstoretest
+package redistest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package bagstore
+package redis
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 )
 
 // Finding is a setting of a server that does not suit the index.
@@ -39,15 +39,15 @@ func (f Finding) String() string {
 
 // Check returns what in the configuration of the servers does not suit the index; of a Redis inside this process nothing.
 // The error is ErrUnavailable.
-func (s *Store) Check(ctx context.Context) ([]Finding, error) {
-	if s.embedded != nil {
+func (c *Client) Check(ctx context.Context) ([]Finding, error) {
+	if c.inProcess != nil {
 		return nil, nil
 	}
 	var mu sync.Mutex
 	var all []Finding
-	err := s.eachMaster(ctx, s.writing, func(ctx context.Context, client redis.UniversalClient) error {
+	err := c.EachMaster(ctx, func(ctx context.Context, client goredis.UniversalClient) error {
 		found, err := checkServer(ctx, client)
-		if one, ok := client.(*redis.Client); ok && client != s.writing {
+		if one, ok := client.(*goredis.Client); ok && client != c.writes {
 			for i := range found {
 				found[i].Server = one.Options().Addr
 			}
@@ -57,10 +57,10 @@ func (s *Store) Check(ctx context.Context) ([]Finding, error) {
 		all = append(all, found...)
 		return err
 	})
-	return all, unavailable("check", err)
+	return all, Unavailable("redis: check", err)
 }
 
-func checkServer(ctx context.Context, client redis.UniversalClient) ([]Finding, error) {
+func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding, error) {
 	var found []Finding
 	info, err := client.Info(ctx, "server").Result()
 	switch version := field(info, "redis_version"); {
@@ -106,7 +106,7 @@ const whyVersion = "earlier ones have no EXPIREAT with NX and GT"
 
 // forbidden reports whether the user, or the operator of the server, may not use a command.
 func forbidden(err error) bool {
-	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "unknown command")
+	return goredis.HasErrorPrefix(err, "NOPERM") || goredis.HasErrorPrefix(err, "unknown command")
 }
 
 // wanted is the configuration for which the layout of the index is made.

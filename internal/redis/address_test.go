@@ -1,4 +1,4 @@
-package bagstore_test
+package redis_test
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis"
 )
 
 func TestAURLSaysWhereRedisIs(t *testing.T) {
-	for url, want := range map[string]bagstore.Address{
+	for url, want := range map[string]redis.Address{
 		"redis://localhost":                      {Hosts: []string{"localhost:6379"}},
 		"redis://localhost/":                     {Hosts: []string{"localhost:6379"}},
 		"redis://127.0.0.1:7000/3":               {Hosts: []string{"127.0.0.1:7000"}, Database: 3},
@@ -27,11 +27,11 @@ func TestAURLSaysWhereRedisIs(t *testing.T) {
 			Hosts: []string{"a:26379"}, User: "u", Password: "p", Master: "m", Database: 2, SentinelUser: "s", SentinelPassword: "t",
 		},
 	} {
-		got, err := bagstore.ParseURL(url)
+		got, err := redis.ParseURL(url)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %+v, %v\nwant %+v", url, got, err, want)
 		}
-		got, err = bagstore.ParseURL(strings.Replace(url, "redis", "rediss", 1))
+		got, err = redis.ParseURL(strings.Replace(url, "redis", "rediss", 1))
 		if err != nil || got.TLS == nil {
 			t.Errorf("%s with TLS: %+v, %v", url, got, err)
 			continue
@@ -69,7 +69,7 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"rediss://a?ca=" + empty:             {"holds no certificate"},
 		"redis://u:hunter2@a:b/c?d=e":        {`"a:b"`, `"c"`, `"d"`},
 	} {
-		_, err := bagstore.ParseURL(url)
+		_, err := redis.ParseURL(url)
 		if err == nil {
 			t.Errorf("%s: no error", url)
 			continue
@@ -82,7 +82,7 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the error %q holds the password", url, err)
 		}
-		_, err = bagstore.Open(bagstore.Config{URL: url, Retention: time.Hour, Now: time.Now})
+		_, err = redis.Open(redis.Config{URL: url, Now: time.Now})
 		if url != "" && (err == nil || strings.Contains(err.Error(), "hunter2")) {
 			t.Errorf("%s: Open says %v", url, err)
 		}
@@ -99,14 +99,8 @@ func TestARedactedURLShowsNoPassword(t *testing.T) {
 		"hunter2":                   "***",
 		"redis+sentinel://u:p@a/m?sentinel_password=hunter2&prefix=x": "redis+sentinel://u:***@a/m?sentinel_password=***&prefix=x",
 	} {
-		if got := bagstore.Redact(url); got != want {
+		if got := redis.Redact(url); got != want {
 			t.Errorf("%s: got %s, want %s", url, got, want)
 		}
-	}
-}
-
-func TestARetentionOfLessThanASecondIsRefused(t *testing.T) {
-	if _, err := bagstore.Open(bagstore.Config{Retention: time.Millisecond, Now: time.Now}); err == nil {
-		t.Error("it is taken")
 	}
 }

@@ -1,4 +1,4 @@
-package bagstore
+package redis
 
 import (
 	"io"

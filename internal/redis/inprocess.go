@@ -1,4 +1,4 @@
-package bagstore
+package redis
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// embedded is a Redis inside this process, for those who have no server and for tests. No port is opened: it is reached
+// inProcess is a Redis inside this process, for those who have no server and for tests. No port is opened: it is reached
 // through memory only. What it holds ends with the process.
 //
 // Its clock stands still between ticks, since every tick costs it a look at all keys.
-type embedded struct {
+type inProcess struct {
 	server *miniredis.Miniredis
 	stop   chan struct{}
 	done   chan struct{}
 }
 
-// startEmbedded starts a Redis whose keys expire by the clock, at most a tick late.
-func startEmbedded(now func() time.Time, tick time.Duration) (*embedded, error) {
-	e := &embedded{server: miniredis.NewMiniRedis(), stop: make(chan struct{}), done: make(chan struct{})}
+// startInProcess starts a Redis whose keys expire by the clock, at most a tick late.
+func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error) {
+	e := &inProcess{server: miniredis.NewMiniRedis(), stop: make(chan struct{}), done: make(chan struct{})}
 	first, err := e.server.Dial() // this is what starts a server without a port
 	if err != nil {
 		return nil, fmt.Errorf("in-process redis: %w", err)
@@ -30,11 +30,14 @@ func startEmbedded(now func() time.Time, tick time.Duration) (*embedded, error) 
 	}
 	e.server.SetTime(now())
 	e.server.ClockTTL(true)
+	if tick == 0 {
+		tick = time.Minute
+	}
 	go e.run(now, max(time.Second, tick))
 	return e, nil
 }
 
-func (e *embedded) run(now func() time.Time, tick time.Duration) {
+func (e *inProcess) run(now func() time.Time, tick time.Duration) {
 	defer close(e.done)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -49,13 +52,13 @@ func (e *embedded) run(now func() time.Time, tick time.Duration) {
 }
 
 // dial returns a connection to the server.
-func (e *embedded) dial() net.Conn {
+func (e *inProcess) dial() net.Conn {
 	client, server := newPipe()
 	e.server.Server().ServeConn(server)
 	return client
 }
 
-func (e *embedded) close() {
+func (e *inProcess) close() {
 	close(e.stop)
 	<-e.done
 	e.server.Close()

@@ -1,5 +1,5 @@
-// Package bagstoretest holds what every Redis must do for the index, as tests, and the servers to run them on.
-package bagstoretest
+// Package redistest starts Redis servers and clusters for tests, and a proxy that disturbs the connection to them.
+package redistest
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/test/loopback"
 )
@@ -104,11 +104,11 @@ func (s *Server) Kill(t testing.TB) {
 func (s *Server) URL(rest string) string { return "redis://" + s.Addr + rest }
 
 // Client returns a plain client of the server.
-func (s *Server) Client(t testing.TB) *redis.Client {
+func (s *Server) Client(t testing.TB) *goredis.Client {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, DialerRetries: 1})
+	client := goredis.NewClient(&goredis.Options{Addr: s.Addr, MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() {
-		if err := client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+		if err := client.Close(); err != nil && !errors.Is(err, goredis.ErrClosed) {
 			t.Error(err)
 		}
 	})
@@ -124,7 +124,7 @@ func StartCluster(t testing.TB) string {
 		t.Fatal(err)
 	}
 	var addrs []string
-	var first *redis.Client
+	var first *goredis.Client
 	for i, bus := range buses {
 		s := StartServer(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-port", strconv.Itoa(bus))
 		client := s.Client(t)
@@ -142,7 +142,7 @@ func StartCluster(t testing.TB) string {
 	}
 	Eventually(t, 20*time.Second, "the cluster does not come up", func() bool {
 		for _, addr := range addrs {
-			client := redis.NewClient(&redis.Options{Addr: addr})
+			client := goredis.NewClient(&goredis.Options{Addr: addr})
 			info, err := client.ClusterInfo(ctx).Result()
 			if err = errors.Join(err, client.Close()); err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_known_nodes:3") {
 				return false

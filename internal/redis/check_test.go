@@ -1,0 +1,94 @@
+package redis_test
+
+import (
+	"bagtrail/internal/redis/redistest"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+func findings(t *testing.T, url string) []string {
+	t.Helper()
+	found, err := redistest.Open(t, url).Check(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range found {
+		if f.Fatal {
+			t.Errorf("%v is fatal", f)
+		}
+		all = append(all, f.String())
+	}
+	return all
+}
+
+// Each finding holds the command that ends it: once all have been given, nothing is found.
+func TestFindingsHoldTheCommandThatEndsThem(t *testing.T) {
+	ctx := context.Background()
+	s := redistest.StartServer(t, "--maxmemory-policy", "allkeys-lru", "--hash-max-listpack-value", "64", "--hash-max-listpack-entries", "100")
+	found := findings(t, s.URL(""))
+	want := []string{
+		"maxmemory-policy is allkeys-lru, and should be noeviction",
+		"hash-max-listpack-value is 64, and should be 1024 or more",
+		"hash-max-listpack-entries is 100, and should be 128 or more",
+	}
+	if len(found) != len(want) {
+		t.Fatalf("found %q", found)
+	}
+	for i, text := range found {
+		_, command, _ := strings.Cut(text, "Set it: ")
+		if !strings.Contains(text, want[i]) || command == "" {
+			t.Errorf("finding %d is %q", i, text)
+			continue
+		}
+		words := strings.Fields(command)
+		if err := s.Client(t).Do(ctx, words[0], words[1], words[2], words[3]).Err(); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	if found := findings(t, s.URL("")); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+}
+
+func TestEveryMasterOfAClusterIsChecked(t *testing.T) {
+	if found := findings(t, redistest.StartCluster(t)); len(found) > 0 {
+		t.Errorf("found %q", found)
+	}
+}
+
+func TestAReplicaIsFatal(t *testing.T) {
+	host, port, _ := strings.Cut(redistest.StartServer(t).Addr, ":")
+	replica := redistest.StartServer(t, "--replicaof", host+" "+port)
+	found, err := redistest.Open(t, replica.URL("")).Check(context.Background())
+	if err != nil || len(found) != 1 || !found[0].Fatal || found[0].Setting != "role" {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestAnOldServerIsFatal(t *testing.T) {
+	s := miniredis.RunT(t)
+	s.Server().SetPreHook(func(c *server.Peer, cmd string, args ...string) bool {
+		switch cmd {
+		case "INFO":
+			if len(args) != 1 {
+				c.WriteError("ERR syntax error") // as 6.2 says to several sections
+				return true
+			}
+			c.WriteBulk("# Server\r\nredis_version:6.2.14\r\nredis_mode:standalone\r\n")
+		case "CONFIG":
+			c.WriteError("ERR unknown command 'CONFIG', with args beginning with: 'GET'")
+		default:
+			return false
+		}
+		return true
+	})
+	found, err := redistest.Open(t, "redis://"+s.Addr()).Check(context.Background())
+	if err != nil || len(found) != 4 || !found[0].Fatal || found[0].Found != "6.2.14" || found[1].Fatal || found[1].Found != "" {
+		t.Errorf("found %v, %v", found, err)
+	}
+}

@@ -1,0 +1,78 @@
+package redis
+
+import (
+	"context"
+	"net"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// connect makes the two clients. The reading one gives up soon, so that a slow Redis becomes an error and not a queue;
+// the writing one waits, and never sends anything twice on its own.
+func (c *Client) connect(a Address) {
+	reading := c.options(a)
+	reading.MaxRetries = 1
+	reading.PoolSize, reading.PoolTimeout = 32, 250*time.Millisecond
+	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // ReadLimit ends it before
+	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
+
+	writing := c.options(a)
+	writing.MaxRetries = -1
+	writing.PoolSize, writing.PoolTimeout = 16, 5*time.Second
+	writing.ReadTimeout, writing.WriteTimeout = 10*time.Second, 10*time.Second
+	writing.ReadBufferSize, writing.WriteBufferSize = 16<<10, 128<<10
+	writing.OnConnect = func(context.Context, *goredis.Conn) error {
+		c.connects.Add(1)
+		return nil
+	}
+	if c.inProcess != nil { // its connections know no deadlines, and need none
+		reading.ReadTimeout, reading.WriteTimeout = -2, -2
+		writing.ReadTimeout, writing.WriteTimeout = -2, -2
+	}
+	c.reads, c.writes = client(reading), client(writing)
+}
+
+// client makes a client. One of a cluster asks every second who the masters are: the death of one shows in connections
+// that fail, after which the library would ask nobody for a minute.
+func client(o *goredis.UniversalOptions) goredis.UniversalClient {
+	if !o.IsClusterMode {
+		return goredis.NewUniversalClient(o)
+	}
+	cluster := o.Cluster()
+	cluster.ClusterStateReloadInterval = time.Second
+	return goredis.NewClusterClient(cluster)
+}
+
+// options are those that both clients share.
+func (c *Client) options(a Address) *goredis.UniversalOptions {
+	o := &goredis.UniversalOptions{
+		Addrs:                 a.Hosts,
+		IsClusterMode:         a.Cluster,
+		MasterName:            a.Master,
+		Username:              a.User,
+		Password:              a.Password,
+		SentinelUsername:      a.SentinelUser,
+		SentinelPassword:      a.SentinelPassword,
+		DB:                    a.Database,
+		TLSConfig:             a.TLS,
+		Protocol:              2,
+		DisableIdentity:       true,
+		ContextTimeoutEnabled: true,
+		MinRetryBackoff:       8 * time.Millisecond,
+		MaxRetryBackoff:       64 * time.Millisecond,
+		DialTimeout:           500 * time.Millisecond,
+		DialerRetries:         1,
+		DialerRetryTimeout:    50 * time.Millisecond,
+		ConnMaxIdleTime:       -1,
+		PipelinePoolSize:      -1, // nearly all commands are pipelined: one pool is enough
+		MaintNotificationsConfig: &maintnotifications.Config{
+			Mode: maintnotifications.ModeDisabled,
+		},
+	}
+	if c.inProcess != nil {
+		o.Dialer = func(context.Context, string, string) (net.Conn, error) { return c.inProcess.dial(), nil }
+	}
+	return o
+}

@@ -1,0 +1,37 @@
+package redis
+
+import (
+	"errors"
+	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// ErrUnavailable is in every error that comes from Redis or the way to it, time limits included. After a write it means
+// that it is not known what was done, and that repeating it is safe.
+var ErrUnavailable = errors.New("redis is not available")
+
+// failure is an error of Redis. Its text holds nothing of what was written or asked.
+type failure struct {
+	operation string
+	cause     error
+}
+
+// Unavailable returns nil for nil, otherwise an error of the operation that wraps ErrUnavailable and err.
+func Unavailable(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{operation, err}
+}
+
+func (f *failure) Error() string {
+	// The reply to an unknown command repeats its arguments.
+	text, _, _ := strings.Cut(f.cause.Error(), ", with args")
+	return f.operation + ": " + ErrUnavailable.Error() + ": " + text
+}
+
+func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
+
+// WrongType reports whether Redis refused a command because the key holds another type.
+func WrongType(err error) bool { return goredis.HasErrorPrefix(err, "WRONGTYPE") }

@@ -1,0 +1,29 @@
+package redis_test
+
+import (
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/test/loopback"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestRedialsAreOneLogLineAMinute asks a server that is away again and again; the line says how many were left out.
+func TestRedialsAreOneLogLineAMinute(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	var lines []string
+	redis.ClientLog(func(line string, more int) { lines = append(lines, fmt.Sprintf("%.40s +%d", line, more)) }, func() time.Time { return now })
+	t.Cleanup(func() { redis.ClientLog(func(string, int) {}, time.Now) })
+	client := redistest.Open(t, "redis://"+loopback.Address(t))
+	for _, after := range []time.Duration{0, 20 * time.Second, 59 * time.Second, 61 * time.Second, 62 * time.Second} {
+		now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).Add(after)
+		if _, err := client.Check(t.Context()); err == nil {
+			t.Fatal("a server answers")
+		}
+	}
+	if want := []string{"connection pool: failed to dial after 1  +0", "connection pool: failed to dial after 1  +2"}; !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}

@@ -1,0 +1,171 @@
+// Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server inside this process.
+// It knows no keys. Each store (bagstore, reportstore) spells its own, shares one Client with the others, and is told
+// nothing of how Redis is reached. Stores import go-redis as goredis, for its commands and their arguments.
+//
+// A store uses single-key commands only, so that a cluster may keep its keys anywhere, and makes every write repeatable,
+// since an error does not say whether it was done:
+//
+//	// The keys. Each begins with the prefix of the installation.
+//	//
+//	//	key         type  holds                   expires
+//	//	s:<digest>  hash  the fields of a session a day after it was written
+//	func (s *Store) key(digest string) string { return s.redis.Prefix() + "s:" + digest }
+//
+//	func (s *Store) Save(ctx context.Context, digest, user string) error {
+//		err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
+//			p.HSet(ctx, s.key(digest), "user", user)
+//			p.Expire(ctx, s.key(digest), 24*time.Hour)
+//		})
+//		return redis.Unavailable("sessionstore: save", err)
+//	}
+//
+// Package redistest starts servers for the tests of stores.
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// Config says where Redis is.
+type Config struct {
+	URL string           // see ParseURL; "" for a Redis inside this process
+	Now func() time.Time // the clock by which keys expire in a Redis inside this process
+
+	// Tick is how late keys may expire in a Redis inside this process: at least a second, a minute if it is 0. Each tick
+	// costs a look at all keys.
+	Tick time.Duration
+}
+
+// Client is the connection to Redis that the stores of a process share. All its commands go to masters, never to
+// replicas. It is safe for concurrent use.
+type Client struct {
+	prefix    string
+	reads     goredis.UniversalClient
+	writes    goredis.UniversalClient
+	connects  atomic.Uint64
+	losses    losses
+	inProcess *inProcess // nil if Redis is a server
+}
+
+// Open returns a client. It does not connect: the first use does, and Check and Ready report whether that succeeds. An
+// error holds every fault of the URL, and no password.
+func Open(c Config) (*Client, error) {
+	if c.URL == "" {
+		server, err := startInProcess(c.Now, c.Tick)
+		if err != nil {
+			return nil, err
+		}
+		client := &Client{inProcess: server}
+		client.connect(Address{Hosts: []string{"in-process"}})
+		return client, nil
+	}
+	address, err := ParseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	client := &Client{prefix: address.Prefix}
+	client.connect(address)
+	return client, nil
+}
+
+// Prefix returns what every key of this installation begins with: "" unless the URL names a prefix.
+func (c *Client) Prefix() string { return c.prefix }
+
+// InProcess reports whether Redis runs inside this process and ends with it.
+func (c *Client) InProcess() bool { return c.inProcess != nil }
+
+// Cluster reports whether Redis is a cluster.
+func (c *Client) Cluster() bool {
+	_, cluster := c.writes.(*goredis.ClusterClient)
+	return cluster
+}
+
+// Ready returns nil if Redis answers now, on every master of a cluster. Otherwise it returns ErrUnavailable within a second.
+func (c *Client) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ReadLimit(1))
+	defer cancel()
+	err := eachMaster(ctx, c.reads, func(ctx context.Context, master goredis.UniversalClient) error {
+		return master.Ping(ctx).Err()
+	})
+	return Unavailable("redis: ping", err)
+}
+
+// Close ends all connections, and a Redis inside this process with everything that it holds. Stores are closed before.
+func (c *Client) Close() error {
+	err := errors.Join(c.reads.Close(), c.writes.Close())
+	if c.inProcess != nil {
+		c.inProcess.close()
+	}
+	if err != nil {
+		return fmt.Errorf("redis: close: %w", err)
+	}
+	return nil
+}
+
+// ReadClient returns the client for single reading commands. It gives up soon, so that a slow Redis becomes an error and
+// not a queue, and tries once more on another connection. The caller bounds the time of a call, by ReadLimit as a rule.
+func (c *Client) ReadClient() goredis.UniversalClient { return c.reads }
+
+// WriteClient returns the client for single writing commands, and for Watch. It waits up to ten seconds and sends nothing
+// twice.
+func (c *Client) WriteClient() goredis.UniversalClient { return c.writes }
+
+// ReadLimit is how long reading so many commands may take, a second try on a new connection included: 0.8 s, and 0.1 ms
+// for each command, so that a busy server can still answer what asks for thousands of keys.
+func ReadLimit(commands int) time.Duration {
+	return 800*time.Millisecond + time.Duration(commands)*100*time.Microsecond
+}
+
+// Read sends the single-key reading commands that add puts into a pipeline in one round trip, to each master of a cluster
+// at once. After a nil error every command has its reply; Redis may have refused some, so look at the error of each
+// (goredis.Nil, see WrongType). After any other error no reply counts. Read takes ReadLimit at most.
+func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	p := c.reads.Pipeline()
+	add(p)
+	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
+	defer cancel()
+	cmds, err := p.Exec(ctx)
+	// If Redis refuses the connection, the library gives that error to no command.
+	var refused goredis.Error
+	if errors.As(err, &refused) && slices.ContainsFunc(cmds, func(cmd goredis.Cmder) bool { return cmd.Err() != nil }) {
+		return nil
+	}
+	return err
+}
+
+// Write sends the single-key writing commands that add puts into a pipeline in one round trip, to each master of a cluster
+// at once, and returns the first error of any of them. After an error it is not known which commands were executed.
+func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	p := c.writes.Pipeline()
+	add(p)
+	cmds, err := p.Exec(ctx)
+	if err != nil {
+		return err
+	}
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachMaster calls f with the client for writing to the server, or to every master of a cluster at once.
+func (c *Client) EachMaster(ctx context.Context, f func(ctx context.Context, master goredis.UniversalClient) error) error {
+	return eachMaster(ctx, c.writes, f)
+}
+
+// eachMaster implements EachMaster for either client.
+func eachMaster(ctx context.Context, client goredis.UniversalClient, f func(context.Context, goredis.UniversalClient) error) error {
+	if cluster, ok := client.(*goredis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, master *goredis.Client) error { return f(ctx, master) })
+	}
+	return f(ctx, client)
+}
