@@ -17,7 +17,7 @@ func (e *Enricher) Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored
 	}
 	r := reading{enricher: e, plate: plate, room: room, made: make([]*bag.Message, 0, len(stored))}
 	for _, s := range stored {
-		if s.Kind == bag.Report {
+		if s.Report {
 			e.report(&r, s)
 			continue
 		}
@@ -81,36 +81,14 @@ func (r *reading) read(s bag.Stored, wanted func(*parser.Group) (irregularity st
 
 // fill fills in what a group says; made is empty.
 func (e *Enricher) fill(made *bag.Message, m *parser.Message, g *parser.Group, at moment) {
+	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
+	made.AirlineData = slices.Clone(g.AirlineData) // the parser uses its memory again
 	made.Received, made.Happened, made.Order, made.Read, made.LocalDay = at.received, at.happened, at.order, at.read, at.localDay
-	made.Origin = m.Origin
-
-	made.Kind = bag.BSM
-	if m.Kind == parser.BPM {
-		made.Kind = bag.BPM
-	}
-	made.Change = bag.Change(m.Change)
-	made.Source, made.Airport = m.Version.Source, m.Version.Airport
 	made.Outbound, made.Inbound = at.segments.of(g.Outbound), at.segments.of(g.Inbound)
 	for _, o := range g.Onward {
 		if s := at.segments.of(o); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
-	made.Screening = bag.Screening(m.Screening)
-	if p := &m.Processing; p.Present {
-		made.Processed, made.Process = true, p.Code
-		made.ReadLocation, made.SentLocation = p.ReadLocation, p.SentLocation
-	}
-	if u := &g.Loading; u.Present {
-		made.Device, made.Compartment = u.Device, u.Compartment
-		made.Connection = at.segments.connection(u.Connection)
-	}
-
-	made.Seat, made.PassengerStatus, made.TagStatus = g.Seat, g.PassengerStatus, g.TagStatus
-	made.Pieces, made.Weight, made.WeightUnit = int32(g.Weight.Pieces), int32(g.Weight.Checked), g.Weight.Unit
-	made.Surname, made.GivenName, made.PNR = g.Surname, g.GivenName, g.PNR
-	made.FrequentFlyer, made.Rush = g.FrequentFlyer, g.Rush
-	if len(g.AirlineData) > 0 {
-		made.AirlineData = append([]string(nil), g.AirlineData...)
-	}
+	made.Connection = at.segments.connection(g.Loading.Connection)
 }

@@ -21,7 +21,7 @@ func read(t *testing.T, text, received string) *bag.Message {
 	}
 	stored := bag.Stored{Raw: text, Received: at}
 	if text[0] == '{' {
-		stored.Kind = bag.Report
+		stored.Report = true
 	}
 	made := enricher.New(airport.New()).Messages(nil, plate, []bag.Stored{stored})
 	if len(made) != 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/parser"
 )
 
 // Report is a delayed-bag report that the downstream system has created, as the log and the index hold
@@ -50,7 +51,7 @@ func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing
 	if err != nil {
 		return bag.Filing{}, err
 	}
-	filing := bag.Filing{Kind: bag.Report, Raw: document, Received: received}
+	filing := bag.Filing{Report: true, Raw: document, Received: received}
 	list := slices.Clone(r.Plates)
 	slices.Sort(list)
 	for _, p := range slices.Compact(list) {
@@ -66,8 +67,9 @@ func (e *Enricher) report(r *reading, s bag.Stored) {
 		return
 	}
 	*r.add() = bag.Message{
-		Kind: bag.Report, Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
+		Head:     parser.Head{Version: parser.Version{Airport: document.Station}},
+		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),
-		Airport:  document.Station, Raw: s.Raw, Text: bag.NewText(s.Raw, false), Pieces: -1, Weight: -1,
+		Raw:      s.Raw, Text: bag.NewText(s.Raw, false),
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Record is an accepted message on its way into the log.
 type Record struct {
 	Raw      string
-	Kind     bag.Kind  // bag.Report, or 0
+	Report   bool      // Raw is the document of a delayed-bag report
 	Received time.Time // UTC, in milliseconds
 	Plate    bag.Plate // the first plate that it names, or ""
 	// Replayed tells that the message was received before, and has no position: so to bring it again changes nothing.
@@ -149,10 +149,7 @@ func (a *Acceptor) settle(ctx context.Context, work []*acceptance) error {
 
 // Record returns the record that brings an accepted message about again. It has no position yet.
 func (o Outcome) Record() Record {
-	r := Record{Raw: o.Filing.Raw, Received: o.Filing.Received}
-	if o.Filing.Kind == bag.Report {
-		r.Kind = bag.Report
-	}
+	r := Record{Raw: o.Filing.Raw, Report: o.Filing.Report, Received: o.Filing.Received}
 	if len(o.Filing.Entries) > 0 {
 		r.Plate = o.Filing.Entries[0].Plate
 	}

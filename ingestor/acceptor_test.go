@@ -91,11 +91,11 @@ func TestAMessageIsFiledWithThePositionThatTheLogGaveIt(t *testing.T) {
 func TestReportIsLoggedAsSuch(t *testing.T) {
 	j := &journal{}
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
-	env.Kind = bag.Report
+	env.Report = true
 	if _, err := ingestor.NewAcceptor(newPipeline(newIndex()), j, j, ingestor.NewClock(time.Now), 0).Accept(t.Context(), env, nil); err != nil {
 		t.Fatal(err)
 	}
-	if len(j.records) != 1 || j.records[0].Kind != bag.Report || j.records[0].Raw != env.Raw {
+	if len(j.records) != 1 || !j.records[0].Report || j.records[0].Raw != env.Raw {
 		t.Errorf("log %+v", j.records)
 	}
 }

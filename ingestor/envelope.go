@@ -23,7 +23,7 @@ const (
 type Envelope struct {
 	Raw      string       // the message as sent, any bytes; where JSON is set, the document that holds it
 	JSON     bool         // Raw is {"bim_message": "…"}; of no meaning for a report
-	Kind     bag.Kind     // bag.Report where Raw is the document of a delayed-bag report, else 0
+	Report   bool         // Raw is the document of a delayed-bag report
 	Received time.Time    // what is below a millisecond is cut off
 	Position bag.Position // where it stands in the log; unknown for what is not in it, or is to have no position
 	Origin   string       // where it came from, different for every envelope: topic/partition/offset, or http/<id>

@@ -116,7 +116,7 @@ func (p *Pipeline) judge(env Envelope, authorise func(*parser.Message) error) (O
 	if wrong != nil {
 		return Outcome{Verdict: Rejected, Errors: []Diagnostic{*wrong}}, nil
 	}
-	if env.Kind == bag.Report {
+	if env.Report {
 		return p.judgeReport(env), nil
 	}
 
@@ -157,7 +157,7 @@ func (p *Pipeline) judgeReport(env Envelope) Outcome {
 // open takes the message out of its envelope.
 func open(env Envelope) (text string, wrong *Diagnostic) {
 	text = env.Raw
-	if env.JSON && env.Kind != bag.Report {
+	if env.JSON && !env.Report {
 		if len(env.Raw) > MaxDocument {
 			d := of(fault.TooLarge, fmt.Sprintf("at most %d bytes", MaxDocument))
 			return "", &d

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/bag"
 )
 
 func TestMessageIsFiledOnceHoweverOftenItComes(t *testing.T) {
@@ -98,7 +97,7 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		return env
 	}
 	report := envelope(`{"record_reference":`)
-	report.Kind = bag.Report
+	report.Report = true
 	exact := bsm + strings.Repeat(" ", ingestor.MaxMessage-len(bsm))
 	text, err := json.Marshal(bsm)
 	if err != nil {
@@ -161,9 +160,9 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 
 func TestReportGoesToTheIndex(t *testing.T) {
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
-	env.Kind, env.JSON = bag.Report, true // it is a JSON document indeed, but not that one
+	env.Report, env.JSON = true, true // it is a JSON document indeed, but not that one
 	outcome := process(t, newPipeline(newIndex()), env)
-	if outcome.Verdict != ingestor.Accepted || outcome.Filing.Kind != bag.Report || outcome.Filing.Entries[0].Plate != "0724123456" {
+	if outcome.Verdict != ingestor.Accepted || !outcome.Filing.Report || outcome.Filing.Entries[0].Plate != "0724123456" {
 		t.Errorf("outcome %+v", outcome)
 	}
 }

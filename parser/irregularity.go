@@ -7,9 +7,9 @@ const (
 	statusLength       = 3
 )
 
-// readIrregularity reads .B, a run of tags with a baggage status code. In a BSM it is carried along.
+// readIrregularity reads .B, a run of tags with a baggage status code.
 func (m *Message) readIrregularity(e line) {
-	if m.Kind != BPM {
+	if !kinds[m.Kind].irregularities {
 		return
 	}
 	m.openTagGroup()

@@ -11,11 +11,11 @@ func TestLoading(t *testing.T) {
 	for element, want := range map[string]parser.Loading{
 		".U":                                {Present: true},
 		".U/":                               {Present: true},
-		".U/AKE25219OZ/TPE/X/Y/ICN///":      {Present: true, Device: "AKE25219OZ", Compartment: "TPE"},
-		".U/AKE25219OZ":                     {Present: true, Device: "AKE25219OZ"},
-		".U//41":                            {Present: true, Compartment: "41"},
-		".U/ BULK / 5H ":                    {Present: true, Device: "BULK", Compartment: "5H"},
-		".U/A/1/B/J/JFK/Y/AA1714/13MAR/BOS": {Present: true, Device: "A", Compartment: "1", Connection: aa},
+		".U/AKE25219OZ/TPE/X/Y/ICN///":      {Present: true, Stowage: parser.Stowage{Device: "AKE25219OZ", Compartment: "TPE"}},
+		".U/AKE25219OZ":                     {Present: true, Stowage: parser.Stowage{Device: "AKE25219OZ"}},
+		".U//41":                            {Present: true, Stowage: parser.Stowage{Compartment: "41"}},
+		".U/ BULK / 5H ":                    {Present: true, Stowage: parser.Stowage{Device: "BULK", Compartment: "5H"}},
+		".U/A/1/B/J/JFK/Y/AA1714/13MAR/BOS": {Present: true, Stowage: parser.Stowage{Device: "A", Compartment: "1"}, Connection: aa},
 		".U///////AA1714/13mar/BOS/":        {Present: true, Connection: aa},
 		".U///////AA1714":                   {Present: true, Connection: parser.Flight{Airline: "AA", Number: "1714"}},
 		".U///////AA1714//BOS":              {Present: true, Connection: parser.Flight{Airline: "AA", Number: "1714", Airport: "BOS"}},
@@ -28,8 +28,8 @@ func TestLoading(t *testing.T) {
 
 func TestLoadingFaultyFieldsAreIgnored(t *testing.T) {
 	for element, want := range map[string]parser.Loading{
-		".U/AKE25219OZX/41":          {Present: true, Compartment: "41"},
-		".U/AKE25219OZ/123456":       {Present: true, Device: "AKE25219OZ"},
+		".U/AKE25219OZX/41":          {Present: true, Stowage: parser.Stowage{Compartment: "41"}},
+		".U/AKE25219OZ/123456":       {Present: true, Stowage: parser.Stowage{Device: "AKE25219OZ"}},
 		".U///////A/13MAR/BOS":       {Present: true},
 		".U////////13MAR/BOS":        {Present: true},
 		".U///////AA1714/31FEB/QQQ":  {Present: true, Connection: parser.Flight{Airline: "AA", Number: "1714"}},
@@ -41,7 +41,7 @@ func TestLoadingFaultyFieldsAreIgnored(t *testing.T) {
 
 func TestLoadingFirstOfTheGroupCounts(t *testing.T) {
 	m := parse(t, bpm(".U/AKE1LX", ".U/AKE2LX/41"))
-	equal(t, "loading", m.Groups[0].Loading, parser.Loading{Present: true, Device: "AKE1LX"})
+	equal(t, "loading", m.Groups[0].Loading, parser.Loading{Present: true, Stowage: parser.Stowage{Device: "AKE1LX"}})
 	m = parse(t, bpm(".U", ".U/AKE2LX/41"))
 	equal(t, "loading behind a bare one", m.Groups[0].Loading, parser.Loading{Present: true})
 }

@@ -1,17 +1,5 @@
 package parser
 
-// Kind is the kind of a message that bagtrail turns into events.
-type Kind uint8
-
-// The kinds. Other is every message whose identifier is neither BSM nor BPM;
-// None is a text in which no identifier was found.
-const (
-	None Kind = iota
-	BSM
-	BPM
-	Other
-)
-
 // Change is the status line of a BSM: the line behind its identifier, or New where that is none.
 type Change uint8
 
@@ -73,12 +61,17 @@ type Processing struct {
 	SentLocation string
 }
 
-// Loading is the .U element. Its members are empty where the field is absent or faulty.
+// Stowage is where the bags are stowed: fields 1 and 2 of the .U element.
+type Stowage struct {
+	Device      string // stowage device
+	Compartment string // aircraft compartment, sometimes the airport itself
+}
+
+// Loading is the .U element. Its members are empty if the field is absent or faulty.
 type Loading struct {
-	Present     bool
-	Device      string // field 1: stowage device
-	Compartment string // field 2: aircraft compartment, sometimes the airport itself
-	Connection  Flight // fields 7-9; Date and Airport may be absent
+	Present bool
+	Stowage
+	Connection Flight // fields 7-9; Date and Airport may be absent
 }
 
 // Screening is what the .X elements of a message say together.
@@ -99,15 +92,8 @@ type Weight struct {
 	Checked int    // checked weight, in Unit, which is K or L; the total of the passenger
 }
 
-// Group is one group of a message: flights, the tags that they are about, and the passenger.
-// What a group inherits from the groups before it is already filled in.
-type Group struct {
-	Outbound Flight   // .F
-	Inbound  Flight   // .I
-	Onward   []Flight // .O, in the order of the message
-	Tags     []Tags   // .N and .B, in the order of the message; see Plates
-	Loading  Loading  // .U
-
+// Details are the elements that describe the passenger and the bags of a group.
+type Details struct {
 	Seat            string   // .S 2
 	PassengerStatus string   // .S 3, one capital
 	TagStatus       string   // .S 8, one capital
@@ -121,18 +107,34 @@ type Group struct {
 	AirlineData     []string // .R, one a line, without the identifier
 }
 
+// Group is one group of a message: flights, the tags that they are about, and the passenger.
+// What a group inherits from the groups before it is already filled in.
+type Group struct {
+	Outbound Flight   // .F
+	Inbound  Flight   // .I
+	Onward   []Flight // .O, in the order of the message
+	Tags     []Tags   // .N and .B, in the order of the message; see Plates
+	Loading  Loading  // .U
+	Details
+}
+
+// Head is the part of a message that holds for all its groups.
+type Head struct {
+	Kind   Kind
+	Change Change
+	Origin string // the last Type B origin line before the identifier that ends with day and time; or ""
+	Version
+	Processing Processing // the first .J
+	Screening  Screening  // all .X
+}
+
 // Message is a parsed message. Its zero value is ready for Parse, which reuses all its memory:
 // what a Message or a copy of it holds is valid until the next Parse.
 // Strings in it are views of the text given to Parse, or constants.
 type Message struct {
-	Origin     string // the last Type B origin line before the identifier that ends with day and time; or ""
-	Identifier string // "BSM", "BUM", …; "" where none was found
-	Kind       Kind
-	Change     Change
-	Version    Version
-	Processing Processing // the first .J; holds for the whole message
-	Screening  Screening  // all .X; holds for the whole message
-	Groups     []Group    // at least one in an accepted message
+	Head
+	Identifier string  // "BSM", "BUM", …; "" if none was found
+	Groups     []Group // at least one in an accepted message
 
 	// Errors and Warnings hold the diagnostics in line order, at most one a code and line.
 	// A message with any error must change nothing, and its other members may be incomplete.

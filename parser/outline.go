@@ -1,6 +1,9 @@
 package parser
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // line is one line of a text: not blank, trimmed, without the characters that outline.mark takes out.
 // The zero line is no line.
@@ -174,13 +177,12 @@ func isOrigin(s string) bool {
 	return 1 <= day && day <= 31 && hour <= 23 && minute <= 59
 }
 
+// foreign are the identifiers of the standard's other messages.
+var foreign = [...]string{"BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
+
 // knownIdentifier reports whether a line is a standard message identifier.
 func knownIdentifier(s string) bool {
-	switch s {
-	case "BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ":
-		return true
-	}
-	return false
+	return len(s) == 3 && (kindOf(s) != None || slices.Contains(foreign[:], s))
 }
 
 // isEnd reports whether a line ends a message with that identifier.
@@ -190,7 +192,7 @@ func isEnd(s, identifier string) bool {
 		return false
 	}
 	part, ok := strings.CutPrefix(name, "PART")
-	return name == identifier || ok && identifier == "BPM" && isDigits(part)
+	return name == identifier || ok && kinds[kindOf(identifier)].hasParts && isDigits(part)
 }
 
 // stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and ETX.

@@ -77,8 +77,10 @@ func TestIdentifier(t *testing.T) {
 			equal(t, "tags", m.Groups[0].Tags, []parser.Tags{{First: 724123456, Count: 1}})
 		})
 	}
-	for text, kind := range map[string]parser.Kind{"{003:}": parser.None, "{004:?}": parser.None, "{011:XYZ}": parser.Other, "{011:BUM}": parser.Other} {
-		equal(t, "kind of "+text, parse(t, text).Kind, kind)
+	for text, identifier := range map[string]string{"{003:}": "", "{004:?}": "", "{011:XYZ}": "XYZ", "{011:BUM}": "BUM"} {
+		m := parse(t, text)
+		equal(t, "kind of "+text, m.Kind, parser.None)
+		equal(t, "identifier of "+text, m.Identifier, identifier)
 	}
 }
 

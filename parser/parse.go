@@ -99,8 +99,7 @@ func (m *Message) reset(ref Reference) {
 	s.sharer, s.loaded, s.positions = -1, line{}, false
 	s.flights, s.tags, s.data = s.flights[:0], s.tags[:0], s.data[:0]
 
-	m.Origin, m.Identifier, m.Kind, m.Change = "", "", None, New
-	m.Version, m.Processing, m.Screening = Version{}, Processing{}, NotScreened
+	m.Head, m.Identifier = Head{}, ""
 	m.Groups = m.Groups[:0]
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
 }
@@ -110,15 +109,14 @@ func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
 	identifier := o.lineAt(o.identifier)
 	m.Identifier, m.Kind = identifier.text, kindOf(identifier.text)
-	switch m.Kind {
-	case None:
-		if first := o.lineFrom(0); first.text == "" {
-			m.miss(MissingText, "", line{}, "a BSM or BPM")
-		} else {
-			m.fail(MissingIdentifier, first, 0, first.text, "a line BSM or BPM before the first element")
-		}
+	switch first := o.lineFrom(0); {
+	case first.text == "":
+		m.miss(MissingText, "", line{}, "a BSM or BPM")
 		return false
-	case Other:
+	case m.Identifier == "":
+		m.fail(MissingIdentifier, first, 0, first.text, "a line BSM or BPM before the first element")
+		return false
+	case m.Kind == None:
 		m.fail(WrongIdentifier, identifier, 0, m.Identifier, "BSM or BPM")
 		return false
 	}
@@ -126,26 +124,14 @@ func (m *Message) judgeShape() bool {
 		m.fail(WrongIdentifier, stray, 0, stray.text, "one message only, from its identifier to its end line")
 		return false
 	}
-	if m.Kind == BSM {
+	if kinds[m.Kind].hasChange {
 		m.Change = changeOf(o.lineFrom(o.identifier.to).text)
 	}
 	m.Origin = o.origin()
 	return true
 }
 
-func kindOf(identifier string) Kind {
-	switch identifier {
-	case "":
-		return None
-	case "BSM":
-		return BSM
-	case "BPM":
-		return BPM
-	}
-	return Other
-}
-
-// changeOf reads the line behind the identifier of a BSM, which may be anything.
+// changeOf reads the line behind the identifier, which may be anything.
 func changeOf(status string) Change {
 	switch status {
 	case "CHG":
@@ -184,28 +170,12 @@ func (m *Message) readElement(e line) {
 	s.since |= 1 << letter
 }
 
-// judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it. (An .N or .B
-// with nothing behind it is reported where it is read.)
+// judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it. (An
+// .N or .B with nothing behind it is reported where it is read.)
 func (m *Message) judgeMissing() {
-	s := &m.scratch
-	o := &s.outline
-	const enough = letters(1<<('V'-'A') | 1<<('F'-'A') | 1<<('N'-'A'))
-	if o.present&enough == enough && (o.end.to > 0 || m.Kind == BPM) {
-		return // as most messages
-	}
-	has := o.present.has
-	identifier := o.lineAt(o.identifier)
-	if m.Kind == BSM {
-		m.require(has('V'), MissingSourceVersion, ".V", identifier, "a .V element")
-		m.require(has('F'), MissingFlight, ".F", identifier, "an .F element")
-		m.require(has('N'), MissingTag, ".N", identifier, "an .N element")
-		if o.end.to == 0 {
-			m.miss(MissingEnd, "", o.lastLine(), "a line ENDBSM behind it")
+	for _, r := range kinds[m.Kind].required {
+		if !r.met(m) {
+			m.miss(r.code, r.element, r.line(m), r.expected)
 		}
-	} else {
-		m.require(has('V'), MissingVersion, ".V", identifier, "a .V element")
-		m.require(has('N') || has('B') || s.positions, MissingTags, ".N", identifier,
-			"an .N or .B element, or a .U element with a stowage device")
-		m.require(has('F') || s.loaded.text == "", MissingLoadingFlight, ".F", s.loaded, "an .F element")
 	}
 }

@@ -31,13 +31,6 @@ func (m *Message) miss(code Code, element string, l line, expected string) {
 	m.Errors = append(m.Errors, Diagnostic{code, l.at, lineStart, element, "", expected})
 }
 
-// require is miss unless what is asked for is there.
-func (m *Message) require(there bool, code Code, element string, l line, expected string) {
-	if !there {
-		m.miss(code, element, l, expected)
-	}
-}
-
 // place puts diagnostics in line order and turns their offsets into lines and columns of text, which is the text
 // as sent.
 func place(text string, found []Diagnostic) {

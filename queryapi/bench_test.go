@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
+	"bagtrail/parser"
 )
 
 // discard is a ResponseWriter that keeps nothing.
@@ -32,8 +33,9 @@ func benchmark(b *testing.B, trails *answers, target string) {
 // A bag with 15 events, without what it takes to find it.
 func BenchmarkHistory(b *testing.B) {
 	m := &bag.Message{
-		Kind: bag.BPM, Airport: "ZRH", Happened: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC), PNR: "ABC123", PassengerStatus: "C",
-		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20526}, Carrier: "LX", Airport: "JFK"}, ReadLocation: "ZRHS1", SentLocation: "ZRHT2",
+		Head:    parser.Head{Kind: parser.BPM, Version: parser.Version{Airport: "ZRH"}, Processing: parser.Processing{ReadLocation: "ZRHS1", SentLocation: "ZRHT2"}},
+		Details: parser.Details{PNR: "ABC123", PassengerStatus: "C"}, Happened: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC),
+		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20526}, Carrier: "LX", Airport: "JFK"},
 	}
 	one := &bag.Bag{Plate: "0724100001", Surname: "MUELLER", GivenName: "ANNA", PNR: "ABC123", Legs: []bag.Leg{{Flight: m.Outbound.Flight, From: "ZRH", To: "JFK", Living: true}}}
 	for range 15 {

@@ -8,6 +8,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
+	"bagtrail/parser"
 )
 
 func TestHistoryChecksItsParameters(t *testing.T) {
@@ -79,7 +80,7 @@ func TestHistoryShowsTheBagAndItsEvents(t *testing.T) {
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	b.Pieces, b.Weight, b.WeightUnit = 2, 31, "K"
 	later := *b.Events[0].Message
-	later.Kind, later.Happened, later.Raw = bag.BPM, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), "BPM"
+	later.Kind, later.Happened, later.Raw = parser.BPM, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), "BPM"
 	b.Events = append(b.Events, bag.Event{Code: "SORTED", Description: "Bag Sorted", Message: &later})
 	s := site(&answers{plate: []*bag.Bag{b}})
 	const (
@@ -244,7 +245,7 @@ func TestRawMessageIsShownIfAllOfItsFlightsAreInScope(t *testing.T) {
 	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	several := *b.Events[0].Message
 	several.Raw = "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MUELLER\n.F/BA713/14MAR/LHR\n.N/0125100001001\n.P/1SECRET\nENDBSM\n"
-	report := bag.Message{Kind: bag.Report, Airport: "ZRH", Raw: `{"station":"ZRH"}`, Happened: several.Happened}
+	report := bag.Message{Head: parser.Head{Version: parser.Version{Airport: "ZRH"}}, Raw: `{"station":"ZRH"}`, Happened: several.Happened}
 	b.Events = append(b.Events, bag.Event{Code: "EXPECTED", Message: &several}, bag.Event{Code: "MISHANDLED", Message: &report})
 	for key, want := range map[string]int{"demo": 2, "lx": 1, "lx-at-jfk": 0} { // which does not cover its airport
 		got := get(site(&answers{plate: []*bag.Bag{b}}), key, historyPath+"?include_bim=true")

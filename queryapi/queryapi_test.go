@@ -19,6 +19,7 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 	"bagtrail/queryapi"
 )
 
@@ -120,7 +121,8 @@ func bsm(t *testing.T, airline, number, day, from, to string) *bag.Message {
 	t.Helper()
 	at := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
 	return &bag.Message{
-		Kind: bag.BSM, Source: 'L', Airport: from, Received: at, Happened: at, LocalDay: date(t, day), Pieces: -1, Weight: -1,
+		Head:     parser.Head{Kind: parser.BSM, Version: parser.Version{Source: 'L', Airport: from}},
+		Received: at, Happened: at, LocalDay: date(t, day),
 		Outbound: bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: date(t, day)}, Carrier: airline, Airport: to},
 		Raw:      "BSM\r\n.V/1L" + from + "\r\n.F/" + airline + number + "/14MAR/" + to + "\r\n.N/0724100001001\r\nENDBSM\r\n",
 	}

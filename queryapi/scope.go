@@ -87,7 +87,7 @@ func reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 // showsRaw reports whether the key may read the text of a message that it sees. The document of a delayed-bag report is no baggage message, and
 // nobody reads it.
 func (q Queries) showsRaw(m *bag.Message, key *apikey.Key) bool {
-	if m.Kind == bag.Report {
+	if m.IsReport() {
 		return false
 	}
 	if !key.Limited() {

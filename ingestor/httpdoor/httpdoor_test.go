@@ -476,7 +476,7 @@ func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f := x.filed[0]; f.Kind != bag.Report || len(f.Entries) != 2 || f.Entries[0].Plate != "0724100001" || x.filed[1].Raw != f.Raw || !x.filed[1].Received.Equal(f.Received) {
+	if f := x.filed[0]; !f.Report || len(f.Entries) != 2 || f.Entries[0].Plate != "0724100001" || x.filed[1].Raw != f.Raw || !x.filed[1].Received.Equal(f.Received) {
 		t.Errorf("filed %+v", x.filed)
 	}
 	if err := reports.File(context.Background(), enricher.Report{Plates: []bag.Plate{"x"}}, noon, "r2"); err == nil {

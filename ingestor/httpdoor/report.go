@@ -8,7 +8,6 @@ import (
 
 	"bagtrail/enricher"
 	"bagtrail/ingestor"
-	"bagtrail/internal/bag"
 )
 
 // Reports brings delayed-bag reports that were created downstream into the pipeline, by the way of messages.
@@ -20,7 +19,7 @@ func (r Reports) File(ctx context.Context, report enricher.Report, received time
 	if err != nil {
 		return err
 	}
-	env := ingestor.Envelope{Raw: string(document), Kind: bag.Report, Received: received, Origin: "http/" + id}
+	env := ingestor.Envelope{Raw: string(document), Report: true, Received: received, Origin: "http/" + id}
 	outcome, err := r.Acceptor.Accept(ctx, env, nil)
 	if err != nil {
 		return fmt.Errorf("file delayed-bag report: %w", err)

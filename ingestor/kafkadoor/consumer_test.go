@@ -14,7 +14,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/bag"
 )
 
 func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) {
@@ -47,7 +46,7 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 	if s := w.index.stored(plate(1)); len(s) != 1 || s[0].Raw != message(1) {
 		t.Errorf("of a document is stored %+v", s)
 	}
-	if s := w.index.stored(plate(2)); len(s) != 1 || s[0].Kind != bag.Report {
+	if s := w.index.stored(plate(2)); len(s) != 1 || !s[0].Report {
 		t.Errorf("of a report is stored %+v", s)
 	}
 	rejects := w.rejectsByOrigin()

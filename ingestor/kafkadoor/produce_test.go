@@ -27,7 +27,7 @@ func TestAppendedMessageStandsOnTheRawTopicAsItWasSent(t *testing.T) {
 	raw := "\x01BSM\r\n\xff\x00"
 	if err := w.door.Append(t.Context(), []ingestor.Record{
 		{Raw: raw, Received: received, Plate: "0724000000"},
-		{Raw: "{}", Received: received, Kind: bag.Report},
+		{Raw: "{}", Received: received, Report: true},
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func envelope(m *kafka.Message) ingestor.Envelope {
 			env.JSON = isJSON(view(h.Value))
 		case headerKind:
 			if view(h.Value) == kindReport {
-				env.Kind = bag.Report
+				env.Report = true
 			}
 		case headerReplayed:
 			env.Position = bag.Position{}
@@ -104,7 +104,7 @@ func rawRecord(r ingestor.Record) kafka.Message {
 	if r.Plate != "" {
 		m.Key = []byte(r.Plate)
 	}
-	if r.Kind == bag.Report {
+	if r.Report {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
 	}
 	if r.Replayed {
@@ -139,7 +139,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Message {
 	if r.JSON {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerType, Value: []byte(typeJSON)})
 	}
-	if r.Kind == bag.Report {
+	if r.Report {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
 	}
 	return m

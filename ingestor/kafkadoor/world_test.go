@@ -386,7 +386,7 @@ func (x *index) File(ctx context.Context, filings []bag.Filing) ([]bool, error) 
 	}
 	fresh := make([]bool, len(filings))
 	for i, f := range filings {
-		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
+		stored := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
 			if !slices.Contains(x.known[e.Plate], stored) {
 				x.known[e.Plate] = append(x.known[e.Plate], stored)

@@ -20,6 +20,7 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
+	"bagtrail/parser"
 )
 
 // Event is one event of the bag with that plate.
@@ -134,7 +135,7 @@ func (a Announcer) read(room *bag.Room, filings []bag.Filing, mentions []mention
 		giveWay(i)
 		m := &mentions[i]
 		f := &filings[m.filing]
-		stored[0] = bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
+		stored[0] = bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		m.messages = a.Enricher.Messages(room, m.plate, stored)
 		m.clear = !slices.ContainsFunc(m.messages, isUnclear)
 	}
@@ -142,7 +143,7 @@ func (a Announcer) read(room *bag.Room, filings []bag.Filing, mentions []mention
 
 // isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
 // time of the one before. A BPM with a read time, which is most of the traffic, says all by itself.
-func isUnclear(m *bag.Message) bool { return m.Kind != bag.BPM || m.Read.IsZero() }
+func isUnclear(m *bag.Message) bool { return m.Kind != parser.BPM || m.Read.IsZero() }
 
 // weigh estimates how much is to be read of the index for mentions, and lets those tell by themselves for which it is too much.
 func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []mention, spent []int) error {

@@ -166,7 +166,7 @@ func TestATextIsInScopeIfItsAirportAndEveryFlightOfItsGroupsAre(t *testing.T) {
 
 func TestAMessageIsInScopeByItsAirportAndTheAirlineOfEachGroup(t *testing.T) {
 	message := func(airport string, airlines ...string) *parser.Message {
-		m := &parser.Message{Version: parser.Version{Airport: airport}}
+		m := &parser.Message{Head: parser.Head{Version: parser.Version{Airport: airport}}}
 		for _, airline := range airlines {
 			m.Groups = append(m.Groups, parser.Group{Outbound: parser.Flight{Airline: airline}})
 		}

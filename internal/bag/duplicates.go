@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // series is the messages among which a copy is looked for just before it (rules §3, duplicates).
 type series struct {
-	kind      Kind
+	kind      parser.Kind
 	airport   string
 	container Container // of positionings; zero for messages of a tag
 }
@@ -95,7 +96,7 @@ func (c *copies) add(groups []*Message) (isCopy bool) {
 	if !have || !before.text.Equal(m.Text) {
 		before = run{text: m.Text}
 	}
-	if m.Kind == BPM && !m.Read.IsZero() {
+	if m.Kind == parser.BPM && !m.Read.IsZero() {
 		read := c.reads.of(m.Text, m.Read.UnixMilli())
 		isCopy, *read = *read, true
 	} else {
@@ -132,7 +133,7 @@ func (c *copies) sentAgain(m *Message) bool {
 // again never puts a bag back on board.
 func (c *copies) loadedAgain(groups []*Message) bool {
 	m := groups[0]
-	if m.Kind != BPM || c.in(m).container != (Container{}) {
+	if m.Kind != parser.BPM || c.in(m).container != (Container{}) {
 		return false
 	}
 	if !slices.ContainsFunc(groups, func(g *Message) bool { return c.rules.bpmEvent(g).Sets.Loaded() }) {
@@ -148,7 +149,7 @@ func (c *copies) loadedAgain(groups []*Message) bool {
 // setStatus takes up an event.
 func (c *copies) setStatus(groups []*Message) {
 	for _, m := range groups {
-		if m.Kind != BPM {
+		if m.Kind != parser.BPM {
 			return
 		}
 		sets := c.rules.bpmEvent(m).Sets

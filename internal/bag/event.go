@@ -3,6 +3,8 @@ package bag
 import (
 	"slices"
 	"strings"
+
+	"bagtrail/parser"
 )
 
 // EventCode is one row of the event table (rules §2).
@@ -65,13 +67,13 @@ type predecessor struct {
 // bsmEvent returns the event of a source message.
 func bsmEvent(plate Plate, m *Message, before predecessor) EventCode {
 	switch {
-	case m.Change == Delete:
+	case m.Change == parser.Delete:
 		return cancelled
 	case m.Rush || plate[0] == '2':
 		return reflighted
-	case m.Change == Revise && !before.flight.IsZero() && before.flight != m.Outbound.Flight:
+	case m.Change == parser.Revise && !before.flight.IsZero() && before.flight != m.Outbound.Flight:
 		return rerouted
-	case m.Change == Revise && m.PassengerStatus == "B" && before.passengerStatus != "B":
+	case m.Change == parser.Revise && m.PassengerStatus == "B" && before.passengerStatus != "B":
 		return paxBoarded
 	}
 	return expected
@@ -100,11 +102,11 @@ func (r Rules) bpmEvent(m *Message) EventCode {
 		return code
 	}
 	switch m.Screening {
-	case Refused:
+	case parser.Refused:
 		return screeningFailed
-	case Cleared:
+	case parser.Cleared:
 		return screeningPassed
-	case Screened:
+	case parser.Screened:
 		return screened
 	}
 	code := processEvent(m)
@@ -140,10 +142,10 @@ func loadingEvent(m *Message) (EventCode, bool) {
 
 // processEvent returns the event of the .J rows.
 func processEvent(m *Message) EventCode {
-	if !m.Processed {
+	if !m.Processing.Present {
 		return loadedOnAircraft
 	}
-	switch m.Process {
+	switch m.Processing.Code {
 	case 'S':
 		return sorted
 	case 'G':
@@ -164,16 +166,16 @@ func (c EventCode) of(m *Message) Event {
 func (r Rules) events(plate Plate, messages []*Message) []Event {
 	made := make([]Event, 0, len(messages)+2)
 	var current *sources // nil if no BSM asks for its predecessor
-	if slices.ContainsFunc(messages, func(m *Message) bool { return m.Kind == BSM && m.Change == Revise }) {
+	if slices.ContainsFunc(messages, func(m *Message) bool { return m.Kind == parser.BSM && m.Change == parser.Revise }) {
 		current = r.newSources(messages)
 	}
 	for _, m := range messages {
-		if m.Kind == BPM {
+		if m.Kind == parser.BPM {
 			made = append(made, r.bpmEvent(m).of(m))
 			continue
 		}
 		var before predecessor
-		if m.Change == Revise {
+		if m.Change == parser.Revise {
 			before = current.predecessor(m)
 		}
 		made = append(made, bsmEvent(plate, m, before).of(m))

@@ -5,8 +5,8 @@ import "time"
 // Filing is what the index is told of one accepted message: the text, and under what it is to be found.
 // It is a function of the text, the received time and the reference data, so filing again changes nothing.
 type Filing struct {
-	Kind     Kind        // Report, or BSM or BPM
-	Raw      string      // the message as sent; of a report, its request document
+	Report   bool        // Raw is the document of a delayed-bag report
+	Raw      string      // the message as sent
 	Received time.Time   // UTC, in milliseconds
 	Position Position    // where it stands in the log of record
 	Entries  []Entry     // one a plate, in plate order; none for container positioning
@@ -25,7 +25,7 @@ type Entry struct {
 
 // Stored is a message as the store gives it back.
 type Stored struct {
-	Kind     Kind // Report, or 0 for a BSM or BPM
+	Report   bool // Raw is the document of a delayed-bag report
 	Raw      string
 	Received time.Time // UTC, in milliseconds
 	Position Position  // where it stands in the log of record

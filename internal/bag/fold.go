@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // Rules are the settings on which the fold depends.
@@ -45,7 +46,7 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 	var reports []*Message
 	texts := make([]*Message, 0, len(messages))
 	for _, m := range messages {
-		if m.Kind == Report {
+		if m.IsReport() {
 			reports = append(reports, m)
 		} else {
 			texts = append(texts, m)
@@ -184,7 +185,7 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 func (r Rules) route(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
 	for _, e := range b.Events {
-		if e.Message.Kind != Report {
+		if !e.Message.IsReport() {
 			messages = append(messages, e.Message)
 		}
 	}
@@ -197,14 +198,14 @@ func (r Rules) route(b *Bag) {
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
-		if e.Message.Kind == BSM {
+		if e.Message.Kind == parser.BSM {
 			b.Unknown = false
 		}
 		b.Rush = b.Rush || e.Code == reflighted.Code
 	}
 	b.Originals = b.originals()
 	b.Pieces, b.Weight = -1, -1
-	for _, kind := range [...]Kind{BSM, BPM} {
+	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
 		for _, e := range slices.Backward(b.Events) {
 			m := e.Message
 			if m.Kind != kind || e.Positioning {
@@ -213,12 +214,12 @@ func (b *Bag) describe() {
 			b.PNR = cmp.Or(b.PNR, m.PNR)
 			b.Surname = cmp.Or(b.Surname, m.Surname)
 			b.GivenName = cmp.Or(b.GivenName, m.GivenName)
-			b.WeightUnit = cmp.Or(b.WeightUnit, m.WeightUnit)
+			b.WeightUnit = cmp.Or(b.WeightUnit, m.Weight.Unit)
 			if b.Pieces < 0 {
-				b.Pieces = int(m.Pieces)
+				b.Pieces = m.Weight.Pieces
 			}
 			if b.Weight < 0 {
-				b.Weight = int(m.Weight)
+				b.Weight = m.Weight.Checked
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"bagtrail/parser"
 )
 
 // journeyGap is how many days may lie between messages of one journey (rules §3, identity 1).
@@ -226,7 +228,7 @@ func (b bookings) sets(m *Message, own int) []int {
 	}
 	slices.Sort(about)
 	about = slices.Compact(about)
-	if len(about) == 0 || len(about) > 1 && m.Kind != BPM {
+	if len(about) == 0 || len(about) > 1 && m.Kind != parser.BPM {
 		return []int{own}
 	}
 	return about

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages name besides.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	current := r.newSources(messages)
 	for _, m := range messages {
-		if m.Kind == BSM {
+		if m.Kind == parser.BSM {
 			current.add(m)
 		}
 	}
@@ -57,7 +58,7 @@ func (r Rules) livingLegs(current *sources, latest, messages []*Message, events 
 		}
 	}
 	for _, m := range slices.Backward(messages) {
-		if m.Kind == BPM && !m.Outbound.IsZero() && out.free(m.Airport) {
+		if m.Kind == parser.BPM && !m.Outbound.IsZero() && out.free(m.Airport) {
 			all.add(r.outbound(m), NotLoaded)
 			out.take(m.Airport, m.Outbound.Flight)
 		}
@@ -78,7 +79,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	var airports []string // whose latest status-setting BPM is known
 	for _, e := range slices.Backward(events) {
 		m := e.Message
-		if e.Sets == NoStatus || m.Kind != BPM || seen.Has(m.Airport) {
+		if e.Sets == NoStatus || m.Kind != parser.BPM || seen.Has(m.Airport) {
 			continue
 		}
 		seen.Set(m.Airport, struct{}{})

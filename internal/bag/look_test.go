@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/parser"
 )
 
 // looker is a context that notes when it is asked, and says after some looks that nobody waits any more.
@@ -37,11 +38,11 @@ func crowd(passengers, nameless int) []*bag.Message {
 	for i := range passengers + nameless {
 		at := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Millisecond)
 		m := &bag.Message{
-			Kind: bag.BPM, Processed: true, Process: 'S', Airport: "ZRH", Received: at, Happened: at, Order: at, LocalDay: day, Outbound: flight,
-			Raw: fmt.Sprint(i), Text: bag.NewText(fmt.Sprint(i), false), Pieces: -1, Weight: -1,
+			Head:     parser.Head{Kind: parser.BPM, Version: parser.Version{Airport: "ZRH"}, Processing: parser.Processing{Present: true, Code: 'S'}},
+			Received: at, Happened: at, Order: at, LocalDay: day, Outbound: flight, Raw: fmt.Sprint(i), Text: bag.NewText(fmt.Sprint(i), false),
 		}
 		if i < passengers {
-			m.Kind, m.Processed, m.Source, m.PNR = bag.BSM, false, 'L', fmt.Sprintf("P%05d", i)
+			m.Kind, m.Processing.Present, m.Source, m.PNR = parser.BSM, false, 'L', fmt.Sprintf("P%05d", i)
 			m.Surname = strings.Map(func(r rune) rune { return r - '0' + 'A' }, m.PNR[1:])
 		}
 		all = append(all, m)

@@ -5,91 +5,42 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"bagtrail/parser"
 )
 
-// Kind is what a Message is.
-type Kind uint8
-
-// The kinds of messages that a bag's story is made of.
-const (
-	BSM    Kind = iota + 1 // bag source message
-	BPM                    // bag processed message
-	Report                 // a delayed-bag report that was created downstream
-)
-
-// Change is the status line of a BSM.
-type Change uint8
-
-// The changes of status.
-const (
-	New    Change = iota
-	Revise        // CHG
-	Delete        // DEL
-)
-
-// Screening is what the .X elements of a message say together.
-type Screening uint8
-
-// The screening results.
-const (
-	NotScreened Screening = iota
-	Screened
-	Cleared
-	Refused
-)
-
-// Message is one accepted message as far as it concerns one plate: one of its groups, with dates and
-// times made whole. A message that names the plate in two groups makes two. A container positioning
-// concerns no plate but the bags in its stowage device. Strings may be views of Raw. A Message is
-// never changed once made, unless it lies in a room that is borrowed.
+// Message is one accepted message as far as it concerns one plate: one of its groups. A message that
+// names the plate in two groups makes two. A container positioning names no plate: it concerns the bags
+// in its stowage device. A delayed-bag report is a Message too, of kind None: see IsReport.
 //
-// Many are held at once: what is small stands together, so that it takes little.
+// What needs no calculation is as the parser returned it; the flights have their dates here. Strings
+// may be views of Raw. A Message is never changed once made, unless it lies in a room that is borrowed.
 type Message struct {
+	parser.Head    // .V .J .X
+	parser.Details // .S .W .P .L .Y .E .M .R of the group
+	parser.Stowage // .U 1 and 2 of the group
+	Outbound       Segment
+	Inbound        Segment
+	Onward         []Segment
+	Connection     *Segment // .U 7-9; nil if absent
+
+	Irregularity string // status code of the .B that names the plate, or ""
+	Original     Plate  // .M 1 if that is another plate, else the first ten-digit word of .R; or ""
+
 	Received time.Time // UTC, whole milliseconds
 	Happened time.Time // UTC; the read time of a BPM if it does not lie after Received, else Received
 	Order    time.Time // UTC; where its event stands among others (rules §2): Happened, or the end of that minute if no second was read
-	Read     time.Time // UTC; the .J read time where date and time are there, else zero
+	Read     time.Time // UTC; the .J read time if .J has date and time, else zero
+	LocalDay Day       // date of Happened at the .V airport
+	Group    int32     // index of the group in the message
+	Position Position  // where it stands in the log of record
 	Raw      string    // the message as sent; of a report, its document
 	Text     Text      // canonical text, by which copies are recognised (rules §3)
-	LocalDay Day       // date of Happened at Airport
-	Position Position  // where it stands in the log of record
-	Origin   string    // the Type B origin line before the identifier, if that names a day and a time; else ""
-	Group    int32     // which group of the message, from 0
-
-	Kind      Kind
-	Change    Change
-	Source    byte // L T X R
-	Screening Screening
-	Processed bool // there is a .J
-	Process   byte // .J 1; 0 where absent
-	Rush      bool // .E/RUSH
-
-	Airport  string // .V
-	Outbound Segment
-	Inbound  Segment
-	Onward   []Segment
-
-	Irregularity string // status code of the .B that names the plate, or ""
-	ReadLocation string
-	SentLocation string
-
-	Device      string   // .U 1: stowage device
-	Compartment string   // .U 2: aircraft compartment, sometimes the airport itself
-	Connection  *Segment // .U 7-9; nil where absent
-
-	Seat            string
-	PassengerStatus string
-	TagStatus       string
-	Pieces          int32 // checked bags; -1 where absent
-	Weight          int32 // in WeightUnit, of all checked bags; -1 where absent
-	WeightUnit      string
-	Surname         string
-	GivenName       string
-	PNR             string
-	FrequentFlyer   string
-	Original        Plate // .M 1 where that is another plate, else the first ten-digit word of .R; or ""
-	AirlineData     []string
 }
+
+// IsReport reports whether m is a delayed-bag report that was created downstream. Of the parser's
+// members it has the airport alone.
+func (m *Message) IsReport() bool { return m.Kind == parser.None }
 
 // Flights yields every flight that the message names in its flight elements: .I, .F, .O.
 func (m *Message) Flights() iter.Seq[Flight] {
@@ -158,10 +109,10 @@ func (m *Message) days() (first, last Day) {
 	return first, last
 }
 
-func (m *Message) isDelete() bool { return m.Kind == BSM && m.Change == Delete }
+func (m *Message) isDelete() bool { return m.Kind == parser.BSM && m.Change == parser.Delete }
 
 // isNew reports whether m is a BSM that is neither CHG nor DEL.
-func (m *Message) isNew() bool { return m.Kind == BSM && m.Change == New }
+func (m *Message) isNew() bool { return m.Kind == parser.BSM && m.Change == parser.New }
 
 // namesPassenger reports whether m names a PNR or a surname.
 func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surname) != "" }
@@ -169,7 +120,7 @@ func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surna
 // reflightsItself reports whether m re-flights the bag on its own plate: a BSM with .E/RUSH, no DEL, that names no other plate, on a plate
 // that does not begin with 2 (rules §3, rush).
 func (m *Message) reflightsItself(plate Plate) bool {
-	return m.Kind == BSM && m.Rush && m.Change != Delete && m.Original == "" && plate[0] != '2'
+	return m.Kind == parser.BSM && m.Rush && m.Change != parser.Delete && m.Original == "" && plate[0] != '2'
 }
 
 // firstFlight returns the first flight date that the message names.

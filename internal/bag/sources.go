@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // sources follows the current BSM of every airport as messages are added in the order of events (rules §3, legs).
@@ -36,7 +37,7 @@ type booking struct {
 func (r Rules) newSources(messages []*Message) *sources {
 	s := &sources{rules: r}
 	for _, m := range messages {
-		if m.Kind != BSM {
+		if m.Kind != parser.BSM {
 			continue
 		}
 		if d := r.directionOf(m); !s.own.Has(d) {
@@ -52,7 +53,7 @@ func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r
 
 // arriving reports whether the .F of m arrives at its airport: it names a place of that city, or m is a BSM with source X.
 func (r Rules) arriving(m *Message) bool {
-	return m.Kind == BSM && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
+	return m.Kind == parser.BSM && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
 }
 
 // departs reports whether the .F of m leaves from its airport.

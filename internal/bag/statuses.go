@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // statuses follows the loading statuses of living legs through the events of their bag (rules §3, loading status).
@@ -47,7 +48,7 @@ func (s *statuses) follow(events []Event) {
 			s.arrive(m.Outbound.Flight)
 			s.arrive(m.Inbound.Flight)
 		case e.Sets == NoStatus:
-		case m.Kind == Report:
+		case m.IsReport():
 			s.mishandle(m)
 		case m.Outbound.IsZero():
 			for _, i := range s.from(m.Airport) {
@@ -125,7 +126,7 @@ func (s *statuses) arrive(f Flight) {
 // seat finds the seats of the legs: each from the latest BSM at its departure, for its flight, that holds one.
 func (s *statuses) seat(messages []*Message) {
 	for _, m := range slices.Backward(messages) {
-		if m.Kind != BSM || m.Seat == "" {
+		if m.Kind != parser.BSM || m.Seat == "" {
 			continue
 		}
 		for _, i := range s.byFlight.Value(m.Outbound.Flight) {

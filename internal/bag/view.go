@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
 )
 
 // Sight is what somebody may see (rules §4, what a key covers). A nil Sight is that of somebody who may see everything.
@@ -202,7 +203,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 				continue
 			}
 			unseen.Set(e.Message, struct{}{})
-			if e.Message.Kind == Report || e.Positioning {
+			if e.Message.IsReport() || e.Positioning {
 				others = append(others, e.Message)
 				continue
 			}
@@ -231,7 +232,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 
 // books reports whether the event is a BSM that names a passenger.
 func (e *Event) books() bool {
-	return e.Message.Kind == BSM && (e.booking() != "" || e.surname() != "")
+	return e.Message.Kind == parser.BSM && (e.booking() != "" || e.surname() != "")
 }
 
 // founder returns which event is the founder of the bag: the message received first that names the passenger, or, if none does, the one
@@ -240,7 +241,7 @@ func (b *Bag) founder() int {
 	found, named := -1, false
 	for i := range b.Events {
 		e := &b.Events[i]
-		if e.Message.Kind == Report || e.Positioning {
+		if e.Message.IsReport() || e.Positioning {
 			continue
 		}
 		names := e.booking() != "" || e.surname() != ""

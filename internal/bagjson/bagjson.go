@@ -92,8 +92,8 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	if shown.Raw {
 		dst = appendMember(dst, "raw_bim_msg", m.Raw)
 	}
-	dst = appendMember(dst, "read_location", m.ReadLocation)
-	dst = appendMember(dst, "sent_location", m.SentLocation)
+	dst = appendMember(dst, "read_location", m.Processing.ReadLocation)
+	dst = appendMember(dst, "sent_location", m.Processing.SentLocation)
 	dst = appendMember(dst, "stowage_device", m.Device)
 	if shown.Unknown {
 		dst = append(dst, `,"unknown_bag_flag":"Y"`...)

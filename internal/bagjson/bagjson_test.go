@@ -9,6 +9,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
+	"bagtrail/parser"
 )
 
 // atlas knows two airports.
@@ -37,15 +38,20 @@ func segment(t *testing.T, airline, number, date, airport string) bag.Segment {
 	return bag.Segment{Flight: bag.Flight{Airline: airline, Number: number, Day: day(t, date)}, Carrier: airline, Airport: airport}
 }
 
+// at is what a message says as a whole that was read at an airport.
+func at(airport, read, sent string) parser.Head {
+	return parser.Head{Version: parser.Version{Airport: airport}, Processing: parser.Processing{ReadLocation: read, SentLocation: sent}}
+}
+
 // full is an event with every member.
 func full(t *testing.T) (*bag.Event, bagjson.Shown) {
 	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Sets: bag.OnAircraft, Message: &bag.Message{
-		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
+		Head: at("ZRH", "ZRHG1", "ZRHG2"), Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
-		Onward:    []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
-		Processed: true, ReadLocation: "ZRHG1", SentLocation: "ZRHG2", Device: "AKE25219OZ", Compartment: "41",
-		Connection:      &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
-		PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"},
+		Onward:     []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
+		Stowage:    parser.Stowage{Device: "AKE25219OZ", Compartment: "41"},
+		Connection: &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
+		Details:    parser.Details{PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"}},
 	}}
 	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
 		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")}, Carrier: "LX",
@@ -71,7 +77,7 @@ func TestEventShowsEveryMemberInTheOrderOfTheTable(t *testing.T) {
 }
 
 func TestEventLeavesOutWhatIsAbsent(t *testing.T) {
-	e := &bag.Event{Code: "TRACKED", Description: "Bag Tracked", Message: &bag.Message{Airport: "QQQ", Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), Raw: "BPM"}}
+	e := &bag.Event{Code: "TRACKED", Description: "Bag Tracked", Message: &bag.Message{Head: at("QQQ", "", ""), Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), Raw: "BPM"}}
 	const want = `{"airport":"QQQ","event_code":"TRACKED","event_desc":"Bag Tracked","local_date_time":"2026-03-14T11:22:33Z","utc_date_time":"2026-03-14T11:22:33Z"}`
 	if got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.Shown{})); got != want {
 		t.Errorf("event %s, want %s", got, want)
@@ -100,7 +106,7 @@ func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
 	flight := segment(t, "LX", "14", "2026-03-12", "JFK")
 	flight.Carrier = "SWR"
 	e := &bag.Event{Code: "REFLIGHTED", Message: &bag.Message{
-		Airport: "ZRH", Outbound: flight, Inbound: flight, Onward: []bag.Segment{flight}, Connection: &flight,
+		Head: at("ZRH", "", ""), Outbound: flight, Inbound: flight, Onward: []bag.Segment{flight}, Connection: &flight,
 	}}
 	shown := bagjson.Shown{Reflighted: &bag.Reflighted{Plate: "0724100009", Flight: flight.Flight, Carrier: flight.Carrier}}
 	got := string(bagjson.AppendEvent(nil, e, atlas{}, shown))
@@ -151,9 +157,9 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 			sets = bag.InContainer
 		}
 		e := &bag.Event{Code: text, Description: data, Sets: sets, Message: &bag.Message{
-			Airport: airport, Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: &flight,
-			Device: text, Compartment: data, PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw,
-			ReadLocation: text, SentLocation: data, AirlineData: []string{data, text},
+			Head: at(airport, text, data), Raw: raw, Happened: time.UnixMilli(ms), Inbound: flight, Outbound: flight, Onward: []bag.Segment{flight, flight}, Connection: &flight,
+			Stowage: parser.Stowage{Device: text, Compartment: data},
+			Details: parser.Details{PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw, AirlineData: []string{data, text}},
 		}}
 		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight, Carrier: airline}}
 		prefix := []byte("kept")
@@ -214,7 +220,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 	out["reflighted_info"] = re
 	for name, value := range map[string]string{
 		"aircraft_compartment": m.Compartment, "frequent_flyer": m.FrequentFlyer, "passenger_status": m.PassengerStatus, "pnr": m.PNR, "raw_bim_msg": m.Raw,
-		"read_location": m.ReadLocation, "sent_location": m.SentLocation, "stowage_device": m.Device, "bagtag_status": m.TagStatus,
+		"read_location": m.Processing.ReadLocation, "sent_location": m.Processing.SentLocation, "stowage_device": m.Device, "bagtag_status": m.TagStatus,
 	} {
 		if name != "aircraft_compartment" || value != m.Airport {
 			put(out, name, value)
@@ -244,7 +250,8 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
 
 func BenchmarkEvent(b *testing.B) {
 	e := &bag.Event{Code: "EXPECTED", Description: "Bag Expected", Message: &bag.Message{
-		Airport: "ZRH", Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), PNR: "ABC123", PassengerStatus: "C",
+		Head: at("ZRH", "", ""), Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC),
+		Details:  parser.Details{PNR: "ABC123", PassengerStatus: "C"},
 		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20500}, Carrier: "LX", Airport: "JFK"},
 	}}
 	var buffer []byte

@@ -324,5 +324,10 @@ func byReceipt(a, b bag.Stored) int {
 	if c := cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position)); c != 0 {
 		return c
 	}
-	return cmp.Or(strings.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))
+	if c := strings.Compare(a.Raw, b.Raw); c != 0 || a.Report == b.Report {
+		return c
+	} else if b.Report {
+		return -1
+	}
+	return 1
 }

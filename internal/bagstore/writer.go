@@ -69,7 +69,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 	var value []byte
 	for i := range filings {
 		f := &filings[i]
-		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
+		message := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		identity := codec.NewIdentity(message)
 		value = w.store.codec.Append(value[:0], message, soleplate(f))
 		until := w.store.retention.until(f.Received, w.store.now())

@@ -103,7 +103,7 @@ type story struct {
 
 // Entry implements bagstore.Story.
 func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
-	for _, entry := range s.judge(ingestor.Envelope{Raw: m.Raw, Kind: m.Kind, Received: m.Received}).Filing.Entries {
+	for _, entry := range s.judge(ingestor.Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {
 			return entry
 		}

@@ -12,6 +12,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
+	"bagtrail/parser"
 )
 
 // The memory of what is shown is used again for the next question, and by lists; nobody may see another bag's messages, whether
@@ -30,7 +31,7 @@ func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
 		for _, e := range bags[0].Events {
 			m := e.Message
 			seen[m.Received] = true
-			if !strings.Contains(m.Raw, ".N/"+string(plate)) || m.Airport != "ZRH" || (m.Kind == bag.BSM) != (m.PNR == bags[0].PNR) {
+			if !strings.Contains(m.Raw, ".N/"+string(plate)) || m.Airport != "ZRH" || (m.Kind == parser.BSM) != (m.PNR == bags[0].PNR) {
 				t.Errorf("%s: event %+v", plate, m)
 			}
 		}
@@ -85,7 +86,7 @@ func TestRoomGivesEachMessageOnceUntilItIsCleared(t *testing.T) {
 			if !reflect.DeepEqual(*m, bag.Message{}) {
 				t.Fatalf("message %d is not empty: %+v", n, *m)
 			}
-			*m = bag.Message{Raw: "text", PNR: "ABC123", AirlineData: []string{"A"}}
+			*m = bag.Message{Raw: "text", Details: parser.Details{PNR: "ABC123", AirlineData: []string{"A"}}}
 		}
 		room.Clear()
 	}

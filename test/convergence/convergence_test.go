@@ -243,7 +243,7 @@ func (c *counter) Messages(accepted, duplicate, rejected int) {
 func envelope(m message) ingestor.Envelope {
 	e := ingestor.Envelope{Raw: m.Text, Received: m.Received, Position: m.position}
 	if m.Report {
-		e.Kind = bag.Report
+		e.Report = true
 	}
 	return e
 }

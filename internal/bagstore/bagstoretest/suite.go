@@ -223,10 +223,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 func expected(filings []bag.Filing) view {
 	v := newView()
 	for _, f := range filings {
-		message := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
-		if f.Kind != bag.Report {
-			message.Kind = 0
-		}
+		message := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
 			v.Trails[e.Plate] = with(v.Trails[e.Plate], message, byReceipt)
 			for _, number := range e.Flights {
@@ -268,7 +265,9 @@ func with[T comparable](set []T, x T, compare func(a, b T) int) []T {
 }
 
 func byReceipt(a, b bag.Stored) int {
-	return cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position), cmp.Compare(a.Raw, b.Raw), cmp.Compare(a.Kind, b.Kind))
+	rank := map[bool]int{true: 1}
+	return cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position), cmp.Compare(a.Raw, b.Raw),
+		cmp.Compare(rank[a.Report], rank[b.Report]))
 }
 
 // check fails the test where what is read is not what was filed.
@@ -320,7 +319,7 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 	var all []bag.Filing
 	for i := range n {
 		f := bag.Filing{
-			Kind:     []bag.Kind{bag.BSM, bag.BPM, bag.Report}[r.IntN(3)],
+			Report:   r.IntN(3) == 2,
 			Raw:      fmt.Sprintf("BPM\n.V/1LZRH\n.N/%s001\n.R/%d\nENDBPM", plate(), r.IntN(5)),
 			Received: received.Add(time.Duration(r.IntN(20)) * 6 * time.Hour),
 		}
@@ -357,13 +356,13 @@ func testFound(t *testing.T, b *bench) {
 	s := b.open(retention, now)
 	day := bag.DayOf(now())
 	filings := []bag.Filing{
-		{Kind: bag.BSM, Raw: "BSM one", Received: now(), Entries: []bag.Entry{
+		{Raw: "BSM one", Received: now(), Entries: []bag.Entry{
 			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}},
 			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}},
 		}},
-		{Kind: bag.BPM, Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Stowage: []bag.Container{ake("1", "100"), ake("2", "100")}}}},
-		{Kind: bag.Report, Raw: `{"report":3}`, Received: now().Add(-time.Hour), Entries: []bag.Entry{{Plate: "0220123456"}}},
-		{Kind: bag.BPM, Raw: "BPM container", Received: now(), Stowage: []bag.Container{ake("1", "100"), ake("1", "200"), ake("3", "100")}},
+		{Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Stowage: []bag.Container{ake("1", "100"), ake("2", "100")}}}},
+		{Report: true, Raw: `{"report":3}`, Received: now().Add(-time.Hour), Entries: []bag.Entry{{Plate: "0220123456"}}},
+		{Raw: "BPM container", Received: now(), Stowage: []bag.Container{ake("1", "100"), ake("1", "200"), ake("3", "100")}},
 	}
 	if fresh := b.file(s, filings...); !slices.Equal(fresh, []bool{true, true, true, true}) {
 		t.Errorf("fresh is %v", fresh)
@@ -508,7 +507,7 @@ func testBytes(t *testing.T, b *bench) {
 
 func testRange(t *testing.T, b *bench) {
 	s := b.open(retention, now)
-	f := bag.Filing{Kind: bag.BSM, Raw: "BSM\n.N/0220000000999\nENDBSM", Received: now()}
+	f := bag.Filing{Raw: "BSM\n.N/0220000000999\nENDBSM", Received: now()}
 	for i := range 999 {
 		f.Entries = append(f.Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}})
 	}

@@ -225,7 +225,7 @@ func split(value string) (head byte, s bag.Stored, text string, err error) {
 		return 0, bag.Stored{}, "", ErrDamaged
 	}
 	if head&report != 0 {
-		s.Kind = bag.Report
+		s.Report = true
 	}
 	return head, s, text, nil
 }
@@ -243,7 +243,7 @@ func number(text string) (n uint64, rest string, ok bool) {
 
 // flags returns what the head byte says of a message, but for its text.
 func flags(s bag.Stored) (f byte) {
-	if s.Kind == bag.Report {
+	if s.Report {
 		f = report
 	}
 	if s.Position.Known {

@@ -66,14 +66,14 @@ func TestWhatIsWrittenIsReadByteForByte(t *testing.T) {
 	c := codec.New()
 	for name, text := range texts(t) {
 		for _, under := range []string{"", plate, "1234567890"} {
-			for _, kind := range []bag.Kind{0, bag.Report} {
-				want := bag.Stored{Kind: kind, Raw: text, Received: received, Position: positions[len(text)%len(positions)]}
+			for _, report := range []bool{false, true} {
+				want := bag.Stored{Report: report, Raw: text, Received: received, Position: positions[len(text)%len(positions)]}
 				value := string(c.Append([]byte("before"), want, under))[len("before"):]
 				raw, got, err := c.Decode([]byte("before"), value, under)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				if string(raw) != "before"+text || got.Kind != kind || got.Position != want.Position || !got.Received.Equal(received) || got.Received.Location() != time.UTC {
+				if string(raw) != "before"+text || got.Report != report || got.Position != want.Position || !got.Received.Equal(received) || got.Received.Location() != time.UTC {
 					t.Errorf("%s under %q: not what was written", name, under)
 				}
 				if over := len(value) - len(text); over > 7+15 {
@@ -115,14 +115,14 @@ func TestEveryReceivedTimeInMillisecondsIsKept(t *testing.T) {
 
 func TestIdentityDependsOnReceivedTimeKindPositionAndText(t *testing.T) {
 	one := bag.Stored{Raw: "BSM", Received: received}
-	same := bag.Stored{Raw: "BSM", Received: received.In(time.FixedZone("", 3600)), Kind: bag.BPM}
+	same := bag.Stored{Raw: "BSM", Received: received.In(time.FixedZone("", 3600))}
 	if codec.NewIdentity(one) != codec.NewIdentity(same) {
 		t.Error("the zone of the received time, or BSM or BPM, changes the identity")
 	}
 	for _, other := range []bag.Stored{
 		{Raw: "BSM ", Received: received},
 		{Raw: "BSM", Received: received.Add(time.Millisecond)},
-		{Raw: "BSM", Received: received, Kind: bag.Report},
+		{Raw: "BSM", Received: received, Report: true},
 		{Raw: "BSM", Received: received, Position: bag.Position{Known: true}},
 	} {
 		if codec.NewIdentity(one) == codec.NewIdentity(other) {
@@ -266,7 +266,7 @@ func FuzzAnyTextIsReadAsWritten(f *testing.F) {
 			s.Position = bag.Position{Known: true, Partition: int32(ms >> 8), Offset: ms >> 1}
 		}
 		if isReport {
-			s.Kind = bag.Report
+			s.Report = true
 		}
 		raw, got, err := c.Decode(nil, string(c.Append(nil, s, plate)), plate)
 		got.Raw = string(raw)

@@ -45,7 +45,7 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 	defer x.mu.Unlock()
 	fresh = make([]bool, len(filings))
 	for i, f := range filings {
-		stored := bag.Stored{Kind: f.Kind, Raw: f.Raw, Received: f.Received, Position: f.Position}
+		stored := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
 			fresh[i] = put(x.trails, e.Plate, stored) || fresh[i]
 			for _, flight := range e.Flights {

@@ -1,0 +1,96 @@
+package parser
+
+// Kind is a kind of message that Parse accepts.
+type Kind uint8
+
+// The kinds. Each but None has an entry in the table of kinds.
+const (
+	None Kind = iota // no identifier was found, or one that has no entry
+	BSM              // bag source message
+	BPM              // bag processed message
+)
+
+// kinds is the table of the kinds: all that Parse knows of a kind stands here, and an identifier
+// without an entry is rejected. What events a kind makes is said by a table of package bag, which
+// does not compile unless it has as many entries.
+var kinds = [...]kind{
+	BSM: {
+		identifier: "BSM",
+		hasChange:  true,
+		required: []requirement{
+			{MissingSourceVersion, ".V", "a .V element", has('V'), identifierLine},
+			{MissingFlight, ".F", "an .F element", has('F'), identifierLine},
+			{MissingTag, ".N", "an .N element", has('N'), identifierLine},
+			{MissingEnd, "", "a line ENDBSM behind it", hasEnd, lastLine},
+		},
+	},
+	BPM: {
+		identifier:     "BPM",
+		hasParts:       true,
+		irregularities: true,
+		required: []requirement{
+			{MissingVersion, ".V", "a .V element", has('V'), identifierLine},
+			{MissingTags, ".N", "an .N or .B element, or a .U element with a stowage device", hasTagsOrDevice, identifierLine},
+			{MissingLoadingFlight, ".F", "an .F element", hasLoadingFlight, loadedLine},
+		},
+	},
+}
+
+// KindCount is the number of kinds, None included.
+const KindCount = len(kinds)
+
+// kind is an entry of the table of kinds.
+type kind struct {
+	identifier     string
+	hasChange      bool // the line behind the identifier may be a change of status
+	hasParts       bool // ENDPART and digits is an end line too
+	irregularities bool // .B elements are read; in other kinds they are carried along
+	required       []requirement
+}
+
+// requirement is something that each message of a kind must have (phase B of rules §1).
+type requirement struct {
+	code     Code
+	element  string // the element that is missing; "" if it is not an element
+	expected string
+	met      func(*Message) bool
+	line     func(*Message) line // the line that asks for it
+}
+
+// kindOf returns the kind with an identifier, or None.
+func kindOf(identifier string) Kind {
+	for k := range kinds {
+		if kinds[k].identifier == identifier {
+			return Kind(k)
+		}
+	}
+	return None
+}
+
+// String returns the identifier of the kind, "" for None.
+func (k Kind) String() string { return kinds[k].identifier }
+
+// has is the requirement that the message has an element.
+func has(letter byte) func(*Message) bool {
+	return func(m *Message) bool { return m.scratch.outline.present.has(letter) }
+}
+
+func hasEnd(m *Message) bool { return m.scratch.outline.end.to > 0 }
+
+func hasTagsOrDevice(m *Message) bool {
+	elements := m.scratch.outline.present
+	return elements.has('N') || elements.has('B') || m.scratch.positions
+}
+
+func hasLoadingFlight(m *Message) bool {
+	return m.scratch.outline.present.has('F') || m.scratch.loaded.text == ""
+}
+
+func identifierLine(m *Message) line {
+	o := &m.scratch.outline
+	return o.lineAt(o.identifier)
+}
+
+func lastLine(m *Message) line { return m.scratch.outline.lastLine() }
+
+func loadedLine(m *Message) line { return m.scratch.loaded }
