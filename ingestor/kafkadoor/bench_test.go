@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
 )
 
 // sink is an index that takes no time.
@@ -47,15 +49,13 @@ func realistic(i int) string {
 		i%10_000, i%1_000_000, i%10_000, i%1_000_000)
 }
 
-func benchWorld(b *testing.B) (*kafkadoor.Door, kafkadoor.Config) {
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: b.TempDir(), Addr: "127.0.0.1:0"})
+func benchWorld(b *testing.B) (door *kafkadoor.Door, address, topic string) {
+	inside, err := broker.Start(broker.Config{Dir: b.TempDir(), Addr: "127.0.0.1:0"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	conf := kafkadoor.Config{
-		Brokers: []string{broker.Addr()}, Group: "group", Partitions: 4, Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
-	}
-	door, err := kafkadoor.Open(conf)
+	conf := kafkadoor.Config{Group: "group", Partitions: 4, Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}}
+	client, door, err := open(kafka.Config{Brokers: []string{inside.Addr()}}, conf)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -63,12 +63,12 @@ func benchWorld(b *testing.B) (*kafkadoor.Door, kafkadoor.Config) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		door.Close()
-		if err := broker.Close(); err != nil {
+		client.Close()
+		if err := inside.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	return door, conf
+	return door, inside.Addr(), conf.Topics.Raw
 }
 
 func fill(b *testing.B, door *kafkadoor.Door, n int) {
@@ -89,7 +89,7 @@ func BenchmarkConsumer(b *testing.B) {
 	const n = 300_000
 	for b.Loop() {
 		b.StopTimer()
-		door, _ := benchWorld(b)
+		door, _, _ := benchWorld(b)
 		fill(b, door, n)
 		s := &sink{want: n, full: make(chan struct{})}
 		ctx, cancel := context.WithCancel(b.Context())
@@ -112,11 +112,11 @@ func BenchmarkConsumer(b *testing.B) {
 // BenchmarkRebuild is the same for a rebuild.
 func BenchmarkRebuild(b *testing.B) {
 	const n = 300_000
-	door, _ := benchWorld(b)
+	door, _, _ := benchWorld(b)
 	fill(b, door, n)
 	for b.Loop() {
 		s := &sink{want: n, full: make(chan struct{})}
-		if _, err := door.Rebuild(b.Context(), s.pipeline(), kafkadoor.Start{}, nil); err != nil {
+		if _, err := door.Rebuild(b.Context(), s.pipeline(), kafka.Start{}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +125,7 @@ func BenchmarkRebuild(b *testing.B) {
 
 // BenchmarkAcceptorWithLog is what 64 callers at once get through the in-process log.
 func BenchmarkAcceptorWithLog(b *testing.B) {
-	door, _ := benchWorld(b)
+	door, _, _ := benchWorld(b)
 	s := &sink{want: -1}
 	acceptor := ingestor.NewAcceptor(s.pipeline(), door, door, ingestor.NewClock(time.Now), time.Minute)
 	var next atomic.Int64
@@ -145,7 +145,7 @@ func BenchmarkAcceptorWithLog(b *testing.B) {
 // BenchmarkVisible is the time from a record's way to the broker until the index has it, one after the other at a
 // steady trickle.
 func BenchmarkVisible(b *testing.B) {
-	door, conf := benchWorld(b)
+	door, address, topic := benchWorld(b)
 	arrived := make(chan struct{}, 1000)
 	s := &arrivals{arrived: arrived}
 	ctx, cancel := context.WithCancel(b.Context())
@@ -156,11 +156,11 @@ func BenchmarkVisible(b *testing.B) {
 			b.Error(err)
 		}
 	})
-	client := &kafka.Client{Addr: kafka.TCP(conf.Brokers...), Transport: &kafka.Transport{}}
+	client := &kafkago.Client{Addr: kafkago.TCP(address), Transport: &kafkago.Transport{}}
 	i := 0
 	for b.Loop() {
-		_, err := client.Produce(ctx, &kafka.ProduceRequest{
-			Topic: conf.Topics.Raw, Partition: i % 4, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(record(realistic(i))),
+		_, err := client.Produce(ctx, &kafkago.ProduceRequest{
+			Topic: topic, Partition: i % 4, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(record(realistic(i))),
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -1,38 +1,26 @@
 package kafkadoor
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"regexp"
-	"slices"
-	"strconv"
 	"time"
 
-	"github.com/segmentio/kafka-go/sasl"
-	"github.com/segmentio/kafka-go/sasl/plain"
-	"github.com/segmentio/kafka-go/sasl/scram"
 	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/kafka"
 )
 
-// Config says which Kafka, and how.
+// Config says what the door reads and writes.
 type Config struct {
-	Brokers []string // host:port, any of the cluster
-	Group   string   // consumer group of the raw topic
-	Topics  Topics
-	TLS     *tls.Config // nil: no TLS
-	SASL    SASL
-
+	Group      string // consumer group of the raw topic
+	Topics     Topics
 	Partitions int           // of topics that are created; 0 means 12
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
 
-	Timing Timing
-	Logger *zap.Logger // nil: silent
-	// Rejected is told of rejections when they are on the rejects topic; nil: nobody is.
+	// Rejected is told of rejections once they are on the rejects topic; nil: nobody is.
 	Rejected func([]ingestor.Rejection)
+	Logger   *zap.Logger      // nil: silent
 	Now      func() time.Time // nil: the system's clock
 }
 
@@ -43,51 +31,24 @@ type Topics struct {
 	Events  string // "" turns events off
 }
 
-// SASL is how to log in. The zero SASL is not at all.
-type SASL struct {
-	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
-	Username  string
-	Password  string
-}
-
-// Timing are the time limits. What is zero takes its default.
-type Timing struct {
-	Heartbeat   time.Duration // 500 ms: by its answer members hear that another has come or gone
-	Session     time.Duration // 6 s: after that a silent consumer loses its partitions
-	Rebalance   time.Duration // 6 s
-	JoinBackoff time.Duration // 1 s
-	Request     time.Duration // 3 s: to connect, and for each request
-	Watch       time.Duration // 5 s: how often new partitions are looked for
-	Wait        time.Duration // 500 ms: how long a broker may hold a fetch when there is nothing
-	RetryMin    time.Duration // 100 ms: first pause before the same batch is tried again
-	RetryMax    time.Duration // 2 s: longest pause
-	Drain       time.Duration // 5 s: for the batch in hand when partitions are given up
-	Stall       time.Duration // 30 s: so long a partition may stand still while records wait
+// Names returns the names of the topics that are in use.
+func (t Topics) Names() []string {
+	names := []string{t.Raw, t.Rejects}
+	if t.Events != "" {
+		names = append(names, t.Events)
+	}
+	return names
 }
 
 func (c Config) withDefaults() Config {
-	t := &c.Timing
-	for _, d := range []struct {
-		value *time.Duration
-		or    time.Duration
-	}{
-		{&t.Heartbeat, 500 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
-		{&t.JoinBackoff, time.Second}, {&t.Request, 3 * time.Second}, {&t.Watch, 5 * time.Second},
-		{&t.Wait, 500 * time.Millisecond}, {&t.RetryMin, 100 * time.Millisecond}, {&t.RetryMax, 2 * time.Second},
-		{&t.Drain, 5 * time.Second}, {&t.Stall, 30 * time.Second},
-	} {
-		if *d.value == 0 {
-			*d.value = d.or
-		}
-	}
 	if c.Partitions == 0 {
 		c.Partitions = 12
 	}
-	if c.Logger == nil {
-		c.Logger = zap.NewNop()
-	}
 	if c.Rejected == nil {
 		c.Rejected = func([]ingestor.Rejection) {}
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -95,83 +56,33 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// topicName is what Kafka allows.
-var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
-
-// Validate returns all that is wrong with the configuration, joined; kafka-go itself panics at some of it.
+// Validate returns all faults of the configuration, joined. The names of the topics are checked by [kafka.Config.Validate].
 func (c Config) Validate() error {
 	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-
-	if len(c.Brokers) == 0 {
-		fault("no broker")
-	}
-	for _, b := range c.Brokers {
-		if !isAddress(b) {
-			fault("broker %q is not host:port", b)
-		}
-	}
 	if c.Group == "" {
-		fault("no consumer group")
-	}
-	topics := []string{c.Topics.Raw, c.Topics.Rejects}
-	if c.Topics.Events != "" {
-		topics = append(topics, c.Topics.Events)
-	}
-	for i, name := range topics {
-		if !topicName.MatchString(name) || name == "." || name == ".." {
-			fault("topic %q is not a name of letters, digits, '.', '_' and '-'", name)
-		} else if slices.Contains(topics[:i], name) {
-			fault("topic %q is named twice", name)
-		}
-	}
-	if _, err := c.SASL.mechanism(); err != nil {
-		faults = append(faults, err)
+		faults = append(faults, errors.New("no consumer group"))
 	}
 	if c.Partitions < 0 {
-		fault("%d partitions", c.Partitions)
+		faults = append(faults, fmt.Errorf("%d partitions", c.Partitions))
 	}
 	if c.Retention < 0 {
-		fault("retention %v is negative", c.Retention)
+		faults = append(faults, fmt.Errorf("retention %v is negative", c.Retention))
 	}
-	return errors.Join(append(faults, c.Timing.validate())...)
+	return errors.Join(faults...)
 }
 
-func (t Timing) validate() error {
-	for _, d := range []time.Duration{
-		t.Heartbeat, t.Session, t.Rebalance, t.JoinBackoff, t.Request, t.Watch, t.Wait, t.RetryMin, t.RetryMax, t.Drain, t.Stall,
-	} {
-		if d < 0 || d > time.Hour {
-			return fmt.Errorf("time limit %v is not between 0 and an hour", d)
-		}
-	}
-	return nil
-}
+// maxRejectBytes is the largest record that the rejects topic takes: the largest message that a raw topic takes by
+// default, and the diagnostics.
+const maxRejectBytes = "4194304"
 
-func isAddress(s string) bool {
-	host, port, err := net.SplitHostPort(s)
-	if err != nil || host == "" {
-		return false
+// topics returns the topics as EnsureTopics creates them.
+func (c Config) topics() []kafka.Topic {
+	list := []kafka.Topic{
+		{Name: c.Topics.Raw, Partitions: c.Partitions, Retention: c.Retention, Log: true},
+		{Name: c.Topics.Rejects, Partitions: 1, Retention: c.Retention, Settings: map[string]string{"max.message.bytes": maxRejectBytes}},
 	}
-	n, err := strconv.Atoi(port)
-	return err == nil && n > 0 && n < 1<<16
-}
-
-// mechanism returns nil for the zero SASL.
-func (s SASL) mechanism() (sasl.Mechanism, error) {
-	if s == (SASL{}) {
-		return nil, nil
+	if c.Topics.Events != "" {
+		list = append(list, kafka.Topic{Name: c.Topics.Events, Partitions: c.Partitions, Retention: c.Retention})
 	}
-	if s.Username == "" || s.Password == "" {
-		return nil, errors.New("SASL needs a mechanism, a user name and a password")
-	}
-	switch s.Mechanism {
-	case "PLAIN":
-		return plain.Mechanism{Username: s.Username, Password: s.Password}, nil
-	case scram.SHA256.Name():
-		return scram.Mechanism(scram.SHA256, s.Username, s.Password)
-	case scram.SHA512.Name():
-		return scram.Mechanism(scram.SHA512, s.Username, s.Password)
-	}
-	return nil, fmt.Errorf("SASL mechanism %q is not PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", s.Mechanism)
+	return list
 }

@@ -2,18 +2,12 @@ package kafkadoor
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/segmentio/kafka-go"
-	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
 )
 
 // Processor is the pipeline.
@@ -22,121 +16,143 @@ type Processor interface {
 	ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 }
 
-// EventMaker gives publish the events of messages that the index has taken, some after the other. Where a message comes again,
-// so do its events, with the same ids. After an error, which may be that of publish, it is asked again.
+// EventMaker makes the events of messages that the index has taken, and passes them to publish, some at a time. If a message
+// comes again, so do its events, with the same ids. After an error, which may be that of publish, it is called again.
 type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]Event) error) error
 
-// Consumer brings the raw topic to the pipeline, as a member of the consumer group.
-type Consumer struct {
-	door      *Door
-	processor Processor
-	events    EventMaker
-	metrics   Metrics
-	log       *zap.Logger
-	turns     chan struct{} // as many as batches are in hand at once
-
-	joined    atomic.Bool
-	mu        sync.Mutex
-	left      time.Time        // when the consumer was a member last; zero while it never was
-	seen      map[int]int64    // by partition: the offset behind all that this process has handled
-	standings map[int]standing // by partition: those of the last assignment
-}
-
-// batchesAtOnce is how many batches are in hand at once: one for each processor core, and one more where there is only one, so
-// that it need not wait for Redis. More would hold what is made of them in memory, and keep whoever asks a question waiting.
-func batchesAtOnce() int { return max(2, runtime.GOMAXPROCS(0)) }
-
-// NewConsumer returns a Consumer. events may be nil, and is not asked where the events topic is turned off.
-func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metrics) *Consumer {
+// NewConsumer returns a consumer that brings the raw topic to the pipeline, as a member of the consumer group. events may be
+// nil, and is not called if the events topic is turned off. metrics may be nil.
+func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metrics) *kafka.Consumer {
 	if d.conf.Topics.Events == "" {
 		events = nil
 	}
 	if metrics == nil {
 		metrics = NoMetrics{}
 	}
-	return &Consumer{
-		door: d, processor: processor, events: events, metrics: metrics,
-		log:   d.conf.Logger.With(zap.String("topic", d.conf.Topics.Raw)),
-		turns: make(chan struct{}, batchesAtOnce()), seen: make(map[int]int64),
-	}
-}
-
-// Joined reports whether the consumer is a member of its group now.
-func (c *Consumer) Joined() bool { return c.joined.Load() }
-
-// Run consumes until ctx ends. Then the batches in hand are finished and committed, and the group is left, so that
-// others take over at once.
-//
-// Every partition that the group assigns has a goroutine of its own, which reads, processes and commits one batch
-// after the other. While the index, the rejects or the events topic fail, it keeps its batch and tries again: the
-// offset stands still and nothing more is read, but the membership goes on.
-func (c *Consumer) Run(ctx context.Context) error {
-	group, err := kafka.NewConsumerGroup(c.groupConfig())
-	if err != nil {
-		return fmt.Errorf("consumer group: %w", err)
-	}
-	// Closing ends the generation, waits for its goroutines, and leaves the group.
-	defer group.Close() //nolint:errcheck // it never fails
-	for {
-		generation, err := group.Next(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			c.metrics.Retry("join")
-			c.log.Warn("cannot join the consumer group", zap.Error(err))
-		default:
-			c.start(generation)
-		}
-	}
-}
-
-func (c *Consumer) groupConfig() kafka.ConsumerGroupConfig {
-	conf := c.door.conf
-	return kafka.ConsumerGroupConfig{
-		ID: conf.Group, Brokers: conf.Brokers, Dialer: c.door.dialer, Topics: []string{conf.Topics.Raw},
-		HeartbeatInterval: conf.Timing.Heartbeat, SessionTimeout: conf.Timing.Session,
-		RebalanceTimeout: conf.Timing.Rebalance, JoinGroupBackoff: conf.Timing.JoinBackoff, Timeout: conf.Timing.Request,
-		WatchPartitionChanges: true, PartitionWatchInterval: conf.Timing.Watch,
-		StartOffset: kafka.FirstOffset,
-	}
-}
-
-// start gives each partition of a generation its goroutine.
-func (c *Consumer) start(generation *kafka.Generation) {
-	assigned := generation.Assignments[c.door.conf.Topics.Raw]
-	c.log.Info("joined the consumer group",
-		zap.Int32("generation", generation.ID), zap.Int("partitions", len(assigned)))
-	c.assign(assigned)
-	generation.Start(func(ctx context.Context) {
-		c.joined.Store(true)
-		<-ctx.Done()
-		c.mu.Lock()
-		c.left = c.door.conf.Now()
-		c.mu.Unlock()
-		c.joined.Store(false)
+	return d.client.NewConsumer(kafka.ConsumerConfig{
+		Group: d.conf.Group, Topic: d.conf.Topics.Raw, Metrics: metrics,
+		Handler: func(int) kafka.Handler {
+			return &handler{door: d, processor: processor, events: events, metrics: metrics}
+		},
 	})
-	for _, a := range assigned {
-		w := &worker{
-			Consumer: c, generation: generation, partition: a.ID, offset: a.Offset,
-			log: c.log.With(zap.Int("partition", a.ID)),
-		}
-		generation.Start(w.run)
-	}
 }
 
-// handled notes that all records up to next have been handled, and returns how many of them had been before.
-func (c *Consumer) handled(partition int, messages []kafka.Message, next int64) (again int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range messages {
-		if m.Offset < c.seen[partition] {
-			again++
-		}
-	}
-	c.seen[partition] = max(c.seen[partition], next)
-	return again
+// publishLimit is how long one attempt to write rejects or events may take.
+const publishLimit = 10 * time.Second
+
+// handler implements kafka.Handler for a partition of the raw topic: index, then rejects, then events. A step that is done is
+// not repeated if a later one fails.
+type handler struct {
+	door      *Door
+	processor Processor
+	events    EventMaker // or nil
+	metrics   Metrics
+
+	// Of the records that are being handled:
+	outcomes   []ingestor.Outcome   // set once they are in the index
+	rejections []ingestor.Rejection // not yet on the rejects topic
+	filings    []bag.Filing         // whose events are not yet published
 }
 
-// errCommit ends a generation: the next one begins at what is committed.
-var errCommit = errors.New("commit")
+// TakeOver implements kafka.Handler.
+func (h *handler) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
+
+// Release implements kafka.Handler.
+func (h *handler) Release() {}
+
+// Handle implements kafka.Handler.
+func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int, err error) {
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"index", func() error { return h.index(ctx, records) }},
+		{"rejects", func() error { return h.reject(ctx) }},
+		{"events", func() error { return h.publish(ctx) }},
+	} {
+		if err := step.do(); err != nil {
+			h.metrics.Retry(step.name)
+			return 0, fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	var by [ingestor.Rejected + 1]int
+	for _, o := range h.outcomes {
+		by[o.Verdict]++
+	}
+	h.metrics.Messages(by[ingestor.Accepted], by[ingestor.Duplicate], by[ingestor.Rejected])
+	done = len(h.outcomes)
+	h.outcomes = nil
+	return done, nil
+}
+
+// index decides on the first of the records, and notes what is to be done about them.
+func (h *handler) index(ctx context.Context, records []kafka.Record) (err error) {
+	if h.outcomes != nil {
+		return nil
+	}
+	envelopes := make([]ingestor.Envelope, len(records))
+	for i := range records {
+		envelopes[i] = envelope(&records[i])
+	}
+	if h.outcomes, err = h.processor.ProcessSome(ctx, envelopes); err != nil {
+		h.outcomes = nil
+		return err
+	}
+	h.rejections, h.filings = nil, make([]bag.Filing, 0, len(h.outcomes))
+	for i, o := range h.outcomes {
+		if o.Verdict != ingestor.Rejected {
+			h.filings = append(h.filings, o.Filing)
+			continue
+		}
+		env := envelopes[i]
+		env.Origin = origin(h.door.conf.Topics.Raw, &records[i])
+		h.rejections = append(h.rejections, ingestor.Rejection{Envelope: env, Errors: o.Errors})
+	}
+	return nil
+}
+
+func (h *handler) reject(ctx context.Context) error {
+	if len(h.rejections) == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, publishLimit)
+	defer cancel()
+	if err := h.door.Reject(limited, h.rejections); err != nil {
+		return err
+	}
+	h.rejections = nil
+	return nil
+}
+
+// publish also publishes the events of duplicates: they may not have been published when the index took the message.
+func (h *handler) publish(ctx context.Context) error {
+	for h.events != nil && len(h.filings) > 0 {
+		n := portion(h.filings)
+		err := h.events(ctx, h.filings[:n], func(events []Event) error {
+			limited, cancel := context.WithTimeout(ctx, publishLimit)
+			defer cancel()
+			return h.door.publish(limited, events)
+		})
+		if err != nil {
+			return err
+		}
+		h.filings = h.filings[n:]
+	}
+	h.filings = nil
+	return nil
+}
+
+// bagsAtOnce is how many bags messages name, at least, whose events are made and written together; containers that are
+// positioned count like bags. It bounds the memory of a batch, and what is repeated after an error.
+const bagsAtOnce = 500
+
+// portion returns how many of the filings, at least one, are enough for once.
+func portion(filings []bag.Filing) int {
+	bags := 0
+	for i := range filings {
+		if bags += len(filings[i].Entries) + len(filings[i].Stowage); bags >= bagsAtOnce {
+			return i + 1
+		}
+	}
+	return len(filings)
+}

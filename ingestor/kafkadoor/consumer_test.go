@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/compress"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -24,7 +24,7 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 		t.Fatal(err)
 	}
 	oversize := message(4) + strings.Repeat(" ", ingestor.MaxMessage)
-	tombstone := kafka.Record{Time: received, Key: kafka.NewBytes([]byte("k"))}
+	tombstone := kafkago.Record{Time: received, Key: kafkago.NewBytes([]byte("k"))}
 	w.produce(0,
 		record(message(0)),
 		record(string(document), "content-type", "application/json"),
@@ -129,7 +129,7 @@ func TestReceivedTimeIsTheHeadersElseTheRecords(t *testing.T) {
 func TestEveryFormOfBatchIsRead(t *testing.T) {
 	w := newWorld(t, 1)
 	n := 0
-	for _, codec := range []kafka.Compression{compress.None, compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
+	for _, codec := range []kafkago.Compression{compress.None, compress.Gzip, compress.Snappy, compress.Lz4, compress.Zstd} {
 		w.produceTo(w.conf.Topics.Raw, 0, codec, records(n, 50)...)
 		n += 50
 	}
@@ -210,7 +210,7 @@ func TestStopFinishesTheBatchInHandAndLeaves(t *testing.T) {
 		t.Errorf("committed %v, want 30", got)
 	}
 	w.wantFiled(30)
-	groups, err := w.client.DescribeGroups(t.Context(), &kafka.DescribeGroupsRequest{GroupIDs: []string{w.conf.Group}})
+	groups, err := w.client.DescribeGroups(t.Context(), &kafkago.DescribeGroupsRequest{GroupIDs: []string{w.conf.Group}})
 	if err != nil || len(groups.Groups) != 1 || len(groups.Groups[0].Members) != 0 {
 		t.Errorf("the group still has members: %+v, %v", groups, err)
 	}
@@ -234,7 +234,7 @@ func TestStopDoesNotWaitForAnIndexThatFails(t *testing.T) {
 
 func TestStopDoesNotWaitForAnIndexThatHangs(t *testing.T) {
 	w := newWorld(t, 1)
-	w.conf.Timing.Drain = 50 * time.Millisecond
+	w.kafka.Timing.Drain = 50 * time.Millisecond
 	w.open()
 	entered, _ := w.index.gate()
 	w.produce(0, records(0, 5)...)
@@ -278,7 +278,7 @@ func TestPartitionsThatCannotGoOnDoNotStopTheOthers(t *testing.T) {
 		t.Run(fmt.Sprintf("hang %v", hang), func(t *testing.T) {
 			stuck := 2 * max(2, runtime.GOMAXPROCS(0))
 			w := newWorld(t, stuck+1)
-			w.conf.Timing.Drain = 50 * time.Millisecond
+			w.kafka.Timing.Drain = 50 * time.Millisecond
 			w.open()
 			w.index.refuse("0724", hang)
 			for p := range stuck {
@@ -327,8 +327,8 @@ func TestNewPartitionsAreFound(t *testing.T) {
 	w.produce(0, records(0, 5)...)
 	w.consume(nil)
 	w.waitCommitted(5)
-	answer, err := w.client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
-		Topics: []kafka.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 3}},
+	answer, err := w.client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
+		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 3}},
 	})
 	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
 		t.Fatal(err, answer)
@@ -354,7 +354,7 @@ func TestLagGoesToZero(t *testing.T) {
 func TestABunchTakesOneFetch(t *testing.T) {
 	w := newBroker(t)
 	w.needsFaults()
-	w.conf.Partitions, w.conf.Timing.Wait = 1, 2*time.Second
+	w.conf.Partitions, w.kafka.Timing.Wait = 1, 2*time.Second
 	w.open()
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)

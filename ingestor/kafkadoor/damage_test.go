@@ -14,21 +14,22 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
 )
 
 // keptLog is the directory of a broker that was stopped, with 60 records in batches of ten on partition 0.
 func keptLog(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	w, broker := startEmbedded(t, dir)
+	w, inside := startEmbedded(t, dir)
 	for first := 0; first < 60; first += 10 {
 		w.produce(0, records(first, 10)...)
 	}
 	stop := w.consume(nil)
 	w.waitCommitted(60)
 	stop()
-	closed(t, broker)
+	closed(t, inside)
 	return dir
 }
 
@@ -85,7 +86,7 @@ func allFiles(t *testing.T, dir string) map[string]string {
 func wantRefused(t *testing.T, dir string, words ...string) {
 	t.Helper()
 	before := allFiles(t, dir)
-	_, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	_, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err == nil {
 		t.Fatal("it starts")
 	}
@@ -103,16 +104,16 @@ func wantRefused(t *testing.T, dir string, words ...string) {
 func accept(t *testing.T, dir string) (have []int, said string) {
 	t.Helper()
 	core, logs := observer.New(zap.ErrorLevel)
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0", AcceptLoss: true, Logger: zap.New(core)})
+	inside, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0", AcceptLoss: true, Logger: zap.New(core)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, index: newIndex(), metrics: &metrics{}, conf: embeddedConfig(broker)}
+	w := &world{t: t, index: newIndex(), metrics: &metrics{}, kafka: embeddedKafka(inside), conf: embeddedDoor}
 	w.open()
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 60 {
@@ -120,11 +121,11 @@ func accept(t *testing.T, dir string) (have []int, said string) {
 			have = append(have, i)
 		}
 	}
-	closed(t, broker)
+	closed(t, inside)
 	for _, entry := range logs.All() {
 		said += fmt.Sprintf("%s %v: %v\n", entry.Message, entry.ContextMap()["where"], entry.ContextMap()["lost"])
 	}
-	again, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	again, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatalf("what was accepted is refused at the next start: %v", err)
 	}
@@ -192,8 +193,8 @@ func TestADamagedLastBatchIsNoSilentLossAndGroupsBeginAgain(t *testing.T) {
 	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 50)) {
 		t.Errorf("has %v", have)
 	}
-	w, broker := startEmbedded(t, dir)
-	defer closed(t, broker)
+	w, inside := startEmbedded(t, dir)
+	defer closed(t, inside)
 	if got := w.committed()[0]; got > 0 {
 		t.Errorf("the group goes on at %d, where other records will be", got)
 	}
@@ -277,11 +278,11 @@ func TestALogWithoutANoteIsTakenAsItIs(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "note.json")); err != nil {
 		t.Fatal(err)
 	}
-	w, broker := startEmbedded(t, dir)
+	w, inside := startEmbedded(t, dir)
 	if got := len(w.all(w.conf.Topics.Raw)); got != 60 {
 		t.Errorf("%d records", got)
 	}
-	closed(t, broker)
+	closed(t, inside)
 	// Damage in the middle needs no note to be seen.
 	segment := segmentFile(dir, 0)
 	flip(t, segment, batchesOf(t, segment)[1]+100)
@@ -300,8 +301,8 @@ func TestWhatWasBegunToBeWrittenWhenTheProcessWasKilledIsNoLoss(t *testing.T) {
 	if err := os.WriteFile(segment, torn, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, broker := startEmbedded(t, dir)
-	defer closed(t, broker)
+	w, inside := startEmbedded(t, dir)
+	defer closed(t, inside)
 	w.produce(0, records(60, 10)...)
 	if got := len(w.all(w.conf.Topics.Raw)); got != 70 {
 		t.Errorf("%d records, want 70", got)
@@ -310,18 +311,18 @@ func TestWhatWasBegunToBeWrittenWhenTheProcessWasKilledIsNoLoss(t *testing.T) {
 
 func TestADirectoryThatCannotBeWrittenIsSaid(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kafka")
-	w, broker := startEmbedded(t, dir)
+	w, inside := startEmbedded(t, dir)
 	w.eventually("the note is written", func() bool { _, err := os.Stat(filepath.Join(dir, "note.json")); return err == nil })
-	if err := broker.Check(); err != nil {
+	if err := inside.Check(); err != nil {
 		t.Error(err)
 	}
 	if err := os.Rename(dir, dir+"-away"); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it is said", func() bool { return broker.Check() != nil })
+	w.eventually("it is said", func() bool { return inside.Check() != nil })
 	if err := os.Rename(dir+"-away", dir); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("it is well again", func() bool { return broker.Check() == nil })
-	closed(t, broker)
+	w.eventually("it is well again", func() bool { return inside.Check() == nil })
+	closed(t, inside)
 }

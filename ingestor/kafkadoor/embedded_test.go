@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
 )
 
 // brokerVariable makes the test binary a process with an in-process broker in that directory, which runs until it is
@@ -34,13 +36,12 @@ func TestMain(m *testing.M) {
 
 // serveEmbedded starts a broker, writes and consumes 200 messages, says so, and goes on writing.
 func serveEmbedded(dir string) error {
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	inside, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		return err
 	}
 	ctx := context.Background()
-	conf := embeddedConfig(broker)
-	door, err := kafkadoor.Open(conf)
+	_, door, err := open(embeddedKafka(inside), embeddedDoor)
 	if err != nil {
 		return err
 	}
@@ -62,47 +63,45 @@ func serveEmbedded(dir string) error {
 	}
 }
 
-func embeddedConfig(b *kafkadoor.Embedded) kafkadoor.Config {
-	return kafkadoor.Config{
-		Brokers: []string{b.Addr()}, Group: "group", Partitions: 2,
-		Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
-		Timing: kafkadoor.Timing{Wait: 50 * time.Millisecond},
-	}
+func embeddedKafka(b *broker.Broker) kafka.Config {
+	return kafka.Config{Brokers: []string{b.Addr()}, Timing: kafka.Timing{Wait: 50 * time.Millisecond}}
 }
 
+var embeddedDoor = kafkadoor.Config{Group: "group", Partitions: 2, Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}}
+
 // startEmbedded is a world on an in-process broker.
-func startEmbedded(t *testing.T, dir string) (*world, *kafkadoor.Embedded) {
+func startEmbedded(t *testing.T, dir string) (*world, *broker.Broker) {
 	t.Helper()
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	inside, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, index: newIndex(), metrics: &metrics{}, conf: embeddedConfig(broker)}
-	w.client = &kafka.Client{Addr: kafka.TCP(broker.Addr()), Transport: &kafka.Transport{}, Timeout: 10 * time.Second}
+	w := &world{t: t, index: newIndex(), metrics: &metrics{}, kafka: embeddedKafka(inside), conf: embeddedDoor}
+	w.client = &kafkago.Client{Addr: kafkago.TCP(inside.Addr()), Transport: &kafkago.Transport{}, Timeout: 10 * time.Second}
 	w.open()
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return w, broker
+	return w, inside
 }
 
 func TestEmbeddedBrokerKeepsLogAndOffsetsOverAStop(t *testing.T) {
 	dir := t.TempDir()
-	w, broker := startEmbedded(t, dir)
+	w, inside := startEmbedded(t, dir)
 	w.produce(0, records(0, 50)...)
 	stop := w.consume(nil)
 	w.waitCommitted(50)
 	stop()
-	if err := broker.Close(); err != nil {
+	if err := inside.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	w, broker = startEmbedded(t, dir)
-	defer closed(t, broker)
+	w, inside = startEmbedded(t, dir)
+	defer closed(t, inside)
 	if got := w.committed(); got[0] != 50 {
 		t.Errorf("committed %v, want 50", got)
 	}
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wantFiled(50)
@@ -123,7 +122,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "running\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if _, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+	if _, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
 		t.Errorf("a second process in the same directory: %v", err)
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -131,8 +130,8 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	}
 	_ = child.Wait()
 
-	w, broker := startEmbedded(t, dir)
-	defer closed(t, broker)
+	w, inside := startEmbedded(t, dir)
+	defer closed(t, inside)
 	before := int64(0)
 	for _, offset := range w.committed() {
 		before += max(0, offset)
@@ -140,7 +139,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	if before < 1 {
 		t.Error("no committed offset was kept")
 	}
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,15 +164,15 @@ func TestEmbeddedBrokerSaysThatItsAddressIsTaken(t *testing.T) {
 	defer closed(t, taken)
 	dir := t.TempDir()
 	addr := taken.Addr().String()
-	_, err = kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: addr})
+	_, err = broker.Start(broker.Config{Dir: dir, Addr: addr})
 	if err == nil || !strings.Contains(err.Error(), addr) || !strings.Contains(err.Error(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR") {
 		t.Errorf("error %v", err)
 	}
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	inside, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatalf("afterwards the directory is still locked: %v", err)
 	}
-	closed(t, broker)
+	closed(t, inside)
 }
 
 func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
@@ -181,29 +180,29 @@ func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: file, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := broker.Start(broker.Config{Dir: file, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestEmbeddedBrokerThatListensEverywhereIsKnownByName(t *testing.T) {
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: t.TempDir(), Addr: "0.0.0.0:0"})
+	inside, err := broker.Start(broker.Config{Dir: t.TempDir(), Addr: "0.0.0.0:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closed(t, broker)
+	defer closed(t, inside)
 	name, err := os.Hostname()
 	if err != nil {
 		t.Skip(err)
 	}
-	if !strings.HasPrefix(broker.Addr(), name+":") {
-		t.Errorf("address %s, want the name %s", broker.Addr(), name)
+	if !strings.HasPrefix(inside.Addr(), name+":") {
+		t.Errorf("address %s, want the name %s", inside.Addr(), name)
 	}
 }
 
 func TestAllGoesOnByItselfAfterTheBrokerWasStartedAgain(t *testing.T) {
 	dir := t.TempDir()
-	w, broker := startEmbedded(t, dir)
+	w, inside := startEmbedded(t, dir)
 	w.consume(nil)
 	n := 0
 	add := func() {
@@ -219,19 +218,19 @@ func TestAllGoesOnByItselfAfterTheBrokerWasStartedAgain(t *testing.T) {
 	for range 3 {
 		add()
 		w.eventually("all is in the index", func() bool { return w.index.plates() == n })
-		closed(t, broker)
+		closed(t, inside)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		if err := w.door.Append(ctx, []ingestor.Record{{Raw: message(0), Received: received}}); err == nil {
 			t.Error("a broker that is gone has taken a message")
 		}
 		cancel()
 		var err error
-		if broker, err = kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: w.conf.Brokers[0]}); err != nil {
+		if inside, err = broker.Start(broker.Config{Dir: dir, Addr: w.kafka.Brokers[0]}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	add()
 	w.eventually("all is in the index", func() bool { return w.index.plates() == n })
 	w.wantFiled(n)
-	closed(t, broker)
+	closed(t, inside)
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
 )
 
 // mixed writes a batch of good and bad messages to each of the partitions, and returns how many of each.
@@ -171,7 +171,7 @@ func TestLeaderThatMovesIsFollowed(t *testing.T) {
 // deleteBefore takes away the records of a partition before an offset, as retention does.
 func (w *world) deleteBefore(partition int32, offset int64) {
 	w.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(w.conf.Brokers...))
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Brokers...))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -244,9 +244,9 @@ func TestNewGroupLosesNothingByWhatWasDeletedBefore(t *testing.T) {
 func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 10)...)
-	answer, err := w.client.OffsetCommit(t.Context(), &kafka.OffsetCommitRequest{
+	answer, err := w.client.OffsetCommit(t.Context(), &kafkago.OffsetCommitRequest{
 		GroupID: w.conf.Group, GenerationID: -1,
-		Topics: map[string][]kafka.OffsetCommit{w.conf.Topics.Raw: {{Partition: 0, Offset: 1000}}},
+		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topics.Raw: {{Partition: 0, Offset: 1000}}},
 	})
 	if err != nil || answer.Topics[w.conf.Topics.Raw][0].Error != nil {
 		t.Fatal(err, answer)
@@ -259,7 +259,7 @@ func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
 // transactions is a producer of transactions on the raw topic.
 func (w *world) transactions() *kgo.Client {
 	w.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(w.conf.Brokers...), kgo.TransactionalID("feed"+w.conf.Group), kgo.DefaultProduceTopic(w.conf.Topics.Raw))
+	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.Brokers...), kgo.TransactionalID("feed"+w.conf.Group), kgo.DefaultProduceTopic(w.conf.Topics.Raw))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestRecordsOfAnAbortedTransactionAreNoMessages(t *testing.T) {
 	}
 	again := newIndex()
 	w.index = again
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wantFiled(4)
@@ -321,7 +321,7 @@ func TestRecordsOfAnAbortedTransactionAreNoMessages(t *testing.T) {
 func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T) {
 	w := newWorld(t, 1)
 	clock := new(later)
-	w.conf.Now = clock.now
+	w.kafka.Now = clock.now
 	w.open()
 	client := w.transactions()
 	w.produce(0, records(0, 1)...)
@@ -333,10 +333,10 @@ func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T
 	w.eventually("two records wait", func() bool { n, oldest := w.metrics.waits(0); return n == 2 && !oldest.IsZero() })
 	w.wantFiled(1)
 	clock.forward(31 * time.Second)
-	if err := consumer.Moving(); err != nil {
+	if err := consumer.Stalled(); err != nil {
 		t.Error(err)
 	}
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
 	if err != nil || progress.Records != 1 {
 		t.Errorf("a rebuild reads %d records: %v", progress.Records, err)
 	}
@@ -348,7 +348,7 @@ func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T
 func TestARecordThatLooksLikeTheEndOfATransactionIsOneLikeOthers(t *testing.T) {
 	w := newWorld(t, 1)
 	looks := record("\x00\x00\x00\x00\x00\x01")
-	looks.Key = kafka.NewBytes([]byte("\x00\x00\x00\x01"))
+	looks.Key = kafkago.NewBytes([]byte("\x00\x00\x00\x01"))
 	w.produce(0, looks)
 	w.consume(nil)
 	w.waitCommitted(1)
@@ -368,9 +368,9 @@ func TestGapsThatCompactionLeavesAreRead(t *testing.T) {
 	if err := w.cluster.CreateTopic(w.conf.Topics.Rejects, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	keyed := func(key string, i int) kafka.Record {
+	keyed := func(key string, i int) kafkago.Record {
 		r := record(message(i))
-		r.Key = kafka.NewBytes([]byte(key))
+		r.Key = kafkago.NewBytes([]byte(key))
 		return r
 	}
 	w.produce(0, keyed("stays", 0), keyed("goes", 10), keyed("goes", 11))

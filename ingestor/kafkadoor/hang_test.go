@@ -75,8 +75,8 @@ func (c frozenConn) Write(p []byte) (int, error) {
 func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 	f := new(freezer)
 	w := newWorld(t, 2, kfake.ListenFn(f.listen), kfake.GroupMinSessionTimeout(time.Millisecond))
-	w.conf.Timing.Session = 500 * time.Millisecond // so long the member that was cut off is waited for
-	w.conf.Timing.Request = 100 * time.Millisecond
+	w.kafka.Timing.Session = 500 * time.Millisecond // so long the member that was cut off is waited for
+	w.kafka.Timing.Request = 100 * time.Millisecond
 	w.open()
 	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
 	w.run(consumer)
@@ -109,7 +109,7 @@ func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 func TestConsumersThatComeAndGoLoseNothingAndNoOffsetMovesBack(t *testing.T) {
 	const partitions, rounds, atOnce = 6, 8, 30
 	w := newWorld(t, partitions)
-	w.conf.Timing.Drain = 2 * time.Second
+	w.kafka.Timing.Drain = 2 * time.Second
 	w.open()
 	var stops []func()
 	last := make(map[int]int64)

@@ -3,18 +3,16 @@ package kafkadoor_test
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/ingestor"
-	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 )
 
@@ -205,7 +203,7 @@ func TestRecordsAreSentInHalvesWhereTheBrokerTakesLess(t *testing.T) {
 		t.Errorf("%d records, want 400", got)
 	}
 	huge := []ingestor.Record{{Raw: strings.Repeat("A", 30_000), Received: received}}
-	if err := w.door.Append(t.Context(), huge); !errors.Is(err, kafka.MessageSizeTooLarge) {
+	if err := w.door.Append(t.Context(), huge); !errors.Is(err, kafkago.MessageSizeTooLarge) {
 		t.Errorf("error %v, want that the message is too large", err)
 	}
 }
@@ -221,19 +219,5 @@ func TestManyRecordsAreSentInSeveralRequests(t *testing.T) {
 	}
 	if got := len(w.all(w.conf.Topics.Raw)); got != 40 {
 		t.Errorf("%d records, want 40", got)
-	}
-}
-
-func TestOpenConnectsToNothing(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := listener.Addr().String()
-	closed(t, listener)
-	if _, err := kafkadoor.Open(kafkadoor.Config{
-		Brokers: []string{addr}, Group: "g", Topics: kafkadoor.Topics{Raw: "a", Rejects: "b"},
-	}); err != nil {
-		t.Error(err)
 	}
 }

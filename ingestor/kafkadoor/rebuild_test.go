@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
 )
 
 func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
@@ -23,13 +24,13 @@ func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
 	good, bad := w.mixed(3)
 	var last kafkadoor.Progress
 	calls := 0
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, func(p kafkadoor.Progress) { last = p; calls++ })
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, func(p kafkadoor.Progress) { last = p; calls++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.wantFiled(good)
 	if progress.Messages != int64(good+bad) || progress.Rejected != int64(bad) || progress.Records != progress.Total ||
-		progress.Total != int64(good+bad) || progress.Positions.String() != "0:22,1:22,2:22" || progress.Left() != 0 {
+		progress.Total != int64(good+bad) || progress.Offsets.String() != "0:22,1:22,2:22" || progress.Left() != 0 {
 		t.Errorf("progress %+v", progress)
 	}
 	if calls == 0 || last.Messages != progress.Messages || last.Rate() <= 0 {
@@ -47,8 +48,8 @@ func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
 
 func TestRebuildOfAnEmptyTopicIsDoneAtOnce(t *testing.T) {
 	w := newWorld(t, 2)
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil)
-	if err != nil || progress.Total != 0 || progress.Positions.String() != "0:0,1:0" {
+	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
+	if err != nil || progress.Total != 0 || progress.Offsets.String() != "0:0,1:0" {
 		t.Errorf("progress %+v, error %v", progress, err)
 	}
 }
@@ -72,7 +73,7 @@ func TestRebuildBeginsWhereItIsTold(t *testing.T) {
 		{"0:999,1:999", 0},
 	} {
 		w.index = newIndex()
-		start, err := kafkadoor.ParseStart(c.start)
+		start, err := kafka.ParseStart(c.start)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +111,11 @@ func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &stopper{Pipeline: w.pipeline(), after: n / 3, stop: cancel}
-	progress, err := w.door.Rebuild(ctx, s, kafkadoor.Start{}, nil)
+	progress, err := w.door.Rebuild(ctx, s, kafka.Start{}, nil)
 	if !errors.Is(err, context.Canceled) || progress.Messages == 0 || progress.Messages == n {
 		t.Fatalf("progress %+v, error %v", progress, err)
 	}
-	start, err := kafkadoor.ParseStart(progress.Positions.String())
+	start, err := kafka.ParseStart(progress.Offsets.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
 	entered, leave := w.index.gate()
 	done := make(chan kafkadoor.Progress)
 	go func() {
-		progress, err := w.door.Rebuild(context.Background(), w.pipeline(), kafkadoor.Start{}, nil)
+		progress, err := w.door.Rebuild(context.Background(), w.pipeline(), kafka.Start{}, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -143,7 +144,7 @@ func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
 	<-entered
 	w.produce(0, records(10, 10)...)
 	close(leave)
-	if progress := <-done; progress.Messages != 10 || progress.Positions[0] != 10 {
+	if progress := <-done; progress.Messages != 10 || progress.Offsets[0] != 10 {
 		t.Errorf("progress %+v", progress)
 	}
 }
@@ -156,7 +157,7 @@ func TestRebuildTriesAgain(t *testing.T) {
 	w.index.setFail(true)
 	done := make(chan error)
 	go func() {
-		_, err := w.door.Rebuild(context.Background(), w.pipeline(), kafkadoor.Start{}, nil)
+		_, err := w.door.Rebuild(context.Background(), w.pipeline(), kafka.Start{}, nil)
 		done <- err
 	}()
 	w.eventually("the index failed", func() bool { return w.index.failures() > 3 })
@@ -169,25 +170,25 @@ func TestRebuildTriesAgain(t *testing.T) {
 }
 
 func TestStartIsReadAndWritten(t *testing.T) {
-	for s, want := range map[string]kafkadoor.Start{
+	for s, want := range map[string]kafka.Start{
 		"":                     {},
 		"earliest":             {},
 		"2026-03-12T06:00:00Z": {Time: time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC)},
 		"2026-03-12":           {Time: time.Date(2026, 3, 12, 0, 0, 0, 0, time.UTC)},
-		"0:12":                 {Positions: kafkadoor.Positions{0: 12}},
-		"2:7, 0:12":            {Positions: kafkadoor.Positions{0: 12, 2: 7}},
+		"0:12":                 {Offsets: kafka.Offsets{0: 12}},
+		"2:7, 0:12":            {Offsets: kafka.Offsets{0: 12, 2: 7}},
 	} {
-		got, err := kafkadoor.ParseStart(s)
-		if err != nil || !got.Time.Equal(want.Time) || !maps.Equal(got.Positions, want.Positions) {
+		got, err := kafka.ParseStart(s)
+		if err != nil || !got.Time.Equal(want.Time) || !maps.Equal(got.Offsets, want.Offsets) {
 			t.Errorf("%q: %+v, %v; want %+v", s, got, err, want)
 		}
 	}
 	for _, s := range []string{"latest", "0", "0:", ":1", "0:-1", "0:1,0:2", "0:1,", "1:x", "2026-03-32"} {
-		if got, err := kafkadoor.ParseStart(s); err == nil {
+		if got, err := kafka.ParseStart(s); err == nil {
 			t.Errorf("%q was read as %+v", s, got)
 		}
 	}
-	if got := (kafkadoor.Positions{10: 3, 2: 5}).String(); got != "2:5,10:3" {
+	if got := (kafka.Offsets{10: 3, 2: 5}).String(); got != "2:5,10:3" {
 		t.Errorf("written %s", got)
 	}
 }
@@ -205,7 +206,7 @@ func TestProgressSaysHowLongItTakes(t *testing.T) {
 func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	w := newWorld(t, 2)
 	// Two that are right by now, one that is not, one of them rejected twice, one out of a document.
-	reject := func(value, origin string, headers ...string) kafka.Record {
+	reject := func(value, origin string, headers ...string) kafkago.Record {
 		return record(value, append([]string{"bagtrail-origin", origin, "bagtrail-codes", "SVCPRB023", "bagtrail-diagnostics", "[]",
 			"bagtrail-received", "2026-03-11T10:00:00.500Z"}, headers...)...)
 	}
@@ -247,7 +248,7 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	}
 	before := w.index
 	w.index = newIndex()
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafkadoor.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {

@@ -6,10 +6,9 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/segmentio/kafka-go"
-
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
 )
 
 // Headers of the records, and their values.
@@ -35,8 +34,8 @@ const (
 
 // envelope puts a record of the raw topic into an envelope, without its origin. The record must not be changed afterwards,
 // since the envelope holds a view of its value.
-func envelope(m *kafka.Message) ingestor.Envelope {
-	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time), Position: position(m.Partition, m.Offset)}
+func envelope(m *kafka.Record) ingestor.Envelope {
+	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time), Position: position(m)}
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		switch h.Key {
@@ -57,14 +56,14 @@ func envelope(m *kafka.Message) ingestor.Envelope {
 	return env
 }
 
-// position is that of a record of the raw topic.
-func position(partition int, offset int64) bag.Position {
-	return bag.Position{Known: true, Partition: int32(partition), Offset: offset}
+// position returns the position of a record of the raw topic.
+func position(r *kafka.Record) bag.Position {
+	return bag.Position{Known: true, Partition: int32(r.Partition), Offset: r.Offset}
 }
 
-// origin names a record of all topics and times.
-func origin(topic string, partition int, offset int64) string {
-	return topic + "/" + strconv.Itoa(partition) + "/" + strconv.FormatInt(offset, 10)
+// origin names a record of a topic.
+func origin(topic string, r *kafka.Record) string {
+	return topic + "/" + strconv.Itoa(r.Partition) + "/" + strconv.FormatInt(r.Offset, 10)
 }
 
 func isJSON(contentType string) bool {
@@ -95,8 +94,8 @@ func clamp(t time.Time) time.Time {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // rawRecord is the record of an accepted message on the raw topic.
-func rawRecord(r ingestor.Record) kafka.Message {
-	m := kafka.Message{
+func rawRecord(r ingestor.Record) kafka.Record {
+	m := kafka.Record{
 		Value:   []byte(r.Raw),
 		Time:    r.Received,
 		Headers: []kafka.Header{{Key: headerReceived, Value: []byte(r.Received.Format(receivedForm))}},
@@ -119,8 +118,8 @@ const maxDiagnostics = 256 << 10
 
 // rejectRecord is the record of a rejected message on the rejects topic. The headers that say how to read the value
 // go along, so that it can be read again. now is the moment of writing: a reject is kept from then on.
-func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Message {
-	m := kafka.Message{
+func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
+	m := kafka.Record{
 		Value: []byte(r.Raw),
 		Time:  now,
 		Headers: []kafka.Header{
@@ -169,14 +168,14 @@ type Event struct {
 }
 
 // eventRecords are the records of events on the events topic.
-func eventRecords(events []Event, now time.Time) []kafka.Message {
-	msgs := make([]kafka.Message, len(events))
+func eventRecords(events []Event, now time.Time) []kafka.Record {
+	msgs := make([]kafka.Record, len(events))
 	kind := []byte(typeEvent)
 	headers := make([]kafka.Header, 0, 2*len(events))
 	for i, e := range events {
 		n := len(headers)
 		headers = append(headers, kafka.Header{Key: headerType, Value: kind}, kafka.Header{Key: headerEventID, Value: []byte(e.ID)})
-		msgs[i] = kafka.Message{Key: []byte(e.Key), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
+		msgs[i] = kafka.Record{Key: []byte(e.Key), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
 	}
 	return msgs
 }

@@ -6,10 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
 )
 
 // Judge is the pipeline, as ReplayRejects needs it.
@@ -33,9 +32,11 @@ type Retried struct {
 // report is called for every message, by one goroutine at a time.
 func (d *Door) ReplayRejects(ctx context.Context, pipeline Judge, report func(Retried)) error {
 	r := &rejectReplay{Door: d, pipeline: pipeline, report: report, seen: make(map[string]struct{})}
-	spans, err := d.spans(ctx, d.conf.Topics.Rejects, Start{})
+	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})
 	if err == nil {
-		err = d.eachSpan(ctx, spans, r.read)
+		err = d.client.ReadSpans(ctx, d.conf.Topics.Rejects, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+			return r.retry(ctx, r.fresh(records))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("replay rejects: %w", err)
@@ -52,24 +53,18 @@ type rejectReplay struct {
 	seen map[string]struct{} // origins
 }
 
-func (r *rejectReplay) read(ctx context.Context, s span) error {
-	return r.readSpan(ctx, r.conf.Topics.Rejects, s, func(messages []kafka.Message, _ int64) error {
-		return r.retry(ctx, r.fresh(messages))
-	})
-}
-
 // fresh returns the envelopes of messages whose origin has not been seen.
-func (r *rejectReplay) fresh(messages []kafka.Message) []ingestor.Envelope {
+func (r *rejectReplay) fresh(records []kafka.Record) []ingestor.Envelope {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var envelopes []ingestor.Envelope
-	for i := range messages {
-		env := envelope(&messages[i])
+	for i := range records {
+		env := envelope(&records[i])
 		env.Position = bag.Position{} // in another topic
-		env.Sender = headerOf(&messages[i], headerSender)
-		env.Origin = headerOf(&messages[i], headerOrigin)
+		env.Sender = records[i].Header(headerSender)
+		env.Origin = records[i].Header(headerOrigin)
 		if env.Origin == "" { // written by somebody else
-			env.Origin = origin(messages[i].Topic, messages[i].Partition, messages[i].Offset)
+			env.Origin = origin(r.conf.Topics.Rejects, &records[i])
 		}
 		if _, again := r.seen[env.Origin]; !again {
 			r.seen[env.Origin] = struct{}{}
@@ -105,13 +100,4 @@ func (r *rejectReplay) retry(ctx context.Context, envelopes []ingestor.Envelope)
 		r.report(Retried{Origin: env.Origin, Received: env.Received, Outcome: outcomes[i]})
 	}
 	return nil
-}
-
-func headerOf(m *kafka.Message, key string) string {
-	for i := range m.Headers {
-		if m.Headers[i].Key == key {
-			return string(m.Headers[i].Value)
-		}
-	}
-	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 )
 
 // later is a clock that can be set forward.
@@ -18,7 +18,7 @@ func (l *later) forward(d time.Duration) { l.by.Add(int64(d)) }
 func TestAPartitionThatDoesNotMoveIsBehindAndIsNamed(t *testing.T) {
 	w := newWorld(t, 2)
 	clock := new(later)
-	w.conf.Now = clock.now
+	w.kafka.Now = clock.now
 	w.open()
 	w.index.refuse(plate(0), false) // the very first record, so that nothing was ever decided on
 	w.produce(0, records(0, 5)...)
@@ -31,18 +31,18 @@ func TestAPartitionThatDoesNotMoveIsBehindAndIsNamed(t *testing.T) {
 	if n, oldest := w.metrics.waits(0); n != 5 || !oldest.Equal(received) {
 		t.Errorf("%d records wait, the oldest from %v; want 5, from %v", n, oldest, received)
 	}
-	if err := consumer.Moving(); err != nil {
+	if err := consumer.Stalled(); err != nil {
 		t.Errorf("before half a minute is over: %v", err)
 	}
 	clock.forward(31 * time.Second)
-	err := consumer.Moving()
+	err := consumer.Stalled()
 	if err == nil || !strings.HasPrefix(err.Error(), "partition 0 of "+w.conf.Topics.Raw+" has not moved for 31s: the record at offset 0 waits") {
 		t.Errorf("after it: %v", err)
 	}
 
 	w.index.refuse("", false)
 	w.waitCommitted(10)
-	w.eventually("it moves again", func() bool { return consumer.Moving() == nil })
+	w.eventually("it moves again", func() bool { return consumer.Stalled() == nil })
 	if n, oldest := w.metrics.waits(0); n != 0 || !oldest.IsZero() {
 		t.Errorf("%d records wait, the oldest from %v", n, oldest)
 	}
@@ -51,7 +51,7 @@ func TestAPartitionThatDoesNotMoveIsBehindAndIsNamed(t *testing.T) {
 func TestARecordFromTheFutureWaitsSinceItWasSeen(t *testing.T) {
 	w := newWorld(t, 1)
 	w.index.setFail(true)
-	ahead := kafka.Record{Time: time.Now().Add(time.Hour), Value: kafka.NewBytes([]byte(message(0)))}
+	ahead := kafkago.Record{Time: time.Now().Add(time.Hour), Value: kafkago.NewBytes([]byte(message(0)))}
 	before := time.Now()
 	w.produce(0, ahead)
 	w.run(w.door.NewConsumer(w.pipeline(), nil, w.metrics))
@@ -64,7 +64,7 @@ func TestARecordFromTheFutureWaitsSinceItWasSeen(t *testing.T) {
 func TestARebalanceNeitherHidesAPartitionThatStandsStillNorEndsAMembership(t *testing.T) {
 	w := newWorld(t, 1)
 	clock := new(later)
-	w.conf.Now = clock.now
+	w.kafka.Now = clock.now
 	w.open()
 	w.index.refuse(plate(0), false)
 	w.produce(0, records(0, 1)...)
@@ -76,15 +76,15 @@ func TestARebalanceNeitherHidesAPartitionThatStandsStillNorEndsAMembership(t *te
 	w.eventually("it is tried again", func() bool { return w.index.failures() > 3 })
 	clock.forward(31 * time.Second)
 
-	answer, err := w.client.CreatePartitions(t.Context(), &kafka.CreatePartitionsRequest{
-		Topics: []kafka.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 2}},
+	answer, err := w.client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
+		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 2}},
 	})
 	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
 		t.Fatal(err, answer)
 	}
 	w.produce(1, records(1, 5)...)
 	w.eventually("the new partition is read", func() bool {
-		if consumer.Moving() == nil {
+		if consumer.Stalled() == nil {
 			t.Fatal("the partition counts as moving")
 		}
 		if err := consumer.Member(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -17,8 +17,8 @@ import (
 // setting returns a setting of a topic.
 func (w *world) setting(topic, name string) string {
 	w.t.Helper()
-	answer, err := w.client.DescribeConfigs(w.t.Context(), &kafka.DescribeConfigsRequest{
-		Resources: []kafka.DescribeConfigRequestResource{{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{name}}},
+	answer, err := w.client.DescribeConfigs(w.t.Context(), &kafkago.DescribeConfigsRequest{
+		Resources: []kafkago.DescribeConfigRequestResource{{ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{name}}},
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -52,7 +52,7 @@ func TestMissingTopicsAreCreated(t *testing.T) {
 func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
 	w := newBroker(t, kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1))
 	w.open()
-	if err := w.door.Ping(t.Context()); !errors.Is(err, kafka.UnknownTopicOrPartition) {
+	if err := w.door.Ping(t.Context()); !errors.Is(err, kafkago.UnknownTopicOrPartition) {
 		t.Errorf("before the topic is created Ping says %v", err)
 	}
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
@@ -69,10 +69,10 @@ func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
 func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 	w := newBroker(t)
 	core, logs := observer.New(zap.WarnLevel)
-	w.conf.Logger = zap.New(core)
+	w.kafka.Logger = zap.New(core)
 	w.open()
-	if _, err := w.client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{
-		Topics: []kafka.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
+	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
+		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 	if len(said) != 1 {
 		t.Fatalf("%d warnings, want one: %v", len(said), said)
 	}
-	add := "kafka-topics.sh --bootstrap-server " + strings.Join(w.conf.Brokers, ",") + " --alter --topic " + w.conf.Topics.Raw + " --partitions 12"
+	add := "kafka-topics.sh --bootstrap-server " + strings.Join(w.kafka.Brokers, ",") + " --alter --topic " + w.conf.Topics.Raw + " --partitions 12"
 	if f := said[0].ContextMap(); f["topic"] != w.conf.Topics.Raw || f["partitions"] != int64(5) || f["wanted"] != int64(12) || f["add"] != add {
 		t.Errorf("the warning says %v", f)
 	}
@@ -98,7 +98,7 @@ func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
 	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Topic: w.conf.Topics.Rejects, Err: kerr.TopicAuthorizationFailed, Count: -1})
 	w.open()
 	err := w.door.EnsureTopics(t.Context())
-	want := "create it with: kafka-topics.sh --bootstrap-server " + w.conf.Brokers[0] + " --create --topic bim.rejected --partitions 1" +
+	want := "create it with: kafka-topics.sh --bootstrap-server " + w.kafka.Brokers[0] + " --create --topic bim.rejected --partitions 1" +
 		" --config cleanup.policy=delete --config retention.ms=-1 --config max.message.bytes=4194304"
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "topic bim.raw") {
 		t.Errorf("error %v, want %q", err, want)
@@ -108,9 +108,9 @@ func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
 func TestCompactedLogOfRecordIsRefused(t *testing.T) {
 	w := newBroker(t)
 	w.open()
-	if _, err := w.client.CreateTopics(t.Context(), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
+	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
 		Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: 1,
-		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}},
+		ConfigEntries: []kafkago.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}},
 	}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
@@ -24,6 +24,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
 )
 
 // brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead of the one inside.
@@ -35,9 +36,10 @@ var received = time.Date(2026, 3, 12, 6, 0, 0, 123e6, time.UTC)
 type world struct {
 	t       *testing.T
 	cluster *kfake.Cluster // nil on a real Kafka
+	kafka   kafka.Config
 	conf    kafkadoor.Config
 	door    *kafkadoor.Door
-	client  *kafka.Client
+	client  *kafkago.Client
 	index   *index
 	metrics *metrics
 }
@@ -56,10 +58,9 @@ func newWorld(t *testing.T, partitions int, opts ...kfake.Opt) *world {
 // newBroker is a world without topics, and without a door.
 func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 	w := &world{t: t, index: newIndex(), metrics: &metrics{}}
-	w.conf = kafkadoor.Config{
-		Group:  "group",
-		Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
-		Timing: kafkadoor.Timing{
+	w.conf = kafkadoor.Config{Group: "group", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}}
+	w.kafka = kafka.Config{
+		Timing: kafka.Timing{
 			Heartbeat: 50 * time.Millisecond, JoinBackoff: 20 * time.Millisecond, Watch: 100 * time.Millisecond,
 			Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond,
 			Request: 2 * time.Second,
@@ -67,7 +68,7 @@ func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 		Logger: zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)),
 	}
 	if brokers := os.Getenv(brokersVariable); brokers != "" && len(opts) == 0 {
-		w.conf.Brokers = strings.Split(brokers, ",")
+		w.kafka.Brokers = strings.Split(brokers, ",")
 		own := fmt.Sprintf("-%d", time.Now().UnixNano())
 		w.conf.Group += own
 		w.conf.Topics.Raw += own
@@ -79,11 +80,11 @@ func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 			t.Fatal(err)
 		}
 		t.Cleanup(cluster.Close)
-		w.cluster, w.conf.Brokers = cluster, cluster.ListenAddrs()
+		w.cluster, w.kafka.Brokers = cluster, cluster.ListenAddrs()
 	}
-	transport := &kafka.Transport{MetadataTTL: 100 * time.Millisecond}
+	transport := &kafkago.Transport{MetadataTTL: 100 * time.Millisecond}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.client = &kafka.Client{Addr: kafka.TCP(w.conf.Brokers...), Transport: transport, Timeout: 10 * time.Second}
+	w.client = &kafkago.Client{Addr: kafkago.TCP(w.kafka.Brokers...), Transport: transport, Timeout: 10 * time.Second}
 	return w
 }
 
@@ -92,18 +93,30 @@ func (w *world) deleteTopics() {
 	if w.conf.Topics.Events != "" {
 		topics = append(topics, w.conf.Topics.Events)
 	}
-	if _, err := w.client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: topics}); err != nil {
+	if _, err := w.client.DeleteTopics(context.Background(), &kafkago.DeleteTopicsRequest{Topics: topics}); err != nil {
 		w.t.Log(err)
 	}
 }
 
+// open opens a client and a door that uses it.
+func open(cluster kafka.Config, conf kafkadoor.Config) (*kafka.Client, *kafkadoor.Door, error) {
+	cluster.Topics = conf.Topics.Names()
+	client, err := kafka.Open(cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	conf.Now, conf.Logger = cluster.Now, cluster.Logger
+	door, err := kafkadoor.New(client, conf)
+	return client, door, err
+}
+
 func (w *world) open() {
 	w.t.Helper()
-	door, err := kafkadoor.Open(w.conf)
+	client, door, err := open(w.kafka, w.conf)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(door.Close)
+	w.t.Cleanup(client.Close)
 	w.door = door
 }
 
@@ -124,7 +137,7 @@ func (w *world) consume(events kafkadoor.EventMaker) (stop func()) {
 	return w.run(w.door.NewConsumer(w.pipeline(), events, w.metrics))
 }
 
-func (w *world) run(c *kafkadoor.Consumer) (stop func()) {
+func (w *world) run(c *kafka.Consumer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
@@ -144,20 +157,20 @@ func (w *world) run(c *kafkadoor.Consumer) (stop func()) {
 }
 
 // produce writes records to a partition of the raw topic.
-func (w *world) produce(partition int, records ...kafka.Record) {
+func (w *world) produce(partition int, records ...kafkago.Record) {
 	w.t.Helper()
 	w.produceTo(w.conf.Topics.Raw, partition, 0, records...)
 }
 
-func (w *world) produceTo(topic string, partition int, codec kafka.Compression, records ...kafka.Record) {
+func (w *world) produceTo(topic string, partition int, codec kafkago.Compression, records ...kafkago.Record) {
 	w.t.Helper()
 	w.eventually("a new partition takes records", func() bool {
 		for i := range records { // what was sent must be read again from its beginning
 			records[i].Key, records[i].Value = again(w.t, records[i].Key), again(w.t, records[i].Value)
 		}
-		answer, err := w.client.Produce(w.t.Context(), &kafka.ProduceRequest{
-			Topic: topic, Partition: partition, RequiredAcks: kafka.RequireAll, Compression: codec,
-			Records: kafka.NewRecordReader(records...),
+		answer, err := w.client.Produce(w.t.Context(), &kafkago.ProduceRequest{
+			Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll, Compression: codec,
+			Records: kafkago.NewRecordReader(records...),
 		})
 		if err == nil {
 			err = answer.Error
@@ -167,7 +180,7 @@ func (w *world) produceTo(topic string, partition int, codec kafka.Compression, 
 }
 
 // again returns the same bytes, to be read from their beginning.
-func again(t *testing.T, b kafka.Bytes) kafka.Bytes {
+func again(t *testing.T, b kafkago.Bytes) kafkago.Bytes {
 	t.Helper()
 	if b == nil {
 		return nil
@@ -183,17 +196,17 @@ func again(t *testing.T, b kafka.Bytes) kafka.Bytes {
 }
 
 // record is a record of the raw topic. A header is written as name and value.
-func record(value string, headers ...string) kafka.Record {
-	r := kafka.Record{Time: received, Value: kafka.NewBytes([]byte(value))}
+func record(value string, headers ...string) kafkago.Record {
+	r := kafkago.Record{Time: received, Value: kafkago.NewBytes([]byte(value))}
 	for i := 0; i < len(headers); i += 2 {
-		r.Headers = append(r.Headers, kafka.Header{Key: headers[i], Value: []byte(headers[i+1])})
+		r.Headers = append(r.Headers, kafkago.Header{Key: headers[i], Value: []byte(headers[i+1])})
 	}
 	return r
 }
 
 // records are so many different messages, from the number first on.
-func records(first, n int) []kafka.Record {
-	list := make([]kafka.Record, n)
+func records(first, n int) []kafkago.Record {
+	list := make([]kafkago.Record, n)
 	for i := range list {
 		list[i] = record(message(first + i))
 	}
@@ -207,11 +220,11 @@ func message(i int) string {
 func plate(i int) bag.Plate { return bag.Plate(fmt.Sprintf("0724%06d", i)) }
 
 // all returns what is on a topic, by partition and offset.
-func (w *world) all(topic string) []kafka.Message {
+func (w *world) all(topic string) []kafkago.Message {
 	w.t.Helper()
-	var list []kafka.Message
+	var list []kafkago.Message
 	for _, p := range w.partitions(topic) {
-		conn, err := kafka.DialLeader(w.t.Context(), "tcp", w.conf.Brokers[0], topic, p)
+		conn, err := kafkago.DialLeader(w.t.Context(), "tcp", w.kafka.Brokers[0], topic, p)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -223,7 +236,7 @@ func (w *world) all(topic string) []kafka.Message {
 			w.t.Fatal(err)
 		}
 		for first < end {
-			if _, err := conn.Seek(first, kafka.SeekAbsolute|kafka.SeekDontCheck); err != nil {
+			if _, err := conn.Seek(first, kafkago.SeekAbsolute|kafkago.SeekDontCheck); err != nil {
 				w.t.Fatal(err)
 			}
 			m, err := conn.ReadMessage(1 << 20)
@@ -239,7 +252,7 @@ func (w *world) all(topic string) []kafka.Message {
 
 func (w *world) partitions(topic string) []int {
 	w.t.Helper()
-	conn, err := kafka.DialContext(w.t.Context(), "tcp", w.conf.Brokers[0])
+	conn, err := kafkago.DialContext(w.t.Context(), "tcp", w.kafka.Brokers[0])
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -259,7 +272,7 @@ func (w *world) partitions(topic string) []int {
 // committed returns the offsets of the group on the raw topic; -1 where there is none.
 func (w *world) committed() map[int]int64 {
 	w.t.Helper()
-	answer, err := w.client.OffsetFetch(w.t.Context(), &kafka.OffsetFetchRequest{
+	answer, err := w.client.OffsetFetch(w.t.Context(), &kafkago.OffsetFetchRequest{
 		GroupID: w.conf.Group, Topics: map[string][]int{w.conf.Topics.Raw: w.partitions(w.conf.Topics.Raw)},
 	})
 	if err != nil {
@@ -313,9 +326,9 @@ func (w *world) wantFiled(n int) {
 }
 
 // rejectsByOrigin returns the rejects, each once, and fails where two of one origin differ.
-func (w *world) rejectsByOrigin() map[string]kafka.Message {
+func (w *world) rejectsByOrigin() map[string]kafkago.Message {
 	w.t.Helper()
-	by := make(map[string]kafka.Message)
+	by := make(map[string]kafkago.Message)
 	for _, m := range w.all(w.conf.Topics.Rejects) {
 		o := header(m, "bagtrail-origin")
 		if before, ok := by[o]; ok && (string(before.Value) != string(m.Value) || header(before, "bagtrail-diagnostics") != header(m, "bagtrail-diagnostics")) {
@@ -333,7 +346,7 @@ func closed(t *testing.T, c io.Closer) {
 	}
 }
 
-func header(m kafka.Message, key string) string {
+func header(m kafkago.Message, key string) string {
 	for _, h := range m.Headers {
 		if h.Key == key {
 			return string(h.Value)

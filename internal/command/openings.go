@@ -76,7 +76,7 @@ func (s *service) consume(crew *crew) {
 	} else {
 		s.ready.Add("consumer", joined)
 	}
-	s.ready.Add("partitions", func(context.Context) error { return consumer.Moving() })
+	s.ready.Add("partitions", func(context.Context) error { return consumer.Stalled() })
 	crew.start("consumer", consumer.Run)
 }
 

@@ -12,6 +12,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/command"
+	"bagtrail/internal/kafka"
 )
 
 // rejection is a line of the log about a rejected message.
@@ -48,13 +49,15 @@ func sendTo(t *testing.T, s *service, text string) {
 			broker = value
 		}
 	}
-	door, err := kafkadoor.Open(kafkadoor.Config{
-		Brokers: []string{broker}, Group: "test", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"},
-	})
+	client, err := kafka.Open(kafka.Config{Brokers: []string{broker}, Topics: []string{"bim.raw", "bim.rejected"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer door.Close()
+	defer client.Close()
+	door, err := kafkadoor.New(client, kafkadoor.Config{Group: "test", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := door.Append(t.Context(), []ingestor.Record{{Raw: text, Received: time.Now(), Replayed: true}}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
+	"bagtrail/internal/kafka"
 	"bagtrail/internal/messagefile"
 )
 
@@ -49,7 +50,7 @@ accepted only if that key may post it by the key file of now.`,
 			if err != nil {
 				return err
 			}
-			start, err := kafkadoor.ParseStart(from)
+			start, err := kafka.ParseStart(from)
 			if err != nil {
 				return &exit{Usage, fmt.Errorf("--from: %w", err)}
 			}
@@ -81,7 +82,7 @@ accepted only if that key may post it by the key file of now.`,
 }
 
 // replayTopic files the raw topic anew.
-func (p *process) replayTopic(ctx context.Context, s *service, start kafkadoor.Start) error {
+func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start) error {
 	holding, release := context.WithCancel(ctx)
 	defer release()
 	if err := s.store.HoldSweeps(holding); err != nil {
@@ -94,8 +95,8 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafkadoor.S
 	shown.clear()
 	fmt.Fprintf(p.stdout, "messages: %d, rejected: %d\n", done.Messages, done.Rejected)
 	switch {
-	case err != nil && len(done.Positions) > 0:
-		return failed(fmt.Errorf("%w (go on with --from %v)", err, done.Positions))
+	case err != nil && len(done.Offsets) > 0:
+		return failed(fmt.Errorf("%w (go on with --from %v)", err, done.Offsets))
 	case err != nil:
 		return failed(err)
 	}

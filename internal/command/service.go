@@ -28,6 +28,8 @@ import (
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
@@ -291,10 +293,15 @@ func (s *service) openKafka(context.Context) (err error) {
 		}
 		brokers = []string{address}
 	}
-	if s.kafka, err = kafkadoor.Open(s.kafkaConfig(brokers)); err != nil {
+	door := s.doorConfig()
+	client, err := kafka.Open(s.kafkaConfig(brokers, door.Topics.Names()))
+	if err != nil {
 		return &exit{Usage, err}
 	}
-	s.stop.later("Kafka", func() error { s.kafka.Close(); return nil })
+	s.stop.later("Kafka", func() error { client.Close(); return nil })
+	if s.kafka, err = kafkadoor.New(client, door); err != nil {
+		return &exit{Usage, err}
+	}
 	if s.open.kafka {
 		s.ready.Add("kafka", s.kafka.Ping)
 	} else {
@@ -307,7 +314,7 @@ func (s *service) openKafka(context.Context) (err error) {
 // to the process that uses them, which is a bagtrail serve.
 func (s *service) startBroker() (string, error) {
 	address := s.conf.Kafka.EmbeddedAddr
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{
+	broker, err := broker.Start(broker.Config{
 		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
 	})
 	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
@@ -343,23 +350,31 @@ func writable(dir string) error {
 // its journey are older.
 const afterlife = 30 * 24 * time.Hour
 
-// kafkaConfig says which Kafka, and how.
-func (s *service) kafkaConfig(brokers []string) kafkadoor.Config {
+// kafkaConfig says how to reach Kafka.
+func (s *service) kafkaConfig(brokers, topics []string) kafka.Config {
+	c := s.conf.Kafka
+	conf := kafka.Config{
+		Brokers: brokers, Topics: topics, Logger: s.log,
+		SASL: kafka.SASL{Mechanism: c.Mechanism, Username: c.Username, Password: c.Password},
+	}
+	if c.TLS {
+		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return conf
+}
+
+// doorConfig says what the Kafka door reads and writes.
+func (s *service) doorConfig() kafkadoor.Config {
 	c := s.conf
 	conf := kafkadoor.Config{
-		Brokers:   brokers,
 		Group:     c.Kafka.Group,
 		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic, Events: c.Kafka.EventsTopic},
-		SASL:      kafkadoor.SASL{Mechanism: c.Kafka.Mechanism, Username: c.Kafka.Username, Password: c.Kafka.Password},
 		Retention: c.Rules.Retention + afterlife,
 		Logger:    s.log,
 		Rejected:  s.rejects.write,
 	}
 	if c.Kafka.InProcess() {
 		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
-	}
-	if c.Kafka.TLS {
-		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	return conf
 }

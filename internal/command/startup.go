@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
 )
 
 // How long a start waits for servers that do not answer, and how often it asks.
@@ -82,7 +83,7 @@ func (s *service) rebuild(ctx context.Context) error {
 		return nil
 	}
 	said := s.clock()
-	progress, err := s.kafka.Rebuild(ctx, s.pipeline, kafkadoor.Start{}, func(p kafkadoor.Progress) {
+	progress, err := s.kafka.Rebuild(ctx, s.pipeline, kafka.Start{}, func(p kafkadoor.Progress) {
 		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
 		if now := s.clock(); now.Sub(said) >= progressEvery {
 			said = now

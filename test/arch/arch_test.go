@@ -55,6 +55,7 @@ var rings = []struct {
 	{"ingestor/capture", text},
 	{"ingestor/httpdoor", technology},
 	{"ingestor/kafkadoor", technology},
+	{"internal/kafka", technology},
 	{"queryapi", technology},
 	{"internal/apidoc", technology},
 	{"internal/bagstore", technology},
@@ -79,8 +80,8 @@ type knower struct {
 
 // knowers says which packages may import a library. What is not listed, nobody may.
 var knowers = []knower{
-	{"github.com/segmentio/kafka-go", []string{"ingestor/kafkadoor", "internal/simulate", "test"}},
-	{"github.com/twmb/franz-go", []string{"ingestor/kafkadoor", "test"}},
+	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
+	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
 	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/reportstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
@@ -91,8 +92,8 @@ var knowers = []knower{
 	{"github.com/spf13/cobra", []string{"internal/command"}},
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
 	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
-	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore", "ingestor/kafkadoor"}},
-	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "ingestor/kafkadoor", "ingestor/httpdoor", "test"}},
+	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore"}},
+	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/kafka", "ingestor/kafkadoor", "ingestor/httpdoor", "test"}},
 	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
 	{"github.com/moby/moby/api", []string{"test"}},
 }

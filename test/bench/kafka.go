@@ -10,6 +10,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
 	"bagtrail/internal/simulate"
 )
 
@@ -50,14 +51,24 @@ func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kaf
 	return r, k, topics, len(all), err
 }
 
+// openDoor opens a Kafka door to topics, and returns what closes it.
+func openDoor(brokers []string, group string, topics kafkadoor.Topics) (*kafkadoor.Door, func(), error) {
+	client, err := kafka.Open(kafka.Config{Brokers: brokers, Topics: topics.Names()})
+	if err != nil {
+		return nil, nil, err
+	}
+	door, err := kafkadoor.New(client, kafkadoor.Config{Group: group, Topics: topics, Partitions: partitions})
+	return door, client.Close, err
+}
+
 // fill writes the messages to a raw topic of its own.
 func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kafkadoor.Topics, error) {
 	topics := kafkadoor.Topics{Raw: k.name("raw"), Rejects: k.name("rejected")}
-	door, err := kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: topics, Partitions: partitions})
+	door, closeDoor, err := openDoor(k.brokers, "unused", topics)
 	if err != nil {
 		return topics, err
 	}
-	defer door.Close()
+	defer closeDoor()
 	if err := door.EnsureTopics(ctx); err != nil {
 		return topics, err
 	}
@@ -93,11 +104,11 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 		return 0, err
 	}
 	defer store.Close()
-	door, err := kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: k.name("ours"), Topics: topics})
+	door, closeDoor, err := openDoor(k.brokers, k.name("ours"), topics)
 	if err != nil {
 		return 0, err
 	}
-	defer door.Close()
+	defer closeDoor()
 	airports := airport.New()
 	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)

@@ -83,15 +83,15 @@ func (b *bench) openLive(ctx context.Context) (*live, error) {
 		return nil, err
 	}
 	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected"), Events: k.name("live-events")}}
-	if l.door, err = kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: l.topics, Partitions: partitions}); err != nil {
+	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", l.topics); err != nil {
 		return nil, err
 	}
 	if err := l.door.EnsureTopics(ctx); err != nil {
-		l.door.Close()
+		l.closeDoor()
 		return nil, err
 	}
 	if l.service, err = b.launch(ctx, "serve", r, k, l.topics, k.name("live")); err != nil {
-		l.door.Close()
+		l.closeDoor()
 		return nil, err
 	}
 	return l, nil
@@ -99,14 +99,15 @@ func (b *bench) openLive(ctx context.Context) (*live, error) {
 
 func (l *live) close() {
 	l.service.end()
-	l.door.Close()
+	l.closeDoor()
 }
 
 // live is what is asked, and what came of it.
 type live struct {
-	door    *kafkadoor.Door
-	topics  kafkadoor.Topics
-	service *bagtrail
+	door      *kafkadoor.Door
+	closeDoor func()
+	topics    kafkadoor.Topics
+	service   *bagtrail
 
 	flights, histories, passengers [][]byte // requests
 	smallest, largest              int      // bags of the flights

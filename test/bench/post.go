@@ -71,11 +71,11 @@ func postOurs(ctx context.Context, b *bench, r *redisServer, k *kafkaServer, bro
 	var log ingestor.Log
 	if brokers != nil {
 		topics := kafkadoor.Topics{Raw: k.name("posted"), Rejects: k.name("posted-rejected")}
-		door, err := kafkadoor.Open(kafkadoor.Config{Brokers: brokers, Group: "unused", Topics: topics})
+		door, closeDoor, err := openDoor(brokers, "unused", topics)
 		if err != nil {
 			return 0, err
 		}
-		defer door.Close()
+		defer closeDoor()
 		if err := door.EnsureTopics(ctx); err != nil {
 			return 0, err
 		}

@@ -15,6 +15,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka"
 )
 
 // rebuildLine is line 11: rebuilding the in-process index from the log of the in-process broker, against the same
@@ -33,11 +34,11 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	door, err := kafkadoor.Open(kafkadoor.Config{Brokers: k.brokers, Group: "unused", Topics: topics})
+	door, closeDoor, err := openDoor(k.brokers, "unused", topics)
 	if err != nil {
 		return nil, err
 	}
-	defer door.Close()
+	defer closeDoor()
 	commands, err := record(ctx, door)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 
 func rebuild(ctx context.Context, door *kafkadoor.Door, store *index, report func(kafkadoor.Progress)) (kafkadoor.Progress, error) {
 	airports := airport.New()
-	return door.Rebuild(ctx, ingestor.New(airports, enricher.New(airports), store.Writer()), kafkadoor.Start{}, report)
+	return door.Rebuild(ctx, ingestor.New(airports, enricher.New(airports), store.Writer()), kafka.Start{}, report)
 }
 
 // record rebuilds once through a recorder, and returns the commands of each connection as they were sent.

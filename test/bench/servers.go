@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka/broker"
 	"bagtrail/test/servers/program"
 )
 
@@ -174,7 +174,7 @@ func (b *bench) embeddedKafka() (string, error) {
 		return "", err
 	}
 	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
-	embedded, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: dir, Addr: "127.0.0.1:0"})
+	embedded, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		return "", err
 	}

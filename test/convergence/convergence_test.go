@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/segmentio/kafka-go"
+	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
 
 	"bagtrail/enricher"
@@ -34,6 +34,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -91,7 +93,7 @@ func logged(messages []journey.Message, seed uint64) []message {
 		if m.Plate == "" {
 			m.Plate = "none"
 		}
-		at := balancer.Balance(kafka.Message{Key: []byte(m.Plate)}, 0, 1, 2)
+		at := balancer.Balance(kafkago.Message{Key: []byte(m.Plate)}, 0, 1, 2)
 		position := bag.Position{Known: true, Partition: int32(at), Offset: offsets[at]}
 		offsets[at]++
 		if r.IntN(10) == 0 {
@@ -103,7 +105,7 @@ func logged(messages []journey.Message, seed uint64) []message {
 }
 
 // balancer chooses the partition of a message by its plate.
-var balancer = &kafka.Hash{}
+var balancer = &kafkago.Hash{}
 
 // kept is long enough for the times of every world.
 const kept = 100 * 365 * 24 * time.Hour
@@ -168,14 +170,16 @@ func (s *service) post(t testing.TB, messages []message) {
 // openDoor opens a Kafka door to a topic, which it creates if it is not there.
 func openDoor(t testing.TB, brokers []string, topic, group string) *kafkadoor.Door {
 	t.Helper()
-	door, err := kafkadoor.Open(kafkadoor.Config{
-		Brokers: brokers, Group: group, Partitions: partitions,
-		Topics: kafkadoor.Topics{Raw: topic, Rejects: topic + ".rejected"},
-	})
+	topics := kafkadoor.Topics{Raw: topic, Rejects: topic + ".rejected"}
+	client, err := kafka.Open(kafka.Config{Brokers: brokers, Topics: topics.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(door.Close)
+	t.Cleanup(client.Close)
+	door, err := kafkadoor.New(client, kafkadoor.Config{Group: group, Partitions: partitions, Topics: topics})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -185,20 +189,20 @@ func openDoor(t testing.TB, brokers []string, topic, group string) *kafkadoor.Do
 // write writes the messages to a topic, each with its time in the record.
 func write(t testing.TB, brokers []string, topic string, messages []message) {
 	t.Helper()
-	records := make([]kafka.Message, len(messages))
+	records := make([]kafkago.Message, len(messages))
 	for i, m := range messages {
-		records[i] = kafka.Message{Key: []byte(m.Plate), Value: []byte(m.Text), Time: m.Received}
+		records[i] = kafkago.Message{Key: []byte(m.Plate), Value: []byte(m.Text), Time: m.Received}
 		if m.Report {
-			records[i].Headers = []kafka.Header{{Key: "bagtrail-kind", Value: []byte("delayed-bag-report")}}
+			records[i].Headers = []kafkago.Header{{Key: "bagtrail-kind", Value: []byte("delayed-bag-report")}}
 		}
 		if !m.position.Known {
-			records[i].Headers = append(records[i].Headers, kafka.Header{Key: "bagtrail-replayed", Value: []byte("true")})
+			records[i].Headers = append(records[i].Headers, kafkago.Header{Key: "bagtrail-replayed", Value: []byte("true")})
 		}
 	}
-	transport := &kafka.Transport{} // of its own: a shared one does not know the new topic yet
+	transport := &kafkago.Transport{} // of its own: a shared one does not know the new topic yet
 	defer transport.CloseIdleConnections()
-	writer := &kafka.Writer{Transport: transport, Addr: kafka.TCP(brokers...), Topic: topic, Balancer: balancer, BatchSize: 1000,
-		BatchTimeout: time.Millisecond, RequiredAcks: kafka.RequireAll}
+	writer := &kafkago.Writer{Transport: transport, Addr: kafkago.TCP(brokers...), Topic: topic, Balancer: balancer, BatchSize: 1000,
+		BatchTimeout: time.Millisecond, RequiredAcks: kafkago.RequireAll}
 	defer func() { _ = writer.Close() }()
 	if err := writer.WriteMessages(t.Context(), records...); err != nil {
 		t.Fatal(err)
@@ -336,7 +340,7 @@ func TestConvergence(t *testing.T) {
 }
 
 func startBroker(t testing.TB) []string {
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: t.TempDir(), Addr: "127.0.0.1:0", Logger: zap.NewNop()})
+	broker, err := broker.Start(broker.Config{Dir: t.TempDir(), Addr: "127.0.0.1:0", Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,17 +7,19 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"bagtrail/ingestor/kafkadoor"
+	ourkafka "bagtrail/internal/kafka"
 	"bagtrail/test/servers"
 )
 
 func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T) {
 	broker := servers.PrivateKafka(t, servers.Kafka4, "auto.create.topics.enable=true", "num.partitions=1")
 	ctx := servers.Context(t)
-	door, err := kafkadoor.Open(kafkadoor.Config{
-		Brokers: []string{broker.Addr}, Group: "group", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected", Events: "bag.events"},
-	})
+	topics := kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected", Events: "bag.events"}
+	client, err := ourkafka.Open(ourkafka.Config{Brokers: []string{broker.Addr}, Topics: topics.Names()})
 	must(t, err)
-	defer door.Close()
+	defer client.Close()
+	door, err := kafkadoor.New(client, kafkadoor.Config{Group: "group", Topics: topics})
+	must(t, err)
 	for range 5 { // as /readyz asks
 		if err := door.Ping(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 			t.Errorf("before there is a topic Ping says %v", err)

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/kafka/broker"
 	"bagtrail/test/servers"
 )
 
 func TestTheInProcessBrokerAnswersKafkasOwnTools(t *testing.T) {
-	broker, err := kafkadoor.StartEmbedded(kafkadoor.EmbeddedConfig{Dir: t.TempDir(), Addr: "127.0.0.1:0"})
+	broker, err := broker.Start(broker.Config{Dir: t.TempDir(), Addr: "127.0.0.1:0"})
 	must(t, err)
 	defer func() { must(t, broker.Close()) }()
 	produce(t, broker.Addr(), "bim.raw", "a record")

@@ -1,4 +1,4 @@
-package kafkadoor
+package broker
 
 import (
 	"errors"
@@ -13,10 +13,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// Embedded is a Kafka-protocol broker inside this process. It keeps records and committed offsets in a directory, and
+// Broker is a Kafka-protocol broker inside this process. It keeps records and committed offsets in a directory, and
 // has them again after the process was killed. A loss is seen at the next start: what a machine had not yet written to its disk
 // when it lost its power, or what a disk has lost since. It is for one machine: no replicas, no users.
-type Embedded struct {
+type Broker struct {
 	cluster *kfake.Cluster
 	lock    lock
 	addr    string
@@ -25,8 +25,8 @@ type Embedded struct {
 	stopped chan struct{}
 }
 
-// EmbeddedConfig says where the in-process broker listens, and where its files are.
-type EmbeddedConfig struct {
+// Config says where the in-process broker listens, and where its files are.
+type Config struct {
 	Dir        string // is made where it is missing
 	Addr       string // host:port
 	AcceptLoss bool   // start although a part of the log is lost, with what is readable
@@ -51,9 +51,9 @@ func served() *kversion.Versions {
 	return versions
 }
 
-// StartEmbedded starts the broker. It fails where another process uses the directory or the address, and where a part of the log is
+// Start starts the broker. It fails where another process uses the directory or the address, and where a part of the log is
 // lost or damaged, unless that is accepted; the error names topics, partitions and offsets, and nothing has been changed then.
-func StartEmbedded(conf EmbeddedConfig) (*Embedded, error) {
+func Start(conf Config) (*Broker, error) {
 	if conf.Logger == nil {
 		conf.Logger = zap.NewNop()
 	}
@@ -70,7 +70,7 @@ func StartEmbedded(conf EmbeddedConfig) (*Embedded, error) {
 			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
 	}
-	e := &Embedded{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	e := &Broker{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := e.start(conf, listener); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), lock.Close())
 	}
@@ -82,7 +82,7 @@ func StartEmbedded(conf EmbeddedConfig) (*Embedded, error) {
 }
 
 // start looks at the files, and lets the broker load them.
-func (e *Embedded) start(conf EmbeddedConfig, listener net.Listener) error {
+func (e *Broker) start(conf Config, listener net.Listener) error {
 	log := filepath.Join(conf.Dir, "log")
 	keeper := &keeper{conf: conf, dir: log, path: filepath.Join(conf.Dir, "note.json")}
 	if err := keeper.before(); err != nil {
@@ -110,13 +110,13 @@ func (e *Embedded) start(conf EmbeddedConfig, listener net.Listener) error {
 }
 
 // Addr returns the address by which clients reach the broker.
-func (e *Embedded) Addr() string { return e.addr }
+func (e *Broker) Addr() string { return e.addr }
 
 // Check returns an error while the broker cannot write to its directory.
-func (e *Embedded) Check() error { return e.notes.check() }
+func (e *Broker) Check() error { return e.notes.check() }
 
 // Close writes what is open and stops the broker.
-func (e *Embedded) Close() error {
+func (e *Broker) Close() error {
 	close(e.stop)
 	<-e.stopped
 	e.cluster.Close()

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package kafkadoor
+package broker
 
 // lock is none: on such systems it is the address of the broker that keeps a second process away.
 type lock struct{}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package kafkadoor
+package broker
 
 import (
 	"fmt"

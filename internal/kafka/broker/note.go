@@ -1,4 +1,4 @@
-package kafkadoor
+package broker
 
 import (
 	"bytes"

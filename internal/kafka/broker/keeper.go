@@ -1,4 +1,4 @@
-package kafkadoor
+package broker
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // keeper sees to it at the start of the in-process broker that no part of its log is missing without a word.
 type keeper struct {
-	conf EmbeddedConfig
+	conf Config
 	dir  string // of the log
 	path string // of the note
 	note note

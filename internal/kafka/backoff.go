@@ -1,0 +1,27 @@
+package kafka
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff is the pause between attempts. It doubles each time up to a longest one, and is shortened at random by up to a
+// half, so that clients that lost the same server do not come back at the same time.
+type backoff struct{ next, longest time.Duration }
+
+func (c *Client) backoff() *backoff { return &backoff{c.conf.Timing.RetryMin, c.conf.Timing.RetryMax} }
+
+// wait waits, and reports whether ctx is still alive.
+func (b *backoff) wait(ctx context.Context) bool {
+	d := min(b.next, b.longest)
+	b.next = min(2*b.next, b.longest)
+	timer := time.NewTimer(d - time.Duration(rand.Int64N(int64(d)/2+1)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,144 @@
+package kafka
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+	"go.uber.org/zap"
+)
+
+// Config says how to reach a Kafka cluster.
+type Config struct {
+	Brokers []string // host:port of some brokers of the cluster
+	// Topics are all topics that the client is used for; it finds no others. If it is empty, the client asks for the metadata of
+	// every topic of the cluster.
+	Topics []string
+	TLS    *tls.Config // nil: no TLS
+	SASL   SASL
+	Timing Timing
+	Logger *zap.Logger      // nil: silent
+	Now    func() time.Time // nil: the system's clock
+}
+
+// SASL is how to log in. The zero SASL means without a login.
+type SASL struct {
+	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
+	Username  string
+	Password  string
+}
+
+// Timing holds the time limits. Zero means the default.
+type Timing struct {
+	Heartbeat   time.Duration // 500 ms: its answer tells a member that another has joined or left
+	Session     time.Duration // 6 s: a consumer that is silent for longer loses its partitions
+	Rebalance   time.Duration // 6 s
+	JoinBackoff time.Duration // 1 s
+	Request     time.Duration // 3 s: to connect, and for each request
+	Watch       time.Duration // 5 s: interval of looking for new partitions
+	Wait        time.Duration // 500 ms: how long a broker may hold a fetch if there is nothing to read
+	RetryMin    time.Duration // 100 ms: first pause before a retry
+	RetryMax    time.Duration // 2 s: longest pause
+	Drain       time.Duration // 5 s: time to finish the current batch when a partition is lost
+	Stall       time.Duration // 30 s: how long a partition may make no progress while records wait
+}
+
+func (c Config) withDefaults() Config {
+	t := &c.Timing
+	for _, d := range []struct {
+		value *time.Duration
+		or    time.Duration
+	}{
+		{&t.Heartbeat, 500 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
+		{&t.JoinBackoff, time.Second}, {&t.Request, 3 * time.Second}, {&t.Watch, 5 * time.Second},
+		{&t.Wait, 500 * time.Millisecond}, {&t.RetryMin, 100 * time.Millisecond}, {&t.RetryMax, 2 * time.Second},
+		{&t.Drain, 5 * time.Second}, {&t.Stall, 30 * time.Second},
+	} {
+		if *d.value == 0 {
+			*d.value = d.or
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// topicName matches the names that Kafka allows.
+var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
+
+// Validate returns all faults of the configuration, joined. On some of them kafka-go panics.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+
+	if len(c.Brokers) == 0 {
+		fault("no broker")
+	}
+	for _, b := range c.Brokers {
+		if !isAddress(b) {
+			fault("broker %q is not host:port", b)
+		}
+	}
+	for i, name := range c.Topics {
+		if !topicName.MatchString(name) || name == "." || name == ".." {
+			fault("topic %q is not a name of letters, digits, '.', '_' and '-'", name)
+		} else if slices.Contains(c.Topics[:i], name) {
+			fault("topic %q is named twice", name)
+		}
+	}
+	if _, err := c.SASL.mechanism(); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(append(faults, c.Timing.validate())...)
+}
+
+func (t Timing) validate() error {
+	for _, d := range []time.Duration{
+		t.Heartbeat, t.Session, t.Rebalance, t.JoinBackoff, t.Request, t.Watch, t.Wait, t.RetryMin, t.RetryMax, t.Drain, t.Stall,
+	} {
+		if d < 0 || d > time.Hour {
+			return fmt.Errorf("time limit %v is not between 0 and an hour", d)
+		}
+	}
+	return nil
+}
+
+func isAddress(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" {
+		return false
+	}
+	n, err := strconv.Atoi(port)
+	return err == nil && n > 0 && n < 1<<16
+}
+
+// mechanism returns nil for the zero SASL.
+func (s SASL) mechanism() (sasl.Mechanism, error) {
+	if s == (SASL{}) {
+		return nil, nil
+	}
+	if s.Username == "" || s.Password == "" {
+		return nil, errors.New("SASL needs a mechanism, a user name and a password")
+	}
+	switch s.Mechanism {
+	case "PLAIN":
+		return plain.Mechanism{Username: s.Username, Password: s.Password}, nil
+	case scram.SHA256.Name():
+		return scram.Mechanism(scram.SHA256, s.Username, s.Password)
+	case scram.SHA512.Name():
+		return scram.Mechanism(scram.SHA512, s.Username, s.Password)
+	}
+	return nil, fmt.Errorf("SASL mechanism %q is not PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", s.Mechanism)
+}

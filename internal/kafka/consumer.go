@@ -1,0 +1,143 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+)
+
+// Handler handles the records of one partition while this process owns it. Its methods are called from one goroutine.
+type Handler interface {
+	// TakeOver is called before the first record: offset is that of the next record, by what the group has committed. It returns
+	// the offset at which to begin, which is offset unless the handler knows better. After an error it is called again.
+	TakeOver(ctx context.Context, offset int64) (from int64, err error)
+	// Handle handles the first of the records, at least one, and returns how many. What it has handled is durable, since the
+	// offset behind it may be committed. It is called again with the rest. After an error, Handle is called again with the
+	// same records; it must bear that some of them have been handled.
+	//
+	// ctx outlives the ownership by the time limit [Timing].Drain, so that a batch can be finished. The records must not be changed
+	// by anybody, so a handler may keep views of them.
+	Handle(ctx context.Context, records []Record) (done int, err error)
+	// Release is called after the partition is lost, or when the process stops.
+	Release()
+}
+
+// ConsumerConfig says what a Consumer reads, and who handles it.
+type ConsumerConfig struct {
+	Group   string
+	Topic   string                      // one of Config.Topics
+	Handler func(partition int) Handler // returns the handler of a partition that the process takes over
+	Metrics Metrics                     // nil: none
+	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
+}
+
+// Consumer reads a topic as a member of a consumer group.
+type Consumer struct {
+	client *Client
+	conf   ConsumerConfig
+	log    *zap.Logger
+	slots  chan struct{} // one is taken while a batch is handled
+
+	joined   atomic.Bool
+	mu       sync.Mutex
+	left     time.Time        // when the consumer was last a member; zero if it never was
+	seen     map[int]int64    // by partition: the offset behind all that this process has handled
+	progress map[int]progress // by partition of the last assignment
+}
+
+// NewConsumer returns a Consumer. It connects to nothing yet.
+func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
+	if conf.Metrics == nil {
+		conf.Metrics = NoMetrics{}
+	}
+	if conf.AtOnce == 0 {
+		conf.AtOnce = max(2, runtime.GOMAXPROCS(0)) // with one core, a second batch uses the time of waiting for a server
+	}
+	return &Consumer{
+		client: c, conf: conf, log: c.conf.Logger.With(zap.String("topic", conf.Topic)),
+		slots: make(chan struct{}, conf.AtOnce), seen: make(map[int]int64),
+	}
+}
+
+// Joined reports whether the consumer is a member of its group now.
+func (c *Consumer) Joined() bool { return c.joined.Load() }
+
+// Run consumes until ctx ends. Then it finishes the batches in hand, commits them, and leaves the group, so that others take
+// over at once.
+//
+// Each partition that the group assigns has a goroutine, which reads, handles and commits one batch after the other. While
+// the handler fails, the goroutine keeps its batch and tries again: the offset stays, nothing more is read, and the
+// membership goes on.
+func (c *Consumer) Run(ctx context.Context) error {
+	group, err := kafkago.NewConsumerGroup(c.groupConfig())
+	if err != nil {
+		return fmt.Errorf("consumer group: %w", err)
+	}
+	// Close ends the generation, waits for its goroutines, and leaves the group.
+	defer group.Close() //nolint:errcheck // it never fails
+	for {
+		generation, err := group.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			c.conf.Metrics.Retry("join")
+			c.log.Warn("cannot join the consumer group", zap.Error(err))
+		default:
+			c.start(generation)
+		}
+	}
+}
+
+func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
+	timing := c.client.conf.Timing
+	return kafkago.ConsumerGroupConfig{
+		ID: c.conf.Group, Brokers: c.client.conf.Brokers, Dialer: c.client.dialer, Topics: []string{c.conf.Topic},
+		HeartbeatInterval: timing.Heartbeat, SessionTimeout: timing.Session,
+		RebalanceTimeout: timing.Rebalance, JoinGroupBackoff: timing.JoinBackoff, Timeout: timing.Request,
+		WatchPartitionChanges: true, PartitionWatchInterval: timing.Watch,
+		StartOffset: kafkago.FirstOffset,
+	}
+}
+
+// start starts a goroutine for each partition of a generation.
+func (c *Consumer) start(generation *kafkago.Generation) {
+	assigned := generation.Assignments[c.conf.Topic]
+	c.log.Info("joined the consumer group",
+		zap.Int32("generation", generation.ID), zap.Int("partitions", len(assigned)))
+	c.assign(assigned)
+	generation.Start(func(ctx context.Context) {
+		c.joined.Store(true)
+		<-ctx.Done()
+		c.mu.Lock()
+		c.left = c.client.conf.Now()
+		c.mu.Unlock()
+		c.joined.Store(false)
+	})
+	for _, a := range assigned {
+		w := &worker{
+			Consumer: c, handler: c.conf.Handler(a.ID), generation: generation, partition: a.ID, offset: a.Offset,
+			log: c.log.With(zap.Int("partition", a.ID)),
+		}
+		generation.Start(w.run)
+	}
+}
+
+// handled notes that all records up to next have been handled, and returns how many of them had been before.
+func (c *Consumer) handled(partition int, records []Record, next int64) (again int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range records {
+		if records[i].Offset < c.seen[partition] {
+			again++
+		}
+	}
+	c.seen[partition] = max(c.seen[partition], next)
+	return again
+}

@@ -1,0 +1,138 @@
+// Package kafka reads and writes the topics of one Kafka cluster. It knows nothing of what the records mean.
+//
+// [Open] returns a [Client], which all parts of a process share. [Client.EnsureTopics] creates topics. [Client.Produce] writes
+// records: to the partition of their key, on all in-sync replicas. [Client.Reader] reads one partition, and
+// [Client.ReadSpans] all partitions of a topic up to an end. Readers return no record of an aborted transaction.
+//
+// A [Consumer] is a member of a consumer group. It gives the records of each partition that the group assigns to a
+// [Handler], in order, and commits the offset after the handler has finished them. An error of the handler holds the
+// offset, and the same records are handled again. So a record may be handled twice, and none is lost or skipped. For a
+// further stage, write a Handler and run a Consumer with a group and a topic of its own:
+//
+//	consumer := client.NewConsumer(kafka.ConsumerConfig{
+//		Group: "bagtrail-changes", Topic: "bag.dirty",
+//		Handler: func(partition int) kafka.Handler { return &owner{partition: partition} },
+//	})
+//	err := consumer.Run(ctx)
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// Client reads and writes the topics of one Kafka cluster. It may be used by several goroutines at once.
+type Client struct {
+	conf   Config
+	dialer *kafkago.Dialer
+	client *kafkago.Client
+	turn   roundRobin
+}
+
+// Open returns a Client, or all that is wrong with the configuration. It connects to nothing yet.
+func Open(conf Config) (*Client, error) {
+	conf = conf.withDefaults()
+	if err := conf.Validate(); err != nil {
+		return nil, fmt.Errorf("kafka configuration: %w", err)
+	}
+	mechanism, err := conf.SASL.mechanism()
+	if err != nil {
+		return nil, fmt.Errorf("kafka configuration: %w", err)
+	}
+	return &Client{
+		conf: conf,
+		dialer: &kafkago.Dialer{
+			ClientID: clientID, Timeout: conf.Timing.Request, KeepAlive: keepAlive,
+			TLS: conf.TLS, SASLMechanism: mechanism,
+		},
+		client: &kafkago.Client{
+			Addr: kafkago.TCP(conf.Brokers...), Timeout: requestLimit,
+			Transport: &kafkago.Transport{
+				ClientID: clientID, DialTimeout: conf.Timing.Request, MetadataTTL: metadataTTL, MetadataTopics: conf.Topics,
+				TLS: conf.TLS, SASL: mechanism,
+			},
+		},
+	}, nil
+}
+
+const (
+	clientID     = "bagtrail"
+	keepAlive    = 30 * time.Second
+	metadataTTL  = time.Second      // how long a moved leader may go unnoticed
+	requestLimit = 10 * time.Second // of a request without a limit of its own
+)
+
+// Close drops the connections that are not in use.
+func (c *Client) Close() {
+	c.client.Transport.(*kafkago.Transport).CloseIdleConnections()
+}
+
+// Ping reports whether a broker answers and knows the topic. It never names the topic to a broker that might create it then,
+// with a number of partitions of its own: Ping may be called before [Client.EnsureTopics].
+func (c *Client) Ping(ctx context.Context, topic string) error {
+	conn, err := c.dialAny(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // nothing was written
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if err := conn.SetDeadline(time.Now().Add(c.conf.Timing.Request)); err != nil {
+		return fmt.Errorf("ask a kafka broker: %w", err)
+	}
+	if _, err := conn.ApiVersions(); err != nil {
+		return fmt.Errorf("ask a kafka broker: %w", err)
+	}
+	_, err = c.topic(ctx, topic)
+	return err
+}
+
+// dialAny connects to the first broker that can be reached.
+func (c *Client) dialAny(ctx context.Context) (conn *kafkago.Conn, err error) {
+	for _, broker := range c.conf.Brokers {
+		if conn, err = c.dialer.DialContext(ctx, "tcp", broker); err == nil {
+			return conn, nil
+		}
+	}
+	return nil, fmt.Errorf("connect to kafka: %w", err)
+}
+
+// topic returns the metadata of a topic, at most [metadataTTL] old.
+func (c *Client) topic(ctx context.Context, name string) (kafkago.Topic, error) {
+	meta, err := c.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{name}})
+	if err != nil {
+		return kafkago.Topic{}, fmt.Errorf("ask for topic %s: %w", name, err)
+	}
+	for _, t := range meta.Topics {
+		switch {
+		case t.Name != name:
+		case t.Error != nil:
+			return kafkago.Topic{}, fmt.Errorf("ask for topic %s: %w", name, t.Error)
+		case len(t.Partitions) > 0:
+			return t, nil
+		}
+	}
+	return kafkago.Topic{}, fmt.Errorf("ask for topic %s: %w", name, kafkago.UnknownTopicOrPartition)
+}
+
+// Partitions returns the numbers of the partitions of a topic, in ascending order.
+func (c *Client) Partitions(ctx context.Context, topic string) ([]int, error) {
+	t, err := c.topic(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	return partitionsOf(t), nil
+}
+
+// partitionsOf returns the numbers of the partitions of a topic, in ascending order.
+func partitionsOf(t kafkago.Topic) []int {
+	numbers := make([]int, len(t.Partitions))
+	for i, p := range t.Partitions {
+		numbers[i] = p.ID
+	}
+	slices.Sort(numbers)
+	return numbers
+}

@@ -1,0 +1,298 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/produce"
+)
+
+// maxRequest is the largest size of one request, in bytes of records: half of what brokers take by default.
+const maxRequest = 512 << 10
+
+// roundRobin spreads requests evenly over partitions.
+type roundRobin struct{ n atomic.Uint32 }
+
+func (r *roundRobin) next(partitions []int) int {
+	return partitions[int(r.n.Add(1)-1)%len(partitions)]
+}
+
+// Produce writes records to a topic and returns when all in-sync replicas have them. A record with a key goes to the
+// partition that Java's clients choose (murmur2 of the key); records of one partition keep their order. Those without a
+// key go together to one partition, the next in turn at each call.
+//
+// Produce sets Partition and Offset of each record that a broker has acknowledgec. It retries temporary errors until ctx
+// ends; a permanent error of one partition does not keep the others from being written. After an error any of the records
+// may be in the topic.
+func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {
+	return c.produce(ctx, topic, records, true)
+}
+
+// ProduceAnywhere is Produce for records whose partition does not matter: it ignores the keys and writes all records to one
+// partition, the next in turn, or to another if that one has no leader.
+func (c *Client) ProduceAnywhere(ctx context.Context, topic string, records []Record) error {
+	return c.produce(ctx, topic, records, false)
+}
+
+func (c *Client) produce(ctx context.Context, name string, records []Record, byKey bool) error {
+	if len(records) == 0 {
+		return nil
+	}
+	left := make([]*Record, len(records))
+	for i := range records {
+		left[i] = &records[i]
+	}
+	var permanent []error
+	err := c.Retry(ctx, func() error {
+		topic, err := c.topic(ctx, name)
+		if err != nil {
+			return err
+		}
+		failed := c.writeAll(ctx, topic, c.place(left, topic, byKey))
+		left = nil
+		var errs []error
+		for _, f := range failed {
+			if isPermanent(f.err) {
+				permanent = append(permanent, f.err)
+				continue
+			}
+			left = append(left, f.records...)
+			errs = append(errs, f.err)
+		}
+		return errors.Join(errs...)
+	})
+	return errors.Join(append(permanent, err)...)
+}
+
+// place returns the records of each partition, in their order.
+func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[int][]*Record {
+	numbers, balancer, turn := partitionsOf(topic), kafkago.Murmur2Balancer{}, -1
+	placed := make(map[int][]*Record, len(numbers))
+	for _, r := range records {
+		var p int
+		if byKey && r.Key != nil {
+			p = balancer.Balance(kafkago.Message{Key: r.Key}, numbers...)
+		} else {
+			if turn < 0 {
+				turn = c.turn.next(numbers)
+			}
+			p = turn
+		}
+		placed[p] = append(placed[p], r)
+	}
+	return placed
+}
+
+// writeAll writes records by partition: to each broker at once those of all partitions that it leads. It returns what is
+// still to be written.
+func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[int][]*Record) []failure {
+	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader are under the zero Broker
+	unknown := maps.Clone(records)
+	for _, p := range topic.Partitions {
+		if some, ok := records[p.ID]; ok {
+			byLeader[p.Leader] = append(byLeader[p.Leader], part{p.ID, some})
+			delete(unknown, p.ID)
+		}
+	}
+	var (
+		wg     sync.WaitGroup
+		mu     sync.Mutex
+		failed []failure
+	)
+	for p, some := range unknown {
+		failed = append(failed, failure{part{p, some}, fmt.Errorf("write to %s/%d: %w", topic.Name, p, kafkago.UnknownTopicOrPartition)})
+	}
+	for _, parts := range byLeader {
+		wg.Go(func() {
+			rest := c.write(ctx, topic.Name, parts)
+			mu.Lock()
+			defer mu.Unlock()
+			failed = append(failed, rest...)
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// Retry calls do until it succeeds, fails with a permanent error, or ctx ends. It returns the last error.
+func (c *Client) Retry(ctx context.Context, do func() error) error {
+	pause := c.backoff()
+	pause.next /= 4
+	for {
+		err := do()
+		if err == nil || isPermanent(err) || !pause.wait(ctx) {
+			return err
+		}
+	}
+}
+
+// isPermanent reports whether a broker would give the same answer again.
+func isPermanent(err error) bool {
+	var code kafkago.Error
+	return errors.As(err, &code) && !code.Temporary()
+}
+
+// part is the records of one partition: at least one.
+type part struct {
+	partition int
+	records   []*Record
+}
+
+// failure is what is still to be written of a part, and why.
+type failure struct {
+	part
+	err error
+}
+
+// write writes to partitions that one broker leads, in requests of at most maxRequest bytes, until a request gets no answer. It
+// returns what is still to be written. If a broker took only half of a request, that includes some that is written.
+func (c *Client) write(ctx context.Context, topic string, parts []part) []failure {
+	var failed []failure
+	fail := func(p part, err error) {
+		failed = append(failed, failure{p, fmt.Errorf("write %d records to %s/%d: %w", len(p.records), topic, p.partition, err)})
+	}
+	for len(parts) > 0 {
+		now := fitting(parts)
+		faults, err := c.request(ctx, topic, now)
+		if err != nil {
+			for _, p := range parts {
+				fail(p, err)
+			}
+			return failed
+		}
+		var next []part
+		for i, p := range parts {
+			switch {
+			case i >= len(now):
+				next = append(next, p)
+			case faults[i] != nil:
+				fail(p, faults[i])
+			case len(now[i].records) < len(p.records):
+				next = append(next, part{p.partition, p.records[len(now[i].records):]})
+			}
+		}
+		parts = next
+	}
+	return failed
+}
+
+// fitting returns the beginning of parts that fits into one request: at least one record.
+func fitting(parts []part) []part {
+	var now []part
+	size := 0
+	for _, p := range parts {
+		n := 0
+		for ; n < len(p.records); n++ {
+			if size += p.records[n].size(); size > maxRequest && (n > 0 || len(now) > 0) {
+				break
+			}
+		}
+		if n > 0 {
+			now = append(now, part{p.partition, p.records[:n]})
+		}
+		if n < len(p.records) {
+			break
+		}
+	}
+	return now
+}
+
+// size returns about how many bytes a record takes in a request.
+func (r *Record) size() int {
+	size := len(r.Key) + len(r.Value) + 32
+	for _, h := range r.Headers {
+		size += len(h.Key) + len(h.Value) + 8
+	}
+	return size
+}
+
+// request sends one request. If the broker finds a part too large, it is sent again in halves. request returns an error for
+// each part, or an error if the broker did not answer.
+func (c *Client) request(ctx context.Context, topic string, parts []part) ([]error, error) {
+	faults, err := c.send(ctx, topic, parts)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		if half := len(p.records) / 2; half > 0 && errors.Is(faults[i], kafkago.MessageSizeTooLarge) {
+			faults[i] = c.sendHalves(ctx, topic, part{p.partition, p.records[:half]}, part{p.partition, p.records[half:]})
+		}
+	}
+	return faults, nil
+}
+
+// sendHalves sends the halves of a part, one after the other.
+func (c *Client) sendHalves(ctx context.Context, topic string, halves ...part) error {
+	for _, half := range halves {
+		faults, err := c.request(ctx, topic, []part{half})
+		if err = cmp.Or(err, errors.Join(faults...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send sends one request for several partitions. kafka-go's own Produce takes one partition, which would make a dozen
+// requests of a few records each.
+func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error, error) {
+	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
+	for i, p := range parts {
+		records := make([]kafkago.Record, len(p.records))
+		for j, r := range p.records {
+			records[j] = kafkago.Record{Time: r.Time, Key: kafkago.NewBytes(r.Key), Value: kafkago.NewBytes(r.Value), Headers: r.Headers}
+		}
+		to.Partitions[i] = produce.RequestPartition{
+			Partition: int32(p.partition), RecordSet: protocol.RecordSet{Records: kafkago.NewRecordReader(records...)},
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
+	defer cancel()
+	deadline, _ := limited.Deadline()
+	half := time.Until(deadline) / 2 // so that a broker whose replicas do not answer still says which partitions are well
+	response, err := c.client.Transport.RoundTrip(limited, c.client.Addr, &produce.Request{
+		Acks: int16(kafkago.RequireAll), Timeout: int32(max(1, half.Milliseconds())), Topics: []produce.RequestTopic{to},
+	})
+	if err != nil {
+		return nil, err
+	}
+	faults := make([]error, len(parts))
+	for i, p := range parts {
+		var first int64
+		if first, faults[i] = baseOffset(response, topic, p.partition); faults[i] == nil {
+			for j, r := range p.records {
+				r.Partition, r.Offset = p.partition, first+int64(j)
+			}
+		}
+	}
+	return faults, nil
+}
+
+// baseOffset returns the offset that a response gives to the first record of a partition, or the error of that partition.
+func baseOffset(response kafkago.Response, topic string, partition int) (int64, error) {
+	if answer, ok := response.(*produce.Response); ok {
+		for _, t := range answer.Topics {
+			for _, p := range t.Partitions {
+				switch {
+				case t.Topic != topic || int(p.Partition) != partition:
+				case p.ErrorCode == 0:
+					return p.BaseOffset, nil
+				case p.ErrorMessage != "":
+					return 0, fmt.Errorf("%w: %s", kafkago.Error(p.ErrorCode), p.ErrorMessage)
+				default:
+					return 0, kafkago.Error(p.ErrorCode)
+				}
+			}
+		}
+	}
+	return 0, errNoAnswer
+}
+
+var errNoAnswer = errors.New("the answer of the broker does not name the partition")

@@ -1,0 +1,86 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+)
+
+// progress is how far this process has come in a partition.
+type progress struct {
+	offset int64     // of the first record that is not handled
+	since  time.Time // when this process first saw that record wait; zero if none waits
+	held   bool      // the record belongs to an open transaction, so nobody may read it yet
+}
+
+// assign forgets the partitions that are no longer assigned. It keeps the progress of the others, so that a partition that is
+// stuck does not look well after each rebalance.
+func (c *Consumer) assign(assigned []kafkago.PartitionAssignment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := make(map[int]progress, len(assigned))
+	for _, a := range assigned {
+		kept[a.ID] = c.progress[a.ID]
+	}
+	c.progress = kept
+}
+
+// note notes that the worker has handled everything before its offset, in a partition that ends at end and can be read up to
+// stable. oldest is about the time of the record at the offset, or zero if that is unknown.
+func (w *worker) note(stable, end int64, oldest time.Time) {
+	w.mu.Lock()
+	p := w.progress[w.partition]
+	switch {
+	case end <= w.offset:
+		p = progress{offset: w.offset}
+	case p.since.IsZero() || p.offset != w.offset:
+		p = progress{offset: w.offset, since: w.client.conf.Now()}
+	}
+	p.held = stable <= w.offset
+	w.progress[w.partition] = p
+	w.mu.Unlock()
+	if oldest.Unix() <= 0 || oldest.After(p.since) { // unknown, or in the future, or none waits
+		oldest = p.since
+	}
+	w.conf.Metrics.Lag(w.partition, max(0, end-w.offset), oldest)
+}
+
+// Stalled returns an error that names a partition of this process without progress for [Timing].Stall or longer although
+// records wait, or nil if there is none. Records of an open transaction do not count.
+func (c *Consumer) Stalled() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	longest, partition := time.Duration(0), -1
+	for number, p := range c.progress {
+		if p.since.IsZero() || p.held {
+			continue
+		}
+		if d := c.client.conf.Now().Sub(p.since); d >= c.client.conf.Timing.Stall && d > longest {
+			longest, partition = d, number
+		}
+	}
+	if partition < 0 {
+		return nil
+	}
+	return fmt.Errorf("partition %d of %s has not moved for %v: the record at offset %d waits",
+		partition, c.conf.Topic, longest.Round(time.Second), c.progress[partition].offset)
+}
+
+var errNoMember = errors.New("is no member of the consumer group")
+
+// Member returns nil while the consumer is a member of its group. Between two generations of a rebalance nobody is a member
+// for a moment; that does not count.
+func (c *Consumer) Member() error {
+	if c.joined.Load() {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &c.client.conf.Timing
+	if !c.left.IsZero() && c.client.conf.Now().Sub(c.left) < t.Session+t.Rebalance {
+		return nil
+	}
+	return errNoMember
+}

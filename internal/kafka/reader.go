@@ -1,0 +1,241 @@
+package kafka
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/fetch"
+)
+
+// The size of a fetch, in bytes. While records come soon after each other, a fetch waits up to fetchSoon for fetchEnough, so
+// that a steady trickle does not become one request and one commit for each record.
+const (
+	fetchMost   = 256 << 10
+	fetchEnough = 32 << 10
+	fetchSoon   = 20 * time.Millisecond
+)
+
+// Reader reads one partition in order. It returns the records that producers have committed and none of an aborted
+// transaction, so it reads up to the first open transaction. Only one goroutine at a time may use a Reader.
+type Reader struct {
+	client    *Client
+	topic     string
+	partition int
+	offset    int64     // of the next fetch
+	came      time.Time // when a fetch last had records
+	busy      bool      // the last fetch had records, soon after the one before it
+	last      int       // number of records of the last fetch that had some
+}
+
+// Batch is the result of one fetch.
+type Batch struct {
+	Records []Record
+	Next    int64 // offset of the next fetch: behind the records, and behind what is not a record for readers
+	Stable  int64 // offset of the first record of an open transaction, or High
+	High    int64 // offset of the next record that will be written
+}
+
+// first returns the time of the first record, or zero.
+func (b *Batch) first() (t time.Time) {
+	if len(b.Records) > 0 {
+		t = b.Records[0].Time
+	}
+	return t
+}
+
+// latest returns the time of the last record, or zero.
+func (b *Batch) latest() (t time.Time) {
+	if n := len(b.Records); n > 0 {
+		t = b.Records[n-1].Time
+	}
+	return t
+}
+
+// Reader returns a reader of a partition that begins at an offset.
+func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
+	return &Reader{client: c, topic: topic, partition: partition, offset: offset}
+}
+
+// Bounds returns the first offset that the partition still has, and the offset behind the last that can be read now.
+func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
+	answer, err := r.offsets(ctx, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
+	if err != nil {
+		return 0, 0, fmt.Errorf("bounds of %s/%d: %w", r.topic, r.partition, err)
+	}
+	return answer.FirstOffset, answer.LastOffset, nil
+}
+
+// offsetAt returns the offset of the first record that is not older than t, or end if there is none.
+func (r *Reader) offsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
+	answer, err := r.offsets(ctx, kafkago.TimeOffsetOf(r.partition, t))
+	if err != nil {
+		return 0, fmt.Errorf("find a time in %s/%d: %w", r.topic, r.partition, err)
+	}
+	for offset := range answer.Offsets { // there is one
+		if offset >= 0 {
+			return offset, nil
+		}
+	}
+	return end, nil
+}
+
+func (r *Reader) offsets(ctx context.Context, ask ...kafkago.OffsetRequest) (kafkago.PartitionOffsets, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.client.conf.Timing.Request)
+	defer cancel()
+	answer, err := r.client.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{r.topic: ask}, IsolationLevel: kafkago.ReadCommitted,
+	})
+	if err != nil {
+		return kafkago.PartitionOffsets{}, err
+	}
+	for _, p := range answer.Topics[r.topic] {
+		if p.Partition == r.partition {
+			return p, p.Error
+		}
+	}
+	return kafkago.PartitionOffsets{}, errNoAnswer
+}
+
+// Fetch returns what comes next. If nothing comes within the wait, the batch is empty.
+func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
+	b, err := r.request(ctx, wait)
+	if err != nil {
+		return Batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)
+	}
+	now := time.Now()
+	r.busy = len(b.Records) > 0 && now.Sub(r.came) < 2*fetchSoon
+	if len(b.Records) > 0 {
+		r.came, r.last = now, len(b.Records)
+	}
+	r.offset = b.Next
+	return b, nil
+}
+
+func (r *Reader) request(ctx context.Context, wait time.Duration) (Batch, error) {
+	enough := int32(1)
+	if r.busy {
+		enough, wait = fetchEnough, min(fetchSoon, wait)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+r.client.conf.Timing.Request)
+	defer cancel()
+	response, err := r.client.client.Transport.RoundTrip(ctx, r.client.client.Addr, &fetch.Request{
+		ReplicaID: -1, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: enough, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
+		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
+		Topics: []fetch.RequestTopic{{Topic: r.topic, Partitions: []fetch.RequestPartition{{
+			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: fetchMost,
+		}}}},
+	})
+	if err != nil {
+		return Batch{}, err
+	}
+	answer, ok := response.(*fetch.Response)
+	switch {
+	case !ok:
+		return Batch{}, errNoAnswer
+	case answer.ErrorCode != 0:
+		return Batch{}, kafkago.Error(answer.ErrorCode)
+	case len(answer.Topics) != 1 || len(answer.Topics[0].Partitions) != 1:
+		return Batch{}, errNoAnswer
+	}
+	p := &answer.Topics[0].Partitions[0]
+	if p.ErrorCode != 0 {
+		return Batch{}, kafkago.Error(p.ErrorCode)
+	}
+	return r.batch(p)
+}
+
+// batch returns the batch in an answer.
+func (r *Reader) batch(p *fetch.ResponsePartition) (Batch, error) {
+	b := Batch{Next: r.offset, Stable: p.LastStableOffset, High: p.HighWatermark}
+	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
+	if !ok {
+		return b, nil
+	}
+	aborted := newAborted(p.AbortedTransactions)
+	b.Records = make([]Record, 0, r.last+r.last/4+1)
+	for _, records := range stream.Records {
+		if err := r.append(&b, records, aborted.keep(records)); err != nil {
+			return Batch{}, err
+		}
+	}
+	if b.Next == r.offset && len(stream.Records) > 0 {
+		b.Next++ // the end of this batch was compacted away, and its length is unknown
+	}
+	return b, nil
+}
+
+// append reads records to their end, and appends them to the batch if keep is set.
+func (r *Reader) append(b *Batch, records protocol.RecordReader, keep bool) error {
+	for {
+		record, err := records.ReadRecord()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		key, value, err := contentsOf(record)
+		if err != nil {
+			return err
+		}
+		if record.Offset < r.offset {
+			continue // a batch is sent as a whole
+		}
+		b.Next = max(b.Next, record.Offset+1)
+		if keep {
+			b.Records = append(b.Records, Record{
+				Partition: r.partition, Offset: record.Offset, Key: key, Value: value, Headers: record.Headers, Time: record.Time,
+			})
+		}
+	}
+}
+
+// contentsOf returns key and value of a record, and releases the buffers that hold them.
+func contentsOf(record *protocol.Record) (key, value []byte, err error) {
+	key, err = protocol.ReadAll(record.Key)
+	if err == nil {
+		value, err = protocol.ReadAll(record.Value)
+	}
+	for _, b := range []protocol.Bytes{record.Key, record.Value} {
+		if b != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
+	return key, value, err
+}
+
+// aborted tells which batches of a fetch belong to aborted transactions. A broker sends their records too, with a list of
+// where such transactions begin; each ends with a control batch of its producer.
+type aborted struct {
+	coming []fetch.ResponseTransaction // ascending by first offset
+	open   map[int64]bool              // by producer: between the beginning and the end of an aborted transaction
+}
+
+func newAborted(list []fetch.ResponseTransaction) *aborted {
+	slices.SortFunc(list, func(a, b fetch.ResponseTransaction) int { return cmp.Compare(a.FirstOffset, b.FirstOffset) })
+	return &aborted{coming: list, open: make(map[int64]bool)}
+}
+
+// keep reports whether the records of the next batch are to be kept.
+func (a *aborted) keep(records protocol.RecordReader) bool {
+	switch r := records.(type) {
+	case *protocol.RecordBatch:
+		for len(a.coming) > 0 && a.coming[0].FirstOffset <= r.BaseOffset {
+			a.open[a.coming[0].ProducerID] = true
+			a.coming = a.coming[1:]
+		}
+		return !r.Attributes.Transactional() || !a.open[r.ProducerID]
+	case *protocol.ControlBatch:
+		delete(a.open, r.ProducerID)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,201 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Offsets holds for each partition the offset of the next record to read.
+type Offsets map[int]int64
+
+// String returns the offsets in the form that ParseStart reads: "0:1200,1:1187".
+func (o Offsets) String() string {
+	var parts []string
+	for _, partition := range slices.Sorted(maps.Keys(o)) {
+		parts = append(parts, strconv.Itoa(partition)+":"+strconv.FormatInt(o[partition], 10))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Start says where to begin to read a topic. The zero Start is its beginning.
+type Start struct {
+	Time    time.Time // if not zero: at the first record that is not older
+	Offsets Offsets   // if not nil: at these offsets, and other partitions at their beginning
+}
+
+// ParseStart reads "earliest", a time (RFC 3339) or a date (YYYY-MM-DD, from midnight UTC), or offsets.
+func ParseStart(s string) (Start, error) {
+	if s == "" || s == "earliest" {
+		return Start{}, nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, s); err == nil {
+			return Start{Time: t}, nil
+		}
+	}
+	offsets := make(Offsets)
+	for part := range strings.SplitSeq(s, ",") {
+		number, offset, _ := strings.Cut(part, ":")
+		p, err := strconv.ParseUint(strings.TrimSpace(number), 10, 31)
+		o, err2 := strconv.ParseUint(strings.TrimSpace(offset), 10, 63)
+		_, twice := offsets[int(p)]
+		if err != nil || err2 != nil || twice {
+			return Start{}, fmt.Errorf(`start %q is neither "earliest", a time, nor offsets as 0:1200,1:1187`, s)
+		}
+		offsets[int(p)] = int64(o)
+	}
+	return Start{Offsets: offsets}, nil
+}
+
+const (
+	// readersAtOnce bounds how many partitions ReadSpans reads at the same time.
+	readersAtOnce = 16
+	// spanPatience is how long Spans asks for the bounds of a partition: a new one has no leader at first.
+	spanPatience = 10 * time.Second
+	// ReadPatience is how long ReadSpans retries without progress.
+	ReadPatience = 30 * time.Second
+)
+
+// Span is a part of a partition: the offsets from From up to, and without, To.
+type Span struct {
+	Partition int
+	From, To  int64
+}
+
+// Spans returns, for each partition of a topic, the span from start to the end that the partition has now.
+func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, error) {
+	numbers, err := c.Partitions(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, spanPatience)
+	defer cancel()
+	spans := make([]Span, len(numbers))
+	for i, p := range numbers {
+		err := c.Retry(limited, func() (err error) {
+			spans[i], err = c.span(limited, topic, p, start)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return spans, nil
+}
+
+func (c *Client) span(ctx context.Context, topic string, partition int, start Start) (Span, error) {
+	in := c.Reader(topic, partition, 0)
+	first, end, err := in.Bounds(ctx)
+	if err != nil {
+		return Span{}, err
+	}
+	from := first
+	switch {
+	case start.Offsets != nil:
+		from = max(first, start.Offsets[partition])
+	case !start.Time.IsZero():
+		if from, err = in.offsetAt(ctx, start.Time, end); err != nil {
+			return Span{}, err
+		}
+	}
+	return Span{partition, min(from, end), end}, nil
+}
+
+// Take is called with the next records of a partition, perhaps none, and the offset behind them. Calls for different
+// partitions run at the same time.
+type Take func(ctx context.Context, partition int, records []Record, next int64) error
+
+// ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It retries errors of the
+// broker, and ends at the first error of take.
+func (c *Client) ReadSpans(ctx context.Context, topic string, spans []Span, take Take) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, readersAtOnce)
+	for _, s := range spans {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := c.readSpan(ctx, topic, s, take); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (c *Client) readSpan(ctx context.Context, topic string, s Span, take Take) error {
+	pause := c.backoff()
+	deadline := c.conf.Now().Add(ReadPatience)
+	for s.From < s.To {
+		before := s.From
+		err := c.readOn(ctx, topic, &s, take)
+		if s.From > before {
+			deadline = c.conf.Now().Add(ReadPatience)
+			pause = c.backoff()
+		}
+		var final *finalError
+		switch {
+		case err == nil:
+		case errors.As(err, &final):
+			return final.error
+		case c.conf.Now().After(deadline):
+			return err
+		case !pause.wait(ctx):
+			return context.Cause(ctx)
+		default:
+			c.conf.Logger.Warn("reading again", zap.Error(err), zap.String("topic", topic), zap.Int("partition", s.Partition))
+		}
+	}
+	return nil
+}
+
+// finalError is an error that is not retried.
+type finalError struct{ error }
+
+// readOn reads until something fails, and moves the beginning of the span forward with each batch.
+func (c *Client) readOn(ctx context.Context, topic string, s *Span, take Take) error {
+	in := c.Reader(topic, s.Partition, 0)
+	first, _, err := in.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	s.From = max(s.From, first) // older records were deleted meanwhile
+	in.offset = s.From
+	stalled := c.conf.Now().Add(ReadPatience)
+	for s.From < s.To {
+		b, err := in.Fetch(ctx, c.conf.Timing.Wait)
+		if err != nil {
+			return err
+		}
+		records, next := b.Records, min(b.Next, s.To)
+		for i := range records {
+			if records[i].Offset >= s.To {
+				records = records[:i]
+				break
+			}
+		}
+		if next <= s.From {
+			if c.conf.Now().After(stalled) {
+				return fmt.Errorf("read %s/%d: nothing comes at offset %d, but the end was at %d", topic, s.Partition, s.From, s.To)
+			}
+			continue
+		}
+		if err := take(ctx, s.Partition, records, next); err != nil {
+			return &finalError{err}
+		}
+		s.From = next
+		stalled = c.conf.Now().Add(ReadPatience)
+	}
+	return nil
+}

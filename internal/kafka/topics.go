@@ -1,0 +1,207 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+)
+
+// Topic is a topic as EnsureTopics creates it.
+type Topic struct {
+	Name       string
+	Partitions int
+	Retention  time.Duration     // 0 means for ever
+	Settings   map[string]string // others, such as "max.message.bytes"; "cleanup.policy" is "delete" by default
+	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it is compacted, and logs a
+	// warning if it has fewer partitions than Partitions.
+	Log bool
+}
+
+// entry is a setting of a topic.
+type entry struct{ name, value string }
+
+// entries returns the settings of the topic: policy, retention, then the others by name.
+func (t Topic) entries() []entry {
+	retention := int64(-1)
+	if t.Retention > 0 {
+		retention = t.Retention.Milliseconds()
+	}
+	settings := map[string]string{"cleanup.policy": "delete", "retention.ms": strconv.FormatInt(retention, 10)}
+	maps.Copy(settings, t.Settings)
+	list := []entry{{"cleanup.policy", settings["cleanup.policy"]}, {"retention.ms", settings["retention.ms"]}}
+	for _, name := range slices.Sorted(maps.Keys(t.Settings)) {
+		if name != "cleanup.policy" && name != "retention.ms" {
+			list = append(list, entry{name, settings[name]})
+		}
+	}
+	return list
+}
+
+// EnsureTopics creates the topics that are missing, and waits until they can be used. If the broker does not allow it, the
+// error says how to create them by hand. Topics that exist are not changed.
+func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
+	missing, err := c.missing(ctx, topics)
+	if err != nil {
+		return fmt.Errorf("look for topics: %w", err)
+	}
+	if len(missing) > 0 {
+		if err := c.create(ctx, missing); err != nil {
+			return err
+		}
+		if err := c.waitForTopics(ctx, topics); err != nil {
+			return err
+		}
+	}
+	for _, t := range topics {
+		if !t.Log {
+			continue
+		}
+		if err := c.warnOfFewPartitions(ctx, t); err != nil {
+			return err
+		}
+		if err := c.refuseCompaction(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted: at most as many consumers work at once. A
+// broker that creates topics by itself gives them one or a few.
+func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
+	numbers, err := c.Partitions(ctx, t.Name)
+	if err != nil {
+		return err
+	}
+	if found := len(numbers); found < t.Partitions {
+		c.conf.Logger.Warn("a topic was created elsewhere with few partitions: consumers beyond that number are idle",
+			zap.String("topic", t.Name), zap.Int("partitions", found), zap.Int("wanted", t.Partitions),
+			zap.String("add", fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
+				strings.Join(c.conf.Brokers, ","), t.Name, t.Partitions)))
+	}
+	return nil
+}
+
+// missing returns the topics that do not exist.
+func (c *Client) missing(ctx context.Context, topics []Topic) ([]Topic, error) {
+	var missing []Topic
+	for _, t := range topics {
+		_, err := c.topic(ctx, t.Name)
+		switch {
+		case err == nil:
+		case errors.Is(err, kafkago.UnknownTopicOrPartition):
+			missing = append(missing, t)
+		default:
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+func (c *Client) create(ctx context.Context, missing []Topic) error {
+	request := &kafkago.CreateTopicsRequest{}
+	for _, t := range missing {
+		topic := kafkago.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1}
+		for _, e := range t.entries() {
+			topic.ConfigEntries = append(topic.ConfigEntries, kafkago.ConfigEntry{ConfigName: e.name, ConfigValue: e.value})
+		}
+		request.Topics = append(request.Topics, topic)
+	}
+	answer, err := c.client.CreateTopics(ctx, request)
+	if err != nil {
+		return fmt.Errorf("create topics: %w", err)
+	}
+	var faults []error
+	for _, t := range missing {
+		err := answer.Errors[t.Name]
+		switch {
+		case err == nil:
+			c.conf.Logger.Info("topic created", zap.String("topic", t.Name), zap.Int("partitions", t.Partitions))
+		case errors.Is(err, kafkago.TopicAlreadyExists): // another process was faster
+		default:
+			faults = append(faults, fmt.Errorf("topic %s is missing and cannot be created from here (%w); create it with: %s",
+				t.Name, err, t.command(c.conf.Brokers)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// waitForTopics waits until every partition of the topics has a leader.
+func (c *Client) waitForTopics(ctx context.Context, topics []Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	return c.Retry(ctx, func() error {
+		c.Close() // drops the metadata from before
+		for _, t := range topics {
+			found, err := c.topic(ctx, t.Name)
+			if err != nil {
+				return err
+			}
+			if err := c.checkLeaders(ctx, found); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkLeaders returns nil if the leader of every partition answers ListOffsets. Metadata may name a leader before it leads.
+func (c *Client) checkLeaders(ctx context.Context, topic kafkago.Topic) error {
+	var ask []kafkago.OffsetRequest
+	for _, p := range topic.Partitions {
+		if p.Error != nil {
+			return fmt.Errorf("leader of %s/%d: %w", topic.Name, p.ID, p.Error)
+		}
+		ask = append(ask, kafkago.FirstOffsetOf(p.ID))
+	}
+	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic.Name: ask}})
+	if err != nil {
+		return fmt.Errorf("leaders of %s: %w", topic.Name, err)
+	}
+	for _, p := range answer.Topics[topic.Name] {
+		if p.Error != nil {
+			return fmt.Errorf("leader of %s/%d: %w", topic.Name, p.Partition, p.Error)
+		}
+	}
+	return nil
+}
+
+// command returns the command that creates the topic by hand.
+func (t Topic) command(brokers []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions %d",
+		strings.Join(brokers, ","), t.Name, t.Partitions)
+	for _, e := range t.entries() {
+		fmt.Fprintf(&b, " --config %s=%s", e.name, e.value)
+	}
+	return b.String()
+}
+
+// refuseCompaction returns an error if a topic is compacted. If DescribeConfigs is denied, the check is skipped.
+func (c *Client) refuseCompaction(ctx context.Context, t Topic) error {
+	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
+		Resources: []kafkago.DescribeConfigRequestResource{{
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy"},
+		}},
+	})
+	if err != nil {
+		c.conf.Logger.Info("cannot see the settings of a topic", zap.String("topic", t.Name), zap.Error(err))
+		return nil
+	}
+	for _, resource := range answer.Resources {
+		for _, e := range resource.ConfigEntries {
+			if e.ConfigName == "cleanup.policy" && strings.Contains(e.ConfigValue, "compact") {
+				return fmt.Errorf("topic %s is compacted, but every record of it is needed: set its cleanup.policy to delete", t.Name)
+			}
+		}
+	}
+	return nil
+}
