@@ -1,6 +1,6 @@
-// Package airline is the library of airline codes: which IATA code and which ICAO code are one airline, so that flights
-// can be compared whichever of them a message names. The data is compiled in; an operator's file adds to it. A Library
-// never changes once made and is safe for concurrent use.
+// Package airline pairs the IATA and ICAO codes of airlines, so that a flight is recognised by either.
+// The data is compiled in; an operator's file adds to it. A Library never changes and is safe for
+// concurrent use.
 package airline
 
 import (
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// compiled has a line an airline: IATA code, ICAO code or nothing, accounting number, name, weekly flights, split by tabs.
+// compiled holds one line for each airline, with tabs between the fields: IATA code, ICAO code or
+// nothing, accounting number, name, weekly flights.
 //
 //go:embed airlines.tsv
 var compiled string
@@ -17,12 +18,13 @@ var compiled string
 // Pair is the IATA code and the ICAO code of one airline.
 type Pair struct{ IATA, ICAO string }
 
-// Library tells by which code an airline is compared. A nil Library knows no airline.
+// Library maps the codes of an airline to the one by which it is compared. A nil Library is empty.
 type Library struct {
 	iata map[string]string // by ICAO code
 }
 
-// New returns the compiled library with the pairs of an operator; of two with one ICAO code the later one counts.
+// New returns the compiled library with the pairs of an operator. Of several pairs with one ICAO code
+// the last one counts.
 func New(extra ...Pair) *Library {
 	l := &Library{iata: make(map[string]string, 1000)}
 	holders := readHolders()
@@ -42,8 +44,8 @@ func New(extra ...Pair) *Library {
 	return l
 }
 
-// Code returns the code by which the airline with that code is compared: its IATA code if it has one, else code itself. It
-// does not allocate.
+// Code returns the code by which the airline with that code is compared: its IATA code if it has one,
+// else code itself. It does not allocate.
 func (l *Library) Code(code string) string {
 	if l == nil || len(code) != 3 {
 		return code
@@ -54,16 +56,16 @@ func (l *Library) Code(code string) string {
 	return code
 }
 
-// holder is an airline that holds codes. Several may hold one code.
+// holder is an airline that holds a pair of codes. Several airlines may hold one code.
 type holder struct {
 	Pair
 	flights int // a week
 }
 
-// busiest is the one of several holders of a code that has the most flights; none if two have equally many.
+// busiest is the holder of a code with the most flights.
 type busiest struct {
 	holder
-	tied bool
+	tied bool // another holder has as many flights
 }
 
 func (b busiest) or(h holder) busiest {
@@ -85,7 +87,7 @@ func readHolders() []holder {
 		if strings.HasPrefix(line, "#") || len(fields) != 5 {
 			continue
 		}
-		flights, _ := strconv.Atoi(fields[4]) // a test reads every line
+		flights, _ := strconv.Atoi(fields[4]) // a test checks every line
 		all = append(all, holder{Pair{fields[0], fields[1]}, flights})
 	}
 	return all

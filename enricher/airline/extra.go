@@ -26,8 +26,8 @@ func ReadPairs(r io.Reader) ([]Pair, error) {
 			list.List(func(v strictyaml.Value) {
 				var p Pair
 				v.Object(strictyaml.Members{
-					"iata": func(v strictyaml.Value) { p.IATA = readCode(v, isIATA, "an IATA code of 2 capitals or digits") },
-					"icao": func(v strictyaml.Value) { p.ICAO = readCode(v, isICAO, "an ICAO code of 3 capitals") },
+					"iata": func(v strictyaml.Value) { p.IATA = v.Pattern(isIATA, "an IATA code of 2 capitals or digits") },
+					"icao": func(v strictyaml.Value) { p.ICAO = v.Pattern(isICAO, "an ICAO code of 3 capitals") },
 				}, "iata", "icao")
 				if p.ICAO != "" && seen[p.ICAO] {
 					v.Fault("%s is there twice", p.ICAO)
@@ -41,15 +41,6 @@ func ReadPairs(r io.Reader) ([]Pair, error) {
 		return nil, fmt.Errorf("airlines:\n%w", err)
 	}
 	return pairs, nil
-}
-
-func readCode(v strictyaml.Value, valid func(string) bool, what string) string {
-	code, plain := v.Text()
-	if plain && !valid(code) {
-		v.Fault("%q is not %s", code, what)
-		return ""
-	}
-	return code
 }
 
 const (

@@ -1,7 +1,8 @@
-// Package airport is the library of IATA location codes: position, time zone and cities of every airport of today, of
-// the metropolitan codes, of railway and bus stations, and of the codes retired since 2020, which old messages name. It
-// also knows the baggage status codes that an airport may send. The data and the time zones are compiled in; an
-// operator's file adds to them. A Library never changes once made and is safe for concurrent use.
+// Package airport is a library of IATA location codes: their position, time zone and cities. It holds
+// airports, metropolitan codes, railway and bus stations, and the codes retired since 2020, which old
+// messages name. It also says which baggage status codes an airport may send. The data and the time
+// zones are compiled in; an operator's file adds to them. A Library never changes and is safe for
+// concurrent use.
 package airport
 
 import (
@@ -10,13 +11,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	_ "time/tzdata" // zones where the machine has none
+	_ "time/tzdata" // for machines without time zones
 )
 
 //go:generate go run ./generate
 
-// compiled has a line a code: code, latitude, longitude, zone, the codes of its cities beside its own with commas between
-// them, and A if it is an airport, split by tabs.
+// compiled holds one line for each code, with tabs between the fields: code, latitude, longitude, zone,
+// further city codes with commas between them, and A if the code is an airport.
 //
 //go:embed airports.tsv
 var compiled string
@@ -29,27 +30,27 @@ type Library struct {
 	index    [26 * 26 * 26]uint16 // by code: 1 + place in airports, or 0
 	airports []entry
 	zones    []zone
-	statuses map[string][]string // by airport, beside those of every airport
+	statuses map[string][]string // status codes of single airports, by airport
 }
 
 type entry struct {
 	cities              cities
 	airport             bool   // aircraft land there; else it is a metropolitan code or a station
-	latitude, longitude string // decimal degrees, or both "" where unknown
+	latitude, longitude string // decimal degrees, or both "" if unknown
 	zone                uint16 // place in Library.zones
 }
 
-// cities are the codes of the cities of an airport, each as 1 + its place in Library.index: first its own, since a city
-// code is of its own city, then at most two others; 0 is none.
+// cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is none.
+// The first is the location's own code, which may be a city code itself.
 type cities [3]uint16
 
 type zone struct {
 	name     string
-	location atomic.Pointer[time.Location] // nil until asked for
+	location atomic.Pointer[time.Location] // nil until it is loaded
 }
 
-// New returns the compiled library with what extra adds to it; of two airports with one code the later one stands.
-// It takes about two milliseconds.
+// New returns the compiled library with the additions of extra. Of several airports with one code the
+// last one counts. It takes about two milliseconds.
 func New(extra ...Extra) *Library {
 	size := strings.Count(compiled, "\n")
 	lib := &Library{airports: make([]entry, 0, size), statuses: map[string][]string{}}
@@ -79,25 +80,25 @@ func New(extra ...Extra) *Library {
 	return lib
 }
 
-// KnownAirport reports whether code is a location code of the library: of an airport, a metropolitan area, a station, or
+// KnownAirport reports whether code is in the library: an airport, a metropolitan code, a station, or
 // retired.
 func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
 
-// KnownStatus reports whether code is a baggage status code that airport may send: one of every airport, or one that
-// was added for this airport.
+// KnownStatus reports whether airport may send the baggage status code: every airport may, or it was
+// added for this one.
 func (l *Library) KnownStatus(airport, code string) bool {
 	return slices.Contains(statuses[:], code) || slices.Contains(l.statuses[airport], code)
 }
 
-// SamePlace reports whether two codes are one place to the rules: they are equal, or share a city. A city code is of its
-// own city.
+// SamePlace reports whether two codes are one place in the sense of the rules: they are equal, or have
+// a city in common. A city code belongs to its own city.
 func (l *Library) SamePlace(a, b string) bool {
 	if a == b {
 		return true
 	}
 	x, y := l.find(a), l.find(b)
 	if x == nil || y == nil || x.cities[1]|y.cities[1] == 0 {
-		return false // two codes that are of their own city alone
+		return false // neither has a city but its own
 	}
 	for _, city := range x.cities {
 		if city != 0 && slices.Contains(y.cities[:], city) {
@@ -107,8 +108,9 @@ func (l *Library) SamePlace(a, b string) bool {
 	return false
 }
 
-// Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4): it ends there, or
-// end is the metropolitan code of a city of the airport, so that nobody knows at which airport it ends.
+// Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4): the
+// codes are equal, or end is the metropolitan code of a city of the airport, so that the leg may end
+// there.
 func (l *Library) Listed(end, airport string) bool {
 	if end == airport {
 		return true
@@ -126,7 +128,7 @@ func (l *Library) Position(code string) (latitude, longitude string, known bool)
 	return a.latitude, a.longitude, true
 }
 
-// Location returns the time zone of the airport, and UTC for a code that is not in the library.
+// Location returns the time zone of the airport, or UTC if the code is not in the library.
 func (l *Library) Location(code string) *time.Location {
 	a := l.find(code)
 	if a == nil {
@@ -138,7 +140,7 @@ func (l *Library) Location(code string) *time.Location {
 	}
 	location, err := time.LoadLocation(z.name)
 	if err != nil {
-		location = time.UTC // never: a test loads every compiled zone, and ReadExtra those of the file
+		location = time.UTC // never: a test loads every compiled zone, ReadExtra those of the file
 	}
 	z.location.CompareAndSwap(nil, location)
 	return z.location.Load()
@@ -193,8 +195,8 @@ func (l *Library) add(a Airport, isAirport bool, zones map[string]uint16) {
 	l.index[slot] = uint16(len(l.airports))
 }
 
-// addMetropolitan makes the metropolitan codes that added airports name and nobody describes: they take position and
-// zone of the first airport that names them.
+// addMetropolitan adds the metropolitan codes that the added airports name and that are not in the
+// library. Each takes position and zone from the first airport that names it.
 func (l *Library) addMetropolitan(added []Airport, zones map[string]uint16) {
 	for _, a := range added {
 		if a.Metropolitan != "" && !l.KnownAirport(a.Metropolitan) {

@@ -6,13 +6,14 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Instant returns the UTC instant at which the clocks at the airport show that second of that day. Local times that
-// exist twice or not at all are read with the offset before the change (rules §2).
+// Instant returns the UTC instant at which the clocks at the airport show that second of that day. A
+// local time that exists twice or not at all is read with the offset before the change (rules §2).
 func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	wall := time.Unix(int64(day)*86400+int64(secondOfDay), 0)
-	// The periods of one offset are walked from a day earlier, since no clock is a day away from UTC. The first period
-	// that has not ended by the time its own offset gives is the right one, except where that period would begin only
-	// later: then the clocks jumped over the time, and the period before gives the offset.
+	// The loop walks the periods of constant offset. It starts a day earlier, since every offset is
+	// less than a day. The first period that has not ended at the instant that its own offset gives is
+	// the right one. If that period begins after the instant, the clocks skipped the local time, and
+	// the offset of the period before counts.
 	at := wall.Add(-24 * time.Hour).In(l.Location(code))
 	for previous := (time.Time{}); ; {
 		_, offset := at.Zone()
@@ -28,5 +29,5 @@ func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	}
 }
 
-// Local returns t as the clocks at the airport show it.
+// Local returns t in the time zone of the airport.
 func (l *Library) Local(code string, t time.Time) time.Time { return t.In(l.Location(code)) }

@@ -13,8 +13,8 @@ import (
 type Airport struct {
 	Code                string // three capitals
 	Zone                string // name of the time zone: Europe/Zurich
-	Latitude, Longitude string // decimal degrees, north and east positive; both "" where unknown
-	Metropolitan        string // metropolitan code that it belongs to, or ""; more than one of a city, with commas, if compiled in
+	Latitude, Longitude string // decimal degrees, north and east positive; both "" if unknown
+	Metropolitan        string // its metropolitan code or ""; compiled data may have several, with commas
 }
 
 // Extra is what an operator adds to the compiled library.
@@ -29,9 +29,9 @@ type Extra struct {
 //	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
 //	b_codes: {ZRH: [LCK]}
 //
-// Code and timezone are mandatory. An airport of the file belongs to the one metropolitan code that it names, or to none.
-// A metropolitan code that is new becomes known by being named here.
-// The error joins every fault of the file, each with its line.
+// Code and timezone are mandatory. An airport of the file belongs to the metropolitan code that it
+// names, or to none. A metropolitan code that is not in the library is added to it. The error joins
+// every fault of the file, each with its line.
 func ReadExtra(r io.Reader) (Extra, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -39,7 +39,7 @@ func ReadExtra(r io.Reader) (Extra, error) {
 	}
 	extra := Extra{Statuses: map[string][]string{}}
 	err = strictyaml.Read(text, func(document strictyaml.Value) {
-		// The codes of status may be those of airports that follow it, so they are checked last.
+		// b_codes may name airports that follow it in the file, so it is read last.
 		var statuses []strictyaml.Value
 		document.Object(strictyaml.Members{
 			"airports": extra.readAirports,
@@ -90,16 +90,9 @@ func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
 	})
 }
 
-// readCode reads three capitals: a location code, a baggage status code.
+// readCode reads a location code or a baggage status code.
 func readCode(v strictyaml.Value) string {
-	code, plain := v.Text()
-	if _, valid := slotOf(code); !valid {
-		if plain {
-			v.Fault("%q is not three capitals", code)
-		}
-		return ""
-	}
-	return code
+	return v.Pattern(func(code string) bool { _, valid := slotOf(code); return valid }, "three capitals")
 }
 
 func readMetropolitan(v strictyaml.Value) string {

@@ -16,7 +16,7 @@ const DevelopmentKey = "bagtrail-development"
 
 // Store holds the keys in force. It is safe for concurrent use.
 type Store struct {
-	keys *watch.Kept[set]
+	keys *watch.Value[set]
 }
 
 // set is the keys of one version of the file. It never changes.
@@ -24,7 +24,7 @@ type set map[[sha256.Size]byte]*Key
 
 // Open reads the key file. A key covers its airlines by whichever of their codes. The error joins every fault of the file.
 func Open(path string, airlines *airline.Library) (*Store, error) {
-	keys, err := watch.Keep(path, func(text []byte, before *set) (*set, error) {
+	keys, err := watch.NewValue(path, func(text []byte, before *set) (*set, error) {
 		keys, err := Parse(text)
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 // Development returns a store that holds DevelopmentKey alone, with every right.
 func Development() *Store {
 	everything := Scope{All: true}
-	return &Store{watch.Fixed(newSet([]*Key{{
+	return &Store{watch.Constant(newSet([]*Key{{
 		Name: "development", Customer: "DEVELOPMENT", Airlines: everything, Airports: everything, Operations: everything,
 		digest: sha256.Sum256([]byte(DevelopmentKey)),
 	}}, nil))}
@@ -53,7 +53,7 @@ func Development() *Store {
 // the same time.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	digest := sha256.Sum256([]byte(text))
-	key := (*s.keys.Value())[digest]
+	key := (*s.keys.Load())[digest]
 	var stored [sha256.Size]byte // the digest of no text
 	if key != nil {
 		stored = key.digest
@@ -66,7 +66,7 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 
 // Named returns the key of that name, for those who do not have its text. One that is missing, expired or revoked is not found.
 func (s *Store) Named(name string, now time.Time) (*Key, bool) {
-	for _, key := range *s.keys.Value() {
+	for _, key := range *s.keys.Load() {
 		if key.Name == name {
 			return key, key.State(now) == "active"
 		}
@@ -74,7 +74,7 @@ func (s *Store) Named(name string, now time.Time) (*Key, bool) {
 	return nil, false
 }
 
-// Watch takes over changes of the key file until ctx ends, as watch.Kept does. A file with any fault leaves the keys as
+// Watch takes over changes of the key file until ctx ends, as watch.Value does. A file with any fault leaves the keys as
 // they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 	s.keys.Watch(ctx, ticks, report)

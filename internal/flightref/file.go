@@ -23,8 +23,9 @@ import (
 //	    blackout_start: 2026-11-21T12:10:00+01:00
 //	    paxinquiry_subscription: true
 //
-// An airline may be named by its IATA or its ICAO code. The last two may be left out, as may all but one time of departure and of arrival. The error joins every fault of the
-// file, each with its line.
+// An airline may be named by its IATA or its ICAO code. The last two members are optional. Of departure
+// and of arrival at least one time is needed. The error joins every fault of the file, each with its
+// line.
 func Parse(text []byte, airlines *airline.Library) ([]*Reference, error) {
 	var references []*Reference
 	seen := map[leg]bool{}
@@ -62,11 +63,13 @@ func readReference(v strictyaml.Value) *Reference {
 	r := &Reference{}
 	v.Object(strictyaml.Members{
 		"airline": func(v strictyaml.Value) {
-			r.Carrier = readPattern(v, isAirline, "an airline of 2 or 3 characters")
+			r.Carrier = v.Pattern(isAirline, "an airline of 2 or 3 characters")
 		},
-		"flight":                  func(v strictyaml.Value) { r.Flight.Number = readNumber(v) },
-		"origin":                  func(v strictyaml.Value) { r.Origin = readPattern(v, isAirport, "an airport of three capitals") },
-		"destination":             func(v strictyaml.Value) { r.Destination = readPattern(v, isAirport, "an airport of three capitals") },
+		"flight": func(v strictyaml.Value) {
+			r.Flight.Number = number(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))
+		},
+		"origin":                  func(v strictyaml.Value) { r.Origin = v.Pattern(isAirport, "an airport of three capitals") },
+		"destination":             func(v strictyaml.Value) { r.Destination = v.Pattern(isAirport, "an airport of three capitals") },
 		"date":                    func(v strictyaml.Value) { r.Flight.Day = readDay(v) },
 		"departure":               func(v strictyaml.Value) { r.Departure = readTimes(v) },
 		"arrival":                 func(v strictyaml.Value) { r.Arrival = readTimes(v) },
@@ -86,19 +89,6 @@ func readTimes(v strictyaml.Value) (t Times) {
 		v.Fault("none of scheduled, estimated and actual is known")
 	}
 	return t
-}
-
-func readPattern(v strictyaml.Value, valid func(string) bool, what string) string {
-	text, plain := v.Text()
-	if plain && !valid(text) {
-		v.Fault("%q is not %s", text, what)
-		return ""
-	}
-	return text
-}
-
-func readNumber(v strictyaml.Value) string {
-	return number(readPattern(v, isNumber, "a flight number: 1-4 digits and perhaps a letter"))
 }
 
 func readDay(v strictyaml.Value) bag.Day {
@@ -127,7 +117,7 @@ func isNumber(s string) bool {
 	return length >= 1 && length <= 4 && (suffix == "" || len(suffix) == 1 && strings.Contains(capitals, suffix))
 }
 
-// number returns a flight number without leading zeros; one of zeros alone is 0, as in bag.Flight.
+// number returns a flight number without leading zeros, as bag.Flight has it: 0000 is 0.
 func number(s string) string {
 	for len(s) > 1 && s[0] == '0' && strings.Contains(digits, s[1:2]) {
 		s = s[1:]

@@ -1,5 +1,6 @@
-// Package flightref knows when flights depart and arrive, from the flight reference file that an operator keeps. The
-// file is read again when it changes; a flight that is not in it is not known, and nothing is made up for it.
+// Package flightref holds the departure and arrival times of flights, from the flight reference file
+// that an operator keeps. The file is read again when it changes. Nothing is known of a flight that is
+// not in the file.
 package flightref
 
 import (
@@ -8,25 +9,25 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Reference is what the file says of one leg of a flight. It never changes once read.
+// Reference is one entry of the file: a leg of a flight. It never changes once it is read.
 type Reference struct {
 	Flight              bag.Flight
-	Carrier             string // the airline's code as the file has it
+	Carrier             string // the airline's code as the file spells it
 	Origin, Destination string // airports
 	Departure, Arrival  Times
-	BlackoutStart       time.Time // zero where there is none
+	BlackoutStart       time.Time // zero if there is none
 	Subscription        bool      // passenger inquiry is configured for airport and airline
 }
 
-// Times is one moment of a flight as far as it is known; what is not known is zero. At least one is known.
+// Times are the known times of a departure or an arrival. Unknown ones are zero. At least one is known.
 type Times struct {
 	Scheduled, Estimated, Actual time.Time
 }
 
-// Basis says what a time rests on, by its name in the interface.
+// Basis is the kind of a time, by its name in the interface.
 type Basis string
 
-// The bases, in the order in which a time is best known.
+// The bases, the most certain first.
 const (
 	Actual    Basis = "ACTUAL"
 	Estimated Basis = "ESTIMATED"
@@ -44,7 +45,8 @@ func (t Times) Best() (time.Time, Basis) {
 	return t.Scheduled, Scheduled
 }
 
-// Departed reports whether the flight has left: it has an actual departure, or its best known one is past.
+// Departed reports whether the flight has left: its actual departure is known, or its best known
+// departure is not after now.
 func (r *Reference) Departed(now time.Time) bool {
 	at, basis := r.Departure.Best()
 	return basis == Actual || !at.After(now)

@@ -12,28 +12,31 @@ import (
 
 // Store holds the references in force. It is safe for concurrent use.
 type Store struct {
-	references *watch.Kept[set]
+	references *watch.Value[set]
 	samePlace  func(a, b string) bool
 }
 
-// set is the references of one version of the file, by flight and in the order of the file. It never changes.
+// set holds the references of one version of the file, by flight and in the order of the file. It
+// never changes.
 type set map[bag.Flight][]*Reference
 
-// None returns a store that knows no flight.
-func None() *Store { return &Store{references: watch.Fixed(&set{})} }
+// None returns an empty store.
+func None() *Store { return &Store{references: watch.Constant(&set{})} }
 
-// Open reads the flight reference file. samePlace reports whether two codes are one place: a message may name LON and the
-// file LHR. A flight is found by the code of airlines, and so is what is looked up. The error joins every fault of the file.
+// Open reads the flight reference file. samePlace reports whether two airport codes belong together: a
+// message may name LON and the file LHR. Flights are found by the airline's code in airlines; callers
+// look them up by the same code. The error joins every fault of the file.
 func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
-	references, err := watch.Keep(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
+	references, err := watch.NewValue(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
 		return nil, fmt.Errorf("flight reference file: %w", err)
 	}
 	return &Store{references, samePlace}, nil
 }
 
-// Lookup returns what is known of a flight between two airports. Leading zeros of the number do not count. An airport
-// that is "" stands for any where only one leg of the flight fits; the same airports go before others of their places.
+// Lookup returns the reference of a flight between two airports. Leading zeros of the number do not
+// count. An airport "" fits every airport. If no leg has exactly these airports, the only leg that
+// fits them is returned; if several fit, none is.
 func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bool) {
 	references := s.flight(f)
 	for _, r := range references {
@@ -54,8 +57,8 @@ func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bo
 	return found, found != nil
 }
 
-// Departed reports whether the flight is known to have left that airport; "" is any airport where the flight has only
-// one leg. See Reference.Departed.
+// Departed reports whether the flight is known to have left an airport. An airport "" fits if the
+// flight has only one leg. See Reference.Departed.
 func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	references := s.flight(f)
 	if from == "" && len(references) != 1 {
@@ -69,8 +72,8 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	return false
 }
 
-// Watch takes over changes of the file until ctx ends, as watch.Kept does. A file with any fault leaves the references as
-// they are.
+// Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a fault,
+// the references stay as they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 	s.references.Watch(ctx, ticks, report)
 }
@@ -89,10 +92,10 @@ func newSet(text []byte, airlines *airline.Library) (*set, error) {
 
 func (s *Store) flight(f bag.Flight) []*Reference {
 	f.Number = number(f.Number)
-	return (*s.references.Value())[f]
+	return (*s.references.Load())[f]
 }
 
-// fits reports whether the airport that was asked for is that of a reference.
-func (s *Store) fits(asked, airport string) bool {
-	return asked == "" || asked == airport || s.samePlace(asked, airport)
+// fits reports whether an airport of a lookup, which may be "", stands for that of a reference.
+func (s *Store) fits(wanted, airport string) bool {
+	return wanted == "" || wanted == airport || s.samePlace(wanted, airport)
 }

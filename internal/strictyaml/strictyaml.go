@@ -154,6 +154,17 @@ func (v Value) Text() (text string, plain bool) {
 	return v.node.text, true
 }
 
+// Pattern returns a scalar for which valid is true. For any other value it records a fault, which says
+// that the value is not what, and returns "".
+func (v Value) Pattern(valid func(string) bool, what string) string {
+	text, plain := v.Text()
+	if plain && !valid(text) {
+		v.Fault("%q is not %s", text, what)
+		return ""
+	}
+	return text
+}
+
 // Bool returns true or false; false after a fault.
 func (v Value) Bool() bool {
 	if v.node.kind != boolean {

@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/watch"
 )
 
-// put writes content in place, at a time of its own so that no two versions share one.
+// put writes content in place. Each version has its own modification time.
 func put(t *testing.T, path, content string, second int) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -35,32 +35,32 @@ func open(t *testing.T, content string) (path string, file *watch.File) {
 	return path, file
 }
 
-// looks demands what a row of looks at the file gives: "" for no change.
-func looks(t *testing.T, file *watch.File, want ...string) {
+// checkFile checks the file once for each wanted content; "" is no change.
+func checkFile(t *testing.T, file *watch.File, want ...string) {
 	t.Helper()
 	for i, want := range want {
-		content, changed, err := file.Look()
+		content, changed, err := file.Check()
 		if err != nil || changed != (want != "") || changed && string(content) != want {
-			t.Errorf("look %d: %q, changed %v, %v; want %q", i+1, content, changed, err, want)
+			t.Errorf("check %d: %q, changed %v, %v; want %q", i+1, content, changed, err, want)
 		}
 	}
 }
 
-func TestAChangeIsTakenOnceItHasSettled(t *testing.T) {
+func TestAChangeCountsOnceTwoChecksSawTheSameFile(t *testing.T) {
 	path, file := open(t, "one")
-	looks(t, file, "", "")
+	checkFile(t, file, "", "")
 	put(t, path, "two", 1)
-	looks(t, file, "", "two", "")
+	checkFile(t, file, "", "two", "")
 }
 
 func TestAFileThatIsBeingWrittenIsLeftAlone(t *testing.T) {
 	path, file := open(t, "one")
 	put(t, path, "", 1)
-	looks(t, file, "")
+	checkFile(t, file, "")
 	put(t, path, "half", 2)
-	looks(t, file, "")
+	checkFile(t, file, "")
 	put(t, path, "half and half", 3)
-	looks(t, file, "", "half and half")
+	checkFile(t, file, "", "half and half")
 }
 
 func TestAFileThatIsReplacedIsAChangeEvenWithTheOldTimeAndSize(t *testing.T) {
@@ -69,13 +69,13 @@ func TestAFileThatIsReplacedIsAChangeEvenWithTheOldTimeAndSize(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	looks(t, file, "", "two", "")
+	checkFile(t, file, "", "two", "")
 }
 
 func TestATouchedFileIsNoChange(t *testing.T) {
 	path, file := open(t, "one")
 	put(t, path, "one", 1)
-	looks(t, file, "", "", "")
+	checkFile(t, file, "", "", "")
 }
 
 func TestALinkThatPointsElsewhereIsAChange(t *testing.T) {
@@ -95,24 +95,24 @@ func TestALinkThatPointsElsewhereIsAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	point("two")
-	looks(t, file, "", "two")
+	checkFile(t, file, "", "two")
 }
 
-func TestAFileThatIsGoneIsReportedOnceAndTakenWhenItIsBack(t *testing.T) {
+func TestAMissingFileIsReportedOnceAndReadWhenItIsBack(t *testing.T) {
 	path, file := open(t, "one")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed, err := file.Look(); !errors.Is(err, fs.ErrNotExist) || changed {
-		t.Errorf("first look: %v", err)
+	if _, changed, err := file.Check(); !errors.Is(err, fs.ErrNotExist) || changed {
+		t.Errorf("first check: %v", err)
 	}
-	looks(t, file, "", "")
+	checkFile(t, file, "", "")
 	put(t, path, "two", 1)
-	looks(t, file, "", "two")
+	checkFile(t, file, "", "two")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := file.Look(); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := file.Check(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("gone again: %v", err)
 	}
 }
@@ -123,7 +123,7 @@ func TestAFileThatIsNotThereCannotBeOpened(t *testing.T) {
 	}
 }
 
-func TestRunTellsWhatCameOfEachChange(t *testing.T) {
+func TestRunReportsTheResultOfEachChange(t *testing.T) {
 	path, file := open(t, "one")
 	ctx, stop := context.WithCancel(t.Context())
 	ticks, reports, ended := make(chan time.Time), make(chan error, 1), make(chan struct{})

@@ -1,0 +1,59 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Value is a value parsed from a file, which is parsed again when the file changes. It is safe for
+// concurrent use.
+type Value[T any] struct {
+	file  *File // nil: the value never changes
+	parse func(content []byte, before *T) (*T, error)
+	value atomic.Pointer[T]
+}
+
+// NewValue reads the file for the first time. parse makes a value of the content. before is the value
+// in force, or nil at first; parse must not change it, since others still read it.
+func NewValue[T any](path string, parse func(content []byte, before *T) (*T, error)) (*Value[T], error) {
+	file, content, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	v := &Value[T]{file: file, parse: parse}
+	if err := v.update(content); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return v, nil
+}
+
+// Constant returns a Value without a file, which never changes.
+func Constant[T any](value *T) *Value[T] {
+	v := &Value[T]{}
+	v.value.Store(value)
+	return v
+}
+
+// Load returns the value in force. Callers must not change it.
+func (v *Value[T]) Load() *T { return v.value.Load() }
+
+// Watch checks the file at every tick (see Interval) until ctx ends. If parse returns an error, the
+// value stays as it is. Watch calls report once for each change, with nil or the error.
+func (v *Value[T]) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
+	if v.file == nil {
+		<-ctx.Done()
+		return
+	}
+	v.file.Run(ctx, ticks, v.update, report)
+}
+
+func (v *Value[T]) update(content []byte) error {
+	value, err := v.parse(content, v.value.Load())
+	if err != nil {
+		return err
+	}
+	v.value.Store(value)
+	return nil
+}
