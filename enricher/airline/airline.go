@@ -1,6 +1,6 @@
-// Package airline pairs the IATA and ICAO codes of airlines, so that a flight is recognised by either.
-// The data is compiled in; an operator's file adds to it. A Library never changes and is safe for
-// concurrent use.
+// Package airline pairs the IATA and ICAO codes of airlines, so that a flight is recognised by
+// either. The data is compiled in; an operator's file adds to it. A Library never changes and is
+// safe for concurrent use.
 package airline
 
 import (
@@ -23,8 +23,8 @@ type Library struct {
 	iata map[string]string // by ICAO code
 }
 
-// New returns the compiled library with the pairs of an operator. Of several pairs with one ICAO code
-// the last one counts.
+// New returns the compiled library with the pairs of an operator. Of several pairs with one ICAO
+// code the last one counts.
 func New(extra ...Pair) *Library {
 	l := &Library{iata: make(map[string]string, 1000)}
 	holders := readHolders()
@@ -44,8 +44,8 @@ func New(extra ...Pair) *Library {
 	return l
 }
 
-// Code returns the code by which the airline with that code is compared: its IATA code if it has one,
-// else code itself. It does not allocate.
+// Code returns the code by which the airline with that code is compared: its IATA code if it has
+// one, else code itself. It does not allocate.
 func (l *Library) Code(code string) string {
 	if l == nil || len(code) != 3 {
 		return code

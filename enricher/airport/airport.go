@@ -1,8 +1,8 @@
-// Package airport is a library of IATA location codes: their position, time zone and cities. It holds
-// airports, metropolitan codes, railway and bus stations, and the codes retired since 2020, which old
-// messages name. It also says which baggage status codes an airport may send. The data and the time
-// zones are compiled in; an operator's file adds to them. A Library never changes and is safe for
-// concurrent use.
+// Package airport is a library of IATA location codes: their position, time zone and cities. It
+// holds airports, metropolitan codes, railway and bus stations, and the codes retired since 2020,
+// which old messages name. It also says which baggage status codes an airport may send. The data
+// and the time zones are compiled in; an operator's file adds to them. A Library never changes and
+// is safe for concurrent use.
 package airport
 
 import (
@@ -16,8 +16,8 @@ import (
 
 //go:generate go run ./generate
 
-// compiled holds one line for each code, with tabs between the fields: code, latitude, longitude, zone,
-// further city codes with commas between them, and A if the code is an airport.
+// compiled holds one line for each code, with tabs between the fields: code, latitude, longitude,
+// zone, further city codes with commas between them, and A if the code is an airport.
 //
 //go:embed airports.tsv
 var compiled string
@@ -40,8 +40,8 @@ type entry struct {
 	zone                uint16 // place in Library.zones
 }
 
-// cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is none.
-// The first is the location's own code, which may be a city code itself.
+// cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is
+// none. The first is the location's own code, which may be a city code itself.
 type cities [3]uint16
 
 type zone struct {
@@ -49,8 +49,8 @@ type zone struct {
 	location atomic.Pointer[time.Location] // nil until it is loaded
 }
 
-// New returns the compiled library with the additions of extra. Of several airports with one code the
-// last one counts. It takes about two milliseconds.
+// New returns the compiled library with the additions of extra. Of several airports with one code
+// the last one counts. It takes about two milliseconds.
 func New(extra ...Extra) *Library {
 	size := strings.Count(compiled, "\n")
 	lib := &Library{airports: make([]entry, 0, size), statuses: map[string][]string{}}
@@ -80,18 +80,18 @@ func New(extra ...Extra) *Library {
 	return lib
 }
 
-// KnownAirport reports whether code is in the library: an airport, a metropolitan code, a station, or
-// retired.
+// KnownAirport reports whether code is in the library: an airport, a metropolitan code, a station,
+// or retired.
 func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
 
-// KnownStatus reports whether airport may send the baggage status code: every airport may, or it was
-// added for this one.
+// KnownStatus reports whether airport may send the baggage status code: every airport may, or it
+// was added for this one.
 func (l *Library) KnownStatus(airport, code string) bool {
 	return slices.Contains(statuses[:], code) || slices.Contains(l.statuses[airport], code)
 }
 
-// SamePlace reports whether two codes are one place in the sense of the rules: they are equal, or have
-// a city in common. A city code belongs to its own city.
+// SamePlace reports whether two codes are one place in the sense of the rules: they are equal, or
+// have a city in common. A city code belongs to its own city.
 func (l *Library) SamePlace(a, b string) bool {
 	if a == b {
 		return true
@@ -108,9 +108,9 @@ func (l *Library) SamePlace(a, b string) bool {
 	return false
 }
 
-// Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4): the
-// codes are equal, or end is the metropolitan code of a city of the airport, so that the leg may end
-// there.
+// Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4):
+// the codes are equal, or end is the metropolitan code of a city of the airport, so that the leg
+// may end there.
 func (l *Library) Listed(end, airport string) bool {
 	if end == airport {
 		return true

@@ -6,14 +6,15 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Instant returns the UTC instant at which the clocks at the airport show that second of that day. A
-// local time that exists twice or not at all is read with the offset before the change (rules §2).
+// Instant returns the UTC instant at which the clocks at the airport show that second of that day.
+// A local time that exists twice or not at all is read with the offset before the change (rules
+// §2).
 func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	wall := time.Unix(int64(day)*86400+int64(secondOfDay), 0)
 	// The loop walks the periods of constant offset. It starts a day earlier, since every offset is
-	// less than a day. The first period that has not ended at the instant that its own offset gives is
-	// the right one. If that period begins after the instant, the clocks skipped the local time, and
-	// the offset of the period before counts.
+	// less than a day. The first period that has not ended at the instant that its own offset gives
+	// is the right one. If that period begins after the instant, the clocks skipped the local time,
+	// and the offset of the period before counts.
 	at := wall.Add(-24 * time.Hour).In(l.Location(code))
 	for previous := (time.Time{}); ; {
 		_, offset := at.Zone()

@@ -1,6 +1,6 @@
-// Package flightref holds the departure and arrival times of flights, from the flight reference file
-// that an operator keeps. The file is read again when it changes. Nothing is known of a flight that is
-// not in the file.
+// Package flightref holds the departure and arrival times of flights, from the flight reference
+// file that an operator keeps. The file is read again when it changes. Nothing is known of a flight
+// that is not in the file.
 package flightref
 
 import (
@@ -19,7 +19,8 @@ type Reference struct {
 	Subscription        bool      // passenger inquiry is configured for airport and airline
 }
 
-// Times are the known times of a departure or an arrival. Unknown ones are zero. At least one is known.
+// Times are the known times of a departure or an arrival. Unknown ones are zero. At least one is
+// known.
 type Times struct {
 	Scheduled, Estimated, Actual time.Time
 }

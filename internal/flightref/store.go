@@ -23,9 +23,9 @@ type set map[bag.Flight][]*Reference
 // None returns an empty store.
 func None() *Store { return &Store{references: watch.Constant(&set{})} }
 
-// Open reads the flight reference file. samePlace reports whether two airport codes belong together: a
-// message may name LON and the file LHR. Flights are found by the airline's code in airlines; callers
-// look them up by the same code. The error joins every fault of the file.
+// Open reads the flight reference file. samePlace reports whether two airport codes belong
+// together: a message may name LON and the file LHR. Flights are found by the airline's code in
+// airlines; callers look them up by the same code. The error joins every fault of the file.
 func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
 	references, err := watch.NewValue(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	return false
 }
 
-// Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a fault,
-// the references stay as they are.
+// Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a
+// fault, the references stay as they are.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 	s.references.Watch(ctx, ticks, report)
 }

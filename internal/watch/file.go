@@ -1,8 +1,8 @@
-// Package watch reads a file again when it changes. It polls the file with stat, so that it works on
-// every file system.
+// Package watch reads a file again when it changes. It polls the file with stat, so that it works
+// on every file system.
 //
-// It never returns half of a file that is being written in place: a change counts once two checks in
-// a row saw the same size, time and inode. A file that cannot be read is reported once, and the
+// It never returns half of a file that is being written in place: a change counts once two checks
+// in a row saw the same size, time and inode. A file that cannot be read is reported once, and the
 // content that was read before stays in force.
 package watch
 
@@ -79,8 +79,9 @@ func (f *File) check() (content []byte, changed bool, err error) {
 	return content, changed, nil
 }
 
-// Run checks the file at every tick until ctx ends. It calls use with changed content. For each change
-// it calls report with the result of use, and once with the error if the file cannot be read.
+// Run checks the file at every tick until ctx ends. It calls use with changed content. For each
+// change it calls report with the result of use, and once with the error if the file cannot be
+// read.
 func (f *File) Run(ctx context.Context, ticks <-chan time.Time, use func(content []byte) error, report func(error)) {
 	for {
 		select {

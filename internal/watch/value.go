@@ -15,8 +15,8 @@ type Value[T any] struct {
 	value atomic.Pointer[T]
 }
 
-// NewValue reads the file for the first time. parse makes a value of the content. before is the value
-// in force, or nil at first; parse must not change it, since others still read it.
+// NewValue reads the file for the first time. parse makes a value of the content. before is the
+// value in force, or nil at first; parse must not change it, since others still read it.
 func NewValue[T any](path string, parse func(content []byte, before *T) (*T, error)) (*Value[T], error) {
 	file, content, err := Open(path)
 	if err != nil {

@@ -7,27 +7,28 @@ import (
 	"time"
 )
 
-// ErrNotSent is an error after which nothing was sent to the downstream system, and so no record was created.
+// ErrNotSent reports that nothing was sent to the downstream system, so that no record was created.
 var ErrNotSent = errors.New("the request was not sent to the delayed-bag system")
 
-// ErrOpen is returned without asking the downstream system, while it is taken to be away. It is an ErrNotSent.
-var ErrOpen = fmt.Errorf("%w, which is taken to be away", ErrNotSent)
+// ErrOpen is the ErrNotSent of an open circuit breaker.
+var ErrOpen = fmt.Errorf("%w: the circuit breaker is open after failures in a row", ErrNotSent)
 
 const (
-	breakAfter = 5                // failures in a row
-	restFor    = 10 * time.Second // before one request may try again
+	breakAfter = 5                // failures in a row that open the breaker
+	restFor    = 10 * time.Second // time until one request may try again
 )
 
-// breaker is a circuit breaker: after failures in a row it lets nobody through for a while, then one who tries.
+// breaker is a circuit breaker. After breakAfter failures in a row it is open: one request passes
+// in every restFor, until one is answered.
 type breaker struct {
 	clock func() time.Time
 
 	mutex    sync.Mutex
 	failures int
-	until    time.Time // nobody passes before
+	until    time.Time // no request passes before
 }
 
-// allow reports whether a request may be sent. While the system is taken to be away one passes each time the rest is over.
+// allow reports whether a request may be sent.
 func (b *breaker) allow() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -42,7 +43,7 @@ func (b *breaker) allow() bool {
 	return true
 }
 
-// report tells what became of a request.
+// report records the result of a request: whether the system answered.
 func (b *breaker) report(answered bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -24,22 +24,22 @@ type Client struct {
 const (
 	maxReply       = 1 << 20                // bytes
 	maxReplyHeader = 64 << 10               // bytes
-	dialLimit      = 3 * time.Second        // of one attempt to connect
+	dialLimit      = 3 * time.Second        // for one attempt to connect
 	dialPause      = 100 * time.Millisecond // before the second attempt
 )
 
-// NewClient returns a client for the system at address, http:// or https://. limit is how long one request may take, all in
-// all; clock is for the circuit breaker.
+// NewClient returns a client for the system at address, an http or https URL. limit is the timeout
+// of one call of Create; clock is for the circuit breaker.
 func NewClient(address string, limit time.Duration, clock func() time.Time) (*Client, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-		return nil, errors.New("delayed-bag system: its address is no http or https URL") // which may hold a password
+		return nil, errors.New("delayed-bag system: its address is no http or https URL") // it may hold a password
 	}
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialLimit}).DialContext,
 		MaxResponseHeaderBytes: maxReplyHeader,
-		DisableKeepAlives:      true, // on a kept connection nobody knows whether a request that failed has left
+		DisableKeepAlives:      true, // else a failed request might have been sent
 	}
 	return &Client{
 		url: address, limit: limit, breaker: breaker{clock: clock},
@@ -50,8 +50,8 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 	}, nil
 }
 
-// Create forwards a request. An error means that it is not known whether a record was created, but for ErrNotSent, after which none
-// was. No error holds anything of the request.
+// Create forwards a request. If the error is ErrNotSent, no record was created; after any other
+// error, nobody knows. No error repeats a part of the request.
 func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	if !c.breaker.allow() {
 		return Reply{}, ErrOpen
@@ -76,9 +76,10 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	return reply, nil
 }
 
-// discreet returns what may be told of an error: that of the network, the certificate or the clock. Any other may repeat our
-// URL, which may hold a password, or what the other side sent, which may be what it was given; of it there is the type.
-func discreet(err error) error {
+// redact returns the part of an error that may be logged: a fault of the network or the
+// certificate, a timeout, an end of the connection. Any other error is reduced to its type, since
+// it may repeat our URL, which may hold a password, or the reply, which may repeat the request.
+func redact(err error) error {
 	var (
 		network     *net.OpError
 		certificate *tls.CertificateVerificationError
@@ -111,18 +112,18 @@ func (c *Client) send(ctx context.Context, document string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	request.GetBody = nil // what was begun is never sent again
+	request.GetBody = nil // so that net/http never sends the request again
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Reply{}, discreet(err)
+		return Reply{}, redact(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
-		return Reply{}, fmt.Errorf("read reply: %w", discreet(err))
+		return Reply{}, fmt.Errorf("read reply: %w", redact(err))
 	case len(text) > maxReply:
 		return Reply{}, errors.New("reply is longer than 1 MiB")
 	}

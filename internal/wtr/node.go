@@ -6,11 +6,11 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// node is one value of a document, as it stands there. nil is a value that is absent.
+// node is the JSON text of one value of a document; nil if the value is absent.
 type node []byte
 
-// member follows the names down from object to object. A member that is repeated is absent, since nobody knows which one the
-// other side would take.
+// member returns the value at a path of member names. A repeated member counts as absent, since the
+// other side may read either.
 func (n node) member(names ...string) node {
 	for _, name := range names {
 		var found node
@@ -29,7 +29,7 @@ func (n node) member(names ...string) node {
 	return n
 }
 
-// list returns the elements of an array. A value in place of an array of one element means the same.
+// list returns the elements of an array. Any other value is taken for an array of one element.
 func (n node) list() []node {
 	if len(n) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (n node) list() []node {
 	return all
 }
 
-// text returns a string, or a number as it stands; "" for anything else.
+// text returns the value of a string, or a number as it is written; "" for any other value.
 func (n node) text() string {
 	if s, ok := strictjson.Unquote(n); ok {
 		return s

@@ -4,17 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"bagtrail/internal/strictjson"
 )
 
-// Reply is what the downstream system says to a request: a record that it has created, or errors.
+// Reply is the reply of the downstream system: the record that it created, or errors.
 type Reply struct {
-	Reference string // of the record: station, airline, number of five digits: DENUS10031; "" where there are errors
+	Reference string // station, airline, number of at least five digits: DENUS10031; "" if there are errors
 	Station   string // airport that owns the record
 	Errors    []Error
 	Version   string // a JSON number
-	NotFound  bool   // the system says 404
+	NotFound  bool   // the HTTP status was 404
 }
 
 // Error is one error of the downstream system.
@@ -25,7 +26,7 @@ type Error struct {
 
 const replyRoot = "WTR_BagsCreateRS"
 
-// ErrReply is returned for a reply that says neither that a record was created nor what is wrong.
+// ErrReply is returned for a reply that holds neither a record nor errors.
 var ErrReply = errors.New("reply is no WTR_BagsCreateRS")
 
 // ReadReply reads a reply.
@@ -63,20 +64,14 @@ func readRecord(record node) (Reply, error) {
 	return Reply{Reference: fmt.Sprintf("%s%s%05d", station, airline, number), Station: station}, nil
 }
 
-// isCode reports whether s is capitals and digits, shortest to longest of them.
+// isCode reports whether s is shortest to longest capitals and digits.
 func isCode(s string, shortest, longest int) bool {
-	if len(s) < shortest || len(s) > longest {
-		return false
-	}
-	for i := range len(s) {
-		if (s[i] < 'A' || s[i] > 'Z') && (s[i] < '0' || s[i] > '9') {
-			return false
-		}
-	}
-	return true
+	return len(s) >= shortest && len(s) <= longest &&
+		strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
-// Append appends the failure in the shape of interface 4.4: {"Errors":{"Error":[{"value":…,"Code":…}]},"Version":0.1}.
+// Append appends the errors as interface 4.4 has them:
+// {"Errors":{"Error":[{"value":…,"Code":…}]},"Version":0.1}.
 func (r *Reply) Append(dst []byte) []byte {
 	dst = append(dst, `{"Errors":{"Error":[`...)
 	for i, e := range r.Errors {

