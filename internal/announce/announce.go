@@ -220,10 +220,7 @@ func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements
 		}
 		for i, plate := range plates {
 			giveWay(i)
-			messages, err := a.messages(room, plate, now.Trails[i])
-			if err != nil {
-				return err
-			}
+			messages := a.messages(room, plate, now.Trails[i])
 			if folded[plate], err = a.Rules.FoldEvents(ctx, plate, messages, nil); err != nil {
 				return err
 			}
@@ -246,12 +243,9 @@ func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements
 }
 
 // messages reads what is held of a plate again.
-func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) ([]*bag.Message, error) {
-	stored, err := held.Messages(room)
-	if err != nil {
-		return nil, err
-	}
-	return a.Enricher.Messages(room, plate, stored), nil
+func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) []*bag.Message {
+	stored, _ := held.Messages(room)
+	return a.Enricher.Messages(room, plate, stored)
 }
 
 // positioned adds the events that the messages make by positioning containers.
@@ -288,10 +282,7 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 			return err
 		}
 		for i, c := range w.Stowage {
-			stored, err := now.Stowage[i].Messages(nil)
-			if err != nil {
-				return err
-			}
+			stored, _ := now.Stowage[i].Messages(nil)
 			said[c] = a.Enricher.Stowage(c, stored)
 		}
 		for i, plate := range some {
@@ -302,10 +293,7 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 				of = append(of, said[c]...)
 				on = append(on, by[c]...)
 			}
-			messages, err := a.messages(room, plate, now.Trails[i])
-			if err != nil {
-				return err
-			}
+			messages := a.messages(room, plate, now.Trails[i])
 			bags, err := a.Rules.FoldEvents(ctx, plate, messages, of)
 			if err != nil {
 				return err

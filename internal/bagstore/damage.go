@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -33,10 +32,6 @@ const (
 
 // damages is what readers have met, until it has been moved aside. It is safe for concurrent use.
 type damages struct {
-	// epoch counts what was met. It is part of all versions, so that what was made without a value is made again when the value
-	// is back.
-	epoch atomic.Uint64
-
 	mu      sync.Mutex
 	waiting map[damage]struct{}
 	busy    bool          // somebody moves it
@@ -56,7 +51,6 @@ const (
 // meet takes note of damage, which somebody else then moves aside.
 func (s *Store) meet(d damage) {
 	m := &s.damages
-	m.epoch.Add(1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.waiting) == mostDamages || m.hasEnded() {

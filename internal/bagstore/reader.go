@@ -3,7 +3,7 @@ package bagstore
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore/codec"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/gather"
 	"bagtrail/internal/parallel"
@@ -80,7 +81,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 func (r *Reader) versions(replies []*goredis.StringSliceCmd) []uint64 {
 	all := make([]uint64, len(replies))
 	for i, reply := range replies {
-		all[i] = r.version(reply.Val(), 1)
+		all[i] = versionOf(reply.Val(), 1)
 	}
 	return all
 }
@@ -98,7 +99,7 @@ func lengths(replies []*goredis.StringSliceCmd) []int {
 func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []trail.Held {
 	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
 	for i, reply := range replies {
-		all[i].Version = r.version(reply.Val(), 2)
+		all[i].Version = versionOf(reply.Val(), 2)
 		if len(reply.Val()) == 0 {
 			continue
 		}
@@ -271,8 +272,8 @@ type scratch struct {
 	ends  []int
 }
 
-// Messages reads the values of a hash. Their texts share one piece of memory. Damaged ones are left out; the error is nil.
-func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
+// Messages implements trail.Values. The texts share one piece of memory.
+func (h *hash) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
 	words := h.reply.Val()
 	s, _ := h.reader.scratch.Get().(*scratch)
 	defer h.reader.scratch.Put(s)
@@ -306,15 +307,21 @@ func (h *hash) Messages(room *bag.Room) ([]bag.Stored, error) {
 		all[i].Raw, start = text[start:end], end
 	}
 	slices.SortFunc(all, byReceipt)
-	return all, nil
+	return all, 2*n == len(words)
 }
 
-// version returns a number that only a hash with these fields has, in any order, within this process, until damage is met. A
-// field names what it holds (see codec.Identity). The fields are the first of every so many words.
-func (r *Reader) version(words []string, every int) uint64 {
-	sum := 1 + r.store.damages.epoch.Load()*0x9e3779b97f4a7c15
+// versionOf returns the version of a hash: the sum of its fields, each of which is the codec.Identity of a message and so
+// a hash itself. The fields are the first of every so many words. A field that is no identity is damage, and counts by its
+// first bytes.
+//
+// By accident two hashes have the same version with a chance of one in 2^64. A sender who searches for messages that add
+// up to nothing can hide them from those who have cached the bag, until another message about it comes.
+func versionOf(words []string, every int) uint64 {
+	sum := uint64(1)
 	for i := 0; i < len(words); i += every {
-		sum += maphash.String(r.store.settled.seed, words[i])
+		var id codec.Identity
+		copy(id[:], words[i])
+		sum += binary.BigEndian.Uint64(id[:])
 	}
 	return max(sum, 1)
 }

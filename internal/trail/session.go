@@ -84,9 +84,7 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		if s.recallStowage(c) {
 			continue
 		}
-		if err := s.addStowage(c, now.Stowage[i]); err != nil {
-			return Found{}, err
-		}
+		s.addStowage(c, now.Stowage[i])
 	}
 	made, err := s.newTrails(ctx, w.Trails, now.Trails)
 	if err != nil {
@@ -144,9 +142,9 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 	if room != nil {
 		begin = room.Mark()
 	}
-	stored, err := held.Messages(room)
-	if err != nil {
-		return nil, err
+	stored, whole := held.Messages(room)
+	if !whole {
+		held.Version = 0 // so that it is never taken for what is held
 	}
 	messages := make([]*bag.Message, 0, len(stored))
 	for some := range slices.Chunk(stored, messagesAtOnce) {
@@ -161,7 +159,8 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
 	}
-	if f, err = s.fold(ctx, plate, f); err != nil {
+	f, err := s.fold(ctx, plate, f)
+	if err != nil {
 		return nil, err
 	}
 	if s.listing.IsZero() || !f.borrowed {
@@ -173,10 +172,11 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 }
 
 // addStowage takes up what was read of a container.
-func (s *session) addStowage(c bag.Container, held Held) error {
-	stored, err := held.Messages(nil)
-	if err != nil {
-		return err
+func (s *session) addStowage(c bag.Container, held Held) {
+	stored, whole := held.Messages(nil)
+	if !whole {
+		held.Version = 0 // so that it is never taken for what is held
+		s.stowageVersions.Set(c, 0)
 	}
 	messages := s.reader.enricher.Stowage(c, stored)
 	s.stowage.Set(c, messages)
@@ -185,7 +185,6 @@ func (s *session) addStowage(c bag.Container, held Held) error {
 		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
 	}
 	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, weight)
-	return nil
 }
 
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.

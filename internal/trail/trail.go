@@ -48,23 +48,24 @@ type Found struct {
 
 // Held is what was filed under one plate, or for one container.
 type Held struct {
-	// Version is a number, not 0, that another set of messages has not: what was read at one version needs not be
-	// read again.
+	// Version is a function of the messages alone, the same in every process and never 0. Other messages have another
+	// one, so what was read at one version need not be read again.
 	Version uint64
 	Values  Values // nil where nothing is held
 }
 
 // Values are messages as the index keeps them.
 type Values interface {
-	// Messages returns them in the order of receipt. Where room is not nil, the texts lie in it, and the slice is used again
-	// for those that are read into it next.
-	Messages(room *bag.Room) ([]bag.Stored, error)
+	// Messages returns them in the order of receipt. If whole is false, damaged ones are left out: what is made of the
+	// others must not be remembered, since the version will be the same when the damaged ones are brought back. If room is
+	// not nil, the texts lie in it, and the slice is used again for those that are read into it next.
+	Messages(room *bag.Room) (messages []bag.Stored, whole bool)
 }
 
 // Messages returns the messages, as Values does.
-func (h Held) Messages(room *bag.Room) ([]bag.Stored, error) {
+func (h Held) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
 	if h.Values == nil {
-		return nil, nil
+		return nil, true
 	}
 	return h.Values.Messages(room)
 }
