@@ -1,6 +1,6 @@
-// Package capture cuts a stream of baggage messages, as a line printer or a socket recorder leaves them, into single
-// messages. It judges none of them and alters no byte of them. It drops blank lines between messages, and the end of a
-// message that is longer than [Longest], so that its memory is bounded whatever the stream holds.
+// Package capture splits a stream of baggage messages, as a line printer or a socket recorder writes it, into single
+// messages. It neither judges nor changes them. It drops blank lines between messages, and cuts a message at [Longest]
+// bytes, so that its memory is bounded.
 package capture
 
 import (
@@ -12,35 +12,34 @@ import (
 	"slices"
 )
 
-// Message is one message of a capture.
+// Message is a message of a capture.
 type Message struct {
-	Text string // as it stands there, with the end of its last line; its beginning if it is longer than Longest
-	Line int    // line of the capture on which it begins, 1-based
+	Text string // with the end of its last line; cut if it is longer than Longest
+	Line int    // of the capture, 1-based, on which Text begins
 }
 
-// Longest is how many bytes of a message are kept. It is far above the length of any message that is accepted, so that a
-// message that was cut off is still too long.
+// Longest is how many bytes of a message are kept. No message of this length is accepted.
 const Longest = 256 << 10
 
 // known are the standard message identifiers.
 var known = []string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
 
-// Reader reads the messages of a capture. A message goes from the end of the one before it to its end line: END
-// and an identifier, or ENDPART and digits. What stands behind the last end line is one message more.
+// Reader reads the messages of a capture. A message ends with its end line: END and an identifier, or ENDPART and
+// digits. Text after the last end line is one more message.
 type Reader struct {
 	src   *bufio.Reader
-	lines int    // read
+	lines int    // that were read
 	line  []byte // the last one, with its end: CR LF, LF or CR
-	text  []byte // of the message that is being read
+	text  []byte // of the current message
 }
 
-// NewReader returns a Reader of src.
+// NewReader returns a Reader.
 func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(src, 64<<10)} }
 
-// Next returns the next message, or io.EOF if there is none. After any other error it must not be called again.
+// Next returns the next message, or io.EOF. After any other error it must not be called again.
 func (r *Reader) Next() (Message, error) {
 	r.text = r.text[:0]
-	var own string // identifier of the message, if it is none of the known ones
+	var own string // unknown identifier of the message, if it has one
 	elements := false
 	start := 0
 	for {
@@ -75,14 +74,14 @@ func (r *Reader) Next() (Message, error) {
 	}
 }
 
-// readLine reads the next line. After an error the line is what stands before it.
+// readLine reads the next line. After an error, r.line holds the part before it.
 func (r *Reader) readLine() error {
 	r.line = r.line[:0]
 	for {
 		if _, err := r.src.Peek(1); err != nil {
 			return err
 		}
-		ahead, _ := r.src.Peek(r.src.Buffered()) // no error: they are there
+		ahead, _ := r.src.Peek(r.src.Buffered()) // they are buffered
 		end := bytes.IndexAny(ahead, "\r\n")
 		if end < 0 {
 			r.take(ahead)
@@ -91,7 +90,7 @@ func (r *Reader) readLine() error {
 		isReturn := ahead[end] == '\r'
 		r.take(ahead[:end+1])
 		if !isReturn {
-			return nil // nothing is waited for behind the end of a line
+			return nil // without waiting for the next byte
 		}
 		if next, err := r.src.Peek(1); err == nil && next[0] == '\n' {
 			r.take(next)
@@ -100,18 +99,18 @@ func (r *Reader) readLine() error {
 	}
 }
 
-// take moves bytes from the buffer to the line.
+// take moves the bytes ahead from the buffer to the line.
 func (r *Reader) take(ahead []byte) {
 	r.line = appendUpTo(r.line, ahead)
-	_, _ = r.src.Discard(len(ahead)) // no error: they are there
+	_, _ = r.src.Discard(len(ahead)) // they are buffered
 }
 
-// appendUpTo appends as many bytes of more as there is room for within Longest.
+// appendUpTo appends more, but cuts the result at Longest bytes.
 func appendUpTo(dst, more []byte) []byte {
 	return append(dst, more[:min(len(more), Longest-len(dst))]...)
 }
 
-// trim takes away what is not part of a line's text: blanks around it, and control characters anywhere.
+// trim removes blanks around a line, and control characters anywhere.
 func trim(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r\n")
 	if bytes.ContainsFunc(line, isControl) {
@@ -131,7 +130,7 @@ func isElement(line []byte) bool {
 	return len(line) >= 2 && line[0] == '.' && isCapital(line[1]) && (len(line) == 2 || line[2] == '/')
 }
 
-// ends reports whether a line is an end line, of a known identifier or of the message's own.
+// ends reports whether a line is an end line: of a known identifier, or of the message's own.
 func ends(line []byte, own string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("END"))
 	if !ok {

@@ -21,7 +21,7 @@ func (r *Reader) expect(w *trail.Wanted) (bytes int64, large bool) {
 	versions := len(w.TrailVersions) + len(w.StowageVersions)
 	bytes = ofHash*int64(w.Size()-versions) + ofVersion*int64(versions)
 	for _, plate := range w.Trails {
-		if noted := r.large.Of(string(plate)); noted > 0 {
+		if noted := r.large.Get(string(plate)); noted > 0 {
 			bytes, large = bytes+ofByte*noted, true
 		}
 	}
@@ -42,7 +42,7 @@ func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*goredis.S
 		if n <= isLarge {
 			n = 0
 		}
-		r.large.Note(n, string(w.Trails[i]))
+		r.large.Set(n, string(w.Trails[i]))
 	}
 	return bytes
 }

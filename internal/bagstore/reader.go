@@ -32,12 +32,12 @@ type Reader struct {
 	asking  atomic.Int64 // queries that are under way
 	trips   gather.Calls[*query]
 	lists   gather.Calls[*query] // trips for the plates of flights, which nobody else is to wait for
-	large   *budget.Notes        // plates with large replies
+	large   *budget.Sizes        // plates with large replies
 }
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader {
-	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}, large: budget.NewNotes()}
+	r := &Reader{store: s, scratch: sync.Pool{New: func() any { return new(scratch) }}, large: budget.NewSizes()}
 	r.trips = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: tripsAtOnce, Limit: redis.ReadLimit(queriesATrip * fewCommands)}
 	r.lists = gather.Calls[*query]{Run: r.together, Most: queriesATrip, Runs: 1, Limit: redis.ReadLimit(queriesATrip * fewCommands)}
 	return r

@@ -1,6 +1,4 @@
-// Package budget bounds how many bytes of memory many take together.
-//
-// It counts what it is told; it knows nothing of what the bytes are for.
+// Package budget bounds the memory that many goroutines take together. They say how many bytes they take and return.
 package budget
 
 import (
@@ -8,27 +6,27 @@ import (
 	"sync"
 )
 
-// Bytes is an amount of memory. It is safe for concurrent use.
+// Bytes is a budget of memory. It is safe for concurrent use.
 type Bytes struct {
 	limit int64
-	press func() (end func()) // called when more than half is taken; end when less than a quarter is. May be nil
+	press func() (end func()) // or nil
 
 	mu      sync.Mutex
-	end     func() // nil while press was not called
+	end     func() // nil unless press was called
 	taken   int64
-	waiting []*waiter // in the order in which they came
+	waiting []*waiter // in the order of their calls
 }
 
 type waiter struct {
 	bytes int64
-	ready chan struct{} // closed once they are taken
+	ready chan struct{} // closed when the bytes are taken
 }
 
-// New returns so many bytes, of which none are taken. Where press is not nil, it is called when more than half of them are taken,
-// and what it returns when less than a quarter is.
+// New returns a budget of limit bytes. If press is not nil, it is called when more than half of them are taken; the
+// function that it returns is called when less than a quarter are.
 func New(limit int64, press func() (end func())) *Bytes { return &Bytes{limit: limit, press: press} }
 
-// Try takes n bytes where they are left.
+// Try takes n bytes if they are left, and reports whether they were.
 func (b *Bytes) Try(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,7 +44,7 @@ func (b *Bytes) Has(n int64) bool {
 	return b.taken+n <= b.limit
 }
 
-// add changes how many bytes are taken.
+// add takes n bytes, or returns them if n is negative.
 func (b *Bytes) add(n int64) {
 	b.taken += n
 	switch {
@@ -59,7 +57,7 @@ func (b *Bytes) add(n int64) {
 	}
 }
 
-// Return gives n bytes back.
+// Return returns n bytes.
 func (b *Bytes) Return(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,8 +65,8 @@ func (b *Bytes) Return(n int64) {
 	b.admit()
 }
 
-// wait takes n bytes as soon as they are left, one caller after the other; who wants more than there are waits until nobody has
-// any. Without an error they are taken.
+// wait takes n bytes as soon as they are left. Callers are served in order; if n is above the limit, the call waits until no
+// bytes are taken. If wait returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
 	b.mu.Lock()
@@ -85,14 +83,14 @@ func (b *Bytes) wait(ctx context.Context, n int64) error {
 	for i, other := range b.waiting {
 		if other == w {
 			b.waiting = append(b.waiting[:i], b.waiting[i+1:]...)
-			b.admit() // whoever was behind may want less
+			b.admit() // the next waiter may want less
 			return ctx.Err()
 		}
 	}
-	return nil // it came just now
+	return nil // the bytes were taken just now
 }
 
-// admit lets those in who wait, as far as bytes are left.
+// admit serves waiters while bytes are left.
 func (b *Bytes) admit() {
 	for len(b.waiting) > 0 {
 		w := b.waiting[0]
@@ -105,7 +103,7 @@ func (b *Bytes) admit() {
 	}
 }
 
-// force takes n bytes, whether they are left or not.
+// force takes n bytes, even if they are not left.
 func (b *Bytes) force(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

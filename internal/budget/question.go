@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// small is what a question may need without being counted, in bytes.
+// small is how many bytes a question may need without being counted.
 const small = 256 << 10
 
-// Question is what is needed to answer one question.
+// Question is the memory of one question while it is answered.
 type Question struct {
-	of *Bytes
+	budget *Bytes
 
 	mu     sync.Mutex
 	needed int64
@@ -19,25 +19,25 @@ type Question struct {
 
 type questionKey struct{}
 
-// Ask begins a question that is answered with these bytes. What works for it gets the context, and says by Need what it needs.
+// Ask begins a question that takes its memory from the budget. Functions that answer it get the context, and call Need.
 func (b *Bytes) Ask(ctx context.Context) (context.Context, *Question) {
-	q := &Question{of: b}
+	q := &Question{budget: b}
 	return context.WithValue(ctx, questionKey{}, q), q
 }
 
-// End gives back all that the question has taken.
+// End returns all bytes that the question has taken.
 func (q *Question) End() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.taken > 0 {
-		q.of.Return(q.taken)
+		q.budget.Return(q.taken)
 	}
 	q.taken = 0
 }
 
-// Need says that the question of ctx needs so many bytes more. A small question never waits. Any other waits once, until there
-// is room for what it needs so far: what it needs later is counted, but it goes on, since nobody else has use of what it holds.
-// The error is that of ctx. Without a question nothing is counted.
+// Need tells that the question of ctx needs more bytes. A small question never waits. Any other waits once, until its bytes
+// are left. Bytes that it needs later are counted, but it does not wait again: while it waited, its own bytes would be of
+// no use to others. The error is that of ctx. Without a question nothing is counted.
 func Need(ctx context.Context, bytes int64) error {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {
@@ -51,9 +51,9 @@ func Need(ctx context.Context, bytes int64) error {
 	case q.needed <= small || more <= 0:
 		return nil
 	case q.taken > 0:
-		q.of.force(more)
+		q.budget.force(more)
 	default:
-		if err := q.of.wait(ctx, more); err != nil {
+		if err := q.budget.wait(ctx, more); err != nil {
 			return err
 		}
 	}

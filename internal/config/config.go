@@ -1,9 +1,9 @@
 // Package config turns flags, environment and a YAML file into one typed [Config].
 //
-// One table ([Config.settings]) names every setting, its default and how its text is read; flags, variables, file
-// keys, help and `bagtrail config` all follow from it. A flag counts over the environment, the environment over the
-// file, the file over the default. Every fault is found and reported in one error. Nothing is opened here but the
-// file named by --config and the files that hold secrets.
+// One table ([Config.settings]) names every setting, its default and how its text is read. Flags, variables, members
+// of the file, help and `bagtrail config` follow from it. A flag overrides the environment, the environment the file,
+// and the file the default. All faults are reported in one error. The package opens only the file that --config names
+// and the files that hold secrets.
 package config
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Config is the effective configuration. It is plain data; [Load] is what checks it.
+// Config is the effective configuration. It is plain data, which [Load] checks.
 type Config struct {
 	HTTP    HTTP
 	Ops     Ops
@@ -24,38 +24,38 @@ type Config struct {
 	Log     Log
 }
 
-// HTTP is the door that customers see.
+// HTTP is the server of the five operations.
 type HTTP struct {
 	Addr    string // host:port
 	TLSCert string // PEM file, or "" for plain HTTP
 	TLSKey  string
-	Linger  time.Duration // how long a process that is to stop still takes requests, so that balancers notice
-	Drain   time.Duration // how long a stop waits for requests under way
+	Linger  time.Duration // how long a stopping process still takes requests, so that load balancers notice
+	Drain   time.Duration // how long it then waits for requests under way
 
-	AnswerBytes    int64          // of all large answers under way
-	TrustedProxies []netip.Prefix // who say in X-Forwarded-For for whom they ask
+	AnswerBytes    int64          // memory of all large answers together
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
 }
 
-// TLS reports whether the door speaks HTTPS.
+// TLS reports whether the server speaks HTTPS.
 func (h HTTP) TLS() bool { return h.TLSCert != "" }
 
-// Loopback reports whether only this machine reaches the door.
+// Loopback reports whether only this machine reaches the server.
 func (h HTTP) Loopback() bool { return loopback(h.Addr) }
 
-// Ops is the door that operators see.
+// Ops is the server for operators.
 type Ops struct {
 	Addr string // host:port
 }
 
-// Redis is where the index is kept.
+// Redis holds the index.
 type Redis struct {
 	URL string // "" for the in-process Redis
 }
 
-// InProcess reports whether the index lives in this process.
+// InProcess reports whether Redis runs in this process.
 func (r Redis) InProcess() bool { return r.URL == "" }
 
-// Kafka is where messages come from and where they are recorded.
+// Kafka holds the messages, and brings them.
 type Kafka struct {
 	Brokers      []string // host:port; empty for the in-process broker, unless Off
 	Off          bool     // no Kafka at all
@@ -64,15 +64,15 @@ type Kafka struct {
 	Username     string
 	Password     string
 	EmbeddedAddr string // where the in-process broker listens
-	EmbeddedOpen bool   // that may be another address than loopback, although the broker asks nobody who they are
-	AcceptLoss   bool   // the in-process broker starts with what is left of its log
+	EmbeddedOpen bool   // that address may be other than loopback, although the broker has no authentication
+	AcceptLoss   bool   // the in-process broker starts without the lost part of its log
 	Topic        string // messages as sent
 	RejectsTopic string
 	EventsTopic  string // "" publishes no events
 	Group        string
 }
 
-// InProcess reports whether the broker lives in this process.
+// InProcess reports whether the broker runs in this process.
 func (k Kafka) InProcess() bool { return !k.Off && len(k.Brokers) == 0 }
 
 // WTR is the downstream delayed-bag system.
@@ -84,7 +84,7 @@ type WTR struct {
 // InProcess reports whether the delayed-bag system is simulated in this process.
 func (w WTR) InProcess() bool { return w.URL == "" }
 
-// Files are the files that hold keys and reference data; "" where there is none.
+// Files are the names of files of keys and reference data; "" if there is none.
 type Files struct {
 	Keys     string
 	Airports string
@@ -92,7 +92,7 @@ type Files struct {
 	Flights  string
 }
 
-// Rules are the durations on which rules §3 and §5 depend.
+// Rules are the durations of rules §3 and §5.
 type Rules struct {
 	Retention       time.Duration
 	DuplicateWindow time.Duration

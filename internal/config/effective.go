@@ -21,7 +21,7 @@ type row struct {
 	value given
 }
 
-// source returns where the value of a variable came from; "" where it is the default.
+// source returns where the value of a variable came from; "" if it is the default.
 func (e *Effective) source(variable string) string {
 	for _, r := range e.rows {
 		if r.variable() == variable && r.value.source != "default" {
@@ -31,8 +31,8 @@ func (e *Effective) source(variable string) string {
 	return ""
 }
 
-// WriteTo writes every setting as a line of YAML that [Load] reads back, with the variable that sets it and the
-// source of the value behind it. Secrets are masked.
+// WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names the variable and the
+// source of the value. Secrets are masked.
 func (e *Effective) WriteTo(w io.Writer) (int64, error) {
 	lines, width := make([]string, len(e.rows)), 0
 	for i, r := range e.rows {
@@ -60,11 +60,11 @@ func scalar(text string) string {
 	return strconv.Quote(text)
 }
 
-// mask stands for a secret.
+// mask replaces a secret.
 const mask = "********"
 
-// Mask hides a secret: of a URL what stands before the host (the name of a user with a password stays) and the query
-// members that hold one, of any other text all of it. The empty text stays empty.
+// Mask hides a secret. In a URL it replaces the user or, if there is one, the password, and the values of query
+// parameters that hold secrets. It replaces any other text as a whole. The empty text stays empty.
 func Mask(secret string) string {
 	if secret == "" {
 		return ""
@@ -101,7 +101,7 @@ func maskQuery(query string) string {
 	return strings.Join(members, "&")
 }
 
-// quote returns text as a fault shows it, with a blank behind it; nothing of a secret.
+// quote returns text as a fault shows it, and a blank; "" if it is a secret.
 func (s setting) quote(text string) string {
 	if s.secret {
 		return ""

@@ -11,35 +11,37 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddFlags adds a flag for every setting, for the file of every secret, and --config.
+// AddFlags adds a flag for every setting, one for the file of every secret, and --config.
 func AddFlags(fs *pflag.FlagSet) {
 	fs.String(configName, "", "YAML `file` of settings ("+variable(configName)+")")
 	var c Config
 	for _, s := range c.settings() {
-		fs.Var(&given{text: s.init}, s.name, s.usage+" ("+s.variable()+")")
-		if s.toggle {
+		fs.Var(&flagValue{s.init, s.value.kind}, s.name, s.usage+" ("+s.variable()+")")
+		if s.value.kind == "bool" {
 			fs.Lookup(s.name).NoOptDefVal = "true"
 		}
 		if s.secret {
-			fs.Var(&given{}, s.name+fileSuffix, "`file` that holds what --"+s.name+" would say ("+variable(s.name+fileSuffix)+")")
+			fs.Var(&flagValue{}, s.name+fileSuffix, "`file` that holds the value of --"+s.name+" ("+variable(s.name+fileSuffix)+")")
 		}
 	}
 }
 
-// given is a value as it was given, and where. As a flag's value it takes any text: faults are found by Load,
-// so that they are reported together.
+// flagValue is the value of a flag. It takes any text: faults are found by Load, so that they are reported together.
+type flagValue struct{ text, kind string }
+
+func (v *flagValue) String() string        { return v.text }
+func (v *flagValue) Set(text string) error { v.text = text; return nil }
+func (v *flagValue) Type() string          { return v.kind }
+
+// given is a value as it was given, and where.
 type given struct{ text, source string }
 
-func (g *given) String() string        { return g.text }
-func (g *given) Set(text string) error { g.text = text; return nil }
-func (g *given) Type() string          { return "text" }
-
-// layer is one place from which settings come, by name of the setting ("http-addr", "redis-url-file").
+// layer is a source of settings, by name of the setting ("http-addr", "redis-url-file").
 type layer map[string]given
 
-// Load makes the configuration from flags made by [AddFlags] and parsed, and from environ (as of [os.Environ]).
-// checks are the demands of the command beside those of [Config.Validate].
-// The error joins every [*Fault]; a Config with faults is not returned.
+// Load returns the configuration of parsed flags, which [AddFlags] has added, and of environ, in the form of
+// [os.Environ]. The command may add checks to those of [Config.Validate]. The error joins all faults, each a [*Fault];
+// a Config with faults is not returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	var (
 		l   loader
@@ -53,12 +55,12 @@ func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, err
 	for _, s := range settings {
 		value := l.choose(s, flags, env, file)
 		eff.rows = append(eff.rows, row{s, value})
-		if err := s.set(value.text); err != nil {
+		if err := s.value.set(value.text); err != nil {
 			l.fault(s.name, value.source, "%s%v", s.quote(value.text), err)
-			_ = s.set(s.init) // a bad text must not cause a second fault
+			_ = s.value.set(s.init) // so that a bad text causes no second fault
 		} else if value.text == "" && !s.empty {
 			l.fault(s.name, value.source, "is empty")
-			_ = s.set(s.init)
+			_ = s.value.set(s.init)
 		}
 	}
 	l.collect(eff, eff.Config.Validate())
@@ -71,16 +73,16 @@ func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, err
 	return eff, nil
 }
 
-// loader gathers faults.
+// loader collects faults.
 type loader struct{ faults []error }
 
 func (l *loader) fault(name, source, format string, args ...any) {
 	l.faults = append(l.faults, &Fault{variable(name), fmt.Sprintf(format, args...), source})
 }
 
-// collect adds the faults that err joins, at any depth, each with the source of the value that it is about.
+// collect adds the faults that err joins, at any depth, each with the source of its value.
 func (l *loader) collect(eff *Effective, err error) {
-	switch e := err.(type) { //nolint:errorlint // joins are taken apart here, level by level
+	switch e := err.(type) { //nolint:errorlint // it looks at each level of joined errors
 	case nil:
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
@@ -94,14 +96,14 @@ func (l *loader) collect(eff *Effective, err error) {
 	}
 }
 
-// choose returns what the first layer that gives s says, else the default.
+// choose returns the value of the first layer that has one, else the default.
 func (l *loader) choose(s setting, layers ...layer) given {
 	for _, in := range layers {
 		value, direct := in[s.name]
 		file, indirect := in[s.name+fileSuffix]
 		switch {
 		case direct && indirect && s.secret:
-			l.fault(s.name, value.source, "is given twice: as it is, and as a file")
+			l.fault(s.name, value.source, "is given twice: directly and as a file")
 			return value
 		case direct:
 			return value
@@ -112,7 +114,7 @@ func (l *loader) choose(s setting, layers ...layer) given {
 	return given{s.init, "default"}
 }
 
-// secret reads the file that holds a secret; one line end after it does not belong to it.
+// secret reads the file that holds a secret. One line end after the secret is cut off.
 func (l *loader) secret(s setting, file given) given {
 	data, err := os.ReadFile(file.text)
 	if err != nil {
@@ -129,14 +131,14 @@ func fromFlags(fs *pflag.FlagSet) layer {
 	return flags
 }
 
-// testPrefix begins the variables of the tests, which are nobody's setting.
+// testPrefix begins the variables of the tests, which are no settings.
 const testPrefix = prefix + "TEST_"
 
 // serviceLink matches the variables that Kubernetes makes for a Service whose name begins with "bagtrail".
 var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$`)
 
-// fromEnviron reads the variables. An empty one, of a setting for which the empty text means nothing, counts as
-// absent: that is how container tools pass what they have not.
+// fromEnviron reads the variables. If the empty text is no value of a setting, an empty variable counts as absent:
+// container tools set one for what they do not have.
 func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	env := layer{}
 	known := names(settings, variable)
@@ -156,13 +158,13 @@ func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	return env
 }
 
-// spelling is a setting's name as one of the layers spells it.
+// spelling is a setting's name, and how a layer spells it.
 type spelling struct {
 	name, spelt string
 	empty       bool
 }
 
-// names returns the names that a layer may hold, spelt as that layer does.
+// names returns the names that a layer may hold.
 func names(settings []setting, spell func(string) string) []spelling {
 	all := []spelling{{configName, spell(configName), false}}
 	for _, s := range settings {
@@ -182,8 +184,8 @@ func didYouMean(written string, known []spelling) string {
 	return DidYouMean(written, names)
 }
 
-// DidYouMean suggests the known name that is nearest to the one that was written, as the end of a sentence that says
-// that there is no such name; "" if none is near. A name that begins with what was written is near.
+// DidYouMean returns the end of a sentence about an unknown name: a suggestion of the nearest known name, or "" if none
+// is near. A name that begins with the written one is near.
 func DidYouMean(written string, known []string) string {
 	best, nearest := "", len(written)/3+1
 	for _, name := range known {
@@ -201,7 +203,7 @@ func DidYouMean(written string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// shortestBeginning is how many letters of a name say what was meant.
+// shortestBeginning is how many letters of a name are enough to suggest it.
 const shortestBeginning = 3
 
 // distance is the number of letters to insert, remove or replace to get from a to b.

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Validate checks every section and what holds between them. Each fault is a [*Fault]. What a Redis URL may say is
-// known where Redis is; see [Load] for how such checks come in.
+// Validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does not check the URL of
+// Redis, whose form only the store knows: see the checks of [Load].
 func (c *Config) Validate() error {
 	return errors.Join(
 		c.HTTP.Validate(),
@@ -26,7 +26,7 @@ func (c *Config) Validate() error {
 	)
 }
 
-// leastAnswers is room for the list of a large aircraft.
+// leastAnswers has room for the list of a large aircraft.
 const leastAnswers = 1 << 20
 
 // Validate checks the section.
@@ -116,10 +116,10 @@ func (k Kafka) validateTopics() error {
 	return errors.Join(errs...)
 }
 
-// longestWTR leaves room for the answer within the time that a request may take.
+// longestWTR leaves time for the answer before the caller's connection is closed.
 const longestWTR = 25 * time.Second
 
-// Validate checks the section. No fault repeats the URL, since it may hold a password.
+// Validate checks the section. No fault shows the URL, which may hold a password.
 func (w WTR) Validate() error {
 	err := positive("wtr-timeout", w.Timeout)
 	if w.Timeout > longestWTR {
@@ -155,15 +155,15 @@ func (l Log) Validate() error {
 	)
 }
 
-// distinctAddresses checks that no two doors of one process want the same address.
+// distinctAddresses checks that no two servers of one process have the same address.
 func (c *Config) distinctAddresses() error {
-	doors := []struct{ name, addr string }{{"http-addr", c.HTTP.Addr}, {"ops-addr", c.Ops.Addr}}
+	servers := []struct{ name, addr string }{{"http-addr", c.HTTP.Addr}, {"ops-addr", c.Ops.Addr}}
 	if c.Kafka.InProcess() {
-		doors = append(doors, struct{ name, addr string }{"embedded-kafka-addr", c.Kafka.EmbeddedAddr})
+		servers = append(servers, struct{ name, addr string }{"embedded-kafka-addr", c.Kafka.EmbeddedAddr})
 	}
 	var errs []error
-	for i, d := range doors {
-		for _, before := range doors[:i] {
+	for i, d := range servers {
+		for _, before := range servers[:i] {
 			if d.addr == before.addr && !strings.HasSuffix(d.addr, ":0") {
 				errs = append(errs, fault(d.name, "is the same address as %s", variable(before.name)))
 			}
@@ -172,12 +172,11 @@ func (c *Config) distinctAddresses() error {
 	return errors.Join(errs...)
 }
 
-// A Check is a demand that only some commands make.
+// A Check is a check that only some commands make.
 type Check func(*Config) error
 
-// KeysOrLoopback demands a key file of an HTTP door that can be reached from elsewhere: without the file one
-// well-known development key opens everything. Only serve makes a key of its own instead: of several processes, each
-// would make another.
+// KeysOrLoopback checks that there is a key file if other machines reach the HTTP server: without the file, a key that
+// everybody knows opens everything. Only serve makes a key instead; several api processes would each make another.
 func KeysOrLoopback(c *Config) error {
 	if c.Files.Keys != "" || c.HTTP.Loopback() {
 		return nil
@@ -186,7 +185,7 @@ func KeysOrLoopback(c *Config) error {
 		c.HTTP.Addr, variable("keys-file"))
 }
 
-// SharedRedis demands a Redis that other processes can reach too.
+// SharedRedis checks that Redis runs in a process of its own.
 func SharedRedis(c *Config) error {
 	if c.Redis.InProcess() {
 		return fault("redis-url", "is missing: what this command writes or reads must be seen by other processes (for all in one process there is serve)")
@@ -194,7 +193,7 @@ func SharedRedis(c *Config) error {
 	return nil
 }
 
-// SharedKafka demands brokers that other processes can reach too, or none at all.
+// SharedKafka checks that the brokers run in processes of their own, if there are any.
 func SharedKafka(c *Config) error {
 	if c.Kafka.InProcess() {
 		return fault("kafka-brokers", "is missing: this command needs the brokers that other processes use (for all in one process there is serve)")
@@ -202,7 +201,7 @@ func SharedKafka(c *Config) error {
 	return nil
 }
 
-// SomeKafka demands that Kafka is not off.
+// SomeKafka checks that Kafka is not off.
 func SomeKafka(c *Config) error {
 	if c.Kafka.Off {
 		return fault("kafka-brokers", "is off: this command reads from Kafka")

@@ -1,7 +1,8 @@
-// Package messagefile reads messages out of files, directories and the standard input, as operators have them.
-// It judges nothing: the bytes of a message come out as they went in, and text that is no message comes out as one,
-// so that whoever reads it can say what is wrong with it. It reads streams: its memory does not grow with a file. Of a
-// message that is longer than [capture.Longest], and so too long to be accepted, it keeps the beginning.
+// Package messagefile reads messages from files, directories and the standard input.
+//
+// It does not judge them. The bytes of a message are not changed, and text that is no message is returned as one, so
+// that the caller can report what is wrong with it. Files are read as streams, so memory does not grow with them. A
+// message longer than [capture.Longest] is cut; it is too long to be accepted in any case.
 package messagefile
 
 import (
@@ -17,21 +18,21 @@ import (
 	"bagtrail/ingestor/capture"
 )
 
-// Message is one message as it stands in a file.
+// Message is a message of a file.
 type Message struct {
 	File   string // name of the file, or Stdin
 	Number int    // 1-based, in the file
 	Line   int    // of the file, 1-based, on which Text begins
-	Text   string // as sent; of a message that is longer than capture.Longest, the beginning
+	Text   string // as sent; cut if it is longer than capture.Longest
 }
 
-// Stdin is the name that stands for the standard input.
+// Stdin is the name of the standard input.
 const Stdin = "-"
 
-// extensions end the names of the files that are read of a directory.
+// extensions are those of the files in a directory that are read.
 var extensions = []string{".txt", ".bim"}
 
-// What keeps messages from being read.
+// Errors of names that are not read.
 var (
 	ErrNoFiles   = errors.New("no message files: no name ends .txt or .bim")
 	ErrIrregular = errors.New("no regular file")
@@ -39,16 +40,16 @@ var (
 
 // Reader reads the messages of files.
 type Reader struct {
-	Stdin io.Reader // what Stdin stands for
-	Split bool      // a file is a capture of many messages; else it is one
+	Stdin io.Reader // the standard input
+	Split bool      // whether a file is a capture of many messages, or one message
 }
 
-// Messages yields the messages of each name in turn: of a file, of [Stdin], or of the files in a directory that end
-// .txt or .bim, in the order of their names (directories in it are not entered). A name may be that of a named pipe or a
-// device; in a directory these are not opened, and yield [ErrIrregular]. A directory without files yields [ErrNoFiles]. A
-// file that cannot be read yields an error. After each of these, reading goes on with the next.
+// Messages yields the messages of each name in turn. A name is [Stdin], a file, a named pipe, a device, or a directory: then its
+// files that end .txt or .bim are read, in the order of their names. Directories in it are skipped. Named pipes and
+// devices in it are not opened, and yield [ErrIrregular]. A directory without files yields [ErrNoFiles]. A file that
+// cannot be read yields an error. After an error Messages goes on with the next file.
 //
-// When ctx ends reading stops at once, also where it waits for input; what is yielded last is the error of ctx.
+// When ctx ends reading stops at once, even while it waits for input. The last value is then the error of ctx.
 func (r Reader) Messages(ctx context.Context, names []string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for _, name := range names {
@@ -73,7 +74,7 @@ func (r Reader) Messages(ctx context.Context, names []string) iter.Seq2[Message,
 	}
 }
 
-// expand returns the files that a name stands for, and what keeps others from being read.
+// expand returns the files of a name, and the errors of those that cannot be read.
 func expand(name string) (files []string, faults []error) {
 	if name == Stdin {
 		return []string{name}, nil
@@ -94,7 +95,7 @@ func expand(name string) (files []string, faults []error) {
 			continue
 		}
 		path := filepath.Join(name, entry.Name())
-		info, err := os.Stat(path) // of what a link leads to
+		info, err := os.Stat(path) // follows links
 		switch {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("find messages: %w", err))
@@ -110,7 +111,7 @@ func expand(name string) (files []string, faults []error) {
 	return files, faults
 }
 
-// file yields the messages of one file, and reports whether more are wanted.
+// file yields the messages of a file. It returns false if the loop has ended.
 func (r Reader) file(ctx context.Context, name string, yield func(Message, error) bool) bool {
 	in, stop := r.open(ctx, name)
 	defer stop()
@@ -139,8 +140,8 @@ func (r Reader) file(ctx context.Context, name string, yield func(Message, error
 	}
 }
 
-// open opens a file and returns what it holds; an error of opening is one of reading. When ctx ends reading fails, also
-// while there is nothing to read: from a terminal, or a named pipe that nobody writes to.
+// open returns a reader of a file, which reports errors of opening too. When ctx ends reading fails, even while it waits
+// for input from a terminal or a named pipe.
 func (r Reader) open(ctx context.Context, name string) (text io.Reader, stop func()) {
 	out, in := io.Pipe()
 	unhook := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
@@ -151,7 +152,7 @@ func (r Reader) open(ctx context.Context, name string) (text io.Reader, stop fun
 	}
 }
 
-// pour writes what a file holds to w.
+// pour copies a file to w.
 func (r Reader) pour(w io.Writer, name string) error {
 	in := r.Stdin
 	if name != Stdin {

@@ -1,4 +1,4 @@
-// Package parallel shares a loop among the processors.
+// Package parallel runs a loop on several processors.
 package parallel
 
 import (
@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// Workers returns among how many goroutines a loop of n steps is worth being shared, if each is to have that many steps at
-// least: never more than there are processors.
+// Workers returns how many goroutines are worthwhile for a loop of n steps, if each needs least steps to pay off: at
+// least one, and at most one per processor.
 func Workers(n, least int) int { return max(1, min(runtime.GOMAXPROCS(0), n/least)) }
 
-// Panic is what Do panics with where a goroutine of its own did.
+// Panic is the value with which Do panics if one of its goroutines did.
 type Panic struct {
 	Value any    // of the panic
 	Stack []byte // of the goroutine
 }
 
-// Error tells all.
+// Error returns the value and the stack.
 func (p Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// Do calls do for parts of the numbers from 0 to n-1, which together are all of them, from so many goroutines at once; worker
-// counts these from 0. It returns when all have returned, and panics with a Panic where one did.
+// Do splits the numbers from 0 to n-1 into one range per worker, and calls do for each range in a goroutine. Workers
+// are numbered from 0. Do returns when all have returned, and panics with a Panic if one did.
 func Do(n, workers int, do func(worker, from, to int)) {
 	if workers <= 1 {
 		do(0, 0, n)

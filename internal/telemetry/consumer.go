@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Messages counts what became of messages, whatever door they came by. Its methods may be called from any goroutine.
+// Messages counts messages by door and verdict. Its methods may be called from any goroutine.
 type Messages struct{ decided *prometheus.CounterVec }
 
 // NewMessages registers the counter.
@@ -31,7 +31,7 @@ func (m *Messages) Count(door string, accepted, duplicate, rejected int) {
 	m.decided.WithLabelValues(door, "rejected").Add(float64(rejected))
 }
 
-// Consumer counts what the Kafka consumer does. Its methods may be called from any goroutine.
+// Consumer counts the work of the Kafka consumer. Its methods may be called from any goroutine.
 type Consumer struct {
 	messages    *Messages
 	redelivered prometheus.Counter
@@ -85,7 +85,7 @@ func (c *Consumer) Lost(n int64) { c.lost.Add(float64(n)) }
 // Retry counts failed attempts of an operation.
 func (c *Consumer) Retry(operation string) { c.retries.WithLabelValues(operation).Inc() }
 
-// Lag sets how many records of the partition are not yet decided on, and the time of the oldest of them; zero where there is none.
+// Lag sets how many records of the partition are not yet decided on, and the time of the oldest of them, or zero.
 func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.lag.WithLabelValues(strconv.Itoa(partition)).Set(float64(n))
 	c.ages.mu.Lock()
@@ -93,8 +93,8 @@ func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.ages.since[partition] = oldest
 }
 
-// ages shows how old the oldest record of each partition is that is not yet decided on. It is computed when it is asked for, so
-// that it grows while nothing moves.
+// ages is the age, for each partition, of the oldest record that is not yet decided on. It is computed when the metrics are read,
+// so it grows while the consumer stands still.
 type ages struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -102,7 +102,7 @@ type ages struct {
 }
 
 var lagSeconds = prometheus.NewDesc("bagtrail_kafka_lag_seconds",
-	"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 where there is none.", []string{"partition"}, nil)
+	"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil)
 
 // Describe implements prometheus.Collector.
 func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- lagSeconds }

@@ -1,6 +1,5 @@
-// Package telemetry is what operators see of a process: its log, its metrics, and the ops server with /livez,
-// /readyz, /metrics and /debug/pprof. It knows nothing of bags. It keeps no globals: every registry and logger is
-// made here and handed on.
+// Package telemetry shows operators a process: its log, its metrics, and the ops server with /livez, /readyz, /metrics
+// and /debug/pprof. It knows nothing of bags, and has no globals.
 package telemetry
 
 import (
@@ -14,8 +13,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// NewLogger makes a logger that writes to w. level is debug, info, warn or error; format is json, console, or auto:
-// console where w is a terminal, else json. Times are UTC, in RFC 3339 with milliseconds.
+// NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json, console, or auto,
+// which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with milliseconds.
 func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	threshold, err := zapcore.ParseLevel(level)
 	if err != nil {
@@ -45,7 +44,7 @@ func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)), nil
 }
 
-// IsTerminal reports whether a person may be looking at w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

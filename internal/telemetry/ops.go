@@ -15,20 +15,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// Ops answers
+// Ops is the server for operators. It answers
 //
 //	/livez        200 while the process runs
-//	/readyz       200 when every part is ready, else 503; both name the parts and what each lacks
+//	/readyz       200 if every needed part is ready, else 503; both list the parts and what each lacks
 //	/metrics      the registry, in the Prometheus text form
 //	/debug/pprof  profiles of the Go runtime
 //
-// It has no keys: its address belongs on a network of operators.
+// It asks for no key: its address belongs on a network of operators.
 type Ops struct {
 	ready  *Readiness
 	server *http.Server
 }
 
-// NewOps makes the ops server; it does not listen yet.
+// NewOps returns the ops server. It does not listen yet.
 func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *Ops {
 	o := &Ops{ready: ready}
 	mux := http.NewServeMux()
@@ -53,11 +53,11 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *O
 	return o
 }
 
-// Handler returns what answers, for a server of another make.
+// Handler returns the handler of all paths.
 func (o *Ops) Handler() http.Handler { return o.server.Handler }
 
-// Serve answers on l until ctx ends, and closes l. Ops goes last of all parts, so requests under way are cut off
-// after one second.
+// Serve answers on l until ctx ends, and closes l. Ops stops last of all parts, so requests under way are cut off after
+// one second.
 func (o *Ops) Serve(ctx context.Context, l net.Listener) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- o.server.Serve(l) }()
@@ -84,14 +84,14 @@ func (o *Ops) livez(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (o *Ops) readyz(w http.ResponseWriter, r *http.Request) {
-	parts, ready := o.ready.Look(r.Context())
+	parts, ready := o.ready.Check(r.Context())
 	status := http.StatusOK
 	if !ready {
 		status = http.StatusServiceUnavailable
 	}
 	answer(w, status, struct {
-		Ready bool       `json:"ready"`
-		Parts []Standing `json:"parts"`
+		Ready bool         `json:"ready"`
+		Parts []PartStatus `json:"parts"`
 	}{ready, parts})
 }
 

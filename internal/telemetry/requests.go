@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Requests counts HTTP requests. Its labels are routes, never paths: those hold plates and PNRs.
+// Requests counts HTTP requests. Its labels are routes, never paths, which hold plates and PNRs.
 type Requests struct {
 	seconds *prometheus.HistogramVec
 	bytes   *prometheus.CounterVec
 
 	mu     sync.RWMutex
-	series map[request]series // that were counted in
+	series map[request]series // that have been used
 }
 
-// NewRequests registers the figures of requests.
+// NewRequests registers the metrics.
 func NewRequests(registry prometheus.Registerer) *Requests {
 	r := &Requests{
 		series: make(map[request]series),
@@ -42,20 +42,20 @@ func (r *Requests) Observe(route, method string, status int, took time.Duration,
 	s.bytes.Add(float64(bytes))
 }
 
-// Expect makes the series of a route with each of the statuses, at 0, so that the first such request is an increase.
+// Expect creates the series of a route with each of the statuses, at 0, so that the first request is an increase.
 func (r *Requests) Expect(route, method string, statuses ...int) {
 	for _, status := range statuses {
 		r.seriesOf(request{route, method, status})
 	}
 }
 
-// request is what tells the series of one request from those of others.
+// request is the labels of a request.
 type request struct {
 	route, method string
 	status        int
 }
 
-// series is where a request is counted: to find it by its labels takes several times as long as to count.
+// series is the metrics of one request. They are kept because finding them by labels takes longer than counting.
 type series struct {
 	seconds prometheus.Observer
 	bytes   prometheus.Counter

@@ -77,7 +77,7 @@ func TestReadyzGivesEveryPartOneSecondAtTheSameTime(t *testing.T) {
 			ready.Add("slow", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		}
 		begin := time.Now()
-		if _, ok := ready.Look(t.Context()); ok {
+		if _, ok := ready.Check(t.Context()); ok {
 			t.Error("a part that does not answer counts as ready")
 		}
 		if took := time.Since(begin); took != time.Second {

@@ -42,7 +42,7 @@ func (s *Site) crowded(c *Call) bool {
 	if c.operation.Body {
 		return false // the answer depends on more than the target
 	}
-	c.needed = s.lengths.Of(c.Key.Name, c.Request.RequestURI)
+	c.needed = s.lengths.Get(c.Key.Name, c.Request.RequestURI)
 	if c.needed == 0 || s.answers.Has(c.needed) {
 		c.needed = 0
 		return false
@@ -56,9 +56,9 @@ func (s *Site) noteLength(c *Call, a Answer) {
 		return
 	}
 	if errors.Is(a.Cause, ErrCrowded) {
-		c.needed = max(c.needed, s.lengths.Of(c.Key.Name, c.Request.RequestURI))
+		c.needed = max(c.needed, s.lengths.Get(c.Key.Name, c.Request.RequestURI))
 	}
-	s.lengths.Note(c.needed, c.Key.Name, c.Request.RequestURI)
+	s.lengths.Set(c.needed, c.Key.Name, c.Request.RequestURI)
 }
 
 // length is how many bytes an answer has.

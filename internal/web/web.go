@@ -49,7 +49,7 @@ type Site struct {
 	guesses    *apikey.Guesses
 	made       *budget.Bytes // what answers are made of
 	answers    *budget.Bytes // large answers, until they have been written
-	lengths    *budget.Notes // of large answers, by key and target
+	lengths    *budget.Sizes // of large answers, by key and target
 }
 
 // route is an operation and how its path is read.
@@ -66,7 +66,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
 	bytes := cmp.Or(settings.AnswerBytes, math.MaxInt64)
-	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewNotes()
+	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewSizes()
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
