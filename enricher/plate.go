@@ -39,25 +39,6 @@ func number(p bag.Plate) uint64 {
 	return n
 }
 
-// irregularityRow returns the row of the event table for a status code of .B, counted from the first of .B.
-func irregularityRow(status string) int {
-	switch status {
-	case "OFF":
-		return 1
-	case "OND":
-		return 2
-	case "ONA":
-		return 3
-	case "UNS":
-		return 4
-	case "NAL":
-		return 5
-	case "":
-		return 7 // of .N
-	}
-	return 6 // of a configuration
-}
-
 // holds reports whether a group names the plate; irregularity is the status code of the .B that does and
 // comes first in the event table, then in the message. Any .B counts before any .N (rules §2).
 func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
@@ -66,7 +47,7 @@ func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 		if plate < t.First || plate >= t.First+uint64(t.Count) {
 			continue
 		}
-		row := irregularityRow(t.Status)
+		row := bag.IrregularityRow(t.Status)
 		if !found || row < best {
 			irregularity, best, found = t.Status, row, true
 		}

@@ -7,6 +7,15 @@ const (
 	statusLength       = 3
 )
 
+// The baggage status codes that may stand in .B at every airport.
+const (
+	StatusOffloaded          = "OFF"
+	StatusOnHand             = "OND" // on hand, not authorised to load
+	StatusOnHandAuthorised   = "ONA" // on hand, authorised to load
+	StatusUnseen             = "UNS"
+	StatusLoadedUnauthorised = "NAL" // loaded, not authorised to load
+)
+
 // readIrregularity reads .B, a run of tags with a baggage status code.
 func (m *Message) readIrregularity(e line) {
 	if !kinds[m.Kind].irregularities {

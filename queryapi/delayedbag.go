@@ -8,9 +8,6 @@ import (
 	"bagtrail/internal/wtr"
 )
 
-// reportDays is how many days before a report the first flight of a bag may lie (rules §4).
-const reportDays = 14
-
 // reported is what a request is about: the bags as the answer shows them, and the plates of those whose event it is to be.
 type reported struct {
 	shown   []delayedBag
@@ -54,7 +51,7 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 func current(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 	for _, b := range bags {
 		switch {
-		case b.FirstDay > day || b.FirstDay < day-reportDays:
+		case b.FirstDay > day || b.FirstDay < day-bag.DelayDays:
 		case len(latest) == 0 || b.FirstDay > latest[0].FirstDay:
 			latest = []*bag.Bag{b}
 		case b.FirstDay == latest[0].FirstDay:

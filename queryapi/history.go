@@ -116,7 +116,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 			dst = append(dst, ',')
 		}
 		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
-		if e.Code == reflightedCode {
+		if e.Code == bag.EventReflighted {
 			shown.Reflighted = reflighted(b, e, viewer)
 		}
 		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
@@ -155,6 +155,3 @@ func (q Queries) appendInquiries(dst []byte, b *bag.Bag) []byte {
 	}
 	return dst
 }
-
-// reflightedCode is the event code that carries reflighted_info.
-const reflightedCode = "REFLIGHTED"

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 	_ "time/tzdata" // for machines without time zones
+
+	"bagtrail/parser"
 )
 
 //go:generate go run ./generate
@@ -23,7 +25,9 @@ import (
 var compiled string
 
 // statuses are the baggage status codes that every airport may send.
-var statuses = [...]string{"NAL", "OFF", "OND", "ONA", "UNS"}
+var statuses = [...]string{
+	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
+}
 
 // Library answers questions about airports. It implements parser.Reference.
 type Library struct {

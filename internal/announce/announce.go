@@ -370,7 +370,7 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 			}
 			groups = append(groups, m.Group)
 			shown := bagjson.Shown{Unknown: whole && bags[i].Unknown}
-			if e.Code == reflighted && m.Original != "" {
+			if e.Code == bag.EventReflighted && m.Original != "" {
 				shown.Reflighted = &bag.Reflighted{Plate: m.Original}
 			}
 			a.add(plate, e, shown)
@@ -383,9 +383,6 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 	}
 	return nil
 }
-
-// reflighted is the code of the event whose message names the bag that is re-flighted.
-const reflighted = "REFLIGHTED"
 
 // The memory of documents, in bytes: they are written one behind the other.
 const (

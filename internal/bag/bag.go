@@ -33,6 +33,7 @@ type Bag struct {
 	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
 
 	reflights []*Message // by which it is its own rush bag, in order
+	sources   *sources   // its current BSMs; nil once the legs are made
 
 	PNRs     []string // by which it is found, in capitals (rules §4)
 	Surnames []string // by which it is found, as FoldName returns them
@@ -184,7 +185,7 @@ func (b *Bag) leaveBehindOwn(legs []Leg) {
 // FirstReflight returns the message of the first REFLIGHTED event of a rush bag.
 func (b *Bag) FirstReflight() *Message {
 	for _, e := range b.Events {
-		if e.Code == reflighted.Code {
+		if e.Code == EventReflighted {
 			return e.Message
 		}
 	}
@@ -193,7 +194,7 @@ func (b *Bag) FirstReflight() *Message {
 
 func (b *Bag) lastReflight() *Message {
 	for i := len(b.Events) - 1; i >= 0; i-- {
-		if b.Events[i].Code == reflighted.Code {
+		if b.Events[i].Code == EventReflighted {
 			return b.Events[i].Message
 		}
 	}

@@ -36,6 +36,7 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*
 		return cmp.Or(compareArrival(m, n), cmp.Compare(m.Group, n.Group))
 	})
 	seen := copies{rules: r, in: in, reads: newTextual[bool](len(sorted)), loads: newTextual[time.Time](0)}
+	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind == parser.BPM && m.Read.IsZero() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
 		end := start + 1
@@ -61,6 +62,8 @@ const askEvery = 1024
 type copies struct {
 	rules   Rules
 	in      func(*Message) series
+	untimed bool                             // a BPM has no read time: only such messages ask which status was set last
+	sets    []Status                         // of the message that is added
 	reads   textual[bool]                    // the texts with a read time, and their read times
 	runs    smallmap.Map[series, run]        // the latest messages of each series
 	origins map[origin]time.Time             // when a text came first behind an origin line
@@ -90,7 +93,7 @@ type settingBPM struct {
 // add reports whether a message is a copy of one before it. groups are those of its groups that name the plate, or position the
 // container.
 func (c *copies) add(groups []*Message) (isCopy bool) {
-	m := groups[0]
+	m, sets := groups[0], c.statuses(groups)
 	series := c.in(m)
 	before, have := c.runs.Get(series)
 	if !have || !before.text.Equal(m.Text) {
@@ -102,11 +105,11 @@ func (c *copies) add(groups []*Message) (isCopy bool) {
 	} else {
 		isCopy = before.isEvent && m.Received.Sub(before.event) <= c.rules.Window
 		isCopy = c.sentAgain(m) || isCopy
-		isCopy = c.loadedAgain(groups) || isCopy
+		isCopy = c.loadedAgain(m, sets) || isCopy
 	}
 	if !isCopy {
 		before.event, before.isEvent = m.Received, true
-		c.setStatus(groups)
+		c.setStatus(groups, sets)
 	}
 	c.runs.Set(series, before)
 	return isCopy
@@ -130,13 +133,9 @@ func (c *copies) sentAgain(m *Message) bool {
 }
 
 // loadedAgain reports whether a text that says loaded came before, inside the window, and the bag was offloaded since: a text that is sent
-// again never puts a bag back on board.
-func (c *copies) loadedAgain(groups []*Message) bool {
-	m := groups[0]
-	if m.Kind != parser.BPM || c.in(m).container != (Container{}) {
-		return false
-	}
-	if !slices.ContainsFunc(groups, func(g *Message) bool { return c.rules.bpmEvent(g).Sets.Loaded() }) {
+// again never puts a bag back on board. sets are the statuses that the groups of m set.
+func (c *copies) loadedAgain(m *Message, sets []Status) bool {
+	if m.Kind != parser.BPM || c.in(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
 	last := c.loads.of(m.Text, 0)
@@ -146,18 +145,27 @@ func (c *copies) loadedAgain(groups []*Message) bool {
 	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest.sets == Offloaded
 }
 
-// setStatus takes up an event.
-func (c *copies) setStatus(groups []*Message) {
+// statuses returns the status that each group sets, nothing if no message asks for them.
+func (c *copies) statuses(groups []*Message) []Status {
+	if !c.untimed || groups[0].Kind != parser.BPM {
+		return nil
+	}
+	c.sets = c.sets[:0]
 	for _, m := range groups {
-		if m.Kind != parser.BPM {
-			return
-		}
-		sets := c.rules.bpmEvent(m).Sets
-		if sets == NoStatus {
+		c.sets = append(c.sets, c.rules.processingEvent(m).Sets)
+	}
+	return c.sets
+}
+
+// setStatus takes up an event whose groups set these statuses.
+func (c *copies) setStatus(groups []*Message, sets []Status) {
+	for i, status := range sets {
+		m := groups[i]
+		if status == NoStatus {
 			continue
 		}
 		if latest := c.latest.Value(m.Airport); latest.message == nil || latest.message.compare(m) < 0 {
-			c.latest.Set(m.Airport, settingBPM{m, sets})
+			c.latest.Set(m.Airport, settingBPM{m, status})
 		}
 	}
 }

@@ -7,118 +7,113 @@ import (
 	"bagtrail/parser"
 )
 
-// EventCode is one row of the event table (rules §2).
-type EventCode struct {
-	Code        string
-	Description string
-	Sets        Status // the loading status that it sets, or NoStatus
+// eventRule returns the event of a message with plates, by the rows of the event table (rules §2).
+type eventRule func(*history, *Message) EventCode
+
+// eventRules says which events the messages of a kind make.
+var eventRules = [...]eventRule{
+	parser.BSM: (*history).sourceEvent,
+	parser.BPM: func(h *history, m *Message) EventCode { return h.rules.processingEvent(m) },
 }
 
-// The event codes. EventCodes lists them; LOADED_ON_AIRCRAFT and NAL stand for every way to them.
-var (
-	cancelled         = EventCode{"CANCELLED", "Bag Cancelled", NoStatus}
-	reflighted        = EventCode{"REFLIGHTED", "Bag Re-flighted", NoStatus}
-	rerouted          = EventCode{"REROUTED", "Bag Rerouted", NoStatus}
-	paxBoarded        = EventCode{"PAX_BOARDED", "Passenger Boarded", NoStatus}
-	expected          = EventCode{"EXPECTED", "Bag Expected", NoStatus}
-	offloaded         = EventCode{"OFFLOADED", "Bag Offloaded", Offloaded}
-	onHand            = EventCode{"OND", "Bag on Hand, Not Authorised to Load", NotLoaded}
-	onHandAuthorised  = EventCode{"ONA", "Bag on Hand, Authorised to Load", NotLoaded}
-	unseen            = EventCode{"UNS", "Bag Unseen", NotLoaded}
-	nalInContainer    = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", InContainer}
-	nalOnArrival      = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", NoStatus}
-	nalOnAircraft     = EventCode{"NAL", "Bag Loaded, Not Authorised to Load", OnAircraft}
-	loadedOnAircraft  = EventCode{"LOADED_ON_AIRCRAFT", "Bag Loaded on Aircraft", OnAircraft}
-	loadedInContainer = EventCode{"LOADED_IN_CONTAINER", "Bag Loaded in Container", InContainer}
-	arrived           = EventCode{"ARRIVED", "Bag Arrived", NoStatus}
-	screeningFailed   = EventCode{"SCREENING_FAILED", "Bag Screening Failed", NoStatus}
-	screeningPassed   = EventCode{"SCREENING_PASSED", "Bag Screening Passed", NoStatus}
-	screened          = EventCode{"SCREENED", "Bag Screened", NoStatus}
-	sorted            = EventCode{"SORTED", "Bag Sorted", NoStatus}
-	groundTracked     = EventCode{"GROUND_TRACKED", "Bag Ground Tracked", NoStatus}
-	handScanned       = EventCode{"HAND_SCANNED", "Bag Hand Scanned", NoStatus}
-	tracked           = EventCode{"TRACKED", "Bag Tracked", NoStatus}
-	mishandled        = EventCode{"MISHANDLED", "Bag Mishandled", Delayed}
-	checkedIn         = EventCode{"CHECKED_IN", "Bag checked in", NoStatus}
-)
+// A kind that the parser accepts and that has no events does not compile.
+var _ [parser.KindCount]eventRule = eventRules
 
-// EventCodes lists every event code once. CHECKED_IN is registered, never made. The status codes that a
-// configuration adds for an airport become codes of their own, described "Bag Irregularity".
-func EventCodes() []EventCode {
-	return []EventCode{
-		cancelled, reflighted, rerouted, paxBoarded, expected, offloaded, onHand, onHandAuthorised, unseen,
-		nalOnAircraft, loadedOnAircraft, loadedInContainer, arrived, screeningFailed, screeningPassed, screened,
-		sorted, groundTracked, handScanned, tracked, mishandled, checkedIn,
+// history follows the messages of a bag in the order of events.
+type history struct {
+	rules   Rules
+	plate   Plate
+	sources *sources
+}
+
+// events makes the events of a bag from its messages, which are in the order of events. It also returns
+// the BSMs that are current after the last of them.
+func (r Rules) events(plate Plate, messages []*Message) ([]Event, *sources) {
+	h := history{r, plate, r.newSources(messages)}
+	made := make([]Event, 0, len(messages)+2)
+	for _, m := range messages {
+		made = append(made, eventRules[m.Kind](&h, m).of(m))
 	}
+	return made, h.sources
 }
 
-// irregularities are the .B status codes of the practice, other than NAL.
-var irregularities = map[string]EventCode{
-	"OFF": offloaded, "OND": onHand, "ONA": onHandAuthorised, "UNS": unseen,
+func (c EventCode) of(m *Message) Event {
+	return Event{Code: c.Code, Description: c.Description, Sets: c.Sets, Message: m}
 }
 
 // predecessor is what a BSM changes: the BSM before it at its airport, or the onward flight that another
 // airport's BSM announced from there.
 type predecessor struct {
-	flight          Flight // zero where there is none
+	flight          Flight // zero if there is none
 	passengerStatus string
 }
 
-// bsmEvent returns the event of a source message.
-func bsmEvent(plate Plate, m *Message, before predecessor) EventCode {
+// sourceEvent returns the event of a source message.
+func (h *history) sourceEvent(m *Message) EventCode {
+	var before predecessor
+	if m.Change == parser.Revise {
+		before = h.sources.predecessor(m)
+	}
+	h.sources.add(m)
 	switch {
 	case m.Change == parser.Delete:
-		return cancelled
-	case m.Rush || plate[0] == '2':
-		return reflighted
+		return entry(EventCancelled)
+	case m.Rush || h.plate[0] == '2':
+		return entry(EventReflighted)
 	case m.Change == parser.Revise && !before.flight.IsZero() && before.flight != m.Outbound.Flight:
-		return rerouted
+		return entry(EventRerouted)
 	case m.Change == parser.Revise && m.PassengerStatus == "B" && before.passengerStatus != "B":
-		return paxBoarded
+		return entry(EventPaxBoarded)
 	}
-	return expected
+	return entry(EventExpected)
 }
 
-// bpmEvent returns the event of a processed message that names the bag.
-func (r Rules) bpmEvent(m *Message) EventCode {
+// processingEvent returns the event of a processed message that names the bag.
+func (r Rules) processingEvent(m *Message) EventCode {
 	arrives := r.arrives(m)
 	switch {
-	case m.Irregularity == "NAL" && arrives:
-		return nalOnArrival
-	case m.Irregularity == "NAL" && m.Device != "" && m.Compartment == "":
-		return nalInContainer
-	case m.Irregularity == "NAL":
-		return nalOnAircraft
+	case m.Irregularity == parser.StatusLoadedUnauthorised:
+		return unauthorisedEvent(m, arrives)
+	case m.Irregularity == parser.StatusOffloaded:
+		return entry(EventOffloaded)
 	case m.Irregularity != "":
-		if code, known := irregularities[m.Irregularity]; known {
-			return code
-		}
-		return EventCode{strings.Clone(m.Irregularity), "Bag Irregularity", NotLoaded} // a code outlasts the message
+		return entry(strings.Clone(m.Irregularity)) // a code outlasts the message
 	}
 	if code, loading := loadingEvent(m); loading {
 		if arrives {
-			return arrived
+			return entry(EventArrived)
 		}
-		return code
+		return entry(code)
 	}
 	switch m.Screening {
 	case parser.Refused:
-		return screeningFailed
+		return entry(EventScreeningFailed)
 	case parser.Cleared:
-		return screeningPassed
+		return entry(EventScreeningPassed)
 	case parser.Screened:
-		return screened
+		return entry(EventScreened)
 	}
-	code := processEvent(m)
+	code := scanEvent(m)
 	switch {
-	case code != loadedOnAircraft:
-		return code
+	case code != EventLoadedOnAircraft:
 	case arrives:
-		return arrived
+		code = EventArrived
 	case m.Outbound.IsZero(): // and no .I
-		return tracked
+		code = EventTracked
 	}
-	return code
+	return entry(code)
+}
+
+// unauthorisedEvent returns the event of the NAL row.
+func unauthorisedEvent(m *Message, arrives bool) EventCode {
+	e := entry(EventLoadedUnauthorised)
+	switch {
+	case arrives:
+		e.Sets = NoStatus
+	case m.Device != "" && m.Compartment == "":
+		e.Sets = InContainer
+	}
+	return e
 }
 
 // arrives reports whether a BPM is on arrival (rules §2): its flight is the one that brings the bag to its airport.
@@ -129,59 +124,48 @@ func (r Rules) arrives(m *Message) bool {
 	return r.SamePlace(m.Outbound.Airport, m.Airport)
 }
 
-// loadingEvent returns the event of the .U rows.
-func loadingEvent(m *Message) (EventCode, bool) {
+// loadingEvent returns the event code of the .U rows.
+func loadingEvent(m *Message) (code string, loading bool) {
 	switch {
 	case m.Compartment != "" && m.Compartment != m.Airport:
-		return loadedOnAircraft, true
+		return EventLoadedOnAircraft, true
 	case m.Device != "":
-		return loadedInContainer, true
+		return EventLoadedInContainer, true
 	}
-	return EventCode{}, false
+	return "", false
 }
 
-// processEvent returns the event of the .J rows.
-func processEvent(m *Message) EventCode {
+// scanEvent returns the event code of the .J rows.
+func scanEvent(m *Message) string {
 	if !m.Processing.Present {
-		return loadedOnAircraft
+		return EventLoadedOnAircraft
 	}
 	switch m.Processing.Code {
 	case 'S':
-		return sorted
+		return EventSorted
 	case 'G':
-		return groundTracked
+		return EventGroundTracked
 	case 'H':
-		return handScanned
+		return EventHandScanned
 	case 'R':
-		return loadedOnAircraft
+		return EventLoadedOnAircraft
 	}
-	return tracked
+	return EventTracked
 }
 
-func (c EventCode) of(m *Message) Event {
-	return Event{Code: c.Code, Description: c.Description, Sets: c.Sets, Message: m}
+// irregularityRows are the status codes of .B in the order of their rows in the event table.
+var irregularityRows = [...]string{
+	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
 }
 
-// events makes the events of a bag from its messages, which are in the order of events.
-func (r Rules) events(plate Plate, messages []*Message) []Event {
-	made := make([]Event, 0, len(messages)+2)
-	var current *sources // nil if no BSM asks for its predecessor
-	if slices.ContainsFunc(messages, func(m *Message) bool { return m.Kind == parser.BSM && m.Change == parser.Revise }) {
-		current = r.newSources(messages)
+// IrregularityRow returns the row of the event table for a status code of .B, counted from the first of
+// them. The codes of the configuration come next, "" for an .N last.
+func IrregularityRow(status string) int {
+	switch row := slices.Index(irregularityRows[:], status); {
+	case row >= 0:
+		return row
+	case status != "":
+		return len(irregularityRows)
 	}
-	for _, m := range messages {
-		if m.Kind == parser.BPM {
-			made = append(made, r.bpmEvent(m).of(m))
-			continue
-		}
-		var before predecessor
-		if m.Change == parser.Revise {
-			before = current.predecessor(m)
-		}
-		made = append(made, bsmEvent(plate, m, before).of(m))
-		if current != nil {
-			current.add(m)
-		}
-	}
-	return made
+	return len(irregularityRows) + 1
 }

@@ -72,7 +72,7 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
 		bags[i].reflights = ownRush(plate, part)
 		bags[i].OwnRush = bags[i].reflights != nil
-		bags[i].Events = r.events(plate, part)
+		bags[i].Events, bags[i].sources = r.events(plate, part)
 	}
 	addReports(bags, reports)
 	for i := range bags {
@@ -127,9 +127,6 @@ func firstDay(messages []*Message) Day {
 	return any
 }
 
-// reportDays is how many days before a delayed-bag report the first flight of its bag may lie.
-const reportDays = 14
-
 // filedBefore reports whether a report is among those before it in order: who files one again, since nobody knew whether it was filed, puts
 // it into the log twice.
 func filedBefore(m *Message, before []*Message) bool {
@@ -145,7 +142,7 @@ func filedBefore(m *Message, before []*Message) bool {
 }
 
 // addReports gives every report to the bag with the latest first flight date not after the report, at
-// most reportDays before; to each of them where several share that date (rules §4, delayed bags).
+// most DelayDays before; to each of them where several share that date (rules §4, delayed bags).
 func addReports(bags []Bag, reports []*Message) {
 	slices.SortFunc(reports, (*Message).compare)
 	for i, m := range reports {
@@ -154,7 +151,7 @@ func addReports(bags []Bag, reports []*Message) {
 		}
 		day, found := Day(0), false
 		for _, b := range bags {
-			if b.FirstDay <= m.LocalDay && b.FirstDay >= m.LocalDay-reportDays && (!found || b.FirstDay > day) {
+			if b.FirstDay <= m.LocalDay && b.FirstDay >= m.LocalDay-DelayDays && (!found || b.FirstDay > day) {
 				day, found = b.FirstDay, true
 			}
 		}
@@ -163,7 +160,7 @@ func addReports(bags []Bag, reports []*Message) {
 		}
 		for j := range bags {
 			if bags[j].FirstDay == day {
-				bags[j].Events = append(bags[j].Events, mishandled.of(m))
+				bags[j].Events = append(bags[j].Events, entry(EventMishandled).of(m))
 			}
 		}
 	}
@@ -189,7 +186,7 @@ func (r Rules) route(b *Bag) {
 			messages = append(messages, e.Message)
 		}
 	}
-	b.Legs = r.legs(b, messages)
+	b.Legs, b.sources = r.legs(b, messages), nil
 	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
 }
 
@@ -201,7 +198,7 @@ func (b *Bag) describe() {
 		if e.Message.Kind == parser.BSM {
 			b.Unknown = false
 		}
-		b.Rush = b.Rush || e.Code == reflighted.Code
+		b.Rush = b.Rush || e.Code == EventReflighted
 	}
 	b.Originals = b.originals()
 	b.Pieces, b.Weight = -1, -1
@@ -231,7 +228,7 @@ func (b *Bag) originals() []Plate {
 	var latest *Message
 	for _, e := range slices.Backward(b.Events) {
 		m := e.Message
-		if e.Code != reflighted.Code || m.Original == "" || latest != nil && !sameMessage(m, latest) {
+		if e.Code != EventReflighted || m.Original == "" || latest != nil && !sameMessage(m, latest) {
 			continue
 		}
 		latest = m

@@ -56,7 +56,7 @@ func spans(plate Plate, messages []*Message) []span {
 }
 
 // reachBack makes the messages by which a bag is its own rush bag cover the days back to the journey that they go on with: of those among
-// the messages before them in order, the latest that began at most RushDays before their first flight date.
+// the messages before them in order, the latest that began at most DelayDays before their first flight date.
 func reachBack(plate Plate, covered []span) {
 	slices.SortFunc(covered, func(a, b span) int { return a.message.compare(b.message) })
 	var before []span // journeys of the messages before, ascending
@@ -69,7 +69,7 @@ func reachBack(plate Plate, covered []span) {
 		if day, names := s.message.firstFlight(); names && s.message.reflightsItself(plate) {
 			for _, j := range slices.Backward(before) {
 				if j.first <= day {
-					if j.first >= day-RushDays {
+					if j.first >= day-DelayDays {
 						s.first = min(s.first, j.first)
 					}
 					break
@@ -89,8 +89,9 @@ func withSpan(journeys []span, s span) []span {
 	return slices.Replace(journeys, from, to, s)
 }
 
-// RushDays is how many days before a rush bag the first flight of its original may lie (rules §3, rush).
-const RushDays = 14
+// DelayDays is how many days the first flight of a bag may lie before the rush bag or the delayed-bag
+// report that is about it (rules §3, rush; §4, delayed bags).
+const DelayDays = 14
 
 // journeys divides the messages if more than journeyGap days lie between the days that they cover.
 func journeys(spans []span) [][]*Message {

@@ -2,6 +2,7 @@ package bag
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"bagtrail/internal/smallmap"
@@ -10,14 +11,8 @@ import (
 
 // legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages name besides.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
-	current := r.newSources(messages)
-	for _, m := range messages {
-		if m.Kind == parser.BSM {
-			current.add(m)
-		}
-	}
-	latest := current.latestFirst()
-	living := r.livingLegs(current, latest, messages, b.Events)
+	latest := b.sources.latestFirst()
+	living := r.livingLegs(b.sources, latest, messages, b.Events)
 	b.findBy(latest)
 	r.sortByTravel(living, messages)
 	s := r.newStatuses(living)
@@ -94,52 +89,53 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	return loaded
 }
 
-// otherLegs returns the flights that messages name and that are no living legs: one leg for each, with the airports of the
-// latest message that knows its departure.
+// otherLegs returns a leg for each flight that messages name and that is no living leg, with the airports
+// of the latest message that knows its departure.
 func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past
+	add := func(l Leg) {
+		if living.byFlight.Has(l.Flight) {
+			return
+		}
+		i, have := byFlight.Get(l.Flight)
+		switch {
+		case !have:
+			byFlight.Set(l.Flight, len(past))
+			past = append(past, l)
+		case past[i].From == "" && l.From != "":
+			past[i].From, past[i].To = l.From, l.To
+		}
+	}
 	for _, m := range slices.Backward(messages) {
-		for l := range r.namedLegs(m) {
-			if living.byFlight.Has(l.Flight) {
-				continue
-			}
-			i, have := byFlight.Get(l.Flight)
-			switch {
-			case !have:
-				byFlight.Set(l.Flight, len(past))
-				past = append(past, l)
-			case past[i].From == "" && l.From != "":
-				past[i].From, past[i].To = l.From, l.To
-			}
+		for l := range r.outwardLegs(m) {
+			add(l)
+		}
+		if !m.Inbound.IsZero() {
+			add(r.inbound(m))
 		}
 	}
 	return past
 }
 
-// namedLegs yields every flight that m names, as a leg.
-func (r Rules) namedLegs(m *Message) func(yield func(Leg) bool) {
+// outwardLegs yields the legs of .F and .O of m.
+func (r Rules) outwardLegs(m *Message) iter.Seq[Leg] {
 	return func(yield func(Leg) bool) {
 		if !m.Outbound.IsZero() && !yield(r.outbound(m)) {
 			return
 		}
-		for l := range r.onward(m) {
-			if !yield(l) {
-				return
-			}
-		}
-		if !m.Inbound.IsZero() {
-			yield(r.inbound(m))
-		}
+		r.onward(m)(yield)
 	}
 }
 
 // longestChain is how many legs of one day are followed back at most.
 const longestChain = 8
 
-// sortByTravel orders legs by date; on one day a leg follows the leg that arrives where it departs, by the
-// shortest way back to a leg that follows none. Round trips, which have no such way, and other ties stand as
-// the latest message that names them has them: of several elements on one flight the one that departs where the leg does.
+// sortByTravel orders legs by date. On one day a leg stands behind the leg that arrives where it departs:
+// legs are ordered by the shortest way back, over at most longestChain legs, to a leg that follows none. If
+// that decides nothing, as on a round trip, they stand as in the latest message with an element on their
+// flight that departs where they do, else as in the latest message that names the flight; in a message .I
+// comes before .F before .O (rules §3, order of travel).
 func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
@@ -150,13 +146,19 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	var named smallmap.Map[Flight, []element]
 	count := 0
+	add := func(l Leg) {
+		before := named.Value(l.Flight)
+		if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
+			named.Set(l.Flight, append(before, element{l.From, count}))
+			count++
+		}
+	}
 	for _, m := range slices.Backward(messages) {
-		for l := range r.elements(m) {
-			before := named.Value(l.Flight)
-			if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
-				named.Set(l.Flight, append(before, element{l.From, count}))
-				count++
-			}
+		if !m.Inbound.IsZero() {
+			add(r.inbound(m))
+		}
+		for l := range r.outwardLegs(m) {
+			add(l)
 		}
 	}
 	type travelling struct {
@@ -185,23 +187,6 @@ type element struct {
 
 func (r Rules) sameDeparture(a, b string) bool {
 	return a == b || a != "" && b != "" && r.SamePlace(a, b)
-}
-
-// elements yields the flight elements of m as legs: .I, .F, .O.
-func (r Rules) elements(m *Message) func(yield func(Leg) bool) {
-	return func(yield func(Leg) bool) {
-		if !m.Inbound.IsZero() && !yield(r.inbound(m)) {
-			return
-		}
-		if !m.Outbound.IsZero() && !yield(r.outbound(m)) {
-			return
-		}
-		for l := range r.onward(m) {
-			if !yield(l) {
-				return
-			}
-		}
-	}
 }
 
 // shareDays reports whether legs may have a day in common.

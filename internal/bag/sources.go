@@ -2,6 +2,7 @@ package bag
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"bagtrail/internal/smallmap"
@@ -184,7 +185,7 @@ func (r Rules) inbound(m *Message) Leg {
 }
 
 // onward yields the legs of the .O of m: each departs where the one before it, or the .F, arrives.
-func (r Rules) onward(m *Message) func(yield func(Leg) bool) {
+func (r Rules) onward(m *Message) iter.Seq[Leg] {
 	return func(yield func(Leg) bool) {
 		from := ""
 		if !m.Outbound.IsZero() {

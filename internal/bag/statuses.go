@@ -44,7 +44,7 @@ func (s *statuses) follow(events []Event) {
 		e := &events[i]
 		m := e.Message
 		switch {
-		case e.Code == arrived.Code:
+		case e.Code == EventArrived:
 			s.arrive(m.Outbound.Flight)
 			s.arrive(m.Inbound.Flight)
 		case e.Sets == NoStatus:
@@ -88,7 +88,7 @@ func (s *statuses) count(e *Event) {
 // leave ends Loaded on every other flight out of the airport of an event: a bag is in one place.
 func (s *statuses) leave(e *Event) {
 	status := NotLoaded
-	if e.Code == offloaded.Code {
+	if e.Code == EventOffloaded {
 		status = Offloaded
 	}
 	for _, i := range s.from(e.Message.Airport) {

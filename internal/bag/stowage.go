@@ -70,7 +70,7 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 		}
 		w := at.Value(p.Airport)
 		if code, loading := loadingEvent(p); loading && r.departs(p) && w.holds(Container{p.Outbound.Flight, p.Device}) {
-			e := code.of(p)
+			e := entry(code).of(p)
 			e.Positioning = true
 			note(e)
 		}

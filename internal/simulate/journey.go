@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"bagtrail/internal/bag"
 )
 
 // journey is what is decided about one bag: its steps, from which both its messages and its truth are made.
@@ -92,8 +94,12 @@ const (
 	onHandCode
 )
 
-var codeNames = [...]string{"EXPECTED", "REFLIGHTED", "PAX_BOARDED", "REROUTED", "CANCELLED", "SORTED", "SCREENED", "SCREENING_PASSED",
-	"SCREENING_FAILED", "HAND_SCANNED", "GROUND_TRACKED", "LOADED_IN_CONTAINER", "LOADED_ON_AIRCRAFT", "OFFLOADED", "OND"}
+var codeNames = [...]string{
+	expected: bag.EventExpected, reflighted: bag.EventReflighted, reboarded: bag.EventPaxBoarded, reroutedTo: bag.EventRerouted,
+	cancelled: bag.EventCancelled, sortedOut: bag.EventSorted, screenedOut: bag.EventScreened, passed: bag.EventScreeningPassed,
+	failed: bag.EventScreeningFailed, hand: bag.EventHandScanned, ground: bag.EventGroundTracked, inContainer: bag.EventLoadedInContainer,
+	onAircraft: bag.EventLoadedOnAircraft, offload: bag.EventOffloaded, onHandCode: bag.EventOnHand,
+}
 
 // trip is the journey as it is booked now.
 func (j *journey) trip() []flight { return j.trips[len(j.trips)-1] }

@@ -54,7 +54,7 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 	found := make([]*bag.Bag, len(plates))
 	for i, p := range plates {
 		bags := s.byDay(p)
-		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.RushDays {
+		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.DelayDays {
 			day := bags[at-1].FirstDay
 			found[i] = bags[firstAfter(bags, day-1)] // of several with one day the first in the order of lists
 		}
@@ -103,7 +103,7 @@ func (s *session) unnamedOriginal(ctx context.Context, rush *bag.Bag) ([]*bag.Ba
 		return nil, err
 	}
 	bags := passenger.bySurname[bag.FoldName(rush.Surname)]
-	from, to := firstAfter(bags, rush.FirstDay-bag.RushDays-1), firstAfter(bags, rush.FirstDay)
+	from, to := firstAfter(bags, rush.FirstDay-bag.DelayDays-1), firstAfter(bags, rush.FirstDay)
 	if to-from != 1 {
 		return nil, nil
 	}

@@ -1,0 +1,104 @@
+package arch_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/bag"
+)
+
+// root is the folder of the module.
+const root = "../.."
+
+// table is the file that spells event codes. The oracle spells them too, as a second telling of the rules.
+var table, oracle = filepath.Join("internal", "bag", "codes.go"), filepath.Join("test", "oracle")
+
+// stringsOf returns the string literals of a Go file, and the names of its constants.
+func stringsOf(t *testing.T, path string) (literals []string, constants []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil {
+				literals = append(literals, text)
+			}
+		case *ast.GenDecl:
+			for _, s := range n.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok && n.Tok == token.CONST {
+					constants = append(constants, v.Names[0].Name)
+				}
+			}
+		}
+		return true
+	})
+	return literals, constants
+}
+
+// goFiles calls check with each file of the module that is no test, relative to its root.
+func goFiles(t *testing.T, check func(path string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			check(filepath.FromSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A code of three letters stands in messages too, as the status of a .B element: it is not looked for.
+func TestEventCodesAreSpelledInTheirTableAlone(t *testing.T) {
+	codes := make(map[string]bool)
+	for _, c := range bag.EventCodes() {
+		codes[c.Code] = len(c.Code) > 3
+	}
+	spelled := 0
+	goFiles(t, func(path string) {
+		literals, _ := stringsOf(t, path)
+		for _, text := range literals {
+			switch {
+			case !codes[text]:
+			case path == table:
+				spelled++
+			case !strings.HasPrefix(path, oracle):
+				t.Errorf("%s spells the event code %s: use the constant of %s", path, text, table)
+			}
+		}
+	})
+	if want := len(codes) - 4; spelled != want {
+		t.Errorf("%s spells %d event codes, want each of %d once", table, spelled, want)
+	}
+}
+
+func TestEveryEventCodeHasAnEntryInTheTable(t *testing.T) {
+	_, constants := stringsOf(t, table)
+	entries := make(map[string]bool)
+	for _, c := range bag.EventCodes() {
+		if entries[c.Code] || c.Code == "" || c.Description == "" {
+			t.Errorf("entry %+v", c)
+		}
+		entries[c.Code] = true
+	}
+	if len(constants) != len(entries) {
+		t.Errorf("%d event codes, %d entries", len(constants), len(entries))
+	}
+}
