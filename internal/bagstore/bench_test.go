@@ -1,8 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"testing"
@@ -13,6 +11,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/codec/invent"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

@@ -1,7 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -22,6 +21,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis/redistest"
 )
 
 func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {

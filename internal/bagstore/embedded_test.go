@@ -1,7 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

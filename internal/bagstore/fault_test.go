@@ -1,8 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +15,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

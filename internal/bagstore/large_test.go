@@ -1,8 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +16,8 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/budget"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

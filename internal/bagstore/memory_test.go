@@ -1,8 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +12,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/codec/invent"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 )
 
 // What an event takes, everything included: raw text, all indexes, 15 messages a bag, against the raw text alone under a

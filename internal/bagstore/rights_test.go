@@ -1,10 +1,11 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,72 +15,83 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/reportstore"
 	"bagtrail/internal/trail"
 )
 
-// findings returns what Check finds.
-func findings(t *testing.T, url string) []redis.Finding {
+// rights returns what follows the name of the user in the ACL line on a page of the documentation.
+func rights(t *testing.T, page string) []string {
 	t.Helper()
-	found, err := redistest.Open(t, url).Check(t.Context())
+	text, err := os.ReadFile("../../docs/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	found := regexp.MustCompile(`(?m)^(?:user|ACL SETUSER) bagtrail (on >bagtrail-secret .*)$`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("%s has no ACL line", page)
+	}
+	return strings.Fields(string(found[1]))
 }
 
-// leastRights is what the service needs of Redis, no more; on a cluster it must also read where the slots are.
-const leastRights = "+ping +hello +select +incrby +hset +hdel +hkeys +hgetall +zadd +zrange +zremrangebyscore +expireat +scan +get +set" +
-	" +hget +type +expiretime +rename +zrem +watch +unwatch +multi +exec"
+// grant gives the user bagtrail these rights alone, on every server of an address, and returns the URL for him.
+func grant(t *testing.T, url string, rights []string) string {
+	t.Helper()
+	a, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := []any{"acl", "setuser", "bagtrail", "reset"}
+	for _, right := range rights {
+		command = append(command, right)
+	}
+	for _, host := range a.Hosts {
+		client := goredis.NewClient(&goredis.Options{Addr: host})
+		err := client.Do(context.Background(), command...).Err()
+		if err := errors.Join(err, client.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.Replace(url, "://", "://bagtrail:bagtrail-secret@", 1)
+}
 
-// A user with no more rights than the service needs can do everything; what he may not read is said.
+// The rights that the documentation names are enough for every store.
 func TestLeastRights(t *testing.T) {
-	ctx := context.Background()
-	s := redistest.StartServer(t)
-	grant(t, "redis://"+s.Addr, leastRights)
-	url := "redis://bagtrail:p%40ss@" + s.Addr + "?prefix=x:"
-	useAll(t, url)
-	found := findings(t, url)
-	if len(found) != 4 {
-		t.Fatalf("found %q", found)
+	for _, page := range []string{"security.md", "operations.md"} {
+		t.Run(page, func(t *testing.T) { useAll(t, grant(t, redistest.StartServer(t).URL(""), rights(t, page))) })
+	}
+}
+
+func TestLeastRightsOnACluster(t *testing.T) {
+	useAll(t, grant(t, redistest.StartCluster(t), append(rights(t, "security.md"), "+cluster|slots", "+command", "+asking")))
+}
+
+// A user who may not read the settings is told so, and how to change that.
+func TestSettingsThatMayNotBeReadAreFindings(t *testing.T) {
+	ctx, server, all := context.Background(), redistest.StartServer(t), rights(t, "security.md")
+	url := grant(t, server.URL(""), slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == "+info" || r == "+config|get" }))
+	client := redistest.Open(t, url)
+	found, err := client.Check(ctx)
+	if err != nil || len(found) != 4 {
+		t.Fatalf("found %q, %v", found, err)
 	}
 	for i, text := range []string{"version cannot be read", "maxmemory-policy cannot be read", "hash-max-listpack-value", "hash-max-listpack-entries"} {
 		if !strings.Contains(found[i].String(), text) || !strings.Contains(found[i].Fix, "ACL SETUSER <user> +") {
 			t.Errorf("finding %d is %q", i, found[i])
 		}
 	}
-	grant(t, "redis://"+s.Addr, "+info +config|get")
-	if found := findings(t, url); len(found) > 0 {
-		t.Errorf("found %q", found)
+	grant(t, server.URL(""), all)
+	if found, err := client.Check(ctx); err != nil || len(found) > 0 {
+		t.Errorf("found %q, %v", found, err)
 	}
-	_, err := redistest.Open(t, strings.Replace(url, "p%40ss", "wrong", 1)).Check(ctx)
-	if !errors.Is(err, redis.ErrUnavailable) || strings.Contains(err.Error(), "wrong@") || strings.Contains(err.Error(), "p@ss") {
+	_, err = redistest.Open(t, strings.Replace(url, "secret", "wrong", 1)).Check(ctx)
+	if !errors.Is(err, redis.ErrUnavailable) || strings.Contains(err.Error(), "bagtrail-wrong") {
 		t.Errorf("with a wrong password: %v", err)
 	}
 }
 
-func TestLeastRightsOnACluster(t *testing.T) {
-	url := redistest.StartCluster(t)
-	grant(t, url, leastRights+" +cluster|slots")
-	useAll(t, strings.Replace(url, "://", "://bagtrail:p%40ss@", 1)+"?prefix=x:")
-}
-
-// grant lets the user bagtrail do something on every server of an address.
-func grant(t *testing.T, url, rights string) {
-	t.Helper()
-	a, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, host := range a.Hosts {
-		client := goredis.NewClient(&goredis.Options{Addr: host})
-		err := client.Do(context.Background(), append([]any{"acl", "setuser", "bagtrail", "on", ">p@ss", "~x:*"}, words(rights)...)...).Err()
-		if err := errors.Join(err, client.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// useAll does with a store what a service does.
+// useAll does with all stores what a service does.
 func useAll(t *testing.T, url string) {
 	t.Helper()
 	ctx, store, filings := context.Background(), open(t, url, bagstore.Config{Retention: 180 * time.Second}), oneBag(3)
@@ -96,6 +108,7 @@ func useAll(t *testing.T, url string) {
 		t.Error(err)
 	}
 	meetDamage(t, url)
+	useReports(t, url)
 	holding, release := context.WithCancel(ctx)
 	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)
@@ -160,10 +173,16 @@ func meetDamage(t *testing.T, url string) {
 	}
 }
 
-func words(text string) []any {
-	var all []any
-	for _, w := range strings.Fields(text) {
-		all = append(all, w)
+// useReports claims a request twice, notes it, and releases it.
+func useReports(t *testing.T, url string) {
+	t.Helper()
+	ctx, store := context.Background(), reportstore.New(redistest.Open(t, url))
+	for range 2 {
+		if _, _, err := store.Claim(ctx, "digest"); err != nil {
+			t.Error(err)
+		}
 	}
-	return all
+	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,7 +1,6 @@
 package bagstore_test
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"os"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/redis/redistest"
 )
 
 func TestSuiteOnMiniredis(t *testing.T) {

@@ -1,13 +1,14 @@
 package redis_test
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+
+	"bagtrail/internal/redis/redistest"
 )
 
 func findings(t *testing.T, url string) []string {

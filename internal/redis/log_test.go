@@ -1,13 +1,14 @@
 package redis_test
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
-	"bagtrail/test/loopback"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/test/loopback"
 )
 
 // TestRedialsAreOneLogLineAMinute asks a server that is away again and again; the line says how many were left out.

@@ -1,7 +1,6 @@
 package bagstoretest
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

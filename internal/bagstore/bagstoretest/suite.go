@@ -1,8 +1,6 @@
 package bagstoretest
 
 import (
-	"bagtrail/internal/redis"
-	"bagtrail/internal/redis/redistest"
 	"cmp"
 	"context"
 	"errors"
@@ -20,6 +18,8 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 

@@ -1,7 +1,6 @@
 package bagstoretest
 
 import (
-	"bagtrail/internal/redis/redistest"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/redis/redistest"
 )
 
 // story is a plain one: messages whose texts begin with the same word are about one bag, which ends when retention has
