@@ -73,8 +73,8 @@ func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	return answer.FirstOffset, answer.LastOffset, nil
 }
 
-// offsetAt returns the offset of the first record that is not older than t, or end if there is none.
-func (r *Reader) offsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
+// OffsetAt returns the offset of the first record that is not older than t, or end if there is none.
+func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
 	answer, err := r.offsets(ctx, kafkago.TimeOffsetOf(r.partition, t))
 	if err != nil {
 		return 0, fmt.Errorf("find a time in %s/%d: %w", r.topic, r.partition, err)

@@ -103,7 +103,7 @@ func (c *Client) span(ctx context.Context, topic string, partition int, start St
 	case start.Offsets != nil:
 		from = max(first, start.Offsets[partition])
 	case !start.Time.IsZero():
-		if from, err = in.offsetAt(ctx, start.Time, end); err != nil {
+		if from, err = in.OffsetAt(ctx, start.Time, end); err != nil {
 			return Span{}, err
 		}
 	}

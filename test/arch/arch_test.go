@@ -60,6 +60,8 @@ var rings = []struct {
 	{"internal/apidoc", technology},
 	{"internal/bagstore", technology},
 	{"internal/bagstore/bagstoretest", tests},
+	{"internal/changes", technology},
+	{"internal/changestore", technology},
 	{"internal/config", technology},
 	{"internal/messagefile", technology},
 	{"internal/redis", technology},
@@ -82,7 +84,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/reportstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/reportstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},
@@ -93,7 +95,7 @@ var knowers = []knower{
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
 	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore"}},
-	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/kafka", "ingestor/kafkadoor", "ingestor/httpdoor", "test"}},
+	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/changes", "internal/kafka", "ingestor/kafkadoor", "ingestor/httpdoor", "test"}},
 	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
 	{"github.com/moby/moby/api", []string{"test"}},
 }

@@ -1,0 +1,56 @@
+// Package changes tells those who wait what happens to bags.
+//
+// Whoever files a message marks the plates that it concerns: a mark is a record of the topic of
+// marks. The topic is divided into partitions, and each partition has one owner among all
+// processes. The owner folds the bags of the marked plates, writes to the index of changes which
+// plates changed and in which order, and publishes each change to the topic of changes.
+//
+// Marks, index and topic say which plates changed. The state of a bag is folded when it is told,
+// with the rights of the reader. So a repeated or late mark never brings an old state, and
+// everything that an owner does may be repeated.
+package changes
+
+import (
+	"strconv"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// Epoch is one numbering of the marks. Sequences of different epochs cannot be compared: a new
+// epoch begins if the topic of marks has lost its end or has another number of partitions. The
+// zero Epoch is none.
+type Epoch struct {
+	Begun      int64 // when it began, in seconds since 1970 UTC
+	Partitions int   // of the topic of marks
+}
+
+// Position is the place of a change in the order of the changes of its plate. A reader keeps, for
+// each plate, the state with the highest position, and drops every other one.
+type Position struct {
+	Epoch    int64 // Epoch.Begun
+	Sequence int64 // the offset of the mark, in the partition of the plate
+}
+
+// ID names the change of a plate at a position.
+func (p Position) ID(plate bag.Plate) string {
+	id := append(make([]byte, 0, 48), plate...)
+	id = strconv.AppendInt(append(id, '-'), p.Epoch, 10)
+	return string(strconv.AppendInt(append(id, '-'), p.Sequence, 10))
+}
+
+// Entry says that the bags of a plate changed.
+type Entry struct {
+	Plate    bag.Plate
+	Sequence int64
+	Airlines []string // of every flight that a message of the plate names
+	Airports []string // of these flights, and of the events
+}
+
+// Progress is how far the owner of a partition has come.
+type Progress struct {
+	Told     int64     // the highest sequence that is told
+	Floor    int64     // the lowest sequence that the index still has
+	Clock    time.Time // the latest time by which bags were folded; zero if there is none
+	Departed time.Time // the time up to which departures are marked; zero if there is none
+}

@@ -1,0 +1,139 @@
+package changes
+
+import (
+	"context"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// departures is how far an owner has marked what departs by the flight reference.
+type departures struct {
+	until   time.Time // everything that departed until then is marked, or waits
+	waiting []Mark
+	reload  int // how many reloads of the reference are marked
+}
+
+// begin sets the time from which departures are to be marked. A partition that never had an owner
+// begins now: what has departed before is folded as such by every reader.
+func (d *departures) begin(noted, now time.Time) {
+	if noted.IsZero() {
+		noted = now
+	}
+	*d = departures{until: noted, reload: d.reload}
+}
+
+// markDepartures marks the plates of those flights of its share that have departed since the last
+// time: so many a second that others do not wait for them.
+func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
+	d := &o.departs
+	if len(d.waiting) == 0 {
+		if err := o.findDepartures(ctx, now); err != nil || len(d.waiting) == 0 {
+			return err
+		}
+	}
+	n := min(len(d.waiting), max(1, departuresATurn/o.epoch.Partitions))
+	if err := (Marker{o.conf.Kafka, o.conf.Marks}).Mark(ctx, d.waiting[:n]); err != nil {
+		return err
+	}
+	d.waiting = d.waiting[n:]
+	return nil
+}
+
+// done returns the time up to which all departures are marked, or zero while some wait.
+func (d *departures) done() time.Time {
+	if len(d.waiting) > 0 {
+		return time.Time{}
+	}
+	return d.until
+}
+
+// findDepartures collects what is to be marked now.
+func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
+	if o.conf.Departures == nil {
+		return nil
+	}
+	d := &o.departs
+	var flights []bag.Flight
+	for _, f := range o.conf.Departures.Between(d.until, now) {
+		if o.owns(f) {
+			flights = append(flights, f)
+		}
+	}
+	changed, reload := o.reloads.since(d.reload, now)
+	ordinary := len(flights)
+	for _, f := range changed {
+		if o.owns(f) {
+			flights = append(flights, f)
+		}
+	}
+	if len(flights) > 0 {
+		plates, err := o.conf.Bags.OnFlights(ctx, flights)
+		if err != nil {
+			return err
+		}
+		for i, list := range plates {
+			for _, p := range list {
+				d.waiting = append(d.waiting, Mark{Plate: p, Certain: i >= ordinary})
+			}
+		}
+	}
+	d.until, d.reload = now, reload
+	return nil
+}
+
+// owns reports whether a flight is in the owner's share.
+func (o *owner) owns(f bag.Flight) bool {
+	h := fnv.New32a()
+	for _, part := range []string{f.Airline, f.Number, f.Day.String()} {
+		_, _ = h.Write([]byte(part))
+	}
+	return int(h.Sum32()%uint32(o.epoch.Partitions)) == o.partition
+}
+
+// reloadPause is how long after a reload of the flight reference its changes are marked: by then
+// every process has read it, so that no reader folds by the old one what is told by the new one.
+const reloadPause = 10 * time.Second
+
+// reloads are the latest changes of the flight reference.
+type reloads struct {
+	mu   sync.Mutex
+	list []reload
+	done int // how many are no longer in the list
+}
+
+type reload struct {
+	due     time.Time
+	flights []bag.Flight
+}
+
+// Reloaded says that the flight reference has changed for flights.
+func (s *Stage) Reloaded(flights []bag.Flight) {
+	s.reloads.mu.Lock()
+	defer s.reloads.mu.Unlock()
+	now := s.conf.Now()
+	for len(s.reloads.list) > 0 && now.Sub(s.reloads.list[0].due) > time.Minute {
+		s.reloads.list = s.reloads.list[1:]
+		s.reloads.done++
+	}
+	s.reloads.list = append(s.reloads.list, reload{now.Add(reloadPause), flights})
+}
+
+// since returns the flights of the reloads that are due, without the first n that there ever were,
+// and how many there have been.
+func (r *reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, l := range r.list {
+		if r.done+i < n {
+			continue
+		}
+		if now.Before(l.due) {
+			return flights, max(n, r.done+i)
+		}
+		flights = append(flights, l.flights...)
+	}
+	return flights, max(n, r.done+len(r.list))
+}

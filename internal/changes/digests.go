@@ -1,0 +1,49 @@
+package changes
+
+import (
+	"hash/maphash"
+
+	"bagtrail/internal/bag"
+)
+
+// digests remembers, in bounded memory, what was told last of the plates that changed lately. What
+// it has forgotten is told again.
+//
+// It has two generations. When the young one is full, it becomes the old one, which goes.
+type digests struct {
+	seed       maphash.Seed
+	limit      int // of plates in a generation
+	young, old map[bag.Plate]uint64
+}
+
+func newDigests(limit int) *digests {
+	return &digests{seed: maphash.MakeSeed(), limit: limit, young: make(map[bag.Plate]uint64)}
+}
+
+// of returns the digest of a state.
+func (d *digests) of(state []byte) uint64 { return maphash.Bytes(d.seed, state) }
+
+// toldLast reports whether a digest is that of the state that was told last.
+func (d *digests) toldLast(plate bag.Plate, digest uint64) bool {
+	told, known := d.young[plate]
+	if !known {
+		if told, known = d.old[plate]; known {
+			d.tell(plate, told)
+		}
+	}
+	return known && told == digest
+}
+
+// tell notes what is told of a plate.
+func (d *digests) tell(plate bag.Plate, digest uint64) {
+	if _, known := d.young[plate]; !known && len(d.young) >= d.limit {
+		d.old, d.young = d.young, make(map[bag.Plate]uint64)
+	}
+	d.young[plate] = digest
+}
+
+// forget forgets a plate.
+func (d *digests) forget(plate bag.Plate) {
+	delete(d.young, plate)
+	delete(d.old, plate)
+}

@@ -1,0 +1,104 @@
+package changes
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"bagtrail/internal/bag"
+)
+
+// Mark says that the bags of a plate, or those in a container, may have changed.
+type Mark struct {
+	Plate     bag.Plate     // "" if the mark is of a container
+	Container bag.Container // the zero Container if the mark is of a plate
+
+	// Certain marks are told even if the bags fold to what was told last: a reader may have folded
+	// a state in between that is gone since. They come of messages that are filed again, and of a
+	// changed flight reference.
+	Certain bool
+	// Steps is how many rush bags lie between the plate and the one whose message was filed: 0 for
+	// a plate that a message names.
+	Steps int
+}
+
+// maxSteps bounds how far a change goes up a chain of rush bags.
+const maxSteps = 8
+
+// Key returns the key of the mark's record. Marks of one plate have one key, and so one partition.
+func (m Mark) Key() string {
+	if m.Plate != "" {
+		return string(m.Plate)
+	}
+	c := m.Container
+	return strings.Join([]string{c.Flight.Airline, c.Flight.Number, c.Flight.Day.String(), c.Device}, "/")
+}
+
+// Value returns the value of the mark's record.
+func (m Mark) Value() string {
+	value := "ordinary"
+	if m.Certain {
+		value = "certain"
+	}
+	if m.Steps > 0 {
+		value += " " + strconv.Itoa(m.Steps)
+	}
+	return value
+}
+
+// errMark is the error of a record that is no mark.
+var errMark = errors.New("not a mark")
+
+// parseMark reads a mark from the key and the value of its record.
+func parseMark(key, value string) (Mark, error) {
+	kind, steps, _ := strings.Cut(value, " ")
+	m := Mark{Plate: bag.Plate(key), Certain: kind == "certain"}
+	if steps != "" {
+		n, err := strconv.Atoi(steps)
+		if err != nil || n < 1 || n > maxSteps {
+			return Mark{}, errMark
+		}
+		m.Steps = n
+	}
+	if kind != "ordinary" && kind != "certain" {
+		return Mark{}, errMark
+	}
+	if m.Plate.Valid() {
+		return m, nil
+	}
+	parts := strings.SplitN(key, "/", 4)
+	if len(parts) != 4 {
+		return Mark{}, errMark
+	}
+	day, err := bag.ParseDay(parts[2])
+	if err != nil {
+		return Mark{}, errMark
+	}
+	m.Plate = ""
+	m.Container = bag.Container{
+		Flight: bag.Flight{Airline: parts[0], Number: parts[1], Day: day}, Device: parts[3],
+	}
+	return m, nil
+}
+
+// Filed returns the marks of messages that the index has taken. Messages that were filed before
+// are among them: perhaps they were not marked then. certain is Mark.Certain.
+func Filed(filings []bag.Filing, certain bool) []Mark {
+	var marks []Mark
+	seen := make(map[string]bool)
+	add := func(m Mark) {
+		if key := m.Key(); !seen[key] {
+			seen[key] = true
+			marks = append(marks, m)
+		}
+	}
+	for i := range filings {
+		for _, e := range filings[i].Entries {
+			add(Mark{Plate: e.Plate, Certain: certain})
+		}
+		for _, c := range filings[i].Stowage {
+			add(Mark{Container: c, Certain: certain})
+		}
+	}
+	return marks
+}

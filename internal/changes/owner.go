@@ -1,0 +1,407 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+)
+
+const (
+	platesAtOnce    = 200              // that are folded and told together
+	digestsOfOwner  = 20_000           // plates in a generation of its digests
+	clockEvery      = time.Minute      // how often the clock is written at least, which keeps the index
+	tickEvery       = time.Second      // how often an owner looks at its index and at the departures
+	tickLimit       = 30 * time.Second // of one look
+	raiseEvery      = 10 * time.Second
+	kept            = 72 * time.Hour // how long a change stays in the index
+	readAgainWait   = 500 * time.Millisecond
+	departuresATurn = 2000 // plates a second, by all owners together
+)
+
+// owner owns one partition of the topic of marks. It implements kafka.Handler.
+type owner struct {
+	*Stage
+	partition int
+	log       *zap.Logger
+	stop      context.CancelFunc
+	ticks     sync.WaitGroup
+
+	mu       sync.Mutex
+	ready    bool  // it has taken over from the owner before, and has found no loss since
+	consumed int64 // the offset of the next mark that the consumer brings
+	next     int64 // the offset of the next mark to tell: everything before it is told
+	settled  int64 // marks before this offset were there at the takeover, and are told for certain
+	epoch    Epoch
+	digests  *digests
+	clocked  time.Time // when the clock was written last
+	raised   time.Time // when the floor was raised last
+	departs  departures
+}
+
+func (s *Stage) newOwner(partition int) *owner {
+	return &owner{Stage: s, partition: partition, log: s.conf.Logger.With(zap.Int("partition", partition))}
+}
+
+// TakeOver implements kafka.Handler.
+func (o *owner) TakeOver(_ context.Context, offset int64) (int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ready, o.consumed = false, offset
+	if o.stop == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		o.stop = cancel
+		o.ticks.Go(func() { o.tick(ctx) })
+	}
+	return offset, nil
+}
+
+// Release implements kafka.Handler.
+func (o *owner) Release() {
+	if o.stop != nil {
+		o.stop()
+		o.ticks.Wait()
+	}
+}
+
+// Handle implements kafka.Handler.
+func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if first := records[0].Offset; first < o.consumed { // the topic has lost its end
+		o.ready, o.consumed = false, first
+	}
+	if err := o.prepare(ctx); err != nil {
+		return 0, err
+	}
+	n := portion(records)
+	if err := o.tell(ctx, records[:n]); err != nil {
+		return 0, err
+	}
+	o.consumed = records[n-1].Offset + 1
+	return n, nil
+}
+
+// portion returns how many of the records, at least one, name as many plates as are told at once.
+func portion(records []kafka.Record) int { return min(len(records), platesAtOnce) }
+
+// tick looks at the index and at the departures again and again, until ctx ends.
+func (o *owner) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		limited, cancel := context.WithTimeout(ctx, tickLimit)
+		if err := o.look(limited); err != nil && ctx.Err() == nil {
+			o.log.Warn("the index of changes cannot be kept", zap.Error(err))
+		}
+		cancel()
+	}
+}
+
+// look does what is due without any mark.
+func (o *owner) look(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.prepare(ctx); err != nil {
+		return err
+	}
+	now := o.conf.Now()
+	if now.Sub(o.clocked) >= clockEvery {
+		if err := o.write(ctx, nil, o.next-1, now); err != nil {
+			return err
+		}
+	}
+	if now.Sub(o.raised) >= raiseEvery {
+		if err := o.raiseFloor(ctx, now); err != nil {
+			return err
+		}
+		o.raised = now
+	}
+	return o.markDepartures(ctx, now)
+}
+
+// prepare makes the owner ready to tell the next mark that the consumer brings. After a takeover,
+// and if Redis has lost what was told, it goes back to what is told, and tells the rest again.
+func (o *owner) prepare(ctx context.Context) error {
+	if o.ready {
+		p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
+		if err != nil {
+			return err
+		}
+		if known && p.Told >= o.next-1 {
+			return nil
+		}
+		o.log.Warn("the index of changes has lost what was told, which is told again",
+			zap.Int64("told", p.Told), zap.Int64("next", o.next))
+		o.ready = false
+	}
+	if err := o.begin(ctx); err != nil {
+		return err
+	}
+	if err := o.readAgain(ctx); err != nil {
+		return err
+	}
+	o.ready = true
+	return nil
+}
+
+// begin takes the partition over from whoever owned it before, and sets next: at most to what the
+// consumer brings next.
+func (o *owner) begin(ctx context.Context) error {
+	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	if o.epoch, err = o.currentEpoch(ctx); err != nil {
+		return err
+	}
+	p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
+	if err != nil {
+		return err
+	}
+	if known && p.Told >= end {
+		o.log.Error("the topic of marks ends before what is told: a new epoch begins, and every cursor is reset",
+			zap.Int64("told", p.Told), zap.Int64("end", end))
+		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
+			return err
+		}
+		known = false
+	}
+	if !known {
+		if p.Told, err = o.rebuild(ctx, min(o.consumed, end)); err != nil {
+			return err
+		}
+	}
+	o.next = max(first, min(o.consumed, p.Told+1))
+	if p.Told < o.next-1 { // the topic has deleted the marks between
+		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Floor: -1, Told: o.next - 1}); err != nil {
+			return err
+		}
+	}
+	o.digests, o.settled, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
+	o.departs.begin(p.Departed, o.conf.Now())
+	return nil
+}
+
+// readAgain tells the marks that the consumer has passed already.
+func (o *owner) readAgain(ctx context.Context) error {
+	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
+	for at := o.next; at < o.consumed; {
+		batch, err := r.Fetch(ctx, readAgainWait)
+		if err != nil {
+			return err
+		}
+		records := batch.Records
+		for len(records) > 0 && records[0].Offset < o.consumed {
+			n := 1
+			for n < portion(records) && records[n].Offset < o.consumed {
+				n++
+			}
+			if err := o.tell(ctx, records[:n]); err != nil {
+				return err
+			}
+			records = records[n:]
+		}
+		if batch.Next == at {
+			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, at, o.consumed)
+		}
+		at = batch.Next
+	}
+	return nil
+}
+
+// marked is the marks of one plate in a batch.
+type marked struct {
+	plate    bag.Plate
+	sequence int64 // of the last of them
+	certain  bool  // one of them is certain
+	steps    int   // the fewest
+}
+
+// tell brings marks about: fold, index, topic, the marks that follow. Whatever it has done before
+// an error may be done again.
+func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
+	plates, follow, err := o.read(ctx, records)
+	if err != nil {
+		return err
+	}
+	now := o.conf.Now()
+	told, err := o.fold(ctx, plates, now)
+	if err != nil {
+		return err
+	}
+	entries := make([]Entry, len(told))
+	for i := range told {
+		entries[i] = told[i].entry
+		follow = append(follow, told[i].follow...)
+	}
+	last := records[len(records)-1].Offset
+	if err := o.write(ctx, entries, last, now); err != nil {
+		return err
+	}
+	if err := o.publish(ctx, told, now); err != nil {
+		return err
+	}
+	if err := (Marker{o.conf.Kafka, o.conf.Marks}).Mark(ctx, follow); err != nil {
+		return err
+	}
+	for i := range told {
+		if told[i].entry.Sequence >= o.settled {
+			o.digests.tell(told[i].entry.Plate, told[i].digest)
+		} else {
+			o.digests.forget(told[i].entry.Plate)
+		}
+	}
+	o.next = max(o.next, last+1)
+	return nil
+}
+
+// read returns the plates that records mark, in the order of their last marks, and the marks of
+// the plates that are in marked containers.
+func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
+	at := make(map[bag.Plate]int)
+	containers := make(map[bag.Container]bool) // whether certain
+	for i := range records {
+		r := &records[i]
+		m, err := parseMark(string(r.Key), string(r.Value))
+		if err != nil {
+			o.log.Error("a record of the topic of marks is no mark, and is left out", zap.Int64("offset", r.Offset))
+			continue
+		}
+		if m.Plate == "" {
+			containers[m.Container] = containers[m.Container] || m.Certain
+			continue
+		}
+		next := marked{m.Plate, r.Offset, m.Certain, m.Steps}
+		if j, have := at[m.Plate]; have {
+			next.certain = next.certain || plates[j].certain
+			next.steps = min(next.steps, plates[j].steps)
+			plates[j].plate = ""
+		}
+		at[m.Plate] = len(plates)
+		plates = append(plates, next)
+	}
+	kept := plates[:0]
+	for _, p := range plates {
+		if p.plate != "" {
+			kept = append(kept, p)
+		}
+	}
+	follow, err = o.contents(ctx, containers)
+	return kept, follow, err
+}
+
+// contents returns the marks of the plates in containers.
+func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool) ([]Mark, error) {
+	if len(containers) == 0 {
+		return nil, nil
+	}
+	list := make([]bag.Container, 0, len(containers))
+	for c := range containers {
+		list = append(list, c)
+	}
+	contents, err := o.conf.Bags.InContainers(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var marks []Mark
+	for i, plates := range contents {
+		for _, p := range plates {
+			marks = append(marks, Mark{Plate: p, Certain: containers[list[i]]})
+		}
+	}
+	return marks, nil
+}
+
+// change is what is told of a plate.
+type change struct {
+	entry  Entry
+	pnrs   []string
+	state  []byte // the bags, as a JSON array
+	digest uint64
+	follow []Mark // of the originals of its rush bags
+}
+
+// fold returns what is to be told of plates. What folds to the same as last time is left out,
+// unless its mark is certain or was there at the takeover.
+func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) ([]change, error) {
+	if len(plates) == 0 {
+		return nil, nil
+	}
+	names := make([]bag.Plate, len(plates))
+	for i, p := range plates {
+		names[i] = p.plate
+	}
+	bags, err := o.conf.Bags.OfPlates(ctx, names, now)
+	if err != nil {
+		return nil, err
+	}
+	var told []change
+	for i, p := range plates {
+		c := o.change(p, bags[i])
+		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
+			told = append(told, c)
+		}
+	}
+	return told, nil
+}
+
+// change returns what there is to tell of a plate.
+func (o *owner) change(p marked, bags []*bag.Bag) change {
+	c := change{state: []byte{'['}}
+	for i, b := range bags {
+		if i > 0 {
+			c.state = append(c.state, ',')
+		}
+		c.state = o.conf.Append(c.state, b)
+	}
+	c.state = append(c.state, ']')
+	c.entry, c.pnrs = summarise(p.plate, bags)
+	c.entry.Sequence = p.sequence
+	c.digest = o.digests.of(c.state)
+	if p.steps < maxSteps {
+		for _, b := range bags {
+			for _, original := range b.Reflighted {
+				if original.Bag != nil && original.Plate != p.plate {
+					c.follow = append(c.follow, Mark{Plate: original.Plate, Certain: p.certain, Steps: p.steps + 1})
+				}
+			}
+		}
+	}
+	return c
+}
+
+// write writes to the index, and fails with errLost if it has lost what was told.
+func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
+	ok, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
+		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departs.done(), Entries: entries,
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		o.ready = false
+		return errLost
+	}
+	o.clocked = now
+	return nil
+}
+
+// raiseFloor gives up the changes that are older than the index keeps them.
+func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
+	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-kept), o.next)
+	if err != nil {
+		return err
+	}
+	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, floor)
+}

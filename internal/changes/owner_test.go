@@ -1,0 +1,356 @@
+package changes_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/kafka"
+)
+
+const plate bag.Plate = "0220123456"
+
+// hooks stops an owner: at the n-th call of a method of its index.
+type hooks struct {
+	changes.Index
+	before, after func() error // of Tell
+}
+
+func (h hooks) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
+	if h.before != nil && t.After >= -1 && len(t.Entries) > 0 {
+		if err := h.before(); err != nil {
+			return false, err
+		}
+	}
+	ok, err := h.Index.Tell(ctx, e, partition, t)
+	if h.after != nil && err == nil && len(t.Entries) > 0 {
+		err = h.after()
+	}
+	return ok, err
+}
+
+func killedBefore(c *changes.Config) {
+	c.Index = hooks{Index: c.Index, before: func() error { return errKilled }}
+}
+
+func killedAfter(c *changes.Config) {
+	c.Index = hooks{Index: c.Index, after: func() error { return errKilled }}
+}
+
+func TestAMarkedPlateIsToldAsItIsNow(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	w.set(plate, "ONE")
+	w.bags.set(plate, "TWO")
+	o := w.owner(at, 0)
+	o.mustRun()
+	w.wantTold(map[bag.Plate]string{plate: "TWO"})
+	all := w.published()
+	if len(all) != 1 {
+		t.Fatalf("%d changes, want that two marks in one batch are told once", len(all))
+	}
+	r := all[0]
+	p, known := w.progress(at)
+	if r.Sequence != 1 || !known || p.Told != 1 || !p.Clock.Equal(w.now) || r.ID != (changes.Position{Epoch: r.Epoch, Sequence: 1}).ID(plate) || !r.Time.Equal(w.now) {
+		t.Errorf("record %+v, progress %+v", r, p)
+	}
+	if len(r.Airlines) != 1 || r.Airlines[0] != "LX" || len(r.Airports) != 2 || r.Airports[0] != "JFK" || r.Airports[1] != "ZRH" {
+		t.Errorf("airlines %v, airports %v", r.Airlines, r.Airports)
+	}
+}
+
+func TestWhatFoldsToTheSameIsToldOnceUnlessItIsCertain(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun() // of what was there at the takeover nothing is remembered
+	for i, want := range []int{2, 2, 2} {
+		w.mark(changes.Mark{Plate: plate})
+		o.mustRun()
+		if n := len(w.published()); n != want {
+			t.Errorf("after mark %d: %d changes, want %d", i, n, want)
+		}
+	}
+	w.mark(changes.Mark{Plate: plate, Certain: true})
+	o.mustRun()
+	w.mark(changes.Mark{Plate: plate, Certain: true}, changes.Mark{Plate: plate})
+	o.mustRun()
+	if n := len(w.published()); n != 4 {
+		t.Errorf("%d changes, want 4: certain marks are told", n)
+	}
+}
+
+// Each row of the table of crash points: what is done before the owner is killed, and who mends it.
+func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		kill  func(*changes.Config)
+		told  int64 // what the index says then
+		after int   // changes that are published then
+	}{
+		{"marked", func(c *changes.Config) { c.Bags = failing{c.Bags} }, -1, 0},
+		{"folded", killedBefore, -1, 0},
+		{"indexed", killedAfter, 0, 0},
+		{"published", func(*changes.Config) {}, 0, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(t)
+			at := w.partitionOf(plate)
+			w.bags.set(plate, "ONE")
+			first := w.owner(at, 0, tc.kill)
+			err := first.run()
+			if tc.name != "published" && !errors.Is(err, errKilled) {
+				t.Fatalf("error %v, want that it is killed", err)
+			}
+			first.handler.Release()
+			if p, _ := w.progress(at); p.Told != tc.told || len(w.published()) != tc.after {
+				t.Fatalf("told %d, %d published, want %d and %d", p.Told, len(w.published()), tc.told, tc.after)
+			}
+			w.owner(at, 0).mustRun() // nothing was committed
+			w.wantTold(map[bag.Plate]string{plate: "ONE"})
+			all := w.published()
+			for _, r := range all {
+				if r.Sequence != 0 || r.ID != all[0].ID {
+					t.Errorf("the change is published as %s and %s", all[0].ID, r.ID)
+				}
+			}
+		})
+	}
+}
+
+type failing struct{ changes.Bags }
+
+func (failing) OfPlates(context.Context, []bag.Plate, time.Time) ([][]*bag.Bag, error) {
+	return nil, errKilled
+}
+
+// The owner is stopped in the middle of writing its entries: of two keys one is written.
+func TestReadersDoNotLookBeyondWhatIsTold(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	w.bags.set(plate, "ONE")
+	o := w.owner(at, 0, killedBefore)
+	if err := o.run(); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := w.key(e, at, "all")
+	if err := w.redis.WriteClient().ZAdd(t.Context(), key, goredis.Z{Score: 0, Member: string(plate)}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := w.progress(at); p.Told != -1 {
+		t.Fatalf("told %d, want nothing", p.Told)
+	}
+	w.owner(at, 0).mustRun()
+	w.wantTold(map[bag.Plate]string{plate: "ONE"})
+}
+
+// An owner stands still after it has folded; another takes over and tells something newer; the first goes on.
+func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	w.bags.set(plate, "ONE")
+	slow := w.owner(at, 0, func(c *changes.Config) {
+		c.Index = hooks{Index: c.Index, before: func() error {
+			w.set(plate, "TWO")
+			w.owner(at, 0).mustRun()
+			return nil
+		}}
+	})
+	if err := slow.run(); err != nil {
+		t.Fatal(err)
+	}
+	w.wantTold(map[bag.Plate]string{plate: "TWO"})
+	if p, _ := w.progress(at); p.Told != 1 {
+		t.Errorf("told %d, want 1: it only rises", p.Told)
+	}
+}
+
+func TestWhatRedisHasLostIsToldAgain(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	w.set(plate, "TWO")
+	o.mustRun()
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As after a takeover of Redis without the last second: entry and told go back together.
+	ctx := t.Context()
+	for key, member := range map[string]string{w.key(e, at, "at"): "told", w.key(e, at, "all"): string(plate)} {
+		if err := w.redis.WriteClient().ZAdd(ctx, key, goredis.Z{Score: 0, Member: member}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.set("0220999999", "OTHER")
+	w.mark(changes.Mark{Plate: plate})
+	o.mustRun()
+	if score, err := w.redis.ReadClient().ZScore(ctx, w.key(e, at, "all"), string(plate)).Result(); err != nil || score < 2 {
+		t.Errorf("sequence %v, want that of the last mark (%v)", score, err)
+	}
+	if p, _ := w.progress(at); p.Told < 2 {
+		t.Errorf("told %d", p.Told)
+	}
+}
+
+func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	o.handler.Release()
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.delete(w.key(e, at, "at"), w.key(e, at, "all"), w.key(e, at, "a:LX"), w.key(e, at, "p:ZRH"))
+	w.owner(at, o.offset).mustRun()
+	w.eventuallyTold(at, 0)
+	for _, rest := range []string{"all", "a:LX", "p:ZRH", "p:JFK"} {
+		if score, err := w.redis.ReadClient().ZScore(t.Context(), w.key(e, at, rest), string(plate)).Result(); err != nil || score != 0 {
+			t.Errorf("%s: sequence %v (%v)", rest, score, err)
+		}
+	}
+}
+
+func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
+		w.delete(w.key(e, at, rest))
+	}
+	w.delete(w.redis.Prefix() + "d:epoch")
+	w.set(plate, "TWO")
+	if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
+		t.Fatalf("error %v, want %v", err, changes.ErrNoEpoch)
+	}
+	if n := len(w.published()); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+	if err := w.stage().Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.mustRun()
+	w.wantTold(map[bag.Plate]string{plate: "TWO"})
+	if again, err := w.index.Epoch(t.Context()); err != nil || again != e {
+		t.Errorf("epoch %+v, want %+v: cursors go on (%v)", again, e, err)
+	}
+}
+
+func TestATopicOfMarksThatLostItsEndBeginsANewEpoch(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	o.handler.Release()
+	before, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := w.index.Tell(t.Context(), before, at, changes.Telling{After: -1, Floor: -1, Told: 500}); err != nil || !ok {
+		t.Fatal(err)
+	}
+	w.set(plate, "TWO")
+	w.owner(at, 0).mustRun()
+	after, err := w.index.Epoch(t.Context())
+	if err != nil || after.Begun <= before.Begun || after.Partitions != partitions {
+		t.Errorf("epoch %+v behind %+v (%v)", after, before, err)
+	}
+	w.wantTold(map[bag.Plate]string{plate: "TWO"})
+}
+
+func TestAContainerMarksTheBagsInIt(t *testing.T) {
+	w := newWorld(t)
+	c := bag.Container{Flight: lx14, Device: "AKE12345LX"}
+	want := make(map[bag.Plate]string)
+	for _, p := range []bag.Plate{"0220000001", "0220000002", "0220000003", "0220000004"} {
+		w.bags.set(p, "IN")
+		w.bags.contents[c] = append(w.bags.contents[c], p)
+		want[p] = "IN"
+	}
+	w.mark(changes.Mark{Container: c})
+	owners := make([]*owner, partitions)
+	for i := range owners {
+		owners[i] = w.owner(i, 0)
+	}
+	for range 2 { // the container, then its bags
+		for _, o := range owners {
+			o.mustRun()
+		}
+	}
+	w.wantTold(want)
+}
+
+func TestAChangeGoesUpAChainOfRushBagsAndEnds(t *testing.T) {
+	w := newWorld(t)
+	plates := []bag.Plate{"2220000001", "2220000002", "0220000003"}
+	for i, p := range plates {
+		w.bags.set(p, "ONE")
+		w.bags.originals[p] = []bag.Plate{plates[(i+1)%len(plates)]} // in a ring
+	}
+	owners := make([]*owner, partitions)
+	for i := range owners {
+		owners[i] = w.owner(i, 0)
+	}
+	w.mark(changes.Mark{Plate: plates[0], Certain: true})
+	for range 20 {
+		for _, o := range owners {
+			o.mustRun()
+		}
+	}
+	if n := len(w.told()); n != len(plates) {
+		t.Errorf("%d plates are told, want %d", n, len(plates))
+	}
+	if n := len(w.published()); n != 9 {
+		t.Errorf("%d changes, want the first and eight steps", n)
+	}
+}
+
+func TestARecordThatIsNoMarkHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	for _, r := range []kafka.Record{
+		{Key: []byte(plate), Value: []byte("something")},
+		{Key: []byte(plate), Value: []byte("ordinary 9")},
+		{Key: []byte(plate), Value: nil},
+	} {
+		if err := w.kafka.Produce(t.Context(), w.marks, []kafka.Record{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.set(plate, "ONE")
+	w.owner(at, 0).mustRun()
+	w.wantTold(map[bag.Plate]string{plate: "ONE"})
+}
+
+func TestMarksSpellPlatesAndContainers(t *testing.T) {
+	for _, m := range []changes.Mark{
+		{Plate: plate}, {Plate: plate, Certain: true}, {Plate: plate, Steps: 8},
+		{Container: bag.Container{Flight: lx14, Device: "A/B"}, Certain: true},
+	} {
+		if got, err := changes.ParseMark(m.Key(), m.Value()); err != nil || got != m {
+			t.Errorf("%q, %q: %+v (%v), want %+v", m.Key(), m.Value(), got, err, m)
+		}
+	}
+}

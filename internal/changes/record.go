@@ -1,0 +1,124 @@
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+)
+
+// Record is a change as a record of the topic of changes holds it.
+type Record struct {
+	ID       string          `json:"id"`
+	Plate    bag.Plate       `json:"plate"`
+	Epoch    int64           `json:"epoch"`
+	Sequence int64           `json:"sequence"`
+	Bags     json.RawMessage `json:"bags"`     // as a key without limits sees them, at the time of the record
+	PNRs     []string        `json:"pnrs"`     // every one that a message of the plate holds, in capitals
+	Airlines []string        `json:"airlines"` // of every flight that a message names
+	Airports []string        `json:"airports"` // of these flights, and of the events
+	Time     time.Time       `json:"-"`        // by which the bags were folded
+}
+
+// cloudEvent is the envelope of a record: CloudEvents 1.0 in structured mode.
+type cloudEvent struct {
+	SpecVersion     string    `json:"specversion"`
+	Type            string    `json:"type"`
+	Source          string    `json:"source"`
+	ID              string    `json:"id"`
+	Subject         string    `json:"subject"`
+	Time            time.Time `json:"time"`
+	DataContentType string    `json:"datacontenttype"`
+	Data            *Record   `json:"data"`
+}
+
+// ContentType is the content type of a record's value, which its only header holds.
+const ContentType = "application/cloudevents+json"
+
+// ParseRecord reads the value of a record of the topic of changes.
+func ParseRecord(value []byte) (*Record, error) {
+	var event cloudEvent
+	if err := json.Unmarshal(value, &event); err != nil {
+		return nil, fmt.Errorf("read a change: %w", err)
+	}
+	if event.Data == nil || !event.Data.Plate.Valid() {
+		return nil, fmt.Errorf("read a change: it names no plate")
+	}
+	event.Data.Time = event.Time
+	return event.Data, nil
+}
+
+// publish publishes changes in the order of their sequences.
+func (o *owner) publish(ctx context.Context, told []change, now time.Time) error {
+	if len(told) == 0 {
+		return nil
+	}
+	records := make([]kafka.Record, len(told))
+	for i := range told {
+		value, err := o.document(&told[i], now)
+		if err != nil {
+			return err
+		}
+		records[i] = kafka.Record{
+			Key: []byte(told[i].entry.Plate), Value: value, Time: now,
+			Headers: []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}},
+		}
+	}
+	if err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records); err != nil {
+		return fmt.Errorf("publish changes: %w", err)
+	}
+	return nil
+}
+
+// document returns the CloudEvent of a change.
+func (o *owner) document(c *change, now time.Time) ([]byte, error) {
+	id := Position{o.epoch.Begun, c.entry.Sequence}.ID(c.entry.Plate)
+	return json.Marshal(cloudEvent{
+		SpecVersion: "1.0", Type: "bagtrail.bag.changed", Source: "/bagtrail", ID: id,
+		Subject: string(c.entry.Plate), Time: now.UTC(), DataContentType: "application/json",
+		Data: &Record{
+			ID: id, Plate: c.entry.Plate, Epoch: o.epoch.Begun, Sequence: c.entry.Sequence,
+			Bags: c.state, PNRs: c.pnrs, Airlines: c.entry.Airlines, Airports: c.entry.Airports,
+		},
+	})
+}
+
+// summarise returns what filters need to know of the bags of a plate: the airlines and airports of
+// every flight that their messages name, living or not, the airports of the events, and the PNRs.
+func summarise(plate bag.Plate, bags []*bag.Bag) (e Entry, pnrs []string) {
+	e.Plate = plate
+	for _, b := range bags {
+		for i := range b.Events {
+			m := b.Events[i].Message
+			e.Airports = append(e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
+			for f := range m.Flights() {
+				e.Airlines = append(e.Airlines, f.Airline)
+			}
+			for _, s := range m.Onward {
+				e.Airports = append(e.Airports, s.Airport)
+			}
+			pnrs = append(pnrs, strings.ToUpper(m.PNR))
+		}
+		for _, l := range b.Legs {
+			e.Airlines = append(e.Airlines, l.Flight.Airline)
+			e.Airports = append(e.Airports, l.From, l.To)
+		}
+	}
+	e.Airlines, e.Airports = distinct(e.Airlines), distinct(e.Airports)
+	return e, distinct(pnrs)
+}
+
+// distinct sorts a list, and leaves out repetitions and "".
+func distinct(list []string) []string {
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if len(list) > 0 && list[0] == "" {
+		list = list[1:]
+	}
+	return slices.Clip(list)
+}

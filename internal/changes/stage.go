@@ -1,0 +1,124 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+)
+
+// Index is the index of changes. After an error of a method that writes, it may have written.
+type Index interface {
+	// Epoch returns the epoch, or the zero Epoch if there is none.
+	Epoch(ctx context.Context) (Epoch, error)
+	// Begin makes next the epoch if the epoch is still last, and returns the epoch that it is then.
+	Begin(ctx context.Context, last, next Epoch) (Epoch, error)
+	// Progress returns how far the owner of a partition has come. Nothing is known if e is not the
+	// epoch, or if Redis has lost it.
+	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
+	// Tell writes entries and times, and then that everything up to the sequence told is told.
+	// If less than after is told before, it writes nothing and returns false: Redis has lost what
+	// was told. Sequences and times only rise.
+	Tell(ctx context.Context, e Epoch, partition int, t Telling) (bool, error)
+	// RaiseFloor says that the index needs no sequence below the floor any more.
+	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
+}
+
+// Telling is what the owner of a partition writes at once.
+type Telling struct {
+	After    int64 // the sequence up to which everything must be told already; -1 for none
+	Told     int64
+	Floor    int64     // not written if it is -1
+	Clock    time.Time // not written if it is zero
+	Departed time.Time // not written if it is zero
+	Entries  []Entry
+}
+
+// Bags answers what is held of plates.
+type Bags interface {
+	// OfPlates returns the bags of each plate, as they are at a time, joined with other plates.
+	OfPlates(ctx context.Context, plates []bag.Plate, now time.Time) ([][]*bag.Bag, error)
+	// InContainers returns the plates that messages say are in each container.
+	InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
+	// OnFlights returns the plates that messages name with each flight.
+	OnFlights(ctx context.Context, flights []bag.Flight) ([][]bag.Plate, error)
+}
+
+// Departures is the flight reference, as far as departures go.
+type Departures interface {
+	// Between returns the flights that depart after one time and until another.
+	Between(after, until time.Time) []bag.Flight
+}
+
+// Config is what a Stage needs.
+type Config struct {
+	Kafka      *kafka.Client
+	Group      string // the consumer group of the owners
+	Marks      string // the topic of marks
+	Changes    string // the topic of changes
+	Index      Index
+	Bags       Bags
+	Departures Departures
+	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
+	Append  func(dst []byte, b *bag.Bag) []byte
+	Metrics kafka.Metrics
+	Logger  *zap.Logger
+	Now     func() time.Time
+}
+
+// Stage owns partitions of the topic of marks, as a member of the group of owners.
+type Stage struct {
+	conf     Config
+	consumer *kafka.Consumer
+	reloads  reloads
+}
+
+// New returns a Stage. It connects to nothing yet.
+func New(conf Config) *Stage {
+	s := &Stage{conf: conf}
+	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
+		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
+		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
+	})
+	return s
+}
+
+// Joined reports whether the stage is a member of its group now.
+func (s *Stage) Joined() bool { return s.consumer.Joined() }
+
+// Run owns partitions until ctx ends.
+func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
+
+// Marker writes marks.
+type Marker struct {
+	Kafka *kafka.Client
+	Topic string
+}
+
+// Mark writes marks, and returns when all in-sync replicas have them. After an error any of them
+// may be written; to write them again is harmless.
+func (m Marker) Mark(ctx context.Context, marks []Mark) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	records := make([]kafka.Record, len(marks))
+	for i, mark := range marks {
+		records[i] = kafka.Record{Key: []byte(mark.Key()), Value: []byte(mark.Value())}
+	}
+	if err := m.Kafka.Produce(ctx, m.Topic, records); err != nil {
+		return fmt.Errorf("mark what changed: %w", err)
+	}
+	return nil
+}
+
+// errLost is returned if Redis has lost what was told. The owner then goes back.
+var errLost = errors.New("the index of changes has lost what was told")
+
+// ErrNoEpoch is returned while the index of changes has no epoch, although changes were published:
+// Redis has lost everything, and a replay of the log must put it back.
+var ErrNoEpoch = errors.New("the index of changes is lost: bagtrail replay --from earliest builds it again")

@@ -1,0 +1,346 @@
+package changes_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/changestore"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
+)
+
+const partitions = 3
+
+// world is a broker, a Redis, and bags whose state a test sets.
+type world struct {
+	t       *testing.T
+	kafka   *kafka.Client
+	redis   *redis.Client
+	index   *changestore.Store
+	bags    *bags
+	marker  changes.Marker
+	now     time.Time
+	marks   string
+	changes string
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, now: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), bags: newBags()}
+	own := fmt.Sprintf("-%d", time.Now().UnixNano())
+	w.marks, w.changes = "bag.dirty"+own, "bag.changes"+own
+	brokers := os.Getenv("BAGTRAIL_TEST_KAFKA")
+	if brokers == "" {
+		cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(cluster.Close)
+		brokers = cluster.ListenAddrs()[0]
+	}
+	var err error
+	w.kafka, err = kafka.Open(kafka.Config{
+		Brokers: strings.Split(brokers, ","), Topics: []string{w.marks, w.changes},
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
+		Logger: zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.kafka.Close)
+	w.createTopics(partitions)
+	w.redis = redistest.Open(t, redisURL(t))
+	w.index = changestore.New(w.redis, time.Now)
+	w.marker = changes.Marker{Kafka: w.kafka, Topic: w.marks}
+	return w
+}
+
+// redisURL returns the URL of the Redis that the environment names, with a prefix of its own, or "".
+func redisURL(t *testing.T) string {
+	url := os.Getenv("BAGTRAIL_TEST_REDIS")
+	if url == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s?prefix=%s-%d:", strings.Split(url, "?")[0], t.Name(), time.Now().UnixNano())
+}
+
+func (w *world) createTopics(n int) {
+	w.t.Helper()
+	err := w.kafka.EnsureTopics(w.t.Context(),
+		kafka.Topic{Name: w.marks, Partitions: n}, kafka.Topic{Name: w.changes, Partitions: n})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// stage returns a stage over the world, with another index, flight reference or broker if a test wants that.
+func (w *world) stage(change ...func(*changes.Config)) *changes.Stage {
+	conf := changes.Config{
+		Kafka: w.kafka, Group: "owners" + w.marks, Marks: w.marks, Changes: w.changes,
+		Index: w.index, Bags: w.bags, Append: appendBag,
+		Logger: zaptest.NewLogger(w.t, zaptest.Level(zap.ErrorLevel)), Now: func() time.Time { return w.now },
+	}
+	for _, c := range change {
+		c(&conf)
+	}
+	return changes.New(conf)
+}
+
+// owner is an owner of the partition of a plate, as one process has it.
+type owner struct {
+	w       *world
+	handler kafka.Handler
+	at      int // the partition
+	offset  int64
+}
+
+// owner lets another process take over a partition, whose group has committed an offset.
+func (w *world) owner(partition int, committed int64, change ...func(*changes.Config)) *owner {
+	w.t.Helper()
+	o := &owner{w: w, handler: w.stage(change...).NewOwner(partition), at: partition}
+	var err error
+	if o.offset, err = o.handler.TakeOver(w.t.Context(), committed); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(o.handler.Release)
+	return o
+}
+
+// run handles what is marked, and returns the first error.
+func (o *owner) run() error {
+	o.w.t.Helper()
+	_, end, err := o.w.kafka.Reader(o.w.marks, o.at, 0).Bounds(o.w.t.Context())
+	if err != nil {
+		return err
+	}
+	r := o.w.kafka.Reader(o.w.marks, o.at, o.offset)
+	for o.offset < end {
+		batch, err := r.Fetch(o.w.t.Context(), 100*time.Millisecond)
+		if err != nil {
+			return err
+		}
+		for records := batch.Records; len(records) > 0; {
+			n, err := o.handler.Handle(o.w.t.Context(), records)
+			if err != nil {
+				return err
+			}
+			o.offset, records = records[n-1].Offset+1, records[n:]
+		}
+	}
+	return nil
+}
+
+// mustRun is run for a test in which nothing fails.
+func (o *owner) mustRun() {
+	o.w.t.Helper()
+	if err := o.run(); err != nil {
+		o.w.t.Fatal(err)
+	}
+}
+
+func (w *world) mark(marks ...changes.Mark) {
+	w.t.Helper()
+	if err := w.marker.Mark(w.t.Context(), marks); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// set sets the state of a plate and marks it.
+func (w *world) set(plate bag.Plate, state string) {
+	w.t.Helper()
+	w.bags.set(plate, state)
+	w.mark(changes.Mark{Plate: plate})
+}
+
+// published returns the records of the topic of changes, partition by partition.
+func (w *world) published() (all []*changes.Record) {
+	w.t.Helper()
+	var mu sync.Mutex
+	spans, err := w.kafka.Spans(w.t.Context(), w.changes, kafka.Start{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	err = w.kafka.ReadSpans(w.t.Context(), w.changes, spans, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range records {
+			record, err := changes.ParseRecord(r.Value)
+			if err != nil {
+				return err
+			}
+			if string(r.Key) != string(record.Plate) || len(r.Headers) != 1 || r.Header("content-type") != changes.ContentType {
+				return fmt.Errorf("record %s with headers %v", r.Key, r.Headers)
+			}
+			all = append(all, record)
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	slices.SortStableFunc(all, func(a, b *changes.Record) int { return cmp.Compare(a.Plate, b.Plate) })
+	return all
+}
+
+// told returns what a reader of the topic knows who keeps the rule: of each plate the state with the highest position.
+func (w *world) told() map[bag.Plate]string {
+	w.t.Helper()
+	last := make(map[bag.Plate]*changes.Record)
+	for _, r := range w.published() {
+		if before, have := last[r.Plate]; !have || cmp.Or(cmp.Compare(r.Epoch, before.Epoch), cmp.Compare(r.Sequence, before.Sequence)) > 0 {
+			last[r.Plate] = r
+		}
+	}
+	states := make(map[bag.Plate]string)
+	for plate, r := range last {
+		states[plate] = string(r.Bags)
+	}
+	return states
+}
+
+// wantTold fails unless a reader of the topic knows these states.
+func (w *world) wantTold(want map[bag.Plate]string) {
+	w.t.Helper()
+	got := w.told()
+	for plate, state := range want {
+		if got[plate] != document(state) {
+			w.t.Errorf("%s: told %s, want %s", plate, got[plate], document(state))
+		}
+	}
+	if len(got) != len(want) {
+		w.t.Errorf("told of %d plates, want %d", len(got), len(want))
+	}
+}
+
+// progress returns how far the index is told of a partition.
+func (w *world) progress(partition int) (changes.Progress, bool) {
+	w.t.Helper()
+	e, err := w.index.Epoch(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p, known, err := w.index.Progress(w.t.Context(), e, partition)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p, known
+}
+
+// bags is an index of bags in memory, whose states are texts.
+type bags struct {
+	mu        sync.Mutex
+	states    map[bag.Plate]string
+	originals map[bag.Plate][]bag.Plate
+	contents  map[bag.Container][]bag.Plate
+	flights   map[bag.Flight][]bag.Plate
+	folds     int
+	err       error
+}
+
+func newBags() *bags {
+	return &bags{
+		states: make(map[bag.Plate]string), originals: make(map[bag.Plate][]bag.Plate),
+		contents: make(map[bag.Container][]bag.Plate), flights: make(map[bag.Flight][]bag.Plate),
+	}
+}
+
+func (b *bags) set(plate bag.Plate, state string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.states[plate] = state
+}
+
+// OfPlates implements changes.Bags: a bag whose PNR is the state, on LX14 from ZRH to JFK.
+func (b *bags) OfPlates(_ context.Context, plates []bag.Plate, _ time.Time) ([][]*bag.Bag, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return nil, b.err
+	}
+	all := make([][]*bag.Bag, len(plates))
+	for i, p := range plates {
+		b.folds++
+		state, have := b.states[p]
+		if !have {
+			continue
+		}
+		made := &bag.Bag{Plate: p, PNR: state, Legs: []bag.Leg{{Flight: lx14, From: "ZRH", To: "JFK"}}}
+		for _, o := range b.originals[p] {
+			made.Reflighted = append(made.Reflighted, bag.Reflighted{Plate: o, Bag: &bag.Bag{Plate: o}})
+		}
+		all[i] = []*bag.Bag{made}
+	}
+	return all, nil
+}
+
+func (b *bags) InContainers(_ context.Context, containers []bag.Container) (all [][]bag.Plate, err error) {
+	for _, c := range containers {
+		all = append(all, b.contents[c])
+	}
+	return all, b.err
+}
+
+func (b *bags) OnFlights(_ context.Context, flights []bag.Flight) (all [][]bag.Plate, err error) {
+	for _, f := range flights {
+		all = append(all, b.flights[f])
+	}
+	return all, b.err
+}
+
+var lx14 = bag.Flight{Airline: "LX", Number: "14", Day: 20526}
+
+// appendBag appends what document returns.
+func appendBag(dst []byte, b *bag.Bag) []byte { return fmt.Appendf(dst, `{"pnr":%q}`, b.PNR) }
+
+// document returns the bags of a plate in that state.
+func document(state string) string { return fmt.Sprintf(`[{"pnr":%q}]`, state) }
+
+// errKilled is what ends an owner that a test stops.
+var errKilled = errors.New("killed")
+
+// partitionOf returns the partition of a plate, which a record of it has.
+func (w *world) partitionOf(plate bag.Plate) int {
+	w.t.Helper()
+	records := []kafka.Record{{Key: []byte(plate), Value: []byte("ordinary")}}
+	if err := w.kafka.Produce(w.t.Context(), w.marks, records); err != nil {
+		w.t.Fatal(err)
+	}
+	return records[0].Partition
+}
+
+// key returns a key of the index.
+func (w *world) key(e changes.Epoch, partition int, rest string) string {
+	return fmt.Sprintf("%sd:{%d.%d}:%s", w.redis.Prefix(), e.Begun, partition, rest)
+}
+
+func (w *world) delete(keys ...string) {
+	w.t.Helper()
+	for _, key := range keys {
+		if err := w.redis.WriteClient().Del(w.t.Context(), key).Err(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// eventuallyTold waits until a partition is told up to a sequence.
+func (w *world) eventuallyTold(partition int, want int64) {
+	w.t.Helper()
+	redistest.Eventually(w.t, 10*time.Second, "the index is not built again", func() bool {
+		p, known := w.progress(partition)
+		return known && p.Told >= want
+	})
+}

@@ -1,0 +1,194 @@
+// Package changestore keeps the index of changes in Redis: which plates changed, in which order,
+// and how far the owners of the partitions have come. It implements changes.Index, and answers
+// readers. Every write may be repeated, reordered, or done by two processes at once: sequences and
+// times only rise.
+package changestore
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/changes"
+	"bagtrail/internal/redis"
+)
+
+// The keys. Each begins with the prefix of the installation, which is "" as a rule. E is the epoch,
+// n the partition; the braces put all keys of a partition into one slot of a cluster.
+//
+//	key            type    holds                                             expires
+//	d:epoch        string  E/partitions                                      never
+//	d:{E.n}:at     zset    told, floor: sequences                            96 hours after the
+//	                       clock, departed: times, in milliseconds             last write
+//	d:{E.n}:all    zset    plate → its latest sequence                       the same
+//	d:{E.n}:a:LX   zset    the same of plates with a flight of the airline   the same
+//	d:{E.n}:p:ZRH  zset    the same of plates with the airport               the same
+const (
+	epochKey = "d:epoch"
+	expiry   = 96 * time.Hour
+)
+
+// Store is the index of changes in Redis. It is safe for concurrent use.
+type Store struct {
+	redis *redis.Client
+	now   func() time.Time
+}
+
+// New returns the index of changes over a connection. now is the clock by which keys expire.
+func New(client *redis.Client, now func() time.Time) *Store { return &Store{client, now} }
+
+var _ changes.Index = (*Store)(nil)
+
+func (s *Store) epochKey() string { return s.redis.Prefix() + epochKey }
+
+// key returns a key of a partition.
+func (s *Store) key(begun int64, partition int, rest string) string {
+	return s.redis.Prefix() + "d:{" + strconv.FormatInt(begun, 10) + "." + strconv.Itoa(partition) + "}:" + rest
+}
+
+// Epoch implements changes.Index.
+func (s *Store) Epoch(ctx context.Context) (changes.Epoch, error) {
+	text, err := s.redis.ReadClient().Get(ctx, s.epochKey()).Result()
+	return readEpoch(text, err)
+}
+
+// readEpoch returns the epoch that a reply of GET holds.
+func readEpoch(text string, err error) (changes.Epoch, error) {
+	if errors.Is(err, goredis.Nil) {
+		return changes.Epoch{}, nil
+	}
+	if err != nil {
+		return changes.Epoch{}, redis.Unavailable("changestore: read the epoch", err)
+	}
+	begun, partitions, _ := strings.Cut(text, "/")
+	var e changes.Epoch
+	e.Begun, err = strconv.ParseInt(begun, 10, 64)
+	n, wrong := strconv.Atoi(partitions)
+	if err != nil || wrong != nil || n < 1 || e.Begun < 1 {
+		return changes.Epoch{}, fmt.Errorf("changestore: %q is no epoch", text)
+	}
+	e.Partitions = n
+	return e, nil
+}
+
+func spellEpoch(e changes.Epoch) string {
+	if e == (changes.Epoch{}) {
+		return ""
+	}
+	return strconv.FormatInt(e.Begun, 10) + "/" + strconv.Itoa(e.Partitions)
+}
+
+//go:embed begin.lua
+var beginScript string
+
+//go:embed tell.lua
+var tellScript string
+
+var begin, tell = goredis.NewScript(beginScript), goredis.NewScript(tellScript)
+
+// Begin implements changes.Index.
+func (s *Store) Begin(ctx context.Context, last, next changes.Epoch) (changes.Epoch, error) {
+	text, err := begin.Run(ctx, s.redis.WriteClient(), []string{s.epochKey()}, spellEpoch(last), spellEpoch(next)).Text()
+	return readEpoch(text, err)
+}
+
+// Progress implements changes.Index.
+func (s *Store) Progress(ctx context.Context, e changes.Epoch, partition int) (p changes.Progress, known bool, err error) {
+	var epoch *goredis.StringCmd
+	var at *goredis.ZSliceCmd
+	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+		epoch = pipe.Get(ctx, s.epochKey())
+		at = pipe.ZRangeWithScores(ctx, s.key(e.Begun, partition, "at"), 0, -1)
+	})
+	if err = errors.Join(err, at.Err()); err != nil {
+		return changes.Progress{}, false, redis.Unavailable("changestore: read the progress", err)
+	}
+	current, err := readEpoch(epoch.Result())
+	if err != nil || current != e {
+		return changes.Progress{}, false, err
+	}
+	p, known = readProgress(at.Val())
+	return p, known, nil
+}
+
+// readProgress returns the progress that a reply of ZRANGE WITHSCORES holds.
+func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
+	for _, z := range at {
+		switch z.Member {
+		case "told":
+			p.Told, known = int64(z.Score), true
+		case "floor":
+			p.Floor = int64(z.Score)
+		case "clock":
+			p.Clock = time.UnixMilli(int64(z.Score)).UTC()
+		case "departed":
+			p.Departed = time.UnixMilli(int64(z.Score)).UTC()
+		}
+	}
+	return p, known
+}
+
+// Tell implements changes.Index.
+func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
+	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, "all")}
+	members := [][]any{nil, nil} // of each key
+	places := make(map[string]int)
+	add := func(rest string, entry *changes.Entry) {
+		at, have := places[rest]
+		if !have {
+			at = len(keys)
+			places[rest] = at
+			keys, members = append(keys, s.key(e.Begun, partition, rest)), append(members, nil)
+		}
+		members[at] = append(members[at], entry.Sequence, string(entry.Plate))
+	}
+	places["all"] = 1
+	for i := range t.Entries {
+		entry := &t.Entries[i]
+		add("all", entry)
+		for _, airline := range entry.Airlines {
+			add("a:"+airline, entry)
+		}
+		for _, airport := range entry.Airports {
+			add("p:"+airport, entry)
+		}
+	}
+	for _, time := range []struct {
+		name  string
+		value time.Time
+	}{{"clock", t.Clock}, {"departed", t.Departed}} {
+		if !time.value.IsZero() {
+			members[0] = append(members[0], time.value.UnixMilli(), time.name)
+		}
+	}
+	if t.Floor >= 0 {
+		members[0] = append(members[0], t.Floor, "floor")
+	}
+	if t.Told >= 0 || t.After < 0 && t.Floor >= 0 {
+		members[0] = append(members[0], t.Told, "told")
+	}
+	args := []any{t.After, s.now().Add(expiry).Unix()}
+	for _, list := range members {
+		args = append(append(args, len(list)), list...)
+	}
+	ok, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Bool()
+	if err != nil {
+		return false, redis.Unavailable("changestore: tell", err)
+	}
+	return ok, nil
+}
+
+// RaiseFloor implements changes.Index. What is below the floor is removed by the next Tell that
+// writes to the same key; other keys expire.
+func (s *Store) RaiseFloor(ctx context.Context, e changes.Epoch, partition int, floor int64) error {
+	err := s.redis.WriteClient().ZAddArgs(ctx, s.key(e.Begun, partition, "at"), goredis.ZAddArgs{
+		XX: true, GT: true, Members: []goredis.Z{{Score: float64(floor), Member: "floor"}},
+	}).Err()
+	return redis.Unavailable("changestore: raise the floor", err)
+}

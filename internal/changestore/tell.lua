@@ -1,0 +1,36 @@
+-- Writes what the owner of a partition tells, if what it told before is still there.
+--
+-- KEYS[1]   the zset whose member 'told' is the sequence up to which everything is told
+-- KEYS[2…]  zsets of plates
+-- ARGV[1]   the lowest 'told' with which anything is written, or -1 for any
+-- ARGV[2]   when the keys expire, in seconds since 1970
+-- ARGV[3…]  for each key: how many arguments follow for it, then a score and a member in turn
+--
+-- Entries below the floor, the member 'floor' of KEYS[1], are removed from the keys that are written.
+--
+-- Returns 1, or 0 if nothing was written. All keys are in one slot. What readers look at first,
+-- KEYS[1], is written last.
+if tonumber(ARGV[1]) >= 0 then
+	local told = redis.call('ZSCORE', KEYS[1], 'told')
+	if not told or tonumber(told) < tonumber(ARGV[1]) then
+		return 0
+	end
+end
+local first = {}
+local at = 3
+for i = 1, #KEYS do
+	first[i] = at
+	at = at + 1 + tonumber(ARGV[at])
+end
+local floor = redis.call('ZSCORE', KEYS[1], 'floor')
+for i = #KEYS, 1, -1 do
+	local n = tonumber(ARGV[first[i]])
+	for from = first[i] + 1, first[i] + n, 1000 do
+		redis.call('ZADD', KEYS[i], 'GT', unpack(ARGV, from, math.min(from + 999, first[i] + n)))
+	end
+	if floor and i > 1 then
+		redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', '(' .. floor)
+	end
+	redis.call('EXPIREAT', KEYS[i], ARGV[2])
+end
+return 1
