@@ -33,7 +33,7 @@ type Store struct {
 	retention retention
 	now       func() time.Time
 	codec     *codec.Codec
-	settled   *settled
+	known     *knownWrites
 	recent    recent
 	damages   damages
 	damaged   func(digest string, err error)
@@ -50,7 +50,7 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 		retention: newRetention(c.Retention),
 		now:       c.Now,
 		codec:     codec.New(),
-		settled:   newSettled(mostMarks, client.Connects),
+		known:     newKnownWrites(mostMarks, client.Connects),
 		damages:   damages{waiting: make(map[damage]struct{}), ended: make(chan struct{})},
 		damaged:   c.Damaged,
 	}

@@ -148,7 +148,7 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 		return err
 	}, d.key)
 	if d.what == badType {
-		s.settled.forget() // what the key held before is not there any more
+		s.known.forget() // what the key held before is not there any more
 	}
 	switch {
 	case errors.Is(err, goredis.TxFailedErr): // somebody wrote there meanwhile: if it is still there, it is met again

@@ -6,33 +6,33 @@ import "bagtrail/internal/bag"
 // out. The expiry of a flight or container is asked for once for all its bags; PNRs and originals have too few plates for that.
 func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
 	for _, f := range e.Flights {
-		if r.needs(flightKind, f, "", e.Plate, until) {
+		if r.mustSend(flightKind, f, "", e.Plate, until) {
 			start := len(b.text)
 			b.text = k.flight(b.text, f)
-			b.member(b.end(start), e.Plate, until, r.needs(flightKind, f, "", "", until))
+			b.member(b.end(start), e.Plate, until, r.mustSend(flightKind, f, "", "", until))
 		}
 	}
 	for _, c := range e.Stowage {
-		if r.needs(contentsKind, c.Flight, c.Device, e.Plate, until) {
+		if r.mustSend(contentsKind, c.Flight, c.Device, e.Plate, until) {
 			start := len(b.text)
 			b.text = k.contents(b.text, c)
-			b.member(b.end(start), e.Plate, until, r.needs(contentsKind, c.Flight, c.Device, "", until))
+			b.member(b.end(start), e.Plate, until, r.mustSend(contentsKind, c.Flight, c.Device, "", until))
 		}
 	}
 	for _, pnr := range e.PNRs {
-		if r.needs(passengerKind, bag.Flight{}, pnr, e.Plate, until) {
+		if r.mustSend(passengerKind, bag.Flight{}, pnr, e.Plate, until) {
 			start := len(b.text)
 			b.text = k.passenger(b.text, pnr)
 			b.member(b.end(start), e.Plate, until, true)
 		}
-		if e.Rush && r.needs(rushKind, bag.Flight{}, pnr, e.Plate, until) {
+		if e.Rush && r.mustSend(rushKind, bag.Flight{}, pnr, e.Plate, until) {
 			start := len(b.text)
 			b.text = k.rushPNR(b.text, pnr)
 			b.member(b.end(start), e.Plate, until, true)
 		}
 	}
 	for _, original := range e.Originals {
-		if r.needs(rushKind, bag.Flight{}, string(original), e.Plate, until) {
+		if r.mustSend(rushKind, bag.Flight{}, string(original), e.Plate, until) {
 			start := len(b.text)
 			b.text = k.rush(b.text, original)
 			b.member(b.end(start), e.Plate, until, true)

@@ -202,8 +202,8 @@ func (w *Sweeper) rest(ctx context.Context, keys int) error {
 // some sweeps some keys.
 func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 	now := w.store.now()
-	p := sweep{Sweeper: w, now: now, round: w.store.settled.begin()}
-	p.round.doubt = true
+	p := sweep{Sweeper: w, now: now, round: w.store.known.begin()}
+	p.round.sendAll = true
 	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
 	var trails []*goredis.MapStringStringCmd
@@ -320,7 +320,7 @@ func (p *sweep) due(key string, plate bag.Plate, fields map[string]string) (iden
 func (p *sweep) extend(e bag.Entry, until int64) {
 	p.store.keys.index(&p.batch, p.round, &e, until)
 	for _, c := range e.Stowage {
-		if p.round.needs(stowageKind, c.Flight, c.Device, "", until) {
+		if p.round.mustSend(stowageKind, c.Flight, c.Device, "", until) {
 			start := len(p.batch.text)
 			p.batch.text = p.store.keys.stowage(p.batch.text, c)
 			p.batch.expire(p.batch.end(start), until)
@@ -345,6 +345,6 @@ func (p *sweep) send(ctx context.Context, now bool) error {
 		}
 	}
 	p.batch.reset()
-	p.round.keep()
+	p.round.confirm()
 	return nil
 }

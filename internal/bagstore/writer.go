@@ -26,19 +26,19 @@ func (s *Store) Writer() *Writer {
 // was made good, it may be false for a message that nobody has been told of: it serves statistics, not decisions.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	fresh = make([]bool, len(filings))
-	r := w.store.settled.begin()
+	r := w.store.known.begin()
 	err = w.file(ctx, filings, fresh, r)
 	if err == nil && !r.valid() {
 		// A connection was made anew: what was left out as known may have been lost with the one before it.
-		r = w.store.settled.begin()
-		r.doubt = true
+		r = w.store.known.begin()
+		r.sendAll = true
 		err = w.file(ctx, filings, fresh, r)
 	}
 	if err == nil {
 		err = w.store.again(ctx)
 	}
 	if err != nil {
-		w.store.settled.forget()
+		w.store.known.forget()
 		return nil, unavailable("file", err)
 	}
 	return fresh, nil
@@ -62,7 +62,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 				fresh[c.owner] = true
 			}
 		}
-		r.keep()
+		r.confirm()
 		b.reset()
 		return nil
 	}
@@ -99,7 +99,7 @@ func (w *Writer) entry(b *batch, r *round, owner int, e *bag.Entry, identity cod
 	b.text = w.store.keys.plate(b.text, e.Plate)
 	key := b.end(start)
 	b.set(key, owner, identity, value)
-	if r.needs(plateKind, bag.Flight{}, "", e.Plate, until) {
+	if r.mustSend(plateKind, bag.Flight{}, "", e.Plate, until) {
 		b.expire(key, until)
 	}
 	w.store.keys.index(b, r, e, until)
@@ -111,7 +111,7 @@ func (w *Writer) stowage(b *batch, r *round, owner int, c bag.Container, identit
 	b.text = w.store.keys.stowage(b.text, c)
 	key := b.end(start)
 	b.set(key, owner, identity, value)
-	if r.needs(stowageKind, c.Flight, c.Device, "", until) {
+	if r.mustSend(stowageKind, c.Flight, c.Device, "", until) {
 		b.expire(key, until)
 	}
 }
