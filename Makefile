@@ -1,8 +1,9 @@
-# What one does with bagtrail. Most needs Go alone; `image` needs Docker, `airports` pip and npm, `chaos` and `truth` real servers; `make help` lists it.
+# Targets for building, testing and running bagtrail. Most need Go alone. `image` needs Docker,
+# `airports` pip and npm, `chaos` and `truth` real servers. `make help` lists the targets.
 
 GOLANGCI_LINT_VERSION = v2.15.0
 
-# Packages whose tests drive whole programs or other servers; `make check` leaves them out.
+# UNIT leaves out the packages whose tests drive whole programs or other servers.
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
@@ -11,11 +12,11 @@ UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-# The shell's job control keeps Ctrl-C from make, which would call it an error.
+# The shell's job control keeps Ctrl-C from make, which would report it as an error.
 run: build ## run everything in one process, with nothing installed
 	@if [ -t 0 ]; then set -m; fi; ./bagtrail serve; exit $$?
 
-build: ## build ./bagtrail, with its version in it
+build: ## build ./bagtrail, stamped with its version
 	go build -buildvcs=auto -o bagtrail .
 
 image: ## build the container image bagtrail (needs Docker, GO_IMAGE=… instead of golang)
@@ -26,22 +27,22 @@ test: ## run all tests that need nothing installed
 
 check: lint ## formatting, vet, linters, unit tests, direction of imports
 	go test $(UNIT)
-	go test -count=1 ./test/arch # it reads what the cache of test results does not watch
-	go test -tags purego ./parser # as on processors without assembler
+	go test -count=1 ./test/arch # it reads files that the test cache does not watch
+	go test -tags purego ./parser # as on processors without an assembler routine
 	GOARCH=arm64 go vet ./parser
 
-lint: ## formatting, vet and linters alone
+lint: ## formatting, vet and linters only
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	.ci/golangci-lint $(GOLANGCI_LINT_VERSION) run --allow-parallel-runners ./...
 
-# Packages that drive other processes are left out: the detector sees the test process only.
+# Packages that drive other processes are left out: the detector sees only the test process.
 race: ## run all tests that run in their own process under the race detector
 	go test -race -timeout 20m $(UNIT)
 	go test -race -timeout 20m ./test/oracle -worlds 500
 	go test -race -timeout 20m ./test/convergence
 
-bench: ## measure the promises of docs/performance.md beside their references
+bench: ## measure the promises of docs/performance.md against their references
 	go run ./test/bench $(BENCH)
 
 benchmarks: ## run the Go benchmarks of all packages
@@ -50,29 +51,29 @@ benchmarks: ## run the Go benchmarks of all packages
 fuzz: ## fuzz every fuzz test, FUZZTIME each (default 20s)
 	.ci/fuzz $(or $(FUZZTIME),20s)
 
-airports: ## make the airport library anew from its sources
+airports: ## regenerate the airport library from its sources
 	go generate ./enricher/airport
 
-quickstart: ## run the quick start of the README, word for word
+quickstart: ## run the commands of the README's quick start
 	BAGTRAIL_TEST_QUICKSTART=1 go test -count=1 -v ./test/quickstart
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
 
-budget: ## send the 1,000 dearest messages that the limits allow to an ingest with 256 MiB, and print how soon others are found (Redis takes 3 GiB)
+budget: ## send the 1,000 costliest messages that the limits allow to an ingest with 256 MiB, and print how soon others are found (Redis takes 3 GiB)
 	go test -count=1 -timeout 1h -v ./test/budget -messages $(or $(MESSAGES),1000) -within 1s
 
-convergence: ## deliver ten thousand journeys in disorder through both doors, and hold every answer to be the same (JOURNEYS=1000 for less)
+convergence: ## deliver ten thousand journeys in random order through both doors, and check that every answer is the same (JOURNEYS=1000 for less)
 	go test -count=1 -timeout 1h ./test/convergence -journeys $(or $(JOURNEYS),10000)
 
-truth: ## stream 100,000 simulated bags through real servers, and hold every answer against the truth (BAGS=1000 for less)
+truth: ## stream 100,000 simulated bags through real servers, and compare every answer with the truth (BAGS=1000 for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)
 
 servers: ## show how to start real Kafka and Redis servers for the tests
 	@sed -n 's/^# \{0,1\}//p' .ci/servers | sed -n '2,/^$$/p'
 
-ci: ## all that the build machine runs
+ci: ## run everything that the build machine runs
 	.ci/run
 
-clean: ## remove what was built, and the data of the in-process servers
+clean: ## remove the binary, and the data of the in-process servers
 	rm -rf bagtrail bagtrail-data
