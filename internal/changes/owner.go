@@ -95,16 +95,16 @@ func (o *owner) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 		limited, cancel := context.WithTimeout(ctx, tickLimit)
 		if err := o.look(limited); err != nil && ctx.Err() == nil {
 			o.log.Warn("the index of changes cannot be kept", zap.Error(err))
 		}
 		cancel()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
 	}
 }
 

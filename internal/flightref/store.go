@@ -3,6 +3,7 @@ package flightref
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"bagtrail/enricher/airline"
@@ -70,6 +71,21 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 		}
 	}
 	return false
+}
+
+// Between returns the flights of which a leg departs, by its best known time, after one time and
+// until another.
+func (s *Store) Between(after, until time.Time) []bag.Flight {
+	var flights []bag.Flight
+	for f, references := range *s.references.Load() {
+		if slices.ContainsFunc(references, func(r *Reference) bool {
+			at, _ := r.Departure.Best()
+			return at.After(after) && !at.After(until)
+		}) {
+			flights = append(flights, f)
+		}
+	}
+	return flights
 }
 
 // Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a

@@ -72,14 +72,28 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 	return errors.Join(append(permanent, err)...)
 }
 
+// PartitionOf returns the partition of a key among so many, numbered from 0: the one that Java's clients choose.
+func PartitionOf(key []byte, partitions int) int {
+	numbers := make([]int, partitions)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return balance(key, numbers)
+}
+
+// balance chooses one of the numbers of partitions for a key.
+func balance(key []byte, numbers []int) int {
+	return kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, numbers...)
+}
+
 // place returns the records of each partition, in their order.
 func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[int][]*Record {
-	numbers, balancer, turn := partitionsOf(topic), kafkago.Murmur2Balancer{}, -1
+	numbers, turn := partitionsOf(topic), -1
 	placed := make(map[int][]*Record, len(numbers))
 	for _, r := range records {
 		var p int
 		if byKey && r.Key != nil {
-			p = balancer.Balance(kafkago.Message{Key: r.Key}, numbers...)
+			p = balance(r.Key, numbers)
 		} else {
 			if turn < 0 {
 				turn = c.turn.next(numbers)

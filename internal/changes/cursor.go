@@ -1,0 +1,55 @@
+package changes
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+)
+
+// Cursor says which changes a reader has been told: in each partition everything up to a sequence.
+// It is bound to a filter and to the rights of a key, but to no process.
+type Cursor struct {
+	Epoch     int64   // Epoch.Begun
+	Sequences []int64 // by partition; -1 is before the first
+	Filter    uint32  // a digest of the filter
+	Rights    uint32  // a digest of what the key may see
+}
+
+// errCursor is the error of a text that is no cursor.
+var errCursor = errors.New("not a cursor")
+
+// String returns the cursor as callers keep it: at most 400 characters for up to 48 partitions.
+func (c Cursor) String() string {
+	b := binary.AppendUvarint(nil, uint64(c.Epoch))
+	b = binary.BigEndian.AppendUint32(b, c.Filter)
+	b = binary.BigEndian.AppendUint32(b, c.Rights)
+	for _, s := range c.Sequences {
+		b = binary.AppendUvarint(b, uint64(s+1))
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ParseCursor reads a cursor.
+func ParseCursor(text string) (Cursor, error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return Cursor{}, errCursor
+	}
+	epoch, n := binary.Uvarint(b)
+	if n <= 0 || len(b) < n+8 || epoch > 1<<40 {
+		return Cursor{}, errCursor
+	}
+	c := Cursor{
+		Epoch:  int64(epoch),
+		Filter: binary.BigEndian.Uint32(b[n:]), Rights: binary.BigEndian.Uint32(b[n+4:]),
+	}
+	for b = b[n+8:]; len(b) > 0; {
+		s, n := binary.Uvarint(b)
+		if n <= 0 || s > 1<<53 {
+			return Cursor{}, errCursor
+		}
+		c.Sequences = append(c.Sequences, int64(s)-1)
+		b = b[n:]
+	}
+	return c, nil
+}

@@ -1,0 +1,222 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+)
+
+// ReadIndex is the index of changes, as readers use it.
+type ReadIndex interface {
+	// State returns the epoch, and the progress of each partition. The zero Epoch says that there is
+	// none. A partition without any progress has a Told of -1.
+	State(ctx context.Context) (Epoch, []Progress, error)
+	// Between returns, for each partition, the plates of some scopes with a sequence above after and
+	// up to told, in the order of their sequences: the first limit of each scope.
+	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) ([][]Candidate, error)
+	// Sequences returns the latest sequence of each plate, -1 if there is none.
+	Sequences(ctx context.Context, e Epoch, plates []bag.Plate) ([]int64, error)
+}
+
+// Scope is a part of the index: All, or the plates of an airline or an airport.
+type Scope string
+
+// All is the scope of all plates.
+const All Scope = "all"
+
+// OfAirline returns the scope of the plates with a flight of an airline.
+func OfAirline(code string) Scope { return Scope("a:" + code) }
+
+// OfAirport returns the scope of the plates with a flight or an event at an airport.
+func OfAirport(code string) Scope { return Scope("p:" + code) }
+
+// Candidate is a plate that changed. Whether a reader is told, its bags decide.
+type Candidate struct {
+	Plate     bag.Plate
+	Partition int
+	Sequence  int64
+}
+
+// Question says which changes a reader asks for.
+type Question struct {
+	Plates []bag.Plate // if not nil: those of the plates
+	Scopes []Scope     // else: those in any of the scopes
+	Filter uint32      // a digest of the filter
+	Rights uint32      // a digest of what the key may see
+}
+
+// Page is what comes next behind a cursor.
+type Page struct {
+	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
+	Clock      time.Time   // bags are to be folded by this time at least
+	// End is the cursor behind everything that is told, or zero if there are more candidates.
+	End Cursor
+}
+
+// ErrLost says that there is no epoch: Redis has lost the index of changes, and a replay will bring
+// it back; or nothing was ever told.
+var ErrLost = errors.New("the index of changes is being built")
+
+// ErrFilter says that a cursor belongs to another filter.
+var ErrFilter = errors.New("the cursor belongs to another filter")
+
+// ResetError says that a cursor is of no use any more, and why.
+type ResetError struct {
+	Reason string // a sentence
+}
+
+func (e *ResetError) Error() string { return e.Reason }
+
+// Reader finds out what changed. It is safe for concurrent use.
+type Reader struct {
+	Index ReadIndex
+	Kafka *kafka.Client
+	Marks string // the topic of marks
+}
+
+// Now returns the cursor behind everything that is told.
+func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
+	e, progress, err := r.state(ctx)
+	if err != nil {
+		return Cursor{}, err
+	}
+	return q.cursor(e, progress), nil
+}
+
+// clockSkew is how much earlier than asked Since begins, because clocks differ.
+const clockSkew = time.Minute
+
+// Since returns the cursor of a time: what was marked a minute before it and later follows.
+func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
+	e, progress, err := r.state(ctx)
+	if err != nil {
+		return Cursor{}, err
+	}
+	spans, err := r.Kafka.Spans(ctx, r.Marks, kafka.Start{Time: since.Add(-clockSkew)})
+	if err != nil {
+		return Cursor{}, err
+	}
+	c := q.cursor(e, progress)
+	for _, s := range spans {
+		if s.Partition < len(c.Sequences) {
+			c.Sequences[s.Partition] = max(progress[s.Partition].Floor-1, min(c.Sequences[s.Partition], s.From-1))
+		}
+	}
+	return c, nil
+}
+
+func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
+	e, progress, err := r.Index.State(ctx)
+	if err != nil {
+		return Epoch{}, nil, err
+	}
+	if e == (Epoch{}) {
+		return Epoch{}, nil, ErrLost
+	}
+	return e, progress, nil
+}
+
+// cursor returns the cursor behind everything that is told.
+func (q Question) cursor(e Epoch, progress []Progress) Cursor {
+	c := Cursor{Epoch: e.Begun, Sequences: make([]int64, len(progress)), Filter: q.Filter, Rights: q.Rights}
+	for i, p := range progress {
+		c.Sequences[i] = p.Told
+	}
+	return c
+}
+
+// Next returns what follows a cursor, at most limit candidates. The error is ErrFilter or a
+// *ResetError if the cursor cannot be followed.
+func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Page, error) {
+	e, progress, err := r.state(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := q.check(c, e, progress); err != nil {
+		return Page{}, err
+	}
+	page := Page{End: q.cursor(e, progress)}
+	for _, p := range progress {
+		if p.Clock.After(page.Clock) {
+			page.Clock = p.Clock
+		}
+	}
+	for i, s := range c.Sequences { // a Redis that has lost its last second may have told less
+		page.End.Sequences[i] = max(s, page.End.Sequences[i])
+	}
+	byPartition, err := r.candidates(ctx, c, page.End.Sequences, q, e, limit+1)
+	if err != nil {
+		return Page{}, err
+	}
+	page.Candidates = interleave(byPartition)
+	if len(page.Candidates) > limit {
+		page.Candidates, page.End = page.Candidates[:limit], Cursor{}
+	}
+	return page, nil
+}
+
+// check returns why a cursor cannot be followed, or nil.
+func (q Question) check(c Cursor, e Epoch, progress []Progress) error {
+	switch {
+	case c.Filter != q.Filter:
+		return ErrFilter
+	case c.Epoch != e.Begun || len(c.Sequences) != len(progress):
+		return &ResetError{"the numbering of changes has begun anew"}
+	case c.Rights != q.Rights:
+		return &ResetError{"what the key may see was changed"}
+	}
+	for i, s := range c.Sequences {
+		if s < progress[i].Floor-1 {
+			return &ResetError{"the cursor is older than changes are kept"}
+		}
+	}
+	return nil
+}
+
+// candidates returns the candidates of each partition, at least limit of them if there are as many.
+func (r *Reader) candidates(ctx context.Context, c Cursor, told []int64, q Question, e Epoch, limit int) ([][]Candidate, error) {
+	if q.Plates == nil {
+		return r.Index.Between(ctx, e, q.Scopes, c.Sequences, told, limit)
+	}
+	sequences, err := r.Index.Sequences(ctx, e, q.Plates)
+	if err != nil {
+		return nil, err
+	}
+	byPartition := make([][]Candidate, len(told))
+	for i, plate := range q.Plates {
+		p := kafka.PartitionOf([]byte(plate), len(told))
+		if s := sequences[i]; s > c.Sequences[p] && s <= told[p] {
+			byPartition[p] = append(byPartition[p], Candidate{plate, p, s})
+		}
+	}
+	for _, list := range byPartition {
+		slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	}
+	return byPartition, nil
+}
+
+// interleave takes from each partition in turn, so that none waits for another.
+func interleave(byPartition [][]Candidate) []Candidate {
+	var all []Candidate
+	for depth := 0; ; depth++ {
+		before := len(all)
+		for _, list := range byPartition {
+			if depth < len(list) {
+				all = append(all, list[depth])
+			}
+		}
+		if len(all) == before {
+			return all
+		}
+	}
+}
+
+// Pass moves the cursor behind a candidate.
+func (c *Cursor) Pass(to Candidate) {
+	c.Sequences[to.Partition] = max(c.Sequences[to.Partition], to.Sequence)
+}

@@ -1,0 +1,203 @@
+package changes_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+)
+
+// follow returns the plates that follow a cursor, in pages of a limit, and the cursor behind them.
+func (w *world) follow(c changes.Cursor, q changes.Question, limit int) (plates []bag.Plate, end changes.Cursor) {
+	w.t.Helper()
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	for range 1000 {
+		page, err := reader.Next(w.t.Context(), c, q, limit)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, candidate := range page.Candidates {
+			plates = append(plates, candidate.Plate)
+			c.Pass(candidate)
+		}
+		if page.End.Epoch != 0 {
+			return plates, page.End
+		}
+	}
+	w.t.Fatal("the pages never end")
+	return nil, c
+}
+
+// now returns the cursor behind everything that is told.
+func (w *world) nowCursor(q changes.Question) changes.Cursor {
+	w.t.Helper()
+	c, err := (&changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}).Now(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// owners are the owners of all partitions.
+func (w *world) owners() []*owner {
+	w.t.Helper()
+	all := make([]*owner, partitions)
+	for i := range all {
+		all[i] = w.owner(i, 0)
+		w.eventuallyTold(i, -1)
+	}
+	return all
+}
+
+var everything = changes.Question{Scopes: []changes.Scope{changes.All}}
+
+func TestAReaderWhoFollowsACursorIsToldEachPlateThatChanged(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	for _, limit := range []int{1, 2, 7, 1000} {
+		for _, q := range []changes.Question{
+			everything, {Scopes: []changes.Scope{changes.OfAirline("LX")}},
+			{Scopes: []changes.Scope{changes.OfAirport("ZRH"), changes.OfAirport("JFK")}},
+		} {
+			c := w.nowCursor(q)
+			want := make(map[bag.Plate]bool)
+			for i := range 20 {
+				p := bag.Plate(fmt.Sprintf("02200000%02d", i))
+				w.set(p, fmt.Sprintf("%d %v", limit, q.Scopes))
+				want[p] = true
+			}
+			for _, o := range owners {
+				o.mustRun()
+			}
+			got, end := w.follow(c, q, limit)
+			for _, p := range got {
+				if !want[p] {
+					t.Errorf("pages of %d, %v: %s is told twice, or has not changed", limit, q.Scopes, p)
+				}
+				delete(want, p)
+			}
+			if len(want) > 0 {
+				t.Errorf("pages of %d, %v: %d plates are missed", limit, q.Scopes, len(want))
+			}
+			if again, _ := w.follow(end, q, limit); len(again) > 0 {
+				t.Errorf("%v behind the end", again)
+			}
+		}
+	}
+}
+
+func TestAReaderOfPlatesIsToldOfThemOnly(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	q := changes.Question{Plates: []bag.Plate{plate, "0220000077", "0220000078"}}
+	c := w.nowCursor(q)
+	for _, p := range []bag.Plate{plate, "0220000001", "0220000077"} {
+		w.set(p, "ONE")
+	}
+	for _, o := range owners {
+		o.mustRun()
+	}
+	got, _ := w.follow(c, q, 10)
+	if len(got) != 2 || got[0] == got[1] || got[0] == "0220000001" || got[1] == "0220000001" {
+		t.Errorf("told %v", got)
+	}
+}
+
+func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	w.owners()
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	q := changes.Question{Scopes: []changes.Scope{changes.All}, Filter: 1, Rights: 2}
+	c := w.nowCursor(q)
+	for name, change := range map[string]func(*changes.Cursor, *changes.Question){
+		"numbering": func(c *changes.Cursor, _ *changes.Question) { c.Epoch-- },
+		"the key":   func(_ *changes.Cursor, q *changes.Question) { q.Rights++ },
+	} {
+		c, q := c, q
+		change(&c, &q)
+		_, err := reader.Next(t.Context(), c, q, 10)
+		var reset *changes.ResetError
+		if !errors.As(err, &reset) || !strings.Contains(reset.Reason, name) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	other := q
+	other.Filter++
+	if _, err := reader.Next(t.Context(), c, other, 10); !errors.Is(err, changes.ErrFilter) {
+		t.Errorf("another filter: error %v", err)
+	}
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.index.RaiseFloor(t.Context(), e, 1, 5); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := w.index.Tell(t.Context(), e, 1, changes.Telling{After: -1, Floor: 5, Told: 9}); err != nil || !ok {
+		t.Fatal(err)
+	}
+	var reset *changes.ResetError
+	if _, err := reader.Next(t.Context(), c, q, 10); !errors.As(err, &reset) || !strings.Contains(reset.Reason, "older") {
+		t.Errorf("older than the floor: error %v", err)
+	}
+}
+
+func TestACursorIsShortAndReadsBack(t *testing.T) {
+	c := changes.Cursor{Epoch: 1773480000, Filter: 1 << 31, Rights: 7}
+	for i := range 48 {
+		c.Sequences = append(c.Sequences, int64(i)*40_000_000-1)
+	}
+	text := c.String()
+	if len(text) > 400 {
+		t.Errorf("%d characters", len(text))
+	}
+	if got, err := changes.ParseCursor(text); err != nil || got.String() != text || got.Sequences[0] != -1 || got.Filter != c.Filter {
+		t.Errorf("%+v (%v)", got, err)
+	}
+	for _, wrong := range []string{"", "A", "!", text + "=", text[:8], "////////////////////////"} {
+		if _, err := changes.ParseCursor(wrong); err == nil {
+			t.Errorf("%q is read", wrong)
+		}
+	}
+}
+
+func TestWithoutAnEpochNothingIsTold(t *testing.T) {
+	w := newWorld(t)
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrLost) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	o := w.owner(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	e, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.index.RaiseFloor(t.Context(), e, at, 1); err != nil {
+		t.Fatal(err)
+	}
+	entry := changes.Entry{Plate: "0220000001", Sequence: 1, Airlines: []string{"LX"}}
+	if ok, err := w.index.Tell(t.Context(), e, at, changes.Telling{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	for rest, want := range map[string]int64{"all": 1, "a:LX": 1, "p:ZRH": 1} {
+		if n, err := w.redis.ReadClient().ZCard(t.Context(), w.key(e, at, rest)).Result(); err != nil || n != want {
+			t.Errorf("%s holds %d, want %d (%v)", rest, n, want, err)
+		}
+	}
+	if n, err := w.redis.ReadClient().ZScore(t.Context(), w.key(e, at, "all"), string(plate)).Result(); err == nil {
+		t.Errorf("the old entry is still there: %v", n)
+	}
+	if ttl, err := w.redis.ReadClient().TTL(t.Context(), w.key(e, at, "all")).Result(); err != nil || ttl.Hours() < 95 || ttl.Hours() > 97 {
+		t.Errorf("expires in %v (%v)", ttl, err)
+	}
+}

@@ -1,0 +1,118 @@
+package changestore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
+)
+
+var _ changes.ReadIndex = (*Store)(nil)
+
+// State implements changes.ReadIndex.
+func (s *Store) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	e, err := s.Epoch(ctx)
+	if err != nil || e == (changes.Epoch{}) {
+		return e, nil, err
+	}
+	at := make([]*goredis.ZSliceCmd, e.Partitions)
+	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+		for i := range at {
+			at[i] = pipe.ZRangeWithScores(ctx, s.key(e.Begun, i, "at"), 0, -1)
+		}
+	})
+	progress := make([]changes.Progress, len(at))
+	for i, cmd := range at {
+		if err = errors.Join(err, cmd.Err()); err != nil {
+			return changes.Epoch{}, nil, redis.Unavailable("changestore: read the progress", err)
+		}
+		var known bool
+		if progress[i], known = readProgress(cmd.Val()); !known {
+			progress[i].Told = -1
+		}
+	}
+	return e, progress, nil
+}
+
+// Between implements changes.ReadIndex.
+func (s *Store) Between(
+	ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int,
+) ([][]changes.Candidate, error) {
+	replies := make([][]*goredis.ZSliceCmd, len(told))
+	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+		for p := range told {
+			if after[p] >= told[p] {
+				continue
+			}
+			for _, scope := range scopes {
+				replies[p] = append(replies[p], pipe.ZRangeByScoreWithScores(ctx, s.key(e.Begun, p, string(scope)), &goredis.ZRangeBy{
+					Min: "(" + strconv.FormatInt(after[p], 10), Max: strconv.FormatInt(told[p], 10), Count: int64(limit),
+				}))
+			}
+		}
+	})
+	all := make([][]changes.Candidate, len(told))
+	for p, list := range replies {
+		for _, cmd := range list {
+			if err = errors.Join(err, cmd.Err()); err != nil {
+				return nil, redis.Unavailable("changestore: read changes", err)
+			}
+		}
+		all[p] = merge(p, list, limit)
+	}
+	return all, redis.Unavailable("changestore: read changes", err)
+}
+
+// merge returns the first candidates of a partition out of those of its scopes. A plate that has
+// left a scope stands there with an old sequence: the latest counts.
+func merge(partition int, scopes []*goredis.ZSliceCmd, limit int) []changes.Candidate {
+	latest := make(map[bag.Plate]int64)
+	for _, cmd := range scopes {
+		for _, z := range cmd.Val() {
+			plate, _ := z.Member.(string)
+			latest[bag.Plate(plate)] = max(latest[bag.Plate(plate)], int64(z.Score))
+		}
+	}
+	merged := make([]changes.Candidate, 0, len(latest))
+	for plate, sequence := range latest {
+		merged = append(merged, changes.Candidate{Plate: plate, Partition: partition, Sequence: sequence})
+	}
+	slices.SortFunc(merged, func(a, b changes.Candidate) int {
+		return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), cmp.Compare(a.Plate, b.Plate))
+	})
+	return merged[:min(len(merged), limit)]
+}
+
+// Sequences implements changes.ReadIndex.
+func (s *Store) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate) ([]int64, error) {
+	replies := make([]*goredis.FloatCmd, len(plates))
+	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+		for i, plate := range plates {
+			partition := kafka.PartitionOf([]byte(plate), e.Partitions)
+			replies[i] = pipe.ZScore(ctx, s.key(e.Begun, partition, string(changes.All)), string(plate))
+		}
+	})
+	sequences := make([]int64, len(plates))
+	for i, cmd := range replies {
+		switch {
+		case errors.Is(cmd.Err(), goredis.Nil):
+			sequences[i] = -1
+		case cmd.Err() != nil:
+			err = errors.Join(err, cmd.Err())
+		default:
+			sequences[i] = int64(cmd.Val())
+		}
+	}
+	if err != nil && !errors.Is(err, goredis.Nil) {
+		return nil, redis.Unavailable("changestore: read sequences", err)
+	}
+	return sequences, nil
+}
