@@ -8,17 +8,13 @@ import (
 )
 
 // Messages reads the stored messages of a plate again, as far as they concern it: one bag.Message for
-// every group that names it, none where a message names it nowhere. They take their memory from room; where that
-// is nil, each holds itself.
-func (e *Enricher) Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored) []*bag.Message {
+// every group that names it, none if a message names it nowhere.
+func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
 	wanted := number(plate)
-	if room == nil {
-		room = bag.NewRoom(len(stored))
-	}
-	r := reading{enricher: e, plate: plate, room: room, made: make([]*bag.Message, 0, len(stored))}
+	r := newReading(e, plate, len(stored))
 	for _, s := range stored {
 		if s.Report {
-			e.report(&r, s)
+			e.report(r, s)
 			continue
 		}
 		r.read(s, func(g *parser.Group) (string, bool) { return holds(g, wanted) })
@@ -28,7 +24,7 @@ func (e *Enricher) Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored
 
 // Stowage reads stored positionings of a container again: one bag.Message for every group that is about it.
 func (e *Enricher) Stowage(c bag.Container, stored []bag.Stored) []*bag.Message {
-	r := reading{enricher: e, room: bag.NewRoom(len(stored))}
+	r := newReading(e, "", len(stored))
 	for _, s := range stored {
 		r.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == c.Device })
 	}
@@ -38,15 +34,22 @@ func (e *Enricher) Stowage(c bag.Container, stored []bag.Stored) []*bag.Message 
 // reading collects messages that are read again.
 type reading struct {
 	enricher *Enricher
-	plate    bag.Plate // "" for container positionings
-	room     *bag.Room
+	plate    bag.Plate     // "" for container positionings
+	block    []bag.Message // memory for the next messages
 	made     []*bag.Message
+}
+
+func newReading(e *Enricher, plate bag.Plate, messages int) *reading {
+	return &reading{e, plate, make([]bag.Message, messages), make([]*bag.Message, 0, messages)}
 }
 
 // add returns one more message, which is empty.
 func (r *reading) add() *bag.Message {
-	m := r.room.Add()
-	r.made = append(r.made, m)
+	if len(r.block) == 0 {
+		r.block = make([]bag.Message, 1)
+	}
+	m := &r.block[0]
+	r.block, r.made = r.block[1:], append(r.made, m)
 	return m
 }
 

@@ -23,7 +23,7 @@ func read(t *testing.T, text, received string) *bag.Message {
 	if text[0] == '{' {
 		stored.Report = true
 	}
-	made := enricher.New(airport.New()).Messages(nil, plate, []bag.Stored{stored})
+	made := enricher.New(airport.New()).Messages(plate, []bag.Stored{stored})
 	if len(made) != 1 {
 		t.Fatalf("%d messages of %q", len(made), text)
 	}

@@ -74,13 +74,12 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	if !c.Key.MayUse(operation.History) {
 		return c.NotAuthorised()
 	}
-	var answer web.Answer
 	sight := q.sight(c.Key)
-	err := q.Trails(sight).ShowPlate(ctx, query.plate, func(bags []*bag.Bag) { answer = q.answer(c, query, bags, bag.NewViewer(ctx, sight)) })
+	bags, err := q.Trails(sight).History(ctx, query.plate)
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return answer
+	return q.answer(c, query, bags, bag.NewViewer(ctx, sight))
 }
 
 // answer answers with that bag of a plate which the query means. Plate and date alone decide whether there is one that the key may

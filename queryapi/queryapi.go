@@ -28,8 +28,8 @@ type Trails interface {
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
 	// OfPlate returns the bags of a plate.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	// ShowPlate calls show with the same, which may be used until show returns.
-	ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error
+	// History returns the same without asking which bags were re-flighted.
+	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that departs on the day.
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
 }

@@ -67,12 +67,8 @@ func (a *answers) OfPlate(_ context.Context, plate bag.Plate) ([]*bag.Bag, error
 	return a.plate, a.err
 }
 
-func (a *answers) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
-	bags, err := a.OfPlate(ctx, plate)
-	if err == nil {
-		show(bags)
-	}
-	return err
+func (a *answers) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	return a.OfPlate(ctx, plate)
 }
 
 func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
@@ -208,9 +204,8 @@ func TestQueryEndsWithinASecond(t *testing.T) {
 // stuck returns when its context ends, as the contract asks.
 type stuck struct{ answers }
 
-func (s *stuck) ShowPlate(ctx context.Context, plate bag.Plate, _ func([]*bag.Bag)) error {
-	_, err := s.OfPlate(ctx, plate)
-	return err
+func (s *stuck) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	return s.OfPlate(ctx, plate)
 }
 
 func (*stuck) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {

@@ -70,14 +70,11 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) (all []Even
 
 // Tell gives tell what Events returns, some events after the other. It fails where tell does, too.
 func (a Announcer) Tell(ctx context.Context, filings []bag.Filing, tell func([]Event) error) error {
-	room := bag.BorrowRoom()
-	defer room.Return() // an event holds no message
 	made := announcements{places: a.Places, tell: tell}
-	if err := a.named(ctx, room, &made, filings); err != nil {
+	if err := a.named(ctx, &made, filings); err != nil {
 		return fmt.Errorf("read what to announce: %w", err)
 	}
-	room.Clear()
-	if err := a.positioned(ctx, room, &made, filings); err != nil {
+	if err := a.positioned(ctx, &made, filings); err != nil {
 		return fmt.Errorf("read what to announce: %w", err)
 	}
 	return made.flush()
@@ -101,7 +98,7 @@ type mention struct {
 }
 
 // named adds the events of the bags that the messages name.
-func (a Announcer) named(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing) error {
+func (a Announcer) named(ctx context.Context, made *announcements, filings []bag.Filing) error {
 	var mentions []mention
 	for i := range filings {
 		for _, entry := range filings[i].Entries {
@@ -110,18 +107,15 @@ func (a Announcer) named(ctx context.Context, room *bag.Room, made *announcement
 	}
 	spent := make([]int, len(filings)) // of mostStored
 	for some := range slices.Chunk(mentions, platesAtOnce) {
-		room.Clear()
-		a.read(room, filings, some)
+		a.read(filings, some)
 		if err := a.weigh(ctx, filings, some, spent); err != nil {
 			return err
 		}
-		begin := room.Mark()
 		for len(some) > 0 {
 			n := portion(len(some), func(i int) int { return some[i].weight })
-			if err := a.tell(ctx, room, made, filings, some[:n]); err != nil {
+			if err := a.tell(ctx, made, filings, some[:n]); err != nil {
 				return err
 			}
-			room.Release(begin)
 			some = some[n:]
 		}
 	}
@@ -129,14 +123,14 @@ func (a Announcer) named(ctx context.Context, room *bag.Room, made *announcement
 }
 
 // read reads the messages of mentions again.
-func (a Announcer) read(room *bag.Room, filings []bag.Filing, mentions []mention) {
+func (a Announcer) read(filings []bag.Filing, mentions []mention) {
 	stored := make([]bag.Stored, 1)
 	for i := range mentions {
 		giveWay(i)
 		m := &mentions[i]
 		f := &filings[m.filing]
 		stored[0] = bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
-		m.messages = a.Enricher.Messages(room, m.plate, stored)
+		m.messages = a.Enricher.Messages(m.plate, stored)
 		m.clear = !slices.ContainsFunc(m.messages, isUnclear)
 	}
 }
@@ -204,7 +198,7 @@ func portion(n int, weight func(i int) int) int {
 }
 
 // tell adds the events of mentions, of which it reads the bags of the unclear ones.
-func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing, mentions []mention) error {
+func (a Announcer) tell(ctx context.Context, made *announcements, filings []bag.Filing, mentions []mention) error {
 	folded := make(map[bag.Plate][]bag.Bag)
 	var plates []bag.Plate
 	for _, m := range mentions {
@@ -220,7 +214,7 @@ func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements
 		}
 		for i, plate := range plates {
 			giveWay(i)
-			messages := a.messages(room, plate, now.Trails[i])
+			messages := a.messages(plate, now.Trails[i])
 			if folded[plate], err = a.Rules.FoldEvents(ctx, plate, messages, nil); err != nil {
 				return err
 			}
@@ -243,13 +237,13 @@ func (a Announcer) tell(ctx context.Context, room *bag.Room, made *announcements
 }
 
 // messages reads what is held of a plate again.
-func (a Announcer) messages(room *bag.Room, plate bag.Plate, held trail.Held) []*bag.Message {
-	stored, _ := held.Messages(room)
-	return a.Enricher.Messages(room, plate, stored)
+func (a Announcer) messages(plate bag.Plate, held trail.Held) []*bag.Message {
+	stored, _ := held.Messages()
+	return a.Enricher.Messages(plate, stored)
 }
 
 // positioned adds the events that the messages make by positioning containers.
-func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announcements, filings []bag.Filing) error {
+func (a Announcer) positioned(ctx context.Context, made *announcements, filings []bag.Filing) error {
 	containers, by := positionings(filings)
 	if len(containers) == 0 {
 		return nil
@@ -282,7 +276,7 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 			return err
 		}
 		for i, c := range w.Stowage {
-			stored, _ := now.Stowage[i].Messages(nil)
+			stored, _ := now.Stowage[i].Messages()
 			said[c] = a.Enricher.Stowage(c, stored)
 		}
 		for i, plate := range some {
@@ -293,7 +287,7 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 				of = append(of, said[c]...)
 				on = append(on, by[c]...)
 			}
-			messages := a.messages(room, plate, now.Trails[i])
+			messages := a.messages(plate, now.Trails[i])
 			bags, err := a.Rules.FoldEvents(ctx, plate, messages, of)
 			if err != nil {
 				return err
@@ -304,7 +298,6 @@ func (a Announcer) positioned(ctx context.Context, room *bag.Room, made *announc
 					return err
 				}
 			}
-			room.Clear()
 		}
 	}
 	return nil

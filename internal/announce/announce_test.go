@@ -248,7 +248,7 @@ func moment(t *testing.T, e announce.Event) string {
 
 // held is what is held under a plate, or for a container.
 func (d *desk) held(h trail.Held) []bag.Stored {
-	messages, _ := h.Messages(nil)
+	messages, _ := h.Messages()
 	return messages
 }
 
@@ -280,7 +280,7 @@ func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []s
 	var made []string
 	for i, plate := range plates {
 		var groups []int32
-		bags, err := d.Rules.Fold(context.Background(), plate, d.filer.Messages(nil, plate, d.held(now.Trails[i])), positionings)
+		bags, err := d.Rules.Fold(context.Background(), plate, d.filer.Messages(plate, d.held(now.Trails[i])), positionings)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -359,7 +359,7 @@ func (w *watched) Read(ctx context.Context, wanted trail.Wanted) (trail.Found, e
 	found, err := w.Index.Read(ctx, wanted)
 	n := 0
 	for _, held := range found.Trails {
-		messages, _ := held.Messages(nil)
+		messages, _ := held.Messages()
 		n += len(messages)
 	}
 	w.all, w.most = w.all+n, max(w.most, n)

@@ -96,11 +96,11 @@ func (x *switchable) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, 
 	return x.Reader.OfPlate(ctx, plate)
 }
 
-func (x *switchable) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
+func (x *switchable) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := x.check(); err != nil {
-		return err
+		return nil, err
 	}
-	return x.Reader.ShowPlate(ctx, plate, show)
+	return x.Reader.History(ctx, plate)
 }
 
 func (x *switchable) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {

@@ -2,7 +2,6 @@ package bag
 
 import (
 	"slices"
-	"strings"
 
 	"bagtrail/parser"
 )
@@ -77,7 +76,7 @@ func (r Rules) processingEvent(m *Message) EventCode {
 	case m.Irregularity == parser.StatusOffloaded:
 		return entry(EventOffloaded)
 	case m.Irregularity != "":
-		return entry(strings.Clone(m.Irregularity)) // a code outlasts the message
+		return entry(m.Irregularity)
 	}
 	if code, loading := loadingEvent(m); loading {
 		if arrives {

@@ -41,7 +41,7 @@ func TestAnIdentifierIsAcceptedOnlyAsTheKindThatHasItsEvents(t *testing.T) {
 		}
 		filing := read.Filing(&m, text, received)
 		stored := []bag.Stored{{Raw: text, Received: received}}
-		bags, err := rules.Fold(t.Context(), filing.Entries[0].Plate, read.Messages(nil, filing.Entries[0].Plate, stored), nil)
+		bags, err := rules.Fold(t.Context(), filing.Entries[0].Plate, read.Messages(filing.Entries[0].Plate, stored), nil)
 		if err != nil || len(bags) != 1 || len(bags[0].Events) != 1 || bags[0].Events[0].Code != want {
 			t.Errorf("%s: bags %+v, %v", identifier, bags, err)
 		}

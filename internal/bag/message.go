@@ -14,7 +14,7 @@ import (
 // in its stowage device. A delayed-bag report is a Message too, of kind None: see IsReport.
 //
 // What needs no calculation is as the parser returned it; the flights have their dates here. Strings
-// may be views of Raw. A Message is never changed once made, unless it lies in a room that is borrowed.
+// may be views of Raw. A Message is never changed once made.
 type Message struct {
 	parser.Head    // .V .J .X
 	parser.Details // .S .W .P .L .Y .E .M .R of the group

@@ -100,17 +100,15 @@ func BenchmarkTrails(b *testing.B) {
 				}
 				r := s.Reader()
 				b.ReportAllocs()
-				room := bag.BorrowRoom()
 				for b.Loop() {
 					now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
 					if err != nil {
 						b.Fatal(err)
 					}
 					for _, held := range now.Trails {
-						if all, whole := held.Messages(room); !whole || len(all) != 15 {
+						if all, whole := held.Messages(); !whole || len(all) != 15 {
 							b.Fatal(all, err)
 						}
-						room.Clear()
 					}
 				}
 			})

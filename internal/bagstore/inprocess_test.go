@@ -88,7 +88,7 @@ func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 				return
 			}
 			for i, held := range now.Trails {
-				if all, whole := held.Messages(nil); !whole || len(all) != 1 || all[0].Raw != filings[i].Raw {
+				if all, whole := held.Messages(); !whole || len(all) != 1 || all[0].Raw != filings[i].Raw {
 					t.Errorf("plate %s: %v, %v", plates[i], all, whole)
 				}
 			}

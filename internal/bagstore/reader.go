@@ -273,17 +273,11 @@ type scratch struct {
 }
 
 // Messages implements trail.Values. The texts share one piece of memory.
-func (h *hash) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
+func (h *hash) Messages() (messages []bag.Stored, whole bool) {
 	words := h.reply.Val()
 	s, _ := h.reader.scratch.Get().(*scratch)
 	defer h.reader.scratch.Put(s)
-	var texts []byte
-	var all []bag.Stored
-	if room != nil {
-		texts, all = room.Texts(), room.Stored(len(words)/2)
-	} else {
-		texts, all = s.texts[:0], make([]bag.Stored, len(words)/2)
-	}
+	texts, all := s.texts[:0], make([]bag.Stored, len(words)/2)
 	s.ends = s.ends[:0]
 	n := 0
 	for i := 0; i < len(words); i += 2 {
@@ -296,13 +290,8 @@ func (h *hash) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
 		n++
 	}
 	all = all[:n]
-	var text string
-	if room != nil {
-		text = room.Keep(texts)
-	} else {
-		s.texts, text = texts, string(texts)
-	}
-	start := 0
+	s.texts = texts
+	text, start := string(texts), 0
 	for i, end := range s.ends {
 		all[i].Raw, start = text[start:end], end
 	}

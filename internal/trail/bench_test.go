@@ -42,8 +42,8 @@ func fifteen(b testing.TB, airports *airport.Library, n int) (*memory.Index, []b
 	return index, plates
 }
 
-// BenchmarkOfPlate is the history of a bag of fifteen events, from stored texts to the folded bag: anew, again, and anew for
-// whoever only shows it.
+// BenchmarkOfPlate is the history of a bag of fifteen events, from stored texts to the folded bag: anew, again, and anew
+// for a history.
 func BenchmarkOfPlate(b *testing.B) {
 	airports := airport.New()
 	index, plates := fifteen(b, airports, 2000) // more than are remembered
@@ -63,7 +63,7 @@ func BenchmarkOfPlate(b *testing.B) {
 	b.Run("shown", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			if err := r.ShowPlate(b.Context(), plates[i%len(plates)], func([]*bag.Bag) {}); err != nil {
+			if _, err := r.History(b.Context(), plates[i%len(plates)]); err != nil {
 				b.Fatal(err)
 			}
 		}

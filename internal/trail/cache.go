@@ -20,7 +20,7 @@ type folded struct {
 	version    uint64
 	messages   []*bag.Message
 	containers []bag.Container // whose positionings can concern the bags
-	borrowed   bool            // the messages are not to be remembered
+	transient  bool            // it is not to be remembered
 
 	bags       []bag.Bag // nil where they are not made yet
 	positioned uint64    // version of the positionings of which bags were made

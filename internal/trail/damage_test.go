@@ -28,8 +28,8 @@ func (d *damagedIndex) Read(ctx context.Context, w trail.Wanted) (trail.Found, e
 
 type damagedValues struct{ trail.Values }
 
-func (d damagedValues) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
-	messages, _ = d.Values.Messages(room)
+func (d damagedValues) Messages() (messages []bag.Stored, whole bool) {
+	messages, _ = d.Values.Messages()
 	return messages[:len(messages)-1], false
 }
 

@@ -31,8 +31,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
-	s.borrows, s.listing = true, f // a list holds no message
-	defer s.end()
+	s.retention, s.listing = retainNone, f // a list holds no message
 	s.at = end{r, airport, arriving}
 	list, err := s.list(ctx, f, before)
 	if err != nil {
@@ -243,8 +242,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 		return l, nil
 	}
 	whole := s.reader.newSession()
-	whole.borrows = true
-	defer whole.end()
+	whole.retention = retainNone
 	if err := whole.load(ctx, plates, Wanted{Originals: plates}); err != nil {
 		return list{}, err
 	}

@@ -184,7 +184,7 @@ func TestRules5Lifetimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, _ := now.Trails[0].Messages(nil)
+	messages, _ := now.Trails[0].Messages()
 	for i, until := range w.reader().Lifetimes(plate, messages) {
 		switch received := messages[i].Received; {
 		case received.Equal(at("2026-03-03T07:00:00Z")):
@@ -194,29 +194,5 @@ func TestRules5Lifetimes(t *testing.T) {
 		default:
 			expect(t, "until", until, at("2026-03-14T07:00:00Z"))
 		}
-	}
-}
-
-// A rush bag names its original in memory that is used again; whoever is told of the original meanwhile keeps its plate.
-func TestAnOriginalOutlastsTheMessageThatNamesIt(t *testing.T) {
-	w := newWorld(t)
-	w.send("12T06:00", bsm()...)
-	w.send("13T06:00", "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", ".N/2724200001001", ".M/"+string(plate), ".P/SMITH", ".L/ABC123", "ENDBSM")
-	r := w.reader()
-	if err := r.ShowPlate(t.Context(), plate, func([]*bag.Bag) {}); err != nil {
-		t.Fatal(err)
-	}
-	var kept []*bag.Bag
-	err := r.ShowPlate(t.Context(), "2724200001", func(rush []*bag.Bag) {
-		if len(rush) != 1 || rush[0].Reflighted == nil || rush[0].Reflighted[0].Bag == nil {
-			t.Errorf("rush bags %+v", rush)
-		}
-		var err error
-		if kept, err = r.OfPlate(t.Context(), plate); err != nil {
-			t.Error(err)
-		}
-	})
-	if err != nil || len(kept) != 1 || kept[0].Plate != plate {
-		t.Errorf("%+v, %v", kept, err)
 	}
 }

@@ -24,9 +24,7 @@ type session struct {
 	at         end                                 // of which legs a list is asked for
 	listing    bag.Flight                          // whose list is made, of what is read anew; zero where whole bags are wanted
 	hasty      bool                                // what may have changed is read at once, rather than first its version
-	borrows    bool                                // nobody needs the messages behind the question: their memory is used again
-	remembers  bool                                // … but for those of plates that are asked for again
-	rooms      []*bag.Room                         // that were borrowed
+	retention  retention                           // of the messages that are read
 
 	// What the index has said.
 	pnrs            smallmap.Map[string, []bag.Plate]
@@ -40,23 +38,14 @@ type session struct {
 
 func (r *Reader) newSession() *session { return &session{reader: r} }
 
-// borrow returns the memory for messages that so many goroutines read: nil for messages that may be remembered.
-func (s *session) borrow(workers int) []*bag.Room {
-	if !s.borrows {
-		return make([]*bag.Room, workers)
-	}
-	for len(s.rooms) < workers {
-		s.rooms = append(s.rooms, bag.BorrowRoom())
-	}
-	return s.rooms
-}
+// retention says of which plates the messages are remembered for later questions.
+type retention uint8
 
-// end gives back what was borrowed.
-func (s *session) end() {
-	for _, room := range s.rooms {
-		room.Return()
-	}
-}
+const (
+	retainAll      retention = iota
+	retainRepeated           // plates that were asked for before
+	retainNone
+)
 
 // ask reads what is wanted, and takes up what is found.
 func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
@@ -106,20 +95,19 @@ func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held
 	}
 	made := make([]*folded, len(plates))
 	workers := parallel.Workers(len(plates), platesAWorker)
-	rooms := s.borrow(workers)
 	if workers == 1 {
-		return made, s.readTrails(ctx, made, rooms[0], plates, held)
+		return made, s.readTrails(ctx, made, plates, held)
 	}
 	faults := make([]error, workers)
 	parallel.Do(len(plates), workers, func(worker, from, to int) {
-		faults[worker] = s.readTrails(ctx, made[from:to], rooms[worker], plates[from:to], held[from:to])
+		faults[worker] = s.readTrails(ctx, made[from:to], plates[from:to], held[from:to])
 	})
 	return made, cmp.Or(faults...)
 }
 
-func (s *session) readTrails(ctx context.Context, made []*folded, room *bag.Room, plates []bag.Plate, held []Held) (err error) {
+func (s *session) readTrails(ctx context.Context, made []*folded, plates []bag.Plate, held []Held) (err error) {
 	for i := range made {
-		if made[i], err = s.newTrail(ctx, room, plates[i], held[i]); err != nil {
+		if made[i], err = s.newTrail(ctx, plates[i], held[i]); err != nil {
 			return err
 		}
 	}
@@ -131,18 +119,11 @@ const messagesAtOnce = 512
 
 // newTrail reads the messages of a plate again, unless they are those that are remembered, and makes its bags where all that
 // this takes is there: then what a list does not show is given up at once, so that a large one takes little memory.
-func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate, held Held) (*folded, error) {
+func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*folded, error) {
 	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
 		return before, nil
 	}
-	if s.remembers && s.reader.askedLately(plate) {
-		room = nil
-	}
-	var begin bag.Mark
-	if room != nil {
-		begin = room.Mark()
-	}
-	stored, whole := held.Messages(room)
+	stored, whole := held.Messages()
 	if !whole {
 		held.Version = 0 // so that it is never taken for what is held
 	}
@@ -151,10 +132,10 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		messages = append(messages, s.reader.enricher.Messages(room, plate, some)...)
+		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
 	f := newFolded(held.Version, messages)
-	f.borrowed = room != nil
+	f.transient = s.retention == retainNone || s.retention == retainRepeated && !s.reader.askedLately(plate)
 	s.reader.hints.notePlaces(plate, f.containers)
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
@@ -163,17 +144,16 @@ func (s *session) newTrail(ctx context.Context, room *bag.Room, plate bag.Plate,
 	if err != nil {
 		return nil, err
 	}
-	if s.listing.IsZero() || !f.borrowed {
+	if s.listing.IsZero() {
 		return f, nil
 	}
 	list := shown(ctx, s.listing, plate, f)
-	room.Release(begin)
-	return &folded{version: f.version, borrowed: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
+	return &folded{version: f.version, transient: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
 }
 
 // addStowage takes up what was read of a container.
 func (s *session) addStowage(c bag.Container, held Held) {
-	stored, whole := held.Messages(nil)
+	stored, whole := held.Messages()
 	if !whole {
 		held.Version = 0 // so that it is never taken for what is held
 		s.stowageVersions.Set(c, 0)
@@ -221,7 +201,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 // add takes up the bags of a plate.
 func (s *session) add(plate bag.Plate, f *folded) {
 	own := f.bags
-	if !f.borrowed {
+	if !f.transient {
 		own = slices.Clone(own) // others may have them as well
 	}
 	bags := make([]*bag.Bag, len(own))
@@ -247,7 +227,7 @@ const mostRemembered = cachedMessages / 10
 
 // remember keeps what was made of a plate.
 func (r *Reader) remember(plate bag.Plate, f *folded) {
-	if !f.borrowed && len(f.messages) <= mostRemembered {
+	if !f.transient && len(f.messages) <= mostRemembered {
 		r.folded.put(plate, f, len(f.messages))
 	}
 }
@@ -379,7 +359,6 @@ func (n *needs) rushPlatesOf(original bag.Plate) {
 
 func (n *needs) rushPlatesUnder(pnr string) {
 	if pnr = strings.ToUpper(pnr); pnr != "" && !n.rushPNRs.Has(pnr) {
-		pnr = strings.Clone(pnr) // the message may lie in memory that is used again
 		n.rushPNRs.Set(pnr, nil)
 		n.RushPNRs = append(n.RushPNRs, pnr)
 	}

@@ -57,23 +57,21 @@ type Held struct {
 // Values are messages as the index keeps them.
 type Values interface {
 	// Messages returns them in the order of receipt. If whole is false, damaged ones are left out: what is made of the
-	// others must not be remembered, since the version will be the same when the damaged ones are brought back. If room is
-	// not nil, the texts lie in it, and the slice is used again for those that are read into it next.
-	Messages(room *bag.Room) (messages []bag.Stored, whole bool)
+	// others must not be remembered, since the version will be the same when the damaged ones are brought back.
+	Messages() (messages []bag.Stored, whole bool)
 }
 
 // Messages returns the messages, as Values does.
-func (h Held) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
+func (h Held) Messages() (messages []bag.Stored, whole bool) {
 	if h.Values == nil {
 		return nil, true
 	}
-	return h.Values.Messages(room)
+	return h.Values.Messages()
 }
 
 // Enricher reads stored messages again.
 type Enricher interface {
-	// Messages takes the memory of what it returns from room; where that is nil, each message holds itself.
-	Messages(room *bag.Room, plate bag.Plate, stored []bag.Stored) []*bag.Message
+	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
@@ -142,17 +140,11 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 	return bags, err
 }
 
-// ShowPlate calls show with the bags that OfPlate returns, without asking which were re-flighted. The bags and all that they hold may be used until show returns, and not
-// behind it: their memory is used again.
-func (r *Reader) ShowPlate(ctx context.Context, plate bag.Plate, show func([]*bag.Bag)) error {
+// History returns the bags that OfPlate returns, without asking which were re-flighted.
+func (r *Reader) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
-	s.borrows, s.remembers, s.viewer = true, true, bag.NewViewer(ctx, r.sight)
-	defer s.end()
-	bags, err := s.ofPlate(ctx, plate)
-	if err == nil {
-		show(bags)
-	}
-	return err
+	s.retention, s.viewer = retainRepeated, bag.NewViewer(ctx, r.sight)
+	return s.ofPlate(ctx, plate)
 }
 
 func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
@@ -208,7 +200,7 @@ func departsOn(b *bag.Bag, day bag.Day) bool {
 // Lifetimes returns for each stored message of a plate until when it must be kept: as long as a bag that
 // it belongs to, and a copy as long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
-	read := r.enricher.Messages(nil, plate, messages)
+	read := r.enricher.Messages(plate, messages)
 	until := make(map[string]time.Time)                               // canonical text → longest life of a bag with it
 	bags, _ := r.rules().Fold(context.Background(), plate, read, nil) // which never ends
 	for _, b := range bags {

@@ -102,13 +102,12 @@ func TestHistoryIsReadAgainWhereItChanged(t *testing.T) {
 	ask := func(trips, events int) {
 		t.Helper()
 		index.calls = 0
-		err := reader.ShowPlate(t.Context(), "0724100001", func(bags []*bag.Bag) {
-			if len(bags) != 1 || len(bags[0].Events) != events || index.calls != trips {
-				t.Errorf("%d bags, %d events, %d round trips, want 1, %d, %d", len(bags), len(bags[0].Events), index.calls, events, trips)
-			}
-		})
+		bags, err := reader.History(t.Context(), "0724100001")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(bags) != 1 || len(bags[0].Events) != events || index.calls != trips {
+			t.Errorf("%d bags, %d events, %d round trips, want 1, %d, %d", len(bags), len(bags[0].Events), index.calls, events, trips)
 		}
 	}
 	ask(2, 1)

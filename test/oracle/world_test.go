@@ -105,7 +105,7 @@ func (w world) askAll(filings []bag.Filing) {
 	}
 	for plate := range plates {
 		w.bags(string(plate))
-		if err := w.reader.ShowPlate(context.Background(), plate, func([]*bag.Bag) {}); err != nil {
+		if _, err := w.reader.History(context.Background(), plate); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -144,13 +144,13 @@ func (w world) bags(plate string) []*bag.Bag {
 	return bags
 }
 
-// shown is what a history shows of the bags of a plate, whose memory is used again behind it.
-func (w world) shown(plate string) (shown []*oracle.Bag) {
-	err := w.reader.ShowPlate(context.Background(), bag.Plate(plate), func(bags []*bag.Bag) { shown = plainAll(bags) })
+// shown is what a history shows of the bags of a plate.
+func (w world) shown(plate string) []*oracle.Bag {
+	bags, err := w.reader.History(context.Background(), bag.Plate(plate))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return shown
+	return plainAll(bags)
 }
 
 func (w world) flight(code string, arriving bool, f bag.Flight) []oracle.FlightEntry {

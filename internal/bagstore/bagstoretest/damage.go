@@ -114,7 +114,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 			if err := b.client.HSet(ctx, key, field, value).Err(); err != nil {
 				t.Fatal(err)
 			}
-			held, whole := b.holding(s, w).Messages(nil)
+			held, whole := b.holding(s, w).Messages()
 			if whole {
 				t.Errorf("%q under %q is said to be whole", value, field)
 			}
@@ -138,7 +138,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 			}
 			b.file(s, filings...) // as a replay does
 			b.check(s, filings)
-			if _, whole := b.holding(s, w).Messages(nil); !whole {
+			if _, whole := b.holding(s, w).Messages(); !whole {
 				t.Error("it is not said to be whole though the message came back")
 			}
 		}

@@ -173,7 +173,7 @@ func newView() view {
 // Messages returns the messages that are held.
 func Messages(t testing.TB, held trail.Held) []bag.Stored {
 	t.Helper()
-	messages, _ := held.Messages(nil)
+	messages, _ := held.Messages()
 	return messages
 }
 

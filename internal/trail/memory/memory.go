@@ -133,17 +133,7 @@ func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 type values []bag.Stored
 
 // Messages implements trail.Values.
-func (v values) Messages(room *bag.Room) (messages []bag.Stored, whole bool) {
-	if room == nil {
-		return v, true
-	}
-	all := room.Stored(len(v))
-	for i, m := range v {
-		all[i] = m
-		all[i].Raw = room.Keep(append(room.Texts(), m.Raw...))
-	}
-	return all, true
-}
+func (v values) Messages() (messages []bag.Stored, whole bool) { return v, true }
 
 func copies[K, V comparable](lists map[K][]V, keys []K) [][]V {
 	found := make([][]V, len(keys))

@@ -2,7 +2,6 @@ package trail_test
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -15,9 +14,8 @@ import (
 	"bagtrail/parser"
 )
 
-// The memory of what is shown is used again for the next question, and by lists; nobody may see another bag's messages, whether
-// a bag was asked for never, once or often.
-func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
+// Nobody sees another bag's messages, whether a bag was asked for never, once or often.
+func TestQuestionsAskedAtOnceGetTheirOwnAnswers(t *testing.T) {
 	airports := airport.New()
 	index, plates := fifteen(t, airports, 1000)
 	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Airports: airports, Now: time.Now})
@@ -45,9 +43,11 @@ func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, worker))
 			for i := range 2000 {
 				plate := plates[random.IntN(1+random.IntN(len(plates)))] // some are asked for often
-				if err := r.ShowPlate(t.Context(), plate, func(bags []*bag.Bag) { check(plate, bags) }); err != nil {
+				shown, err := r.History(t.Context(), plate)
+				if err != nil {
 					t.Error(err)
 				}
+				check(plate, shown)
 				if i%16 == 0 {
 					kept, err := r.OfPlate(t.Context(), plate)
 					if err != nil {
@@ -71,23 +71,4 @@ func TestMemoryThatIsUsedAgainShowsInNoAnswer(t *testing.T) {
 		})
 	}
 	asking.Wait()
-}
-
-func TestRoomGivesEachMessageOnceUntilItIsCleared(t *testing.T) {
-	room := bag.NewRoom(3)
-	for round := range 3 {
-		given := map[*bag.Message]bool{}
-		for n := range 1000 * (round + 1) {
-			m := room.Add()
-			if given[m] {
-				t.Fatalf("message %d was given before", n)
-			}
-			given[m] = true
-			if !reflect.DeepEqual(*m, bag.Message{}) {
-				t.Fatalf("message %d is not empty: %+v", n, *m)
-			}
-			*m = bag.Message{Raw: "text", Details: parser.Details{PNR: "ABC123", AirlineData: []string{"A"}}}
-		}
-		room.Clear()
-	}
 }
