@@ -8,150 +8,246 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/gather"
-	"bagtrail/parser"
 )
 
-// Record is an accepted message on its way into the log.
-type Record struct {
-	Raw      string
-	Report   bool      // Raw is the document of a delayed-bag report
-	Received time.Time // UTC, in milliseconds
-	Plate    bag.Plate // the first plate that it names, or ""
-	// Replayed tells that the message was received before, and has no position: so to bring it again changes nothing.
-	Replayed bool
-	Position bag.Position // where it stands in the log, which Append tells
+// Config is what an Acceptor works with.
+type Config struct {
+	Door    string // name of the door, for its rejections
+	Judge   *Judge
+	Log     Log // nil: the index is the only copy, and no message gets a position
+	Index   Index
+	Rejects Rejects // nil: rejected messages are not kept
+
+	// The rest is for Accept.
+
+	Clock    *Clock        // gives the received times; nil: the clock of the machine
+	Patience time.Duration // bounds every call; 0: 900 ms
+	Count    func(Verdict) // called for each message that is accepted, a duplicate or rejected; nil: nothing is counted
 }
 
-// Log is the log of record, from which the index can be rebuilt.
-type Log interface {
-	// Append returns when the log holds all records on all its replicas, and has told those that are not Replayed their
-	// positions. After an error it may hold any of them. Records with one plate have positions in their order.
-	Append(ctx context.Context, records []Record) error
-}
-
-// Rejection is a rejected message with all that came with it. Its origin is its identity: the same rejection
-// written twice counts once.
-type Rejection struct {
-	Envelope
-	Errors []Diagnostic
-}
-
-// Rejects takes rejected messages.
-type Rejects interface {
-	// Reject returns when all are safe. After an error any of them may be.
-	Reject(ctx context.Context, rejections []Rejection) error
-}
-
-// Limits of what an Acceptor does at once, where the caller sets none.
 const (
 	defaultPatience = 900 * time.Millisecond
-	acceptsARun     = 500
-	acceptRuns      = 4
+	messagesARun    = 500 // of Accept that are applied together
+	acceptRuns      = 4   // at the same time
 )
 
-// Acceptor decides on messages that somebody waits for, one at a time each. What arrives while it is busy goes
-// through the log and the index together.
+// Acceptor is the only way from a message to what follows from it: log and index, or rejects. It may be used by
+// several goroutines at once.
 type Acceptor struct {
-	pipeline *Pipeline
-	log      Log
-	clock    *Clock
-	patience time.Duration
-	accepts  gather.Calls[*acceptance]
-	rejects  gather.Calls[Rejection]
-	refuses  bool // rejected messages are written
+	conf     Config
+	accepted gather.Calls[*decision] // so that rejects that cannot be written do not fail accepted messages,
+	rejected gather.Calls[*decision] // the two are applied apart
 }
 
-type acceptance struct {
-	outcome Outcome
-	record  Record
+// decision is one message of Accept.
+type decision struct {
+	envelope Envelope
+	outcome  Outcome
 }
 
-// NewAcceptor returns an Acceptor for the pipeline. Without a log (nil) the index is the only copy, and no message has a
-// position; without rejects (nil) rejected messages are not kept. The clock is the one that gives received times. patience
-// bounds every call; zero means 900 ms.
-func NewAcceptor(pipeline *Pipeline, log Log, rejects Rejects, clock *Clock, patience time.Duration) *Acceptor {
-	if patience <= 0 {
-		patience = defaultPatience
+// NewAcceptor returns an Acceptor.
+func NewAcceptor(conf Config) *Acceptor {
+	if conf.Patience <= 0 {
+		conf.Patience = defaultPatience
 	}
-	a := &Acceptor{pipeline: pipeline, log: log, clock: clock, patience: patience, refuses: rejects != nil}
-	a.accepts = gather.Calls[*acceptance]{Run: a.settle, Most: acceptsARun, Runs: acceptRuns, Limit: patience}
-	if rejects != nil {
-		a.rejects = gather.Calls[Rejection]{Run: rejects.Reject, Most: acceptsARun, Runs: 1, Limit: patience}
+	if conf.Clock == nil {
+		conf.Clock = NewClock(time.Now)
 	}
+	if conf.Count == nil {
+		conf.Count = func(Verdict) {}
+	}
+	a := &Acceptor{conf: conf}
+	a.accepted = gather.Calls[*decision]{Run: a.applyAll, Most: messagesARun, Runs: acceptRuns, Limit: conf.Patience}
+	a.rejected = gather.Calls[*decision]{Run: a.applyAll, Most: messagesARun, Runs: 1, Limit: conf.Patience}
 	return a
 }
 
-// Accept decides on one message. An accepted one is in the log, then in the index, before Accept returns, and the
-// millisecond of its received time is over, so that whoever waits for one before sending the next is received in that
-// order. A rejected one is among the rejects.
+// Now returns the received time of a message that has just come in.
+func (a *Acceptor) Now() time.Time { return a.conf.Clock.Now() }
+
+// Judge decides on a message, and writes nothing.
+func (a *Acceptor) Judge(env Envelope) Outcome { return a.conf.Judge.Judge(env) }
+
+// Accept decides on one message that somebody waits for. Messages that arrive meanwhile are applied together. When it
+// returns the message has taken effect as after Apply. If the message is accepted, the millisecond of its received
+// time is over too: whoever waits for one message before sending the next is received in that order.
 //
-// authorise, where it is not nil, sees a message without errors before anything is written; the message is valid
-// until it returns, and its error is returned as it is. Any other error means that it is not known whether the
-// message took effect; to bring it again is safe.
-func (a *Acceptor) Accept(ctx context.Context, env Envelope, authorise func(*parser.Message) error) (Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.patience)
+// An error means that it is not known whether the message took effect; it is safe to send it again.
+func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.conf.Patience)
 	defer cancel()
-	env.Received = env.Received.UTC().Truncate(time.Millisecond)
-	outcome, err := a.pipeline.judge(env, authorise)
-	if err != nil {
-		return Outcome{}, err
+	d := &decision{env, a.Judge(env)}
+	verdict, calls := d.outcome.Verdict, &a.accepted
+	switch verdict {
+	case Refused:
+		return d.outcome, nil
+	case Rejected:
+		calls = &a.rejected
 	}
-	if outcome.Verdict == Rejected {
-		return outcome, a.reject(ctx, env, outcome.Errors)
-	}
-	work := &acceptance{outcome: outcome, record: outcome.Record()}
-	if err := a.accepts.Do(ctx, work); err != nil {
+	if err := calls.Do(ctx, d); err != nil {
 		return Outcome{}, fmt.Errorf("accept a message: %w", err)
 	}
-	a.clock.Pass(env.Received)
-	return work.outcome, nil
+	if verdict == Accepted {
+		a.conf.Clock.Pass(env.Received)
+	}
+	a.conf.Count(d.outcome.Verdict)
+	return d.outcome, nil
 }
 
-func (a *Acceptor) reject(ctx context.Context, env Envelope, errs []Diagnostic) error {
-	if !a.refuses {
-		return nil
+// applyAll applies decisions of Accept together.
+func (a *Acceptor) applyAll(ctx context.Context, decisions []*decision) error {
+	b := &Batch{make([]Envelope, len(decisions)), make([]Outcome, len(decisions)), 0}
+	for i, d := range decisions {
+		b.Envelopes[i], b.Outcomes[i] = d.envelope, d.outcome
 	}
-	if env.Origin == "" {
-		return errors.New("reject a message: it has no origin")
-	}
-	if err := a.rejects.Do(ctx, Rejection{env, errs}); err != nil {
-		return fmt.Errorf("reject a message: %w", err)
-	}
-	return nil
-}
-
-// settle makes messages take effect: first in the log, so that whatever the index holds can be rebuilt.
-func (a *Acceptor) settle(ctx context.Context, work []*acceptance) error {
-	outcomes := make([]Outcome, len(work))
-	for i, w := range work {
-		outcomes[i] = w.outcome
-	}
-	if a.log != nil {
-		records := make([]Record, len(work))
-		for i, w := range work {
-			records[i] = w.record
-		}
-		if err := a.log.Append(ctx, records); err != nil {
-			return fmt.Errorf("append to the log: %w", err)
-		}
-		for i, r := range records {
-			outcomes[i].Filing.Position = r.Position
-		}
-	}
-	if err := a.pipeline.Settle(ctx, outcomes); err != nil {
+	if err := a.Apply(ctx, b); err != nil {
 		return err
 	}
-	for i, w := range work {
-		w.outcome = outcomes[i]
+	for i, d := range decisions {
+		d.outcome = b.Outcomes[i]
 	}
 	return nil
 }
 
-// Record returns the record that brings an accepted message about again. It has no position yet.
-func (o Outcome) Record() Record {
-	r := Record{Raw: o.Filing.Raw, Report: o.Filing.Report, Received: o.Filing.Received}
-	if len(o.Filing.Entries) > 0 {
-		r.Plate = o.Filing.Entries[0].Plate
+// Batch is messages that were judged, and that are applied together.
+type Batch struct {
+	Envelopes []Envelope
+	Outcomes  []Outcome // in the order of the envelopes
+	done      int       // steps of Apply
+}
+
+// bagsABatch is how many bags the messages of a batch name at least, if there are so many; containers count like
+// bags. It bounds the memory of a batch, and how long others wait for it.
+const bagsABatch = mostBags
+
+// JudgeBatch judges the first of the envelopes, at least one: as many as one batch takes. The batch keeps the envelopes.
+func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
+	outcomes := make([]Outcome, 0, len(envelopes))
+	for bags := 0; len(outcomes) < len(envelopes) && bags < bagsABatch; {
+		o := a.Judge(envelopes[len(outcomes)])
+		outcomes = append(outcomes, o)
+		bags += len(o.Filing.Entries) + len(o.Filing.Stowage)
+	}
+	return &Batch{Envelopes: envelopes[:len(outcomes)], Outcomes: outcomes}
+}
+
+// AcceptBatch judges and applies the first of the envelopes: as many as it returns outcomes. After an error, any of them may
+// have taken effect; it is safe to send them again.
+func (a *Acceptor) AcceptBatch(ctx context.Context, envelopes []Envelope) ([]Outcome, error) {
+	b := a.JudgeBatch(envelopes)
+	if err := a.Apply(ctx, b); err != nil {
+		return nil, err
+	}
+	return b.Outcomes, nil
+}
+
+// StepError is an error of one step of Apply.
+type StepError struct {
+	Step string // "log", "index" or "rejects"
+	Err  error
+}
+
+func (e *StepError) Error() string { return e.Step + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// steps are what Apply does, in this order.
+var steps = [...]struct {
+	name string
+	do   func(*Acceptor, context.Context, *Batch) error
+}{
+	{"log", (*Acceptor).log}, // first, so that whatever the index holds can be rebuilt
+	{"index", (*Acceptor).file},
+	{"rejects", (*Acceptor).reject},
+}
+
+// Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless they are Logged, then
+// files them in the index. It writes rejected messages to the rejects. When it returns all of this is durable, and
+// accepted messages that the index held before are Duplicate.
+//
+// Every error is a *StepError. After an error Apply may be called again, and goes on with the step that failed.
+func (a *Acceptor) Apply(ctx context.Context, b *Batch) error {
+	for ; b.done < len(steps); b.done++ {
+		step := steps[b.done]
+		if err := step.do(a, ctx, b); err != nil {
+			return &StepError{step.name, err}
+		}
+	}
+	return nil
+}
+
+func (a *Acceptor) log(ctx context.Context, b *Batch) error {
+	var (
+		records  []Record
+		recorded []*bag.Filing
+	)
+	for i := range b.Outcomes {
+		o, env := &b.Outcomes[i], &b.Envelopes[i]
+		if o.Verdict == Accepted && !env.Logged && a.conf.Log != nil {
+			records = append(records, recordOf(&o.Filing, env.Replayed))
+			recorded = append(recorded, &o.Filing)
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	if err := a.conf.Log.Append(ctx, records); err != nil {
+		return fmt.Errorf("append to the log: %w", err)
+	}
+	for i, r := range records {
+		recorded[i].Position = r.Position
+	}
+	return nil
+}
+
+func recordOf(f *bag.Filing, replayed bool) Record {
+	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: replayed}
+	if len(f.Entries) > 0 {
+		r.Plate = f.Entries[0].Plate
 	}
 	return r
+}
+
+func (a *Acceptor) file(ctx context.Context, b *Batch) error {
+	filings := make([]bag.Filing, 0, len(b.Outcomes))
+	verdicts := make([]*Verdict, 0, len(b.Outcomes))
+	for i := range b.Outcomes {
+		if o := &b.Outcomes[i]; o.Verdict == Accepted {
+			filings, verdicts = append(filings, o.Filing), append(verdicts, &o.Verdict)
+		}
+	}
+	if len(filings) == 0 {
+		return nil
+	}
+	fresh, err := a.conf.Index.File(ctx, filings)
+	if err != nil {
+		return fmt.Errorf("file %d messages: %w", len(filings), err)
+	}
+	for i, v := range verdicts {
+		if !fresh[i] {
+			*v = Duplicate
+		}
+	}
+	return nil
+}
+
+func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
+	var rejections []Rejection
+	for i := range b.Outcomes {
+		if o, env := &b.Outcomes[i], b.Envelopes[i]; o.Verdict == Rejected && a.conf.Rejects != nil {
+			if env.Origin == "" {
+				return errors.New("reject a message: it has no origin")
+			}
+			env.Received = milliseconds(env.Received)
+			rejections = append(rejections, Rejection{env, a.conf.Door, o.Errors})
+		}
+	}
+	if len(rejections) == 0 {
+		return nil
+	}
+	if err := a.conf.Rejects.Reject(ctx, rejections); err != nil {
+		return fmt.Errorf("reject %d messages: %w", len(rejections), err)
+	}
+	return nil
 }

@@ -30,7 +30,9 @@ func (j *journal) Append(_ context.Context, records []ingestor.Record) error {
 		return j.err
 	}
 	for i := range records {
-		records[i].Position = bag.Position{Known: true, Partition: 7, Offset: int64(len(j.records))}
+		if !records[i].Replayed {
+			records[i].Position = bag.Position{Known: true, Partition: 7, Offset: int64(len(j.records))}
+		}
 		j.records = append(j.records, records[i])
 	}
 	return nil
@@ -49,10 +51,10 @@ func (j *journal) Reject(_ context.Context, rejections []ingestor.Rejection) err
 func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
 	x, j := newIndex(), &journal{}
 	x.enter, x.leave = make(chan struct{}), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), time.Minute)
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
 	done := make(chan ingestor.Outcome)
 	go func() {
-		outcome, err := a.Accept(context.Background(), envelope(bsm), nil)
+		outcome, err := a.Accept(context.Background(), envelope(bsm))
 		if err != nil {
 			t.Error(err)
 		}
@@ -71,10 +73,10 @@ func TestAcceptedMessageIsInTheLogBeforeTheIndex(t *testing.T) {
 
 func TestAMessageIsFiledWithThePositionThatTheLogGaveIt(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	p := newPipeline(x)
-	a := ingestor.NewAcceptor(p, j, j, ingestor.NewClock(time.Now), time.Minute)
+	p := newAcceptor(x)
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
 	for offset, raw := range []string{bsm, bpm} {
-		outcome, err := a.Accept(t.Context(), envelope(raw), nil)
+		outcome, err := a.Accept(t.Context(), envelope(raw))
 		want := bag.Position{Known: true, Partition: 7, Offset: int64(offset)}
 		if err != nil || outcome.Filing.Position != want || x.calls[offset][0].Position != want {
 			t.Errorf("filed at %+v, want %+v (%v)", x.calls[offset][0].Position, want, err)
@@ -92,7 +94,7 @@ func TestReportIsLoggedAsSuch(t *testing.T) {
 	j := &journal{}
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
 	env.Report = true
-	if _, err := ingestor.NewAcceptor(newPipeline(newIndex()), j, j, ingestor.NewClock(time.Now), 0).Accept(t.Context(), env, nil); err != nil {
+	if _, err := newAcceptor(newIndex(), ingestor.Config{Log: j, Rejects: j}).Accept(t.Context(), env); err != nil {
 		t.Fatal(err)
 	}
 	if len(j.records) != 1 || !j.records[0].Report || j.records[0].Raw != env.Raw {
@@ -102,7 +104,7 @@ func TestReportIsLoggedAsSuch(t *testing.T) {
 
 func TestMessageThatTheLogDoesNotHoldIsNotFiled(t *testing.T) {
 	x, j := newIndex(), &journal{err: errors.New("the log is away")}
-	_, err := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0).Accept(t.Context(), envelope(bsm), nil)
+	_, err := newAcceptor(x, ingestor.Config{Log: j, Rejects: j}).Accept(t.Context(), envelope(bsm))
 	if !errors.Is(err, j.err) || x.filed() != 0 {
 		t.Errorf("error %v, filed %d", err, x.filed())
 	}
@@ -110,8 +112,8 @@ func TestMessageThatTheLogDoesNotHoldIsNotFiled(t *testing.T) {
 
 func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0)
-	outcome, err := a.Accept(t.Context(), envelope("BSM"), nil)
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j})
+	outcome, err := a.Accept(t.Context(), envelope("BSM"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +125,13 @@ func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 		t.Errorf("rejections %+v", j.rejections)
 	}
 	j.err = errors.New("the rejects are away")
-	if _, err := a.Accept(t.Context(), envelope("BSM"), nil); !errors.Is(err, j.err) {
+	if _, err := a.Accept(t.Context(), envelope("BSM")); !errors.Is(err, j.err) {
 		t.Errorf("error %v, want %v", err, j.err)
 	}
 	nameless := envelope("BSM")
 	nameless.Origin = ""
 	j.err = nil
-	if _, err := a.Accept(t.Context(), nameless, nil); err == nil {
+	if _, err := a.Accept(t.Context(), nameless); err == nil {
 		t.Error("a rejection without origin was kept")
 	}
 }
@@ -147,16 +149,16 @@ func (c *count) Count(_ context.Context, n int) (first int64, err error) {
 
 func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 	x, counter := newIndex(), &count{next: 40}
-	a := ingestor.NewAcceptor(newPipeline(x), ingestor.NewNumbering(counter), nil, ingestor.NewClock(time.Now), time.Minute)
+	a := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter), Patience: time.Minute})
 	for i, raw := range []string{bsm, bpm, bsm} {
-		outcome, err := a.Accept(t.Context(), envelope(raw), nil)
+		outcome, err := a.Accept(t.Context(), envelope(raw))
 		if want := (bag.Position{Known: true, Offset: 40 + int64(i)}); err != nil || outcome.Filing.Position != want || outcome.Verdict != ingestor.Accepted {
 			t.Errorf("%v at %+v, want %+v (%v)", outcome.Verdict, outcome.Filing.Position, want, err)
 		}
 	}
 	counter.err = errors.New("the counter is away")
-	other := ingestor.NewAcceptor(newPipeline(x), ingestor.NewNumbering(counter), nil, ingestor.NewClock(time.Now), time.Minute)
-	if _, err := other.Accept(t.Context(), envelope(bsm), nil); !errors.Is(err, counter.err) || x.filed() != 3 {
+	other := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter), Patience: time.Minute})
+	if _, err := other.Accept(t.Context(), envelope(bsm)); !errors.Is(err, counter.err) || x.filed() != 3 {
 		t.Errorf("error %v, filed %d", err, x.filed())
 	}
 }
@@ -180,16 +182,16 @@ func TestNoNumberIsGivenTwiceAndLaterOnesAreHigher(t *testing.T) {
 			}
 		}
 	}
-	if want := int64(2 * (1000 + 1000 + 5000 + 1000)); counter.next != want {
+	if want := int64(2 * 7000); counter.next != want {
 		t.Errorf("%d are counted, want %d", counter.next, want)
 	}
 }
 
 func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 	x := newIndex()
-	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), 0)
+	a := newAcceptor(x, ingestor.Config{})
 	for raw, want := range map[string]ingestor.Verdict{bsm: ingestor.Accepted, "BSM": ingestor.Rejected} {
-		if outcome, err := a.Accept(t.Context(), envelope(raw), nil); err != nil || outcome.Verdict != want {
+		if outcome, err := a.Accept(t.Context(), envelope(raw)); err != nil || outcome.Verdict != want {
 			t.Errorf("verdict %v, error %v, want %v", outcome.Verdict, err, want)
 		}
 	}
@@ -197,20 +199,74 @@ func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 
 func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), 0)
-	refused := errors.New("not this airline")
-	_, err := a.Accept(t.Context(), envelope(bsm), func(m *parser.Message) error {
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Count: func(v ingestor.Verdict) { t.Errorf("counted %v", v) }})
+	env := envelope(bsm)
+	env.Authorise = func(m *parser.Message) bool {
 		if m.Groups[0].Outbound.Airline != "LX" || m.Version.Airport != "ZRH" {
 			t.Errorf("message %+v", m)
 		}
-		return refused
-	})
-	if err != refused || len(j.records) != 0 || x.filed() != 0 { //nolint:errorlint // it is to be the very error
-		t.Errorf("error %v, log %v, filed %d", err, j.records, x.filed())
+		return false
+	}
+	outcome, err := a.Accept(t.Context(), env)
+	if err != nil || outcome.Verdict != ingestor.Refused || len(j.records)+len(j.rejections) != 0 || x.filed() != 0 {
+		t.Errorf("verdict %v, error %v, log %v, rejections %v, filed %d", outcome.Verdict, err, j.records, j.rejections, x.filed())
 	}
 	asked := false
-	if _, err := a.Accept(t.Context(), envelope("BSM"), func(*parser.Message) error { asked = true; return nil }); err != nil || asked {
+	faulty := envelope("BSM")
+	faulty.Authorise = func(*parser.Message) bool { asked = true; return true }
+	if _, err := newAcceptor(x).Accept(t.Context(), faulty); err != nil || asked {
 		t.Errorf("a message with errors was put to the key (error %v)", err)
+	}
+}
+
+func TestApplyGoesOnWithTheStepThatFailed(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	rejects := &journal{err: errors.New("the rejects are away")}
+	a := newAcceptor(x, ingestor.Config{Door: "kafka", Log: j, Rejects: rejects})
+	batch := a.JudgeBatch([]ingestor.Envelope{envelope(bsm), envelope("BSM"), envelope(bpm)})
+	x.setFail(true)
+	for _, want := range []struct {
+		step           string
+		appends, files int
+		last           bool // the rejects come back
+	}{{"index", 1, 1, false}, {"rejects", 1, 2, false}, {"rejects", 1, 2, true}, {"", 1, 2, false}} {
+		err := a.Apply(t.Context(), batch)
+		var failed *ingestor.StepError
+		if errors.As(err, &failed) != (want.step != "") || failed != nil && failed.Step != want.step {
+			t.Errorf("error %v, want one of step %q", err, want.step)
+		}
+		if j.appends != want.appends || len(x.calls) != want.files {
+			t.Errorf("%d appends, %d calls of the index; want %+v", j.appends, len(x.calls), want)
+		}
+		x.setFail(false)
+		if want.last {
+			rejects.err = nil
+		}
+	}
+	if r := rejects.rejections; len(r) != 1 || r[0].Raw != "BSM" || r[0].Door != "kafka" {
+		t.Errorf("rejections %+v", r)
+	}
+	for i, want := range []ingestor.Verdict{ingestor.Accepted, ingestor.Rejected, ingestor.Accepted} {
+		if got := batch.Outcomes[i].Verdict; got != want {
+			t.Errorf("message %d is %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestAMessageFromTheLogIsNotAppendedAgainAndAReplayedOneIsMarked(t *testing.T) {
+	x, j := newIndex(), &journal{}
+	logged, replayed := envelope(bsm), envelope(bpm)
+	logged.Logged, logged.Position = true, bag.Position{Known: true, Partition: 1, Offset: 2}
+	replayed.Replayed = true
+	outcomes, err := newAcceptor(x, ingestor.Config{Log: j}).AcceptBatch(t.Context(), []ingestor.Envelope{logged, replayed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.records) != 1 || j.records[0].Raw != bpm || !j.records[0].Replayed {
+		t.Errorf("log %+v", j.records)
+	}
+	if outcomes[0].Filing.Position != logged.Position || outcomes[1].Filing.Position != (bag.Position{}) {
+		t.Errorf("filed at %+v and %+v", outcomes[0].Filing.Position, outcomes[1].Filing.Position)
 	}
 }
 
@@ -218,7 +274,7 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 	const callers = 40
 	x, j := newIndex(), &journal{}
 	x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), j, j, ingestor.NewClock(time.Now), time.Minute)
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
 	var started, ended sync.WaitGroup
 	for i := range callers {
 		started.Add(1)
@@ -226,7 +282,7 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 			env := envelope(bsm)
 			env.Received = received.Add(time.Duration(i) * time.Second)
 			started.Done()
-			if outcome, err := a.Accept(context.Background(), env, nil); err != nil || outcome.Verdict != ingestor.Accepted {
+			if outcome, err := a.Accept(context.Background(), env); err != nil || outcome.Verdict != ingestor.Accepted {
 				t.Errorf("caller %d: %v, %v", i, outcome.Verdict, err)
 			}
 		})
@@ -246,47 +302,47 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 	x := newIndex()
 	x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
-	a := ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), 20*time.Millisecond)
+	a := newAcceptor(x, ingestor.Config{Patience: 20 * time.Millisecond})
 	var ended sync.WaitGroup
 	for i := range 30 {
 		ended.Go(func() {
 			env := envelope(bsm)
 			env.Received = received.Add(time.Duration(i) * time.Second)
-			if _, err := a.Accept(context.Background(), env, nil); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := a.Accept(context.Background(), env); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want that the time is up", err)
 			}
 		})
 	}
 	ended.Wait()
 	close(x.leave) // the index answers again: those who have gone are left alone
-	a = ingestor.NewAcceptor(newPipeline(x), nil, nil, ingestor.NewClock(time.Now), time.Minute)
-	if outcome, err := a.Accept(t.Context(), envelope(bsm), nil); err != nil {
+	a = newAcceptor(x, ingestor.Config{Patience: time.Minute})
+	if outcome, err := a.Accept(t.Context(), envelope(bsm)); err != nil {
 		t.Errorf("afterwards %v, %v", outcome.Verdict, err)
 	}
 }
 
 func BenchmarkAcceptorAtOnce(b *testing.B) {
-	a := ingestor.NewAcceptor(newPipeline(discard{}), nil, nil, ingestor.NewClock(time.Now), time.Minute)
+	a := newAcceptor(discard{}, ingestor.Config{Patience: time.Minute})
 	b.SetParallelism(32)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := a.Accept(context.Background(), envelope(bsm), nil); err != nil {
+			if _, err := a.Accept(context.Background(), envelope(bsm)); err != nil {
 				b.Error(err)
 			}
 		}
 	})
 }
 
-func BenchmarkProcessSome(b *testing.B) {
-	p := newPipeline(discard{})
+func BenchmarkAcceptBatch(b *testing.B) {
+	p := newAcceptor(discard{})
 	envelopes := make([]ingestor.Envelope, 500)
 	for i := range envelopes {
 		envelopes[i] = envelope(fmt.Sprintf("BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724%06d001\nENDBSM\n", i))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.ProcessSome(context.Background(), envelopes); err != nil {
+		if _, err := p.AcceptBatch(context.Background(), envelopes); err != nil {
 			b.Fatal(err)
 		}
 	}

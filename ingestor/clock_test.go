@@ -25,11 +25,11 @@ func TestReceivedTimesNeverGoBack(t *testing.T) {
 func TestAnAcceptedMessageIsNotAnsweredBeforeItsMillisecondIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := ingestor.NewClock(time.Now)
-		a := ingestor.NewAcceptor(newPipeline(newIndex()), nil, nil, clock, time.Minute)
+		a := newAcceptor(newIndex(), ingestor.Config{Clock: clock, Patience: time.Minute})
 		for range 100 {
 			env := envelope(bsm)
 			env.Received = clock.Now()
-			if _, err := a.Accept(t.Context(), env, nil); err != nil {
+			if _, err := a.Accept(t.Context(), env); err != nil {
 				t.Fatal(err)
 			}
 			if now := time.Now(); now.Sub(env.Received) < time.Millisecond || now.Sub(env.Received) > 2*time.Millisecond {

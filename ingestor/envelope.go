@@ -1,9 +1,10 @@
-// Package ingestor is the one way by which messages reach the index: parse, judge, file.
+// Package ingestor is the only way by which messages reach the index: a Judge decides on them, and an Acceptor writes
+// accepted ones to the log and the index, and rejected ones to the rejects.
 //
-// Doors bring messages in envelopes and translate what comes back; they decide nothing. A faulty message is an
-// outcome, Rejected; an error means that no decision was reached, and the same envelope may be brought again.
-// For envelopes with the same text, received time and position the outcome is always the same, and nothing is filed twice.
-// The package knows neither Kafka, nor HTTP, nor how the index is kept.
+// Doors put messages into envelopes and translate the outcomes; they decide nothing. A faulty message is an outcome,
+// Rejected. An error means that no decision was reached, and the same envelope may be sent again. Envelopes with the
+// same text, received time and position have the same outcome, and nothing is filed twice. The package knows neither
+// Kafka nor HTTP, nor how the index is stored.
 package ingestor
 
 import (
@@ -21,17 +22,23 @@ const (
 
 // Envelope is a message as a door took it in.
 type Envelope struct {
-	Raw      string       // the message as sent, any bytes; where JSON is set, the document that holds it
-	JSON     bool         // Raw is {"bim_message": "…"}; of no meaning for a report
+	Raw      string       // the message as sent, any bytes; if JSON is set, the document that holds it
+	JSON     bool         // Raw is {"bim_message": "…"}; ignored for a report
 	Report   bool         // Raw is the document of a delayed-bag report
-	Received time.Time    // what is below a millisecond is cut off
-	Position bag.Position // where it stands in the log; unknown for what is not in it, or is to have no position
-	Origin   string       // where it came from, different for every envelope: topic/partition/offset, or http/<id>
-	Key      string       // key of the record that brought it, or ""
+	Received time.Time    // cut to milliseconds
+	Logged   bool         // it was read from the log, and is not appended again
+	Replayed bool         // it was received before, so the log gives it no position
+	Position bag.Position // its place in the log, if it is Logged and not Replayed
+	Origin   string       // where it came from, unique: topic/partition/offset, or http/<id>
+	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
+
+	// Authorise reports whether the sender may send the message. It is asked about messages without errors only, and
+	// must not keep the message. If it is nil, every message may be sent.
+	Authorise func(*parser.Message) bool
 }
 
-// Verdict is what became of a message.
+// Verdict is the decision on a message.
 type Verdict uint8
 
 // The verdicts.
@@ -39,14 +46,20 @@ const (
 	Accepted  Verdict = iota + 1 // it is in the index
 	Duplicate                    // it was in the index before: this very message, with this received time and position
 	Rejected                     // it has errors, and has changed nothing
+	Refused                      // it has no errors, but its sender may not send it; it has changed nothing, and is not kept
 )
+
+// String returns the name of the verdict.
+func (v Verdict) String() string {
+	return [...]string{"undecided", "accepted", "duplicate", "rejected", "refused"}[v]
+}
 
 // Outcome is the decision on one envelope. It shares no memory that is used again.
 type Outcome struct {
 	Verdict    Verdict
-	Identifier string       // "BSM", "BUM", …; "" where none was found, and for reports
-	Filing     bag.Filing   // what the index was told; zero where rejected
-	Errors     []Diagnostic // not empty where rejected
+	Identifier string       // "BSM", "BUM", …; "" if none was found, and for reports
+	Filing     bag.Filing   // what the index is told; zero unless the message is accepted
+	Errors     []Diagnostic // not empty if the message is rejected
 	Warnings   []Diagnostic
 }
 
@@ -54,6 +67,9 @@ type Outcome struct {
 type Filer interface {
 	// Filing is called for messages without errors. It keeps nothing of m.
 	Filing(m *parser.Message, raw string, received time.Time) bag.Filing
-	// ReportFiling fails where the document is no delayed-bag report.
+	// ReportFiling fails if the document is no delayed-bag report.
 	ReportFiling(document string, received time.Time) (bag.Filing, error)
 }
+
+// milliseconds returns a received time in its stored form.
+func milliseconds(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -13,31 +13,34 @@ type Counter interface {
 	Count(ctx context.Context, n int) (first int64, err error)
 }
 
-// Numbering stands for a log where there is none: it gives messages positions, and keeps nothing.
+// Numbering stands in for the log of a service without one: it gives messages positions, and keeps nothing.
 type Numbering struct {
 	counter   Counter
 	mu        sync.Mutex
 	next, end int64 // numbers that were counted and not given yet
 }
 
-// NewNumbering returns a Numbering that shares a counter with those of other processes.
+// NewNumbering returns a Numbering. Several processes may share the counter.
 func NewNumbering(counter Counter) *Numbering { return &Numbering{counter: counter} }
 
-// countedAhead is how many messages are counted at once: the counter is asked for some in advance, since it may be far away.
+// countedAhead is how many messages are counted at once, since the counter may be far away.
 const countedAhead = 1000
 
-// Append implements Log, but for what a log is for.
+// Append sets the positions of the records that are not Replayed.
 func (n *Numbering) Append(ctx context.Context, records []Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if count := int64(len(records)); n.end-n.next < count {
-		first, err := n.counter.Count(ctx, max(len(records), countedAhead))
-		if err != nil {
-			return err
-		}
-		n.next, n.end = first, first+max(count, countedAhead)
-	}
 	for i := range records {
+		if records[i].Replayed {
+			continue
+		}
+		if n.next == n.end {
+			first, err := n.counter.Count(ctx, countedAhead)
+			if err != nil {
+				return err
+			}
+			n.next, n.end = first, first+countedAhead
+		}
 		records[i].Position = bag.Position{Known: true, Offset: n.next}
 		n.next++
 	}

@@ -66,9 +66,15 @@ func (x *index) filed() int {
 	return n
 }
 
-func newPipeline(x ingestor.Index) *ingestor.Pipeline {
+// newAcceptor returns an Acceptor into an index, with what else conf says.
+func newAcceptor(x ingestor.Index, conf ...ingestor.Config) *ingestor.Acceptor {
 	airports := airport.New()
-	return ingestor.New(airports, enricher.New(airports), x)
+	var c ingestor.Config
+	if len(conf) > 0 {
+		c = conf[0]
+	}
+	c.Judge, c.Index = ingestor.NewJudge(airports, enricher.New(airports)), x
+	return ingestor.NewAcceptor(c)
 }
 
 func envelope(raw string) ingestor.Envelope {
@@ -77,11 +83,11 @@ func envelope(raw string) ingestor.Envelope {
 
 func codes(list []ingestor.Diagnostic) string { return strings.Join(ingestor.Codes(list), " ") }
 
-func process(t *testing.T, p *ingestor.Pipeline, env ingestor.Envelope) ingestor.Outcome {
+func process(t *testing.T, a *ingestor.Acceptor, env ingestor.Envelope) ingestor.Outcome {
 	t.Helper()
-	outcome, err := p.Process(t.Context(), env)
+	outcomes, err := a.AcceptBatch(t.Context(), []ingestor.Envelope{env})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return outcome
+	return outcomes[0]
 }

@@ -151,7 +151,7 @@ func message(kind, airport, plate string, elements ...string) said {
 // office is the service over a memory, for one key.
 type office struct {
 	site     *web.Site
-	pipeline *ingestor.Pipeline
+	acceptor *ingestor.Acceptor
 	now      time.Time
 	key      *apikey.Key
 	count    int64
@@ -160,7 +160,7 @@ type office struct {
 func newOffice(key *apikey.Key) *office {
 	library, index := airport.New(), memory.New()
 	filer := enricher.New(library)
-	o := &office{now: worldBegins.AddDate(0, 0, worldDays+1), key: key, pipeline: ingestor.New(library, filer, index)}
+	o := &office{now: worldBegins.AddDate(0, 0, worldDays+1), key: key, acceptor: ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: index})}
 	reader := trail.New(index, filer, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: func() time.Time { return o.now }})
 	queries := queryapi.Queries{
 		Trails:   func(seen bag.Sight) queryapi.Trails { return reader.For(seen) },
@@ -174,11 +174,11 @@ func newOffice(key *apikey.Key) *office {
 func (o *office) take(t *testing.T, s said) {
 	t.Helper()
 	o.now, o.count = o.now.Add(time.Hour), o.count+1
-	outcome, err := o.pipeline.Process(context.Background(), ingestor.Envelope{
+	outcomes, err := o.acceptor.AcceptBatch(context.Background(), []ingestor.Envelope{{
 		Raw: s.text(), Received: o.now, Position: bag.Position{Known: true, Offset: o.count},
-	})
-	if err != nil || outcome.Verdict != ingestor.Accepted {
-		t.Fatalf("%q: %v %v %v", s.text(), outcome.Verdict, outcome.Errors, err)
+	}})
+	if err != nil || outcomes[0].Verdict != ingestor.Accepted {
+		t.Fatalf("%q: %v %v", s.text(), outcomes, err)
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/web"
-	"bagtrail/parser"
 )
 
 var (
@@ -87,9 +86,11 @@ type door struct {
 func open() door {
 	library := airport.New()
 	d := door{index: &index{}, rejects: &rejects{}}
-	pipeline := ingestor.New(library, enricher.New(library), d.index)
 	operation := httpdoor.Door{
-		Acceptor: ingestor.NewAcceptor(pipeline, nil, d.rejects, ingestor.NewClock(time.Now), 0), Judge: pipeline.Judge, Clock: func() time.Time { return noon },
+		Acceptor: ingestor.NewAcceptor(ingestor.Config{
+			Judge: ingestor.NewJudge(library, enricher.New(library)), Index: d.index, Rejects: d.rejects,
+		}),
+		Clock: func() time.Time { return noon },
 	}.Operation()
 	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
 	return d
@@ -436,8 +437,12 @@ func FuzzBody(f *testing.F) {
 // instant is an Acceptor that accepts everything and does nothing.
 type instant struct{}
 
-func (instant) Accept(context.Context, ingestor.Envelope, func(*parser.Message) error) (ingestor.Outcome, error) {
-	return ingestor.Outcome{Verdict: ingestor.Accepted}, nil
+func (instant) Judge(ingestor.Envelope) ingestor.Outcome {
+	return ingestor.Outcome{Verdict: ingestor.Accepted}
+}
+
+func (i instant) Accept(_ context.Context, env ingestor.Envelope) (ingestor.Outcome, error) {
+	return i.Judge(env), nil
 }
 
 // discard is a ResponseWriter that keeps nothing.
@@ -469,7 +474,9 @@ func BenchmarkDoor(b *testing.B) {
 func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {
 	library := airport.New()
 	x := &index{}
-	reports := httpdoor.Reports{Acceptor: ingestor.NewAcceptor(ingestor.New(library, enricher.New(library), x), nil, &rejects{}, ingestor.NewClock(time.Now), 0)}
+	reports := httpdoor.Reports{Acceptor: ingestor.NewAcceptor(ingestor.Config{
+		Judge: ingestor.NewJudge(library, enricher.New(library)), Index: x, Rejects: &rejects{},
+	})}
 	report := enricher.Report{Reference: "ZRHLX10001", Station: "ZRH", Plates: []bag.Plate{"0724100002", "0724100001"}}
 	for range 2 {
 		if err := reports.File(context.Background(), report, noon, "r1"); err != nil {

@@ -10,17 +10,18 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Reports brings delayed-bag reports that were created downstream into the pipeline, by the way of messages.
+// Reports takes in delayed-bag reports that were created downstream. They are logged and filed as messages are.
 type Reports struct{ Acceptor Acceptor }
 
-// File returns when the report is in the log and in the index. Filing a report again, with the same time, changes nothing.
+// File returns when the report is in the log and in the index. To file a report again with the same received time
+// changes nothing.
 func (r Reports) File(ctx context.Context, report enricher.Report, received time.Time, id string) error {
 	document, err := report.Append(nil)
 	if err != nil {
 		return err
 	}
 	env := ingestor.Envelope{Raw: string(document), Report: true, Received: received, Origin: "http/" + id}
-	outcome, err := r.Acceptor.Accept(ctx, env, nil)
+	outcome, err := r.Acceptor.Accept(ctx, env)
 	if err != nil {
 		return fmt.Errorf("file delayed-bag report: %w", err)
 	}

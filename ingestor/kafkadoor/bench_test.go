@@ -37,9 +37,10 @@ func (s *sink) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
 	return fresh, nil
 }
 
-func (s *sink) pipeline() *ingestor.Pipeline {
+// conf is the configuration of an Acceptor into an index.
+func conf(index ingestor.Index) ingestor.Config {
 	airports := airport.New()
-	return ingestor.New(airports, enricher.New(airports), s)
+	return ingestor.Config{Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: index, Patience: time.Minute}
 }
 
 // realistic is a message of about 300 bytes.
@@ -96,7 +97,7 @@ func BenchmarkConsumer(b *testing.B) {
 		b.StartTimer()
 		var done sync.WaitGroup
 		done.Go(func() {
-			if err := door.NewConsumer(s.pipeline(), nil, nil).Run(ctx); err != nil {
+			if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil, nil).Run(ctx); err != nil {
 				b.Error(err)
 			}
 		})
@@ -116,7 +117,7 @@ func BenchmarkRebuild(b *testing.B) {
 	fill(b, door, n)
 	for b.Loop() {
 		s := &sink{want: n, full: make(chan struct{})}
-		if _, err := door.Rebuild(b.Context(), s.pipeline(), kafka.Start{}, nil); err != nil {
+		if _, err := door.Rebuild(b.Context(), ingestor.NewAcceptor(conf(s)), kafka.Start{}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -126,15 +127,16 @@ func BenchmarkRebuild(b *testing.B) {
 // BenchmarkAcceptorWithLog is what 64 callers at once get through the in-process log.
 func BenchmarkAcceptorWithLog(b *testing.B) {
 	door, _, _ := benchWorld(b)
-	s := &sink{want: -1}
-	acceptor := ingestor.NewAcceptor(s.pipeline(), door, door, ingestor.NewClock(time.Now), time.Minute)
+	logging := conf(&sink{want: -1})
+	logging.Log, logging.Rejects = door, door
+	acceptor := ingestor.NewAcceptor(logging)
 	var next atomic.Int64
 	b.SetParallelism(32)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			env := ingestor.Envelope{Raw: realistic(int(next.Add(1))), Received: received, Origin: "http/1"}
-			if _, err := acceptor.Accept(context.Background(), env, nil); err != nil {
+			if _, err := acceptor.Accept(context.Background(), env); err != nil {
 				b.Error(err)
 			}
 		}
@@ -150,9 +152,8 @@ func BenchmarkVisible(b *testing.B) {
 	s := &arrivals{arrived: arrived}
 	ctx, cancel := context.WithCancel(b.Context())
 	var done sync.WaitGroup
-	airports := airport.New()
 	done.Go(func() {
-		if err := door.NewConsumer(ingestor.New(airports, enricher.New(airports), s), nil, nil).Run(ctx); err != nil {
+		if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil, nil).Run(ctx); err != nil {
 			b.Error(err)
 		}
 	})

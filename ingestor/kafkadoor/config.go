@@ -7,7 +7,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
 )
 
@@ -18,10 +17,8 @@ type Config struct {
 	Partitions int           // of topics that are created; 0 means 12
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
 
-	// Rejected is told of rejections once they are on the rejects topic; nil: nobody is.
-	Rejected func([]ingestor.Rejection)
-	Logger   *zap.Logger      // nil: silent
-	Now      func() time.Time // nil: the system's clock
+	Logger *zap.Logger      // nil: silent
+	Now    func() time.Time // nil: the system's clock
 }
 
 // Topics are the names of the three topics.
@@ -43,9 +40,6 @@ func (t Topics) Names() []string {
 func (c Config) withDefaults() Config {
 	if c.Partitions == 0 {
 		c.Partitions = 12
-	}
-	if c.Rejected == nil {
-		c.Rejected = func([]ingestor.Rejection) {}
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

@@ -2,6 +2,7 @@ package kafkadoor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,19 +11,23 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Processor is the pipeline.
-type Processor interface {
-	// ProcessSome decides on the first of the envelopes, at least one: on as many as there are outcomes.
-	ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
+// Acceptor decides on messages; *ingestor.Acceptor does.
+type Acceptor interface {
+	// JudgeBatch judges the first of the envelopes, at least one. The batch keeps them.
+	JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch
+	// Apply makes the outcomes of a batch take effect. After an error it may be called again, and goes on with the step
+	// that failed.
+	Apply(ctx context.Context, batch *ingestor.Batch) error
 }
 
 // EventMaker makes the events of messages that the index has taken, and passes them to publish, some at a time. If a message
 // comes again, so do its events, with the same ids. After an error, which may be that of publish, it is called again.
 type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]Event) error) error
 
-// NewConsumer returns a consumer that brings the raw topic to the pipeline, as a member of the consumer group. events may be
-// nil, and is not called if the events topic is turned off. metrics may be nil.
-func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metrics) *kafka.Consumer {
+// NewConsumer returns a consumer that brings the raw topic to the acceptor, as a member of the consumer group. The rejects
+// of the acceptor should be those of the door. events may be nil, and is not called if the events topic is turned off.
+// metrics may be nil.
+func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics) *kafka.Consumer {
 	if d.conf.Topics.Events == "" {
 		events = nil
 	}
@@ -32,7 +37,7 @@ func (d *Door) NewConsumer(processor Processor, events EventMaker, metrics Metri
 	return d.client.NewConsumer(kafka.ConsumerConfig{
 		Group: d.conf.Group, Topic: d.conf.Topics.Raw, Metrics: metrics,
 		Handler: func(int) kafka.Handler {
-			return &handler{door: d, processor: processor, events: events, metrics: metrics}
+			return &handler{door: d, acceptor: acceptor, events: events, metrics: metrics}
 		},
 	})
 }
@@ -43,15 +48,13 @@ const publishLimit = 10 * time.Second
 // handler implements kafka.Handler for a partition of the raw topic: index, then rejects, then events. A step that is done is
 // not repeated if a later one fails.
 type handler struct {
-	door      *Door
-	processor Processor
-	events    EventMaker // or nil
-	metrics   Metrics
+	door     *Door
+	acceptor Acceptor
+	events   EventMaker // or nil
+	metrics  Metrics
 
-	// Of the records that are being handled:
-	outcomes   []ingestor.Outcome   // set once they are in the index
-	rejections []ingestor.Rejection // not yet on the rejects topic
-	filings    []bag.Filing         // whose events are not yet published
+	batch   *ingestor.Batch // of the records that are being handled, or nil
+	filings []bag.Filing    // of the batch, whose events are not yet published
 }
 
 // TakeOver implements kafka.Handler.
@@ -62,71 +65,48 @@ func (h *handler) Release() {}
 
 // Handle implements kafka.Handler.
 func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int, err error) {
-	for _, step := range []struct {
-		name string
-		do   func() error
-	}{
-		{"index", func() error { return h.index(ctx, records) }},
-		{"rejects", func() error { return h.reject(ctx) }},
-		{"events", func() error { return h.publish(ctx) }},
-	} {
-		if err := step.do(); err != nil {
-			h.metrics.Retry(step.name)
-			return 0, fmt.Errorf("%s: %w", step.name, err)
-		}
+	if h.batch == nil {
+		h.begin(records)
 	}
-	var by [ingestor.Rejected + 1]int
-	for _, o := range h.outcomes {
+	if err := h.acceptor.Apply(ctx, h.batch); err != nil {
+		var failed *ingestor.StepError
+		if errors.As(err, &failed) {
+			h.metrics.Retry(failed.Step)
+		}
+		return 0, err
+	}
+	if err := h.publish(ctx); err != nil {
+		h.metrics.Retry("events")
+		return 0, fmt.Errorf("events: %w", err)
+	}
+	var by [ingestor.Refused + 1]int
+	for _, o := range h.batch.Outcomes {
 		by[o.Verdict]++
 	}
 	h.metrics.Messages(by[ingestor.Accepted], by[ingestor.Duplicate], by[ingestor.Rejected])
-	done = len(h.outcomes)
-	h.outcomes = nil
+	done = len(h.batch.Outcomes)
+	h.batch = nil
 	return done, nil
 }
 
-// index decides on the first of the records, and notes what is to be done about them.
-func (h *handler) index(ctx context.Context, records []kafka.Record) (err error) {
-	if h.outcomes != nil {
-		return nil
-	}
+// begin makes a batch of the first of the records.
+func (h *handler) begin(records []kafka.Record) {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
-		envelopes[i] = envelope(&records[i])
+		envelopes[i] = logged(h.door.conf.Topics.Raw, &records[i])
 	}
-	if h.outcomes, err = h.processor.ProcessSome(ctx, envelopes); err != nil {
-		h.outcomes = nil
-		return err
-	}
-	h.rejections, h.filings = nil, make([]bag.Filing, 0, len(h.outcomes))
-	for i, o := range h.outcomes {
-		if o.Verdict != ingestor.Rejected {
+	h.batch = h.acceptor.JudgeBatch(envelopes)
+	h.filings = nil
+	for _, o := range h.batch.Outcomes {
+		if h.events != nil && o.Verdict == ingestor.Accepted {
 			h.filings = append(h.filings, o.Filing)
-			continue
 		}
-		env := envelopes[i]
-		env.Origin = origin(h.door.conf.Topics.Raw, &records[i])
-		h.rejections = append(h.rejections, ingestor.Rejection{Envelope: env, Errors: o.Errors})
 	}
-	return nil
-}
-
-func (h *handler) reject(ctx context.Context) error {
-	if len(h.rejections) == 0 {
-		return nil
-	}
-	limited, cancel := context.WithTimeout(ctx, publishLimit)
-	defer cancel()
-	if err := h.door.Reject(limited, h.rejections); err != nil {
-		return err
-	}
-	h.rejections = nil
-	return nil
 }
 
 // publish also publishes the events of duplicates: they may not have been published when the index took the message.
 func (h *handler) publish(ctx context.Context) error {
-	for h.events != nil && len(h.filings) > 0 {
+	for len(h.filings) > 0 {
 		n := portion(h.filings)
 		err := h.events(ctx, h.filings[:n], func(events []Event) error {
 			limited, cancel := context.WithTimeout(ctx, publishLimit)
@@ -138,7 +118,6 @@ func (h *handler) publish(ctx context.Context) error {
 		}
 		h.filings = h.filings[n:]
 	}
-	h.filings = nil
 	return nil
 }
 

@@ -169,7 +169,7 @@ func TestOffsetsStandStillWhileTheIndexFails(t *testing.T) {
 	w.produce(0, records(0, 20)...)
 	w.produce(1, records(20, 20)...)
 	w.produce(1, record("BSM"))
-	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
 	w.run(consumer)
 
 	w.eventually("both batches were tried again", func() bool { return w.index.failures() > 10 })
@@ -306,7 +306,7 @@ func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {
 		}
 	}
 	add()
-	first, second := w.door.NewConsumer(w.pipeline(), nil, w.metrics), w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	first, second := w.door.NewConsumer(w.acceptor(), nil, w.metrics), w.door.NewConsumer(w.acceptor(), nil, w.metrics)
 	stop := w.run(first)
 	w.waitCommitted(int64(produced))
 	w.run(second)

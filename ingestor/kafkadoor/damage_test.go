@@ -113,7 +113,7 @@ func accept(t *testing.T, dir string) (have []int, said string) {
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 60 {

@@ -1,4 +1,4 @@
-// Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to the pipeline, writes
+// Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to an Acceptor, writes
 // the raw, rejects and events topics, and reads the raw and rejects topics again for rebuilds and replays.
 //
 // A record is in the index, or on the rejects topic, and its events are published, before its offset is committed. So a
@@ -54,17 +54,15 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 	return nil
 }
 
-// Reject implements ingestor.Rejects on the rejects topic.
+// Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	ctx, cancel := context.WithTimeout(ctx, publishLimit)
+	defer cancel()
 	records := make([]kafka.Record, len(rejections))
 	for i, r := range rejections {
 		records[i] = rejectRecord(r, d.conf.Now())
 	}
-	if err := d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records); err != nil {
-		return err
-	}
-	d.conf.Rejected(rejections)
-	return nil
+	return d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
 }
 
 // publish writes events. Those of one plate go to one partition.

@@ -49,7 +49,7 @@ func serveEmbedded(dir string) error {
 		return err
 	}
 	w := &world{index: newIndex(), metrics: &metrics{}}
-	consumer := door.NewConsumer(w.pipeline(), nil, w.metrics)
+	consumer := door.NewConsumer(w.acceptor(), nil, w.metrics)
 	go consumer.Run(ctx) //nolint:errcheck // the process is killed
 	said := false
 	for i := 0; ; i++ {
@@ -101,7 +101,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsOverAStop(t *testing.T) {
 	if got := w.committed(); got[0] != 50 {
 		t.Errorf("committed %v, want 50", got)
 	}
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wantFiled(50)
@@ -139,7 +139,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	if before < 1 {
 		t.Error("no committed offset was kept")
 	}
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
+	progress, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 )
@@ -99,8 +97,8 @@ func TestEventsOfAPlateStandInOnePartition(t *testing.T) {
 
 func TestMessageThatTheIndexHeldBeforeHasItsEventsAgain(t *testing.T) {
 	w := newEventWorld(t)
-	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, nil, ingestor.NewClock(time.Now), time.Minute)
-	if _, err := acceptor.Accept(t.Context(), envelopeOf(message(0)), nil); err != nil { // as the HTTP door does
+	acceptor := w.poster()
+	if _, err := acceptor.Accept(t.Context(), envelopeOf(message(0))); err != nil { // as the HTTP door does
 		t.Fatal(err)
 	}
 	w.consume(events)

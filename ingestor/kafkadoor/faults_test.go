@@ -312,7 +312,7 @@ func TestRecordsOfAnAbortedTransactionAreNoMessages(t *testing.T) {
 	}
 	again := newIndex()
 	w.index = again
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wantFiled(4)
@@ -327,7 +327,7 @@ func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T
 	w.produce(0, records(0, 1)...)
 	begin(t, client, 1, 2)
 	w.produce(0, records(2, 1)...)
-	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
 	w.run(consumer)
 	w.waitCommitted(1)
 	w.eventually("two records wait", func() bool { n, oldest := w.metrics.waits(0); return n == 2 && !oldest.IsZero() })
@@ -336,7 +336,7 @@ func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T
 	if err := consumer.Stalled(); err != nil {
 		t.Error(err)
 	}
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
+	progress, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil)
 	if err != nil || progress.Records != 1 {
 		t.Errorf("a rebuild reads %d records: %v", progress.Records, err)
 	}

@@ -78,7 +78,7 @@ func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 	w.kafka.Timing.Session = 500 * time.Millisecond // so long the member that was cut off is waited for
 	w.kafka.Timing.Request = 100 * time.Millisecond
 	w.open()
-	consumer := w.door.NewConsumer(w.pipeline(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
 	w.run(consumer)
 	good, bad := w.mixed(2)
 	w.waitCommitted(int64(good + bad))

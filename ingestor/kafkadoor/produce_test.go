@@ -126,13 +126,13 @@ func TestAppendsWithoutAKeyGoRoundThePartitions(t *testing.T) {
 
 func TestAppendedMessageIsConsumedAsTheSame(t *testing.T) {
 	w := newWorld(t, 2)
-	acceptor := ingestor.NewAcceptor(w.pipeline(), w.door, w.door, ingestor.NewClock(time.Now), time.Minute)
+	acceptor := w.poster()
 	for i := range 10 {
-		if outcome, err := acceptor.Accept(t.Context(), envelopeOf(message(i)), nil); err != nil || outcome.Verdict != ingestor.Accepted {
+		if outcome, err := acceptor.Accept(t.Context(), envelopeOf(message(i))); err != nil || outcome.Verdict != ingestor.Accepted {
 			t.Fatal(outcome.Verdict, err)
 		}
 	}
-	if outcome, err := acceptor.Accept(t.Context(), envelopeOf("BSM"), nil); err != nil || outcome.Verdict != ingestor.Rejected {
+	if outcome, err := acceptor.Accept(t.Context(), envelopeOf("BSM")); err != nil || outcome.Verdict != ingestor.Rejected {
 		t.Fatal(outcome.Verdict, err)
 	}
 	w.consume(nil)

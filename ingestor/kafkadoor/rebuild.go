@@ -39,13 +39,13 @@ func (p Progress) Left() time.Duration {
 }
 
 // Rebuild reads the raw topic from start to the end that it has now, all partitions side by side, and brings its
-// messages to the processor. It writes no rejects and no events, and commits nothing.
+// messages to the acceptor, which should have no rejects. It publishes no events, and commits nothing.
 //
 // report, where it is not nil, is called after every batch, by one goroutine at a time; it must not keep Offsets.
 // The returned Progress is valid also with an error, and its Offsets are where to start again.
-func (d *Door) Rebuild(ctx context.Context, processor Processor, start kafka.Start, report func(Progress)) (Progress, error) {
+func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start, report func(Progress)) (Progress, error) {
 	r := &rebuild{
-		Door: d, processor: processor, report: report, begun: d.conf.Now(),
+		Door: d, acceptor: acceptor, report: report, begun: d.conf.Now(),
 		progress: Progress{Offsets: make(kafka.Offsets)},
 	}
 	err := r.run(ctx, start)
@@ -54,9 +54,9 @@ func (d *Door) Rebuild(ctx context.Context, processor Processor, start kafka.Sta
 
 type rebuild struct {
 	*Door
-	processor Processor
-	report    func(Progress)
-	begun     time.Time
+	acceptor Acceptor
+	report   func(Progress)
+	begun    time.Time
 
 	mu       sync.Mutex
 	progress Progress
@@ -78,39 +78,37 @@ func (r *rebuild) run(ctx context.Context, start kafka.Start) error {
 	return nil
 }
 
-// take brings records to the processor.
+// take brings records to the acceptor.
 func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Record, next int64) error {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
-		envelopes[i] = envelope(&records[i])
+		envelopes[i] = logged(r.conf.Topics.Raw, &records[i])
 	}
 	for len(envelopes) > 0 {
-		outcomes, err := r.process(ctx, envelopes)
-		if err != nil {
+		batch := r.acceptor.JudgeBatch(envelopes)
+		if err := r.apply(ctx, batch); err != nil {
 			return err
 		}
-		n := len(outcomes)
-		envelopes, records = envelopes[n:], records[n:]
-		if len(records) > 0 {
-			r.advance(partition, records[0].Offset, outcomes)
-		} else {
-			r.advance(partition, next, outcomes)
+		n, behind := len(batch.Outcomes), next
+		if envelopes, records = envelopes[n:], records[n:]; len(records) > 0 {
+			behind = records[0].Offset
 		}
+		r.advance(partition, behind, batch.Outcomes)
 	}
 	return nil
 }
 
-// process has the first of the envelopes decided on, and retries for a while.
-func (r *rebuild) process(ctx context.Context, envelopes []ingestor.Envelope) (outcomes []ingestor.Outcome, err error) {
+// apply applies a batch, and retries for a while.
+func (r *rebuild) apply(ctx context.Context, batch *ingestor.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, kafka.ReadPatience)
 	defer cancel()
-	err = r.client.Retry(limited, func() error {
-		if outcomes, err = r.processor.ProcessSome(ctx, envelopes); err != nil {
+	return r.client.Retry(limited, func() error {
+		err := r.acceptor.Apply(ctx, batch)
+		if err != nil {
 			r.conf.Logger.Warn("a batch of the rebuild failed", zap.Error(err))
 		}
 		return err
 	})
-	return outcomes, err
 }
 
 func (r *rebuild) advance(partition int, next int64, outcomes []ingestor.Outcome) {

@@ -17,6 +17,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
+	"bagtrail/parser"
 )
 
 func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
@@ -24,7 +25,7 @@ func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
 	good, bad := w.mixed(3)
 	var last kafkadoor.Progress
 	calls := 0
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, func(p kafkadoor.Progress) { last = p; calls++ })
+	progress, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, func(p kafkadoor.Progress) { last = p; calls++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestRebuildReadsEveryMessageAndWritesNothing(t *testing.T) {
 
 func TestRebuildOfAnEmptyTopicIsDoneAtOnce(t *testing.T) {
 	w := newWorld(t, 2)
-	progress, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil)
+	progress, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil)
 	if err != nil || progress.Total != 0 || progress.Offsets.String() != "0:0,1:0" {
 		t.Errorf("progress %+v, error %v", progress, err)
 	}
@@ -77,7 +78,7 @@ func TestRebuildBeginsWhereItIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		progress, err := w.door.Rebuild(t.Context(), w.pipeline(), start, nil)
+		progress, err := w.door.Rebuild(t.Context(), w.rebuilder(), start, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,18 +90,18 @@ func TestRebuildBeginsWhereItIsTold(t *testing.T) {
 
 // stopper stops a rebuild after so many messages.
 type stopper struct {
-	*ingestor.Pipeline
+	*ingestor.Acceptor
 	after int64
 	seen  atomic.Int64
 	stop  func()
 }
 
-func (s *stopper) ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
-	outcomes, err := s.Pipeline.ProcessSome(ctx, envelopes)
-	if s.seen.Add(int64(len(outcomes))) >= s.after {
+func (s *stopper) Apply(ctx context.Context, batch *ingestor.Batch) error {
+	err := s.Acceptor.Apply(ctx, batch)
+	if s.seen.Add(int64(len(batch.Outcomes))) >= s.after {
 		s.stop()
 	}
-	return outcomes, err
+	return err
 }
 
 func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
@@ -110,7 +111,7 @@ func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
 		w.produce(i/300%3, records(i, 300)...)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &stopper{Pipeline: w.pipeline(), after: n / 3, stop: cancel}
+	s := &stopper{Acceptor: w.rebuilder(), after: n / 3, stop: cancel}
 	progress, err := w.door.Rebuild(ctx, s, kafka.Start{}, nil)
 	if !errors.Is(err, context.Canceled) || progress.Messages == 0 || progress.Messages == n {
 		t.Fatalf("progress %+v, error %v", progress, err)
@@ -119,7 +120,7 @@ func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, err := w.door.Rebuild(t.Context(), w.pipeline(), start, nil)
+	rest, err := w.door.Rebuild(t.Context(), w.rebuilder(), start, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
 	entered, leave := w.index.gate()
 	done := make(chan kafkadoor.Progress)
 	go func() {
-		progress, err := w.door.Rebuild(context.Background(), w.pipeline(), kafka.Start{}, nil)
+		progress, err := w.door.Rebuild(context.Background(), w.rebuilder(), kafka.Start{}, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -157,7 +158,7 @@ func TestRebuildTriesAgain(t *testing.T) {
 	w.index.setFail(true)
 	done := make(chan error)
 	go func() {
-		_, err := w.door.Rebuild(context.Background(), w.pipeline(), kafka.Start{}, nil)
+		_, err := w.door.Rebuild(context.Background(), w.rebuilder(), kafka.Start{}, nil)
 		done <- err
 	}()
 	w.eventually("the index failed", func() bool { return w.index.failures() > 3 })
@@ -203,33 +204,44 @@ func TestProgressSaysHowLongItTakes(t *testing.T) {
 	}
 }
 
+// replayRejects judges the rejects topic again, for a world in which LX may post and nobody else.
+func (w *world) replayRejects(decided func(origin string, outcome ingestor.Outcome)) error {
+	conf := w.acceptorConf()
+	conf.Log = w.door
+	return w.door.ReplayRejects(w.t.Context(), kafkadoor.RejectReplay{
+		Acceptor: ingestor.NewAcceptor(conf), Decided: decided,
+		May: func(sender string, _ *parser.Message) bool { return sender == "LX" },
+	})
+}
+
 func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	w := newWorld(t, 2)
-	// Two that are right by now, one that is not, one of them rejected twice, one out of a document.
+	// Two that are right by now, one that is not, one of them rejected twice, one out of a document, one whose sender may not.
 	reject := func(value, origin string, headers ...string) kafkago.Record {
 		return record(value, append([]string{"bagtrail-origin", origin, "bagtrail-codes", "SVCPRB023", "bagtrail-diagnostics", "[]",
 			"bagtrail-received", "2026-03-11T10:00:00.500Z"}, headers...)...)
 	}
 	w.produceTo(w.conf.Topics.Rejects, 0, 0,
-		reject(message(0), "bim.raw/0/7"),
+		reject(message(0), "bim.raw/0/7", "bagtrail-key", "LX"),
+		reject(message(3), "http/def", "bagtrail-key", "BA"),
 		reject("BSM", "bim.raw/0/8"),
 		reject(message(0), "bim.raw/0/7"),
 		reject(`{"bim_message":"`+`BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724000001001\nENDBSM\n`+`"}`, "http/abc", "content-type", "application/json"),
 		reject(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724000002"]}`, "bim.raw/1/9", "bagtrail-kind", "delayed-bag-report"))
 	replay := func() map[string]ingestor.Verdict {
 		verdicts := make(map[string]ingestor.Verdict)
-		if err := w.door.ReplayRejects(t.Context(), w.pipeline(), func(r kafkadoor.Retried) {
-			if _, again := verdicts[r.Origin]; again {
-				t.Errorf("origin %s came twice", r.Origin)
+		if err := w.replayRejects(func(origin string, outcome ingestor.Outcome) {
+			if _, again := verdicts[origin]; again {
+				t.Errorf("origin %s came twice", origin)
 			}
-			verdicts[r.Origin] = r.Outcome.Verdict
+			verdicts[origin] = outcome.Verdict
 		}); err != nil {
 			t.Fatal(err)
 		}
 		return verdicts
 	}
 	want := map[string]ingestor.Verdict{
-		"bim.raw/0/7": ingestor.Accepted, "bim.raw/0/8": ingestor.Rejected, "http/abc": ingestor.Accepted, "bim.raw/1/9": ingestor.Accepted,
+		"bim.raw/0/7": ingestor.Accepted, "bim.raw/0/8": ingestor.Rejected, "http/abc": ingestor.Accepted, "bim.raw/1/9": ingestor.Accepted, "http/def": ingestor.Refused,
 	}
 	if got := replay(); !maps.Equal(got, want) {
 		t.Errorf("verdicts %v, want %v", got, want)
@@ -248,7 +260,7 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	}
 	before := w.index
 	w.index = newIndex()
-	if _, err := w.door.Rebuild(t.Context(), w.pipeline(), kafka.Start{}, nil); err != nil {
+	if _, err := w.door.Rebuild(t.Context(), w.rebuilder(), kafka.Start{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -262,7 +274,7 @@ func TestReplayOfRejectsStopsWhereTheIndexFails(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produceTo(w.conf.Topics.Rejects, 0, 0, record(message(0), "bagtrail-origin", "bim.raw/0/7"))
 	w.index.setFail(true)
-	err := w.door.ReplayRejects(t.Context(), w.pipeline(), func(kafkadoor.Retried) { t.Error("something was reported") })
+	err := w.replayRejects(func(string, ingestor.Outcome) { t.Error("something was reported") })
 	if !errors.Is(err, errAway) {
 		t.Errorf("error %v, want %v", err, errAway)
 	}

@@ -32,10 +32,29 @@ const (
 	receivedForm = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// envelope puts a record of the raw topic into an envelope, without its origin. The record must not be changed afterwards,
-// since the envelope holds a view of its value.
+// logged puts a record of the raw topic into an envelope, which shares the memory of the record.
+func logged(topic string, r *kafka.Record) ingestor.Envelope {
+	env := envelope(r)
+	env.Logged, env.Origin = true, origin(topic, r)
+	if !env.Replayed {
+		env.Position = position(r)
+	}
+	return env
+}
+
+// rejected puts a record of the rejects topic into an envelope, which shares the memory of the record.
+func rejected(topic string, r *kafka.Record) ingestor.Envelope {
+	env := envelope(r)
+	env.Replayed, env.Sender = true, r.Header(headerSender)
+	if env.Origin = r.Header(headerOrigin); env.Origin == "" { // another program has written it
+		env.Origin = origin(topic, r)
+	}
+	return env
+}
+
+// envelope puts the value of a record, and what its headers say of it, into an envelope.
 func envelope(m *kafka.Record) ingestor.Envelope {
-	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time), Position: position(m)}
+	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		switch h.Key {
@@ -50,7 +69,7 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 				env.Report = true
 			}
 		case headerReplayed:
-			env.Position = bag.Position{}
+			env.Replayed = true
 		}
 	}
 	return env

@@ -4,38 +4,35 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/parser"
 )
 
-// Judge is the pipeline, as ReplayRejects needs it.
-type Judge interface {
-	Judge(env ingestor.Envelope) ingestor.Outcome
-	Settle(ctx context.Context, outcomes []ingestor.Outcome) error
+// RejectReplay judges the messages of the rejects topic again.
+type RejectReplay struct {
+	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone rebuilds every answer,
+	// and have no rejects.
+	Acceptor interface {
+		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns outcomes.
+		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
+	}
+	// May reports whether the API key with this name may post a message now.
+	May func(sender string, m *parser.Message) bool
+	// Decided is called for every message, by one goroutine at a time.
+	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// Retried is a rejected message that was judged again.
-type Retried struct {
-	Origin   string
-	Received time.Time
-	Outcome  ingestor.Outcome
-}
-
-// ReplayRejects judges the messages of the rejects topic again, each origin once, up to the end that the topic has
-// now. What is accepted now is appended to the raw topic, so that the log alone goes on to rebuild every answer, and
-// then filed; both with the received time of the rejected message, and without a position. To do this twice changes
-// nothing: the copy in the log is the same message, and its outcome is Duplicate.
-//
-// report is called for every message, by one goroutine at a time.
-func (d *Door) ReplayRejects(ctx context.Context, pipeline Judge, report func(Retried)) error {
-	r := &rejectReplay{Door: d, pipeline: pipeline, report: report, seen: make(map[string]struct{})}
+// ReplayRejects judges each origin on the rejects topic once, up to the end that the topic has now. Messages keep their
+// received times, and get no position in the log. To do this twice changes nothing: messages that were accepted the first
+// time are Duplicate the second time.
+func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
+	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
 	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})
 	if err == nil {
 		err = d.client.ReadSpans(ctx, d.conf.Topics.Rejects, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
-			return r.retry(ctx, r.fresh(records))
+			return r.accept(ctx, r.unseen(records))
 		})
 	}
 	if err != nil {
@@ -44,60 +41,45 @@ func (d *Door) ReplayRejects(ctx context.Context, pipeline Judge, report func(Re
 	return nil
 }
 
-type rejectReplay struct {
+type rejectReader struct {
 	*Door
-	pipeline Judge
-	report   func(Retried)
+	replay RejectReplay
 
 	mu   sync.Mutex
 	seen map[string]struct{} // origins
 }
 
-// fresh returns the envelopes of messages whose origin has not been seen.
-func (r *rejectReplay) fresh(records []kafka.Record) []ingestor.Envelope {
+// unseen returns the envelopes of messages whose origin has not been seen.
+func (r *rejectReader) unseen(records []kafka.Record) []ingestor.Envelope {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var envelopes []ingestor.Envelope
 	for i := range records {
-		env := envelope(&records[i])
-		env.Position = bag.Position{} // in another topic
-		env.Sender = records[i].Header(headerSender)
-		env.Origin = records[i].Header(headerOrigin)
-		if env.Origin == "" { // written by somebody else
-			env.Origin = origin(r.conf.Topics.Rejects, &records[i])
+		env := rejected(r.conf.Topics.Rejects, &records[i])
+		if _, again := r.seen[env.Origin]; again {
+			continue
 		}
-		if _, again := r.seen[env.Origin]; !again {
-			r.seen[env.Origin] = struct{}{}
-			envelopes = append(envelopes, env)
+		r.seen[env.Origin] = struct{}{}
+		if env.Sender != "" {
+			env.Authorise = func(m *parser.Message) bool { return r.replay.May(env.Sender, m) }
 		}
+		envelopes = append(envelopes, env)
 	}
 	return envelopes
 }
 
-// retry judges envelopes, and makes what is accepted take effect before anything is reported.
-func (r *rejectReplay) retry(ctx context.Context, envelopes []ingestor.Envelope) error {
-	outcomes := make([]ingestor.Outcome, len(envelopes))
-	var records []ingestor.Record
-	for i, env := range envelopes {
-		outcomes[i] = r.pipeline.Judge(env)
-		if outcomes[i].Verdict != ingestor.Rejected {
-			record := outcomes[i].Record()
-			record.Replayed = true
-			records = append(records, record)
-		}
-	}
-	if len(records) > 0 {
-		if err := r.Append(ctx, records); err != nil {
+func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope) error {
+	for len(envelopes) > 0 {
+		outcomes, err := r.replay.Acceptor.AcceptBatch(ctx, envelopes)
+		if err != nil {
 			return err
 		}
-		if err := r.pipeline.Settle(ctx, outcomes); err != nil {
-			return err
+		r.mu.Lock()
+		for i, outcome := range outcomes {
+			r.replay.Decided(envelopes[i].Origin, outcome)
 		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, env := range envelopes {
-		r.report(Retried{Origin: env.Origin, Received: env.Received, Outcome: outcomes[i]})
+		r.mu.Unlock()
+		envelopes = envelopes[len(outcomes):]
 	}
 	return nil
 }

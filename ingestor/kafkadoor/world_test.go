@@ -127,14 +127,32 @@ func (w *world) needsFaults() {
 	}
 }
 
-func (w *world) pipeline() *ingestor.Pipeline {
+// acceptorConf returns what the Acceptors of the world have in common.
+func (w *world) acceptorConf() ingestor.Config {
 	airports := airport.New()
-	return ingestor.New(airports, enricher.New(airports), w.index)
+	return ingestor.Config{Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: w.index, Patience: time.Minute}
+}
+
+// acceptor returns the Acceptor of a consumer.
+func (w *world) acceptor() *ingestor.Acceptor {
+	conf := w.acceptorConf()
+	conf.Rejects = w.door
+	return ingestor.NewAcceptor(conf)
+}
+
+// rebuilder returns the Acceptor of a rebuild.
+func (w *world) rebuilder() *ingestor.Acceptor { return ingestor.NewAcceptor(w.acceptorConf()) }
+
+// poster returns the Acceptor of messages that are not in the log yet.
+func (w *world) poster() *ingestor.Acceptor {
+	conf := w.acceptorConf()
+	conf.Log, conf.Rejects = w.door, w.door
+	return ingestor.NewAcceptor(conf)
 }
 
 // consume runs a consumer until stop is called, which waits for it.
 func (w *world) consume(events kafkadoor.EventMaker) (stop func()) {
-	return w.run(w.door.NewConsumer(w.pipeline(), events, w.metrics))
+	return w.run(w.door.NewConsumer(w.acceptor(), events, w.metrics))
 }
 
 func (w *world) run(c *kafka.Consumer) (stop func()) {

@@ -117,8 +117,7 @@ func newStack(t testing.TB) *stack {
 	s := &stack{simulator: &wtr.Simulator{}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return s.now }
 	enrich := enricher.New(library)
-	pipeline := ingestor.New(library, enrich, index)
-	acceptor := ingestor.NewAcceptor(pipeline, nil, nil, ingestor.NewClock(time.Now), 0)
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index})
 	s.trails = &switchable{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
@@ -133,7 +132,7 @@ func newStack(t testing.TB) *stack {
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},
 			Outcomes: reportstore.New(redistest.Open(t, "")), Clock: clock,
 		}).Operation(),
-		httpdoor.Door{Acceptor: acceptor, Judge: pipeline.Judge, Clock: clock}.Operation())
+		httpdoor.Door{Acceptor: acceptor, Clock: clock}.Operation())
 	pages, err := apidoc.Pages("test", clock)
 	if err != nil {
 		t.Fatal(err)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"bagtrail/ingestor"
+	"bagtrail/ingestor/filedoor"
+	"bagtrail/ingestor/httpdoor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
@@ -69,7 +70,7 @@ accepted only if that key may post it by the key file of now.`,
 				work = p.replayRejects
 			}
 			return p.tool(cmd.Context(), eff.Config, work,
-				(*service).readLibraries, (*service).openIndex, (*service).openKafka, (*service).waitForServers)
+				(*service).openLibraries, (*service).openIndex, (*service).openKafka, (*service).waitForServers)
 		},
 	}
 	flags := cmd.Flags()
@@ -89,7 +90,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		return failed(err)
 	}
 	shown := newProgress(p.stderr)
-	done, err := s.kafka.Rebuild(ctx, s.pipeline, start, func(now kafkadoor.Progress) {
+	done, err := s.kafka.Rebuild(ctx, s.rebuilder(), start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
@@ -105,29 +106,69 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 
 // replayRejects judges the rejects topic again.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
-	keys, err := s.keysInForce()
+	keys, err := s.readKeys()
 	if err != nil {
 		return err
 	}
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
 	var t tally
-	var refused atomic.Int64
-	judge := senders{s.pipeline, s.library, keys, s.clock(), func() { refused.Add(1) }}
 	shown := newProgress(p.stderr)
-	err = s.kafka.ReplayRejects(ctx, judge, func(r kafkadoor.Retried) {
-		t.add(r.Outcome.Verdict)
-		shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
+	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
+		Acceptor: acceptor, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
+		Decided: func(_ string, outcome ingestor.Outcome) {
+			t.add(outcome.Verdict)
+			shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
+		},
 	})
 	shown.clear()
-	fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, refused.Load())
+	fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.refused)
 	if err != nil {
 		return failed(err)
 	}
 	return rejectedAny(t.rejected)
 }
 
-// tally counts what became of messages. Known are those of the accepted that the index held before; a consumer that
-// runs beside may have filed them a moment ago.
-type tally struct{ accepted, known, rejected int }
+// replayFiles takes in the messages of files.
+func (p *process) replayFiles(ctx context.Context, s *service, reader messagefile.Reader, names []string, received time.Time) error {
+	defer collector.Within(streamingHeap)()
+	var t tally
+	shown := newProgress(p.stderr)
+	s.rejects = clearing{s.rejects, &shown}
+	err := filedoor.Door{
+		Acceptor: s.acceptor("file"), Received: received, Messages: reader.Messages(ctx, names),
+		Decided: func(messages []messagefile.Message, outcomes []ingestor.Outcome) {
+			for i, outcome := range outcomes {
+				t.add(outcome.Verdict)
+				if outcome.Verdict == ingestor.Rejected {
+					writeVerdict(p.stdout, messages[i], outcome)
+				}
+			}
+			shown.show(s.clock(), "%d messages", t.messages())
+		},
+	}.Run(ctx)
+	shown.clear()
+	fmt.Fprintln(p.stdout, t)
+	if err != nil {
+		return failed(printableError(err))
+	}
+	return rejectedAny(t.rejected)
+}
+
+// clearing clears the progress before rejected messages are logged and shown.
+type clearing struct {
+	ingestor.Rejects
+	*progress
+}
+
+// Reject implements ingestor.Rejects.
+func (c clearing) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	c.clear()
+	return c.Rejects.Reject(ctx, rejections)
+}
+
+// tally counts messages by verdict. Known ones are accepted too: the index held them before, perhaps since a moment ago from
+// a consumer that runs beside. Refused ones are rejected too.
+type tally struct{ accepted, known, rejected, refused int }
 
 func (t *tally) add(v ingestor.Verdict) {
 	switch v {
@@ -138,6 +179,9 @@ func (t *tally) add(v ingestor.Verdict) {
 		t.known++
 	case ingestor.Rejected:
 		t.rejected++
+	case ingestor.Refused:
+		t.rejected++
+		t.refused++
 	}
 }
 
@@ -147,106 +191,10 @@ func (t tally) String() string {
 	return fmt.Sprintf("messages: %d, accepted: %d, known before: %d, rejected: %d", t.messages(), t.accepted, t.known, t.rejected)
 }
 
-// rejectedAny ends a command that is done with the exit code that says whether something was rejected.
+// rejectedAny returns the error that ends a command that is done, with the exit code that tells whether anything was rejected.
 func rejectedAny(rejected int) error {
 	if rejected > 0 {
 		return &exit{code: Rejected}
 	}
 	return nil
-}
-
-// How much of files goes through the log and the index together: so many messages, and so many bytes or one message more.
-const (
-	messagesAtOnce = 2000
-	bytesAtOnce    = 1 << 20
-)
-
-// feeding takes messages of files in.
-type feeding struct {
-	*service
-	*process
-	tally
-	progress
-	received time.Time // of the next message
-	batch    []messagefile.Message
-	bytes    int // of the batch
-}
-
-// replayFiles takes in the messages of files.
-func (p *process) replayFiles(ctx context.Context, s *service, reader messagefile.Reader, names []string, received time.Time) error {
-	defer collector.Within(streamingHeap)()
-	f := &feeding{service: s, process: p, progress: newProgress(p.stderr), received: received.UTC().Truncate(time.Millisecond)}
-	defer f.clear()
-	var faults []error
-	for m, err := range reader.Messages(ctx, names) {
-		if err != nil {
-			faults = append(faults, printableError(err))
-			continue
-		}
-		f.batch, f.bytes = append(f.batch, m), f.bytes+len(m.Text)
-		if len(f.batch) < messagesAtOnce && f.bytes < bytesAtOnce {
-			continue
-		}
-		if err := f.takeIn(ctx); err != nil {
-			return failed(err)
-		}
-		f.show(s.clock(), "%d messages", f.tally.messages())
-	}
-	if err := f.takeIn(ctx); err != nil {
-		return failed(err)
-	}
-	f.clear()
-	fmt.Fprintln(p.stdout, f.tally)
-	if err := errors.Join(faults...); err != nil {
-		return failed(err)
-	}
-	return rejectedAny(f.rejected)
-}
-
-// takeIn decides on the messages that wait, as the HTTP door does on one: first the log, then the index; rejects to
-// their topic. After an error it is not known which took effect, and repeating is safe.
-func (f *feeding) takeIn(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("stopped early, after %v: %w", f.tally, err)
-	}
-	var (
-		outcomes   []ingestor.Outcome
-		records    []ingestor.Record
-		rejections []ingestor.Rejection
-	)
-	for _, m := range f.batch {
-		env := ingestor.Envelope{Raw: m.Text, Received: f.received, Origin: fmt.Sprintf("file/%s/%d/%d", m.File, f.received.UnixMilli(), m.Number)}
-		f.received = f.received.Add(time.Millisecond)
-		outcome := f.pipeline.Judge(env)
-		if outcome.Verdict == ingestor.Rejected {
-			f.add(outcome.Verdict)
-			rejections = append(rejections, ingestor.Rejection{Envelope: env, Errors: outcome.Errors})
-			f.clear()
-			writeVerdict(f.stdout, m, outcome)
-			continue
-		}
-		record := outcome.Record()
-		record.Replayed = true
-		outcomes, records = append(outcomes, outcome), append(records, record)
-	}
-	clear(f.batch)
-	f.batch, f.bytes = f.batch[:0], 0
-	if f.kafka != nil && len(records) > 0 {
-		if err := f.kafka.Append(ctx, records); err != nil {
-			return err
-		}
-	}
-	if err := f.pipeline.Settle(ctx, outcomes); err != nil {
-		return err
-	}
-	for _, o := range outcomes {
-		f.add(o.Verdict)
-	}
-	switch {
-	case len(rejections) == 0:
-		return nil
-	case f.kafka == nil:
-		return f.rejects.Reject(ctx, rejections)
-	}
-	return f.kafka.Reject(ctx, rejections)
 }

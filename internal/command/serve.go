@@ -3,18 +3,13 @@ package command
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"bagtrail/internal/config"
 )
-
-// doors says which doors a process opens; a tool opens none.
-type doors struct {
-	http  bool // the five operations
-	kafka bool // the consumer of the raw topic
-}
 
 func (p *process) serve() *cobra.Command {
 	return &cobra.Command{
@@ -26,7 +21,11 @@ func (p *process) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.run(cmd.Context(), eff.Config, doors{http: true, kafka: !eff.Kafka.Off})
+			open := doorNames()
+			if eff.Kafka.Off {
+				open = slices.DeleteFunc(open, func(door string) bool { return door == kafkaDoor })
+			}
+			return p.run(cmd.Context(), eff.Config, open)
 		},
 	}
 }
@@ -41,7 +40,7 @@ func (p *process) ingest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.run(cmd.Context(), eff.Config, doors{kafka: true})
+			return p.run(cmd.Context(), eff.Config, []string{kafkaDoor})
 		},
 	}
 }
@@ -56,14 +55,14 @@ func (p *process) api() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.run(cmd.Context(), eff.Config, doors{http: true})
+			return p.run(cmd.Context(), eff.Config, []string{httpDoor})
 		},
 	}
 }
 
 // run runs a service until ctx ends or a part of it fails, and stops it in good order. What ends it early is a record of
 // its log, as all that it says.
-func (p *process) run(ctx context.Context, conf *config.Config, open doors) error {
+func (p *process) run(ctx context.Context, conf *config.Config, open []string) error {
 	log, err := p.logger(conf)
 	if err != nil {
 		return err
@@ -87,12 +86,12 @@ func logged(log *zap.Logger, err error) error {
 }
 
 // work does what run does, and returns what has ended the service early.
-func (p *process) work(ctx context.Context, conf *config.Config, open doors, log *zap.Logger) (err error) {
+func (p *process) work(ctx context.Context, conf *config.Config, open []string, log *zap.Logger) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s := newService(conf, open, log, fail)
-	s.keyOut = p.stdout
-	defer func() { err = errors.Join(err, failed(s.stop.run())) }()
+	s.stdout = p.stdout
+	defer func() { err = errors.Join(err, failed(s.cleanup.run())) }()
 	if err := s.start(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}

@@ -23,7 +23,10 @@ func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
 	if code != command.Rejected {
 		t.Fatalf("exit code %d: %s", code, text)
 	}
-	if want := "\r\x1b[K2000 messages\r\x1b[K-:10001: BSM rejected"; !strings.Contains(text, want) {
+	if cleared := strings.Count(text, "999 messages\r\x1b[K"); cleared == 0 || cleared != strings.Count(text, "999 messages") {
+		t.Errorf("the progress is not shown, or not cleared: %q", text)
+	}
+	if want := "\n-:10001: BSM rejected"; !strings.Contains(text, want) { // at the beginning of a line
 		t.Errorf("no %q in %q", want, text)
 	}
 }

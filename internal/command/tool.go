@@ -22,8 +22,8 @@ func (p *process) tool(ctx context.Context, conf *config.Config, work func(conte
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := newService(conf, doors{}, log, fail)
-	defer func() { err = errors.Join(err, failed(s.stop.run())) }()
+	s := newService(conf, nil, log, fail)
+	defer func() { err = errors.Join(err, failed(s.cleanup.run())) }()
 	for _, step := range steps {
 		if err := step(s, ctx); err != nil {
 			return err

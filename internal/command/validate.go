@@ -5,30 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"bagtrail/enricher"
-	"bagtrail/enricher/airline"
-	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/collector"
-	"bagtrail/internal/config"
 	"bagtrail/internal/messagefile"
 	"bagtrail/internal/strictjson"
-	"bagtrail/internal/trail/memory"
 )
 
 // validation is one run of the validate command.
 type validation struct {
-	library  *airport.Library
-	enricher *enricher.Enricher
-	pipeline *ingestor.Pipeline // judges; it has no index
+	judge    *ingestor.Judge
+	announce announce.Announcer
 	received time.Time
 	events   bool // add the events that a message would make
 	json     bool
@@ -62,15 +55,13 @@ identifier found, or ""), accepted, errors, warnings.`,
 			if v.received, err = moment(received, time.Now()); err != nil {
 				return &exit{Usage, fmt.Errorf("--received: %w", err)}
 			}
-			if v.library, err = openAirports(eff.Config); err != nil {
-				return unusable(err)
-			}
-			pairs, err := readPairs(eff.Config)
+			library, pairs, err := readLibraries(eff.Config)
 			if err != nil {
-				return unusable(err)
+				return err
 			}
-			v.enricher = enricher.New(v.library, pairs...)
-			v.pipeline = ingestor.New(v.library, v.enricher, nil)
+			filer := enricher.New(library, pairs...)
+			v.judge = ingestor.NewJudge(library, filer)
+			v.announce = announce.Announcer{Enricher: filer, Places: library, Rules: bag.Rules{SamePlace: library.SamePlace}}
 			v.out = bufio.NewWriter(p.stdout)
 			if len(names) == 0 {
 				names = []string{messagefile.Stdin}
@@ -96,7 +87,7 @@ func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []
 			faults = append(faults, printableError(err))
 			continue
 		}
-		if err := v.judge(cmd.Context(), m); err != nil {
+		if err := v.show(cmd.Context(), m); err != nil {
 			faults = append(faults, err)
 			break
 		}
@@ -108,23 +99,20 @@ func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []
 	if err := errors.Join(faults...); err != nil {
 		return failed(err)
 	}
-	if v.rejected > 0 {
-		return &exit{code: Rejected}
-	}
-	return nil
+	return rejectedAny(v.rejected)
 }
 
-// judge shows what becomes of one message.
-func (v *validation) judge(ctx context.Context, m messagefile.Message) error {
-	outcome := v.pipeline.Judge(ingestor.Envelope{Raw: m.Text, Received: v.received})
+// show prints the verdict on one message.
+func (v *validation) show(ctx context.Context, m messagefile.Message) error {
+	outcome := v.judge.Judge(ingestor.Envelope{Raw: m.Text, Received: v.received})
 	v.messages++
 	if outcome.Verdict == ingestor.Rejected {
 		v.rejected++
 	}
 	var events []announce.Event
-	if v.events {
+	if v.events && outcome.Verdict == ingestor.Accepted {
 		var err error
-		if events, err = v.eventsOf(ctx, outcome); err != nil {
+		if events, err = v.announce.Preview(ctx, outcome.Filing); err != nil {
 			return err
 		}
 	}
@@ -163,34 +151,6 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// bagsAtOnce is how many bags of a message have their events made together: what is read for them takes memory.
-const bagsAtOnce = 20
-
-// eventsOf returns the events that a message makes if it is the first of its bags. A message that positions a container
-// has none: its events are those of the bags in there, which it does not name.
-func (v *validation) eventsOf(ctx context.Context, outcome ingestor.Outcome) ([]announce.Event, error) {
-	if outcome.Verdict == ingestor.Rejected {
-		return nil, nil
-	}
-	index, filing := memory.New(), outcome.Filing
-	if _, err := index.File(ctx, []bag.Filing{filing}); err != nil {
-		return nil, err
-	}
-	announcer := announce.Announcer{
-		Index: index, Enricher: v.enricher, Places: v.library, Rules: bag.Rules{SamePlace: v.library.SamePlace},
-	}
-	var events []announce.Event
-	for entries := range slices.Chunk(outcome.Filing.Entries, bagsAtOnce) {
-		filing.Entries = entries
-		some, err := announcer.Events(ctx, []bag.Filing{filing})
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, some...)
-	}
-	return events, nil
-}
-
 // moment reads a time as RFC 3339, or a day, which begins at 00:00 UTC; the empty text is now.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
@@ -204,38 +164,4 @@ func moment(text string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-21T13:10:00Z", text)
 	}
 	return t, nil
-}
-
-// openAirports makes the airport library, with the operator's file where there is one.
-func openAirports(c *config.Config) (*airport.Library, error) {
-	if c.Files.Airports == "" {
-		return airport.New(), nil
-	}
-	f, err := os.Open(c.Files.Airports)
-	if err != nil {
-		return nil, fmt.Errorf("airports file: %w", err)
-	}
-	defer f.Close()
-	extra, err := airport.ReadExtra(f)
-	if err != nil {
-		return nil, fmt.Errorf("airports file %s: %w", c.Files.Airports, err)
-	}
-	return airport.New(extra), nil
-}
-
-// readPairs reads the airline codes of the operator's file, if there is one.
-func readPairs(c *config.Config) ([]airline.Pair, error) {
-	if c.Files.Airlines == "" {
-		return nil, nil
-	}
-	f, err := os.Open(c.Files.Airlines)
-	if err != nil {
-		return nil, fmt.Errorf("airlines file: %w", err)
-	}
-	defer f.Close()
-	pairs, err := airline.ReadPairs(f)
-	if err != nil {
-		return nil, fmt.Errorf("airlines file %s: %w", c.Files.Airlines, err)
-	}
-	return pairs, nil
 }

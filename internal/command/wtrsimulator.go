@@ -1,7 +1,14 @@
 package command
 
 import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"bagtrail/internal/wtr"
 )
@@ -36,4 +43,40 @@ func (p *process) wtrSimulator() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8082", "`address` to listen on")
 	return cmd
+}
+
+// openDownstream opens the connection to the delayed-bag system, and simulates it if none is named.
+func (s *service) openDownstream(ctx context.Context) (err error) {
+	if !s.opens(httpDoor) {
+		return nil
+	}
+	address := s.conf.WTR.URL
+	if s.conf.WTR.InProcess() {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return failed(fmt.Errorf("delayed-bag simulator: %w", err))
+		}
+		address = "http://" + listener.Addr().String() + "/"
+		s.background.start("delayed-bag simulator", func(ctx context.Context) error {
+			return serveSimulator(ctx, new(wtr.Simulator), listener)
+		})
+		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
+	}
+	if s.wtr, err = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock); err != nil {
+		return &exit{Usage, err}
+	}
+	return nil
+}
+
+// serveSimulator serves the simulated delayed-bag system until ctx ends.
+func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Listener) error {
+	server := &http.Server{Handler: simulator, ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return server.Close()
+	}
 }

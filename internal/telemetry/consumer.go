@@ -18,22 +18,25 @@ func NewMessages(registry prometheus.Registerer) *Messages {
 		Help: "Messages that were decided on, by door (kafka, http) and verdict (accepted, duplicate, rejected).",
 	}, []string{"door", "verdict"})}
 	registry.MustRegister(m.decided)
-	for _, door := range []string{"kafka", "http"} {
-		m.Count(door, 0, 0, 0) // so that a rate exists before the first message
-	}
 	return m
 }
 
-// Count adds messages that came by a door.
-func (m *Messages) Count(door string, accepted, duplicate, rejected int) {
-	m.decided.WithLabelValues(door, "accepted").Add(float64(accepted))
-	m.decided.WithLabelValues(door, "duplicate").Add(float64(duplicate))
-	m.decided.WithLabelValues(door, "rejected").Add(float64(rejected))
+// Expect creates the series of a door, at 0, so that its first message is an increase.
+func (m *Messages) Expect(door string) {
+	for _, verdict := range []string{"accepted", "duplicate", "rejected"} {
+		m.Count(door, verdict, 0)
+	}
+}
+
+// Count counts n messages that came by a door.
+func (m *Messages) Count(door, verdict string, n int) {
+	m.decided.WithLabelValues(door, verdict).Add(float64(n))
 }
 
 // Consumer counts the work of the Kafka consumer. Its methods may be called from any goroutine.
 type Consumer struct {
 	messages    *Messages
+	door        string
 	redelivered prometheus.Counter
 	lost        prometheus.Counter
 	retries     *prometheus.CounterVec
@@ -41,11 +44,11 @@ type Consumer struct {
 	ages        *ages
 }
 
-// NewConsumer registers the figures of the consumer; messages are counted by messages. Every counter begins at 0, so that its
-// first step is an increase.
-func NewConsumer(registry prometheus.Registerer, messages *Messages, now func() time.Time) *Consumer {
+// NewConsumer registers the metrics of a consumer, whose messages are counted under the name of its door. Every counter
+// begins at 0, so that its first step is an increase.
+func NewConsumer(registry prometheus.Registerer, messages *Messages, door string, now func() time.Time) *Consumer {
 	c := &Consumer{
-		messages: messages,
+		messages: messages, door: door,
 		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "bagtrail_kafka_redelivered_records_total",
 			Help: "Records that came although this process had handled them before; harmless.",
@@ -73,7 +76,9 @@ func NewConsumer(registry prometheus.Registerer, messages *Messages, now func() 
 
 // Messages counts records that were decided on.
 func (c *Consumer) Messages(accepted, duplicate, rejected int) {
-	c.messages.Count("kafka", accepted, duplicate, rejected)
+	c.messages.Count(c.door, "accepted", accepted)
+	c.messages.Count(c.door, "duplicate", duplicate)
+	c.messages.Count(c.door, "rejected", rejected)
 }
 
 // Redelivered counts records that this process had handled before.

@@ -188,7 +188,7 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	registry := telemetry.NewRegistry("1")
 	messages := telemetry.NewMessages(registry)
 	now := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC)
-	consumer := telemetry.NewConsumer(registry, messages, func() time.Time { return now })
+	consumer := telemetry.NewConsumer(registry, messages, "kafka", func() time.Time { return now })
 	requests := telemetry.NewRequests(registry)
 
 	consumer.Messages(3, 2, 1)
@@ -197,7 +197,8 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	consumer.Retry("index")
 	consumer.Lag(7, 6, now.Add(-90*time.Second))
 	consumer.Lag(8, 0, time.Time{})
-	messages.Count("http", 1, 0, 0)
+	messages.Expect("http")
+	messages.Count("http", "accepted", 1)
 	requests.Observe("history", "GET", 200, 3*time.Millisecond, 100)
 
 	_, body := get(t, telemetry.NewOps(registry, &telemetry.Readiness{}, zap.NewNop()).Handler(), "/metrics")

@@ -13,9 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
-	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate"
 )
@@ -101,10 +99,10 @@ func growOurs(ctx context.Context, r *redisServer) (*grower, error) {
 		return nil, err
 	}
 	airports := airport.New()
-	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
+	acceptor := newAcceptor(airports, store.Writer())
 	trails := newTrails(store.Reader())
 	return &grower{
-		store: func(ctx context.Context, messages []simulate.Message) error { return process(ctx, pipeline, messages) },
+		store: func(ctx context.Context, messages []simulate.Message) error { return process(ctx, acceptor, messages) },
 		answer: func(ctx context.Context, plate string) error {
 			_, err := trails.History(ctx, bag.Plate(plate))
 			return err

@@ -10,6 +10,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/simulate"
 )
@@ -97,7 +98,7 @@ func reopenStore(r *redisServer) (*index, error) {
 }
 
 // consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on, and returns messages a
-// second from the first fetch that brought something.
+// second from the first that are filed.
 func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int) (float64, error) {
 	store, err := openStore(ctx, r)
 	if err != nil {
@@ -110,11 +111,13 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 	}
 	defer closeDoor()
 	airports := airport.New()
-	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	watch := newStopwatch(messages, cancel)
-	err = door.NewConsumer(timed{pipeline, watch}, nil, counting{watch: watch}).Run(ctx)
+	acceptor := ingestor.NewAcceptor(ingestor.Config{
+		Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: timed{store.Writer(), watch}, Rejects: door,
+	})
+	err = door.NewConsumer(acceptor, nil, counting{watch: watch}).Run(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -162,13 +165,13 @@ func (s *stopwatch) rate() (float64, error) {
 
 // timed starts the stopwatch.
 type timed struct {
-	*ingestor.Pipeline
+	ingestor.Index
 	watch *stopwatch
 }
 
-func (t timed) ProcessSome(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+func (t timed) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
 	t.watch.start()
-	return t.Pipeline.ProcessSome(ctx, envelopes)
+	return t.Index.File(ctx, filings)
 }
 
 // counting is told of messages when all about them is done but the commit.

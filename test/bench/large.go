@@ -6,9 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
-	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate"
 	"bagtrail/internal/trail"
@@ -65,15 +63,15 @@ func (l load10) cost(ctx context.Context, r *redisServer) (perEvent float64, wai
 	}
 	defer store.Close()
 	airports := airport.New()
-	pipeline := ingestor.New(airports, enricher.New(airports), store.Writer())
+	acceptor := newAcceptor(airports, store.Writer())
 	other := manyPlates(1, 15)
-	if err := process(ctx, pipeline, other.messages); err != nil {
+	if err := process(ctx, acceptor, other.messages); err != nil {
 		return 0, nil, err
 	}
 	trails := newTrails(store.Reader())
 	meanwhile, stop := askMeanwhile(ctx, store, other)
 	began := time.Now()
-	if err = process(ctx, pipeline, l.messages); err == nil {
+	if err = process(ctx, acceptor, l.messages); err == nil {
 		err = l.ask(ctx, trails)
 	}
 	took := time.Since(began)

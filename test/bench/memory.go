@@ -71,22 +71,27 @@ func fileAll(ctx context.Context, r *redisServer, messages []simulate.Message) e
 	}
 	defer store.Close()
 	airports := airport.New()
-	return process(ctx, ingestor.New(airports, enricher.New(airports), store.Writer()), messages)
+	return process(ctx, newAcceptor(airports, store.Writer()), messages)
 }
 
-// process brings messages to the pipeline, five hundred at a time.
-func process(ctx context.Context, pipeline *ingestor.Pipeline, messages []simulate.Message) error {
+// newAcceptor returns an Acceptor that only files.
+func newAcceptor(airports *airport.Library, index ingestor.Index) *ingestor.Acceptor {
+	return ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: index})
+}
+
+// process has messages accepted, five hundred at a time.
+func process(ctx context.Context, acceptor *ingestor.Acceptor, messages []simulate.Message) error {
 	envelopes := make([]ingestor.Envelope, 0, 500)
 	for i, m := range messages {
 		envelopes = append(envelopes, ingestor.Envelope{
-			Raw: m.Text, Received: m.Received, Key: m.Plate,
+			Raw: m.Text, Received: m.Received, Key: m.Plate, Logged: true,
 			Position: bag.Position{Known: true, Partition: int32(i % 12), Offset: int64(i / 12)},
 		})
 		if len(envelopes) < cap(envelopes) && i < len(messages)-1 {
 			continue
 		}
 		for left := envelopes; len(left) > 0; {
-			outcomes, err := pipeline.ProcessSome(ctx, left)
+			outcomes, err := acceptor.AcceptBatch(ctx, left)
 			if err != nil {
 				return err
 			}

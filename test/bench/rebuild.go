@@ -11,9 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
-	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
 )
@@ -69,7 +67,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 
 func rebuild(ctx context.Context, door *kafkadoor.Door, store *index, report func(kafkadoor.Progress)) (kafkadoor.Progress, error) {
 	airports := airport.New()
-	return door.Rebuild(ctx, ingestor.New(airports, enricher.New(airports), store.Writer()), kafka.Start{}, report)
+	return door.Rebuild(ctx, newAcceptor(airports, store.Writer()), kafka.Start{}, report)
 }
 
 // record rebuilds once through a recorder, and returns the commands of each connection as they were sent.

@@ -46,12 +46,13 @@ func serve(ctx context.Context, store *index, log ingestor.Log) (*service, error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	pipeline := ingestor.New(s.airports, s.enricher, s.trails.Learning(store.Writer()))
 	if log == nil {
 		log = ingestor.NewNumbering(store)
 	}
-	clock := ingestor.NewClock(time.Now)
-	door := httpdoor.Door{Acceptor: ingestor.NewAcceptor(pipeline, log, nil, clock, 10*time.Second), Judge: pipeline.Judge, Clock: clock.Now}
+	acceptor := ingestor.NewAcceptor(ingestor.Config{
+		Judge: ingestor.NewJudge(s.airports, s.enricher), Log: log, Index: s.trails.Learning(store.Writer()), Patience: 10 * time.Second,
+	})
+	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
 	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }, Airports: s.airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
 		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,

@@ -54,7 +54,7 @@ func (w *world) undisturbed() *undisturbed {
 	w.t.Cleanup(store.Close)
 	airports := airport.New()
 	enrich := enricher.New(airports)
-	pipe := ingestor.New(airports, enrich, store.Writer())
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(airports, enrich), Index: store.Writer()})
 	u := &undisturbed{
 		airports: airports,
 		rejected: map[string]bool{}, texts: map[string]bool{}, questions: map[string]bool{}, days: map[string]map[string]bool{},
@@ -63,7 +63,7 @@ func (w *world) undisturbed() *undisturbed {
 	var batch []ingestor.Envelope
 	file := func() {
 		for left := batch; len(left) > 0; {
-			outcomes, err := pipe.ProcessSome(w.t.Context(), left)
+			outcomes, err := acceptor.AcceptBatch(w.t.Context(), left)
 			if err != nil {
 				w.t.Fatalf("file, undisturbed: %v", err)
 			}

@@ -55,9 +55,9 @@ const journeysAWorld = 25
 // service is the whole service over an index of its own, without its process.
 type service struct {
 	site  *web.Site
-	pipe  *ingestor.Pipeline
-	clock time.Time // of the HTTP door
-	log   log       // behind the HTTP door
+	conf  ingestor.Config // of its Acceptors
+	clock time.Time       // of the HTTP door
+	log   log             // behind the HTTP door
 }
 
 // log is a log that already holds what is appended to it, at the position that is set.
@@ -120,12 +120,13 @@ func newService(t testing.TB) *service {
 	t.Cleanup(store.Close)
 	airports := airport.New()
 	enrich := enricher.New(airports)
-	s.pipe = ingestor.New(airports, enrich, store.Writer())
+	s.conf = ingestor.Config{Judge: ingestor.NewJudge(airports, enrich), Index: store.Writer()}
 	reader := trail.New(store.Reader(), enrich, trail.Settings{Window: 10 * time.Minute, Retention: kept, Airports: airports, Now: time.Now})
 	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return reader.For(seen) }, Airports: airports, Flights: flightref.None()}
+	conf := s.conf
+	conf.Log, conf.Patience = &s.log, time.Minute
 	in := httpdoor.Door{
-		Acceptor: ingestor.NewAcceptor(s.pipe, &s.log, nil, ingestor.NewClock(time.Now), time.Minute),
-		Judge:    s.pipe.Judge,
+		Acceptor: ingestor.NewAcceptor(conf),
 		Clock:    func() time.Time { return s.clock },
 	}
 	s.site = web.New(web.Settings{Keys: apikey.Development(), Log: zap.NewNop(), Clock: time.Now},
@@ -148,7 +149,7 @@ func (s *service) post(t testing.TB, messages []message) {
 	for _, m := range messages {
 		s.clock, s.log.position = m.Received, m.position
 		if m.Report {
-			if _, err := s.pipe.Process(t.Context(), envelope(m)); err != nil {
+			if _, err := ingestor.NewAcceptor(s.conf).AcceptBatch(t.Context(), []ingestor.Envelope{envelope(m)}); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -209,13 +210,20 @@ func write(t testing.TB, brokers []string, topic string, messages []message) {
 	}
 }
 
+// acceptor returns the Acceptor of a consumer.
+func (s *service) acceptor(rejects ingestor.Rejects) *ingestor.Acceptor {
+	conf := s.conf
+	conf.Rejects = rejects
+	return ingestor.NewAcceptor(conf)
+}
+
 // stream brings the messages of a topic through the Kafka door, as a consumer group that has not read it.
 func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 	t.Helper()
 	counted := newCounter(messages)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- door.NewConsumer(s.pipe, nil, counted).Run(ctx) }()
+	go func() { ended <- door.NewConsumer(s.acceptor(door), nil, counted).Run(ctx) }()
 	select {
 	case <-counted.all:
 	case <-time.After(time.Minute):

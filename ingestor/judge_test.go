@@ -14,7 +14,7 @@ import (
 
 func TestMessageIsFiledOnceHoweverOftenItComes(t *testing.T) {
 	x := newIndex()
-	p := newPipeline(x)
+	p := newAcceptor(x)
 	first, again := process(t, p, envelope(bsm)), process(t, p, envelope(bsm))
 	if first.Verdict != ingestor.Accepted || again.Verdict != ingestor.Duplicate {
 		t.Errorf("verdicts %v, %v; want Accepted, Duplicate", first.Verdict, again.Verdict)
@@ -30,7 +30,7 @@ func TestMessageIsFiledOnceHoweverOftenItComes(t *testing.T) {
 }
 
 func TestReceivedTimeIsCutToMilliseconds(t *testing.T) {
-	p := newPipeline(newIndex())
+	p := newAcceptor(newIndex())
 	env := envelope(bsm)
 	env.Received = received.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 	if got := process(t, p, env).Filing.Received; got != received {
@@ -40,7 +40,7 @@ func TestReceivedTimeIsCutToMilliseconds(t *testing.T) {
 
 func TestMessageWithAnErrorChangesNothing(t *testing.T) {
 	x := newIndex()
-	outcome := process(t, newPipeline(x), envelope(strings.Replace(bsm, "JFK", "J!K", 1)))
+	outcome := process(t, newAcceptor(x), envelope(strings.Replace(bsm, "JFK", "J!K", 1)))
 	if outcome.Verdict != ingestor.Rejected || codes(outcome.Errors) != "SVCPRB023" || x.filed() != 0 {
 		t.Errorf("verdict %v, errors %v, filed %d", outcome.Verdict, outcome.Errors, x.filed())
 	}
@@ -50,7 +50,7 @@ func TestMessageWithAnErrorChangesNothing(t *testing.T) {
 }
 
 func TestWarningDoesNotReject(t *testing.T) {
-	outcome := process(t, newPipeline(newIndex()), envelope(strings.Replace(bsm, "ENDBSM", ".W/Q/1/20\r\nENDBSM", 1)))
+	outcome := process(t, newAcceptor(newIndex()), envelope(strings.Replace(bsm, "ENDBSM", ".W/Q/1/20\r\nENDBSM", 1)))
 	if outcome.Verdict != ingestor.Accepted || codes(outcome.Warnings) != "SVCPRB025" {
 		t.Errorf("verdict %v, warnings %v", outcome.Verdict, outcome.Warnings)
 	}
@@ -144,7 +144,7 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := newIndex()
-			outcome := process(t, newPipeline(x), c.env)
+			outcome := process(t, newAcceptor(x), c.env)
 			if got := codes(outcome.Errors); got != c.want {
 				t.Errorf("codes %q, want %q", got, c.want)
 			}
@@ -161,7 +161,7 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 func TestReportGoesToTheIndex(t *testing.T) {
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
 	env.Report, env.JSON = true, true // it is a JSON document indeed, but not that one
-	outcome := process(t, newPipeline(newIndex()), env)
+	outcome := process(t, newAcceptor(newIndex()), env)
 	if outcome.Verdict != ingestor.Accepted || !outcome.Filing.Report || outcome.Filing.Entries[0].Plate != "0724123456" {
 		t.Errorf("outcome %+v", outcome)
 	}
@@ -169,7 +169,7 @@ func TestReportGoesToTheIndex(t *testing.T) {
 
 func TestBatchIsFiledInOneCallAndAnsweredInOrder(t *testing.T) {
 	x := newIndex()
-	outcomes, err := newPipeline(x).ProcessSome(t.Context(), []ingestor.Envelope{
+	outcomes, err := newAcceptor(x).AcceptBatch(t.Context(), []ingestor.Envelope{
 		envelope(bsm), envelope("BSM"), envelope(bpm), envelope(""), envelope(bsm),
 	})
 	if err != nil {
@@ -196,8 +196,8 @@ func TestBatchIsFiledInOneCallAndAnsweredInOrder(t *testing.T) {
 func TestErrorOfTheIndexIsNoDecision(t *testing.T) {
 	x := newIndex()
 	x.setFail(true)
-	p := newPipeline(x)
-	if outcomes, err := p.ProcessSome(t.Context(), []ingestor.Envelope{envelope(bsm)}); !errors.Is(err, errAway) || outcomes != nil {
+	p := newAcceptor(x)
+	if outcomes, err := p.AcceptBatch(t.Context(), []ingestor.Envelope{envelope(bsm)}); !errors.Is(err, errAway) || outcomes != nil {
 		t.Errorf("outcomes %v, error %v", outcomes, err)
 	}
 	x.setFail(false)
@@ -209,13 +209,13 @@ func TestErrorOfTheIndexIsNoDecision(t *testing.T) {
 func TestRejectedBatchDoesNotAskTheIndex(t *testing.T) {
 	x := newIndex()
 	x.setFail(true)
-	if _, err := newPipeline(x).ProcessSome(t.Context(), []ingestor.Envelope{envelope(""), envelope("XYZ")}); err != nil {
+	if _, err := newAcceptor(x).AcceptBatch(t.Context(), []ingestor.Envelope{envelope(""), envelope("XYZ")}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestDiagnosticsAreJSONWhateverTheMessageHolds(t *testing.T) {
-	outcome := process(t, newPipeline(newIndex()), envelope("BSM\n.V/1LZRH\n.F/LX14/31FEB/\"\xff\x00\u2028\n.N/0724123456001\nENDBSM\n"))
+	outcome := process(t, newAcceptor(newIndex()), envelope("BSM\n.V/1LZRH\n.F/LX14/31FEB/\"\xff\x00\u2028\n.N/0724123456001\nENDBSM\n"))
 	var list []map[string]any
 	if err := json.Unmarshal(ingestor.AppendDiagnostics(nil, outcome.Errors), &list); err != nil {
 		t.Fatal(err)
@@ -242,12 +242,12 @@ func TestCodesAreNamedOnce(t *testing.T) {
 
 func TestMessagesAreDecidedOnSomeAfterTheOther(t *testing.T) {
 	x := newIndex()
-	p := newPipeline(x)
+	p := newAcceptor(x)
 	many := envelope(bags(1, 999, ""))
 	left := []ingestor.Envelope{many, envelope(""), envelope(bsm), many, many, envelope(bsm)}
 	var sizes []int
 	for len(left) > 0 {
-		outcomes, err := p.ProcessSome(t.Context(), left)
+		outcomes, err := p.AcceptBatch(t.Context(), left)
 		if err != nil {
 			t.Fatal(err)
 		}

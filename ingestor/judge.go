@@ -1,0 +1,101 @@
+package ingestor
+
+import (
+	"fmt"
+	"sync"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/parser"
+)
+
+// Judge parses messages and decides whether they are accepted. It writes nothing. It may be used by several goroutines
+// at once.
+type Judge struct {
+	reference parser.Reference
+	filer     Filer
+	parsed    sync.Pool // of *parser.Message
+}
+
+// NewJudge returns a Judge.
+func NewJudge(reference parser.Reference, filer Filer) *Judge {
+	return &Judge{reference: reference, filer: filer, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
+}
+
+// Judge decides on one message. It does not know duplicates: only the index does.
+func (j *Judge) Judge(env Envelope) Outcome {
+	env.Received = milliseconds(env.Received)
+	text, wrong := open(env)
+	if wrong != nil {
+		return Outcome{Verdict: Rejected, Errors: []Diagnostic{*wrong}}
+	}
+	if env.Report {
+		return j.judgeReport(env)
+	}
+	m := j.parsed.Get().(*parser.Message)
+	defer j.parsed.Put(m)
+	m.Parse(text, j.reference)
+	outcome := Outcome{
+		Verdict: Accepted, Identifier: m.Identifier,
+		Errors: diagnostics(m.Errors), Warnings: diagnostics(m.Warnings),
+	}
+	if !m.Accepted() {
+		outcome.Verdict = Rejected
+		return outcome
+	}
+	if wrong := tooFar(m, text); wrong != nil {
+		outcome.Verdict, outcome.Errors = Rejected, []Diagnostic{*wrong}
+		return outcome
+	}
+	if env.Authorise != nil && !env.Authorise(m) {
+		outcome.Verdict = Refused
+		return outcome
+	}
+	outcome.Filing = j.filer.Filing(m, text, env.Received)
+	outcome.Filing.Position = env.Position
+	return outcome
+}
+
+func (j *Judge) judgeReport(env Envelope) Outcome {
+	filing, err := j.filer.ReportFiling(env.Raw, env.Received)
+	if err != nil {
+		return Outcome{Verdict: Rejected, Errors: []Diagnostic{of(fault.DelayedRequest, "the document of a delayed-bag report")}}
+	}
+	filing.Position = env.Position
+	return Outcome{Verdict: Accepted, Filing: filing}
+}
+
+// Entry returns what a stored message files under a plate.
+func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
+	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
+		if entry.Plate == plate {
+			return entry
+		}
+	}
+	return bag.Entry{Plate: plate}
+}
+
+// open takes the message out of its envelope.
+func open(env Envelope) (text string, wrong *Diagnostic) {
+	text = env.Raw
+	if env.JSON && !env.Report {
+		if len(env.Raw) > MaxDocument {
+			return "", tooLong(MaxDocument)
+		}
+		message, ok := DecodeDocument(env.Raw)
+		if !ok {
+			d := unreadable()
+			return "", &d
+		}
+		text = message
+	}
+	if len(text) > MaxMessage {
+		return "", tooLong(MaxMessage)
+	}
+	return text, nil
+}
+
+func tooLong(most int) *Diagnostic {
+	d := of(fault.TooLarge, fmt.Sprintf("at most %d bytes", most))
+	return &d
+}

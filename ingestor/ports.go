@@ -1,0 +1,45 @@
+package ingestor
+
+import (
+	"context"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// Record is an accepted message as the log keeps it.
+type Record struct {
+	Raw      string
+	Report   bool         // Raw is the document of a delayed-bag report
+	Received time.Time    // UTC, in milliseconds
+	Plate    bag.Plate    // the first plate that it names, or ""
+	Replayed bool         // it was received before, so it gets no position, and appending it again changes nothing
+	Position bag.Position // its place in the log, set by Append
+}
+
+// Log is the log of record, from which the index can be rebuilt.
+type Log interface {
+	// Append returns when all replicas of the log hold all records. It sets the positions of the records that are not
+	// Replayed. Records with one plate have positions in their order. After an error the log may hold any of them.
+	Append(ctx context.Context, records []Record) error
+}
+
+// Index keeps what was filed.
+type Index interface {
+	// File returns when all filings are durable. After an error it may have filed some. Filing again changes
+	// nothing; fresh tells for each filing whether it is new.
+	File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error)
+}
+
+// Rejection is a rejected message. Its origin is its identity: the same rejection written twice counts once.
+type Rejection struct {
+	Envelope
+	Door   string // by which it came
+	Errors []Diagnostic
+}
+
+// Rejects keeps rejected messages.
+type Rejects interface {
+	// Reject returns when all rejections are durable. After an error any of them may be.
+	Reject(ctx context.Context, rejections []Rejection) error
+}

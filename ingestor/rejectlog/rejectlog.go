@@ -1,0 +1,84 @@
+// Package rejectlog logs rejected messages: a line each, and of many only so many a second. A line says what is wrong,
+// and where; it says nothing of the message itself.
+package rejectlog
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"bagtrail/ingestor"
+)
+
+const (
+	linesASecond = 100
+	faultsALine  = 20
+)
+
+// Log implements ingestor.Rejects. It may be used by several goroutines at once.
+type Log struct {
+	next    ingestor.Rejects
+	log     *zap.Logger
+	leftOut atomic.Int64 // lines since the last one
+}
+
+// New returns a Log of the rejections that next has taken. If next is nil, the log is all that is kept of them.
+func New(log *zap.Logger, next ingestor.Rejects) *Log {
+	l := &Log{next: next}
+	count := func(_ zapcore.Entry, decision zapcore.SamplingDecision) {
+		if decision&zapcore.LogDropped != 0 {
+			l.leftOut.Add(1)
+		}
+	}
+	l.log = log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, time.Second, linesASecond, 0, zapcore.SamplerHook(count))
+	}))
+	return l
+}
+
+// Reject implements ingestor.Rejects.
+func (l *Log) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	if l.next != nil {
+		if err := l.next.Reject(ctx, rejections); err != nil {
+			return err
+		}
+	}
+	for i := range rejections {
+		if line := l.log.Check(zap.InfoLevel, "a message is rejected"); line != nil {
+			line.Write(l.fields(&rejections[i])...)
+		}
+	}
+	return nil
+}
+
+// Flush logs how many lines were left out since the last one.
+func (l *Log) Flush() error {
+	if n := l.leftOut.Swap(0); n > 0 {
+		l.log.Info("rejected messages were left out of the log", zap.Int64("left_out", n))
+	}
+	return nil
+}
+
+func (l *Log) fields(rejected *ingestor.Rejection) []zap.Field {
+	shown := rejected.Errors[:min(len(rejected.Errors), faultsALine)]
+	codes, lines, elements := make([]string, len(shown)), make([]int, len(shown)), make([]string, len(shown))
+	for i, d := range shown {
+		codes[i], lines[i], elements[i] = d.Code, d.Line, d.Element
+	}
+	origin := strconv.Quote(rejected.Origin) // file names are strangers' texts, and a terminal may show the log
+	fields := []zap.Field{
+		zap.String("door", rejected.Door), zap.String("origin", origin[1:len(origin)-1]),
+		zap.Int("faults", len(rejected.Errors)), zap.Strings("codes", codes), zap.Ints("lines", lines), zap.Strings("elements", elements),
+	}
+	if rejected.Sender != "" {
+		fields = append(fields, zap.String("key", rejected.Sender))
+	}
+	if n := l.leftOut.Swap(0); n > 0 {
+		fields = append(fields, zap.Int64("left_out", n))
+	}
+	return fields
+}

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"bagtrail/ingestor"
+)
+
+// runner takes messages in until ctx ends.
+type runner func(ctx context.Context) error
+
+// doors are the ways by which messages come in. Each is opened with an Acceptor of its own, which logs and counts under the name
+// of the door.
+var doors = []struct {
+	name string
+	open func(*service, *ingestor.Acceptor) (runner, error)
+}{
+	{kafkaDoor, (*service).openKafkaDoor},
+	{httpDoor, (*service).openHTTPDoor},
+}
+
+const (
+	kafkaDoor = "kafka"
+	httpDoor  = "http"
+)
+
+// doorNames returns the names of all doors.
+func doorNames() []string {
+	names := make([]string, len(doors))
+	for i, d := range doors {
+		names[i] = d.name
+	}
+	return names
+}
+
+// opens reports whether the process opens a door.
+func (s *service) opens(door string) bool { return slices.Contains(s.doors, door) }
+
+// openDoors lets messages and callers in. From here on the process works until its context ends.
+func (s *service) openDoors(ctx context.Context) error {
+	running := newGroup(ctx, s.fail)
+	s.cleanup.add("doors", running.stop)
+	for _, d := range doors {
+		if !s.opens(d.name) {
+			continue
+		}
+		run, err := d.open(s, s.acceptor(d.name))
+		if err != nil {
+			return failed(fmt.Errorf("open the %s door: %w", d.name, err))
+		}
+		running.start(d.name+" door", run)
+	}
+	if s.opens(kafkaDoor) || s.kafka == nil { // the process that writes the index sweeps it
+		running.start("sweeper", s.sweep)
+	}
+	return nil
+}
+
+// acceptor returns the Acceptor of a door.
+func (s *service) acceptor(door string) *ingestor.Acceptor {
+	s.messages.Expect(door)
+	return ingestor.NewAcceptor(ingestor.Config{
+		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
+		Count: func(v ingestor.Verdict) { s.messages.Count(door, v.String(), 1) },
+	})
+}

@@ -1,0 +1,70 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.uber.org/zap"
+)
+
+// group is goroutines that are started one by one and stopped together.
+type group struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	fail   func(error)
+	wg     sync.WaitGroup
+}
+
+// newGroup returns a group that runs until ctx ends or it is stopped. fail is called with each error that a goroutine returns.
+func newGroup(ctx context.Context, fail func(error)) *group {
+	g := &group{fail: fail}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
+}
+
+// start starts a goroutine. run must return when its context ends.
+func (g *group) start(name string, run func(context.Context) error) {
+	g.wg.Go(func() {
+		if err := run(g.ctx); err != nil {
+			g.fail(fmt.Errorf("%s: %w", name, err))
+		}
+	})
+}
+
+// stop ends the context of all goroutines and waits for them.
+func (g *group) stop() error {
+	g.cancel()
+	g.wg.Wait()
+	return nil
+}
+
+// cleanup stops parts in the reverse order of their start.
+type cleanup struct {
+	log   *zap.Logger
+	parts []part
+}
+
+type part struct {
+	name string
+	stop func() error
+}
+
+// add notes how to stop a part that was just started.
+func (c *cleanup) add(name string, stop func() error) {
+	c.parts = append(c.parts, part{name, stop})
+}
+
+// run stops all parts, also after an error, and returns all errors.
+func (c *cleanup) run() error {
+	var faults []error
+	for i := len(c.parts) - 1; i >= 0; i-- {
+		c.log.Debug("stopping", zap.String("part", c.parts[i].name))
+		if err := c.parts[i].stop(); err != nil {
+			faults = append(faults, fmt.Errorf("stop %s: %w", c.parts[i].name, err))
+		}
+	}
+	c.parts = nil
+	return errors.Join(faults...)
+}

@@ -1,0 +1,101 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/httpdoor"
+	"bagtrail/internal/apidoc"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/config"
+	"bagtrail/internal/reportstore"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/web"
+	"bagtrail/queryapi"
+)
+
+// listen takes the address of the five operations, so that a process that cannot have it fails before it has done anything.
+// Callers who come too early wait.
+func (s *service) listen(ctx context.Context) (err error) {
+	if !s.opens(httpDoor) {
+		return nil
+	}
+	if h := s.conf.HTTP; h.TLS() {
+		if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
+			return unusable(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
+		}
+	}
+	if s.listener, err = listenOn(ctx, config.Names("http-addr"), s.conf.HTTP.Addr); err != nil {
+		return err
+	}
+	s.cleanup.add("HTTP address", func() error {
+		_ = s.listener.Close() // if the door was opened, it is closed already
+		return nil
+	})
+	return nil
+}
+
+// openHTTPDoor serves the five operations.
+func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
+	site, err := s.site(acceptor)
+	if err != nil {
+		return nil, err
+	}
+	s.log.Info("callers are served", zap.Stringer("address", s.listener.Addr()), zap.Bool("tls", s.conf.HTTP.TLS()))
+	return func(ctx context.Context) error {
+		lingering, stop := linger(ctx, s.conf.HTTP.Linger)
+		defer stop()
+		return web.Server{
+			Handler: closing(ctx, site), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
+			Log: s.log, Drain: s.conf.HTTP.Drain,
+		}.Run(lingering, s.listener)
+	}, nil
+}
+
+// linger returns a context that ends a while after ctx, so that load balancers see in time that /readyz says no.
+func linger(ctx context.Context, while time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(while, cancel) })
+	return longer, func() { stop(); cancel() }
+}
+
+// closing has connections closed after an answer that is given after the end of ctx.
+func closing(ctx context.Context, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Connection", "close")
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// site returns the operations and pages that are served over HTTP.
+func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
+	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
+	queries := queryapi.Queries{Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
+	delayed := &queryapi.DelayedBags{
+		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
+		Outcomes: reportstore.New(s.redis), Clock: acceptor.Now,
+	}
+	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
+	pages, err := apidoc.Pages(thisBuild().version, s.clock)
+	if err != nil {
+		return nil, fmt.Errorf("describe the interface: %w", err)
+	}
+	requests := telemetry.NewRequests(s.registry)
+	settings := web.Settings{
+		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
+		AnswerBytes: s.conf.HTTP.AnswerBytes,
+	}
+	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
+	for _, op := range operations {
+		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
+	}
+	return web.New(settings, operations, pages), nil
+}

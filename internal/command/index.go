@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagstore"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/trail"
+)
+
+// openIndex opens Redis, and the readers and writers of the index in it.
+func (s *service) openIndex(context.Context) (err error) {
+	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock}); err != nil {
+		return failed(err)
+	}
+	s.cleanup.add("redis", s.redis.Close)
+	s.ready.Add("redis", s.redis.Ready)
+	s.store, err = bagstore.Open(s.redis, bagstore.Config{Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.reportDamage()})
+	if err != nil {
+		return failed(err)
+	}
+	s.cleanup.add("index", func() error { s.store.Close(); return nil })
+	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
+		Window:    s.conf.Rules.DuplicateWindow,
+		Retention: s.conf.Rules.Retention,
+		Airports:  s.library,
+		Departed:  s.flights.Departed,
+		Now:       s.clock,
+	})
+	s.index = s.trails.Learning(s.store.Writer())
+	if s.redis.InProcess() {
+		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
+		if s.isTool() { // the service reads from the log what the tool takes in
+			s.index = discard{}
+		}
+	}
+	return nil
+}
+
+// discard is an index that keeps nothing.
+type discard struct{}
+
+// File implements ingestor.Index.
+func (discard) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
+	return slices.Repeat([]bool{true}, len(filings)), nil
+}
+
+// reportDamage returns a function that counts and logs damaged values in Redis.
+func (s *service) reportDamage() func(digest string, err error) {
+	values := telemetry.NewDamaged(s.registry)
+	return func(digest string, err error) {
+		if err != nil {
+			s.log.Error("a damaged value in Redis is left out, and cannot be moved aside", zap.String("key_digest", digest), zap.Error(err))
+			return
+		}
+		values.Inc()
+		s.log.Error("a damaged value in Redis was moved aside: bagtrail replay brings its message back", zap.String("key_digest", digest))
+	}
+}
+
+// keysASecond is how many keys of Redis the sweeper reads in a second, a load that others do not notice.
+const keysASecond = 2000
+
+// sweep removes from the index what is older than the retention, until ctx ends.
+func (s *service) sweep(ctx context.Context) error {
+	story := struct {
+		*trail.Reader
+		*ingestor.Judge
+	}{s.trails, s.judge}
+	s.store.Sweeper(story, keysASecond, func(swept bagstore.Swept, err error) {
+		if err != nil {
+			s.log.Warn("the sweep of the index is cut short", zap.Error(err))
+			return
+		}
+		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))
+	}).Run(ctx)
+	return nil
+}
+
+// errUnsuitable is a server with which the index cannot work.
+var errUnsuitable = errors.New("Redis does not suit the index")
+
+// checkRedis says what in the configuration of Redis does not suit the index.
+func (s *service) checkRedis(ctx context.Context) error {
+	findings, err := s.redis.Check(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.Fatal {
+			return failed(fmt.Errorf("%w: %v", errUnsuitable, f))
+		}
+		s.log.Warn("a setting of Redis", zap.Stringer("finding", f))
+	}
+	return nil
+}
+
+// progressEvery is how often a long rebuild is logged.
+const progressEvery = 5 * time.Second
+
+// rebuilder returns the Acceptor of a rebuild: what is read was logged and rejected before.
+func (s *service) rebuilder() *ingestor.Acceptor {
+	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
+}
+
+// rebuild fills an in-process Redis from the log, which is all that it knows.
+func (s *service) rebuild(ctx context.Context) error {
+	if !s.redis.InProcess() || s.kafka == nil {
+		return nil
+	}
+	said := s.clock()
+	progress, err := s.kafka.Rebuild(ctx, s.rebuilder(), kafka.Start{}, func(p kafkadoor.Progress) {
+		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
+		if now := s.clock(); now.Sub(said) >= progressEvery {
+			said = now
+			s.log.Info("rebuilding the index", zap.Int64("records", p.Records), zap.Int64("of", p.Total), zap.Duration("left", p.Left()))
+		}
+	})
+	if err != nil {
+		return failed(fmt.Errorf("rebuild the index: %w", err))
+	}
+	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Duration("took", progress.Elapsed))
+	return nil
+}

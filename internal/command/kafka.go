@@ -1,0 +1,169 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/ingestor/rejectlog"
+	"bagtrail/internal/announce"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/config"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/broker"
+	"bagtrail/internal/telemetry"
+)
+
+// openKafka opens the connection to Kafka, and starts the in-process broker if no other is named. It opens the log and the
+// rejects too: Kafka has both. Without Kafka, positions are counted in Redis, and rejects are logged only.
+func (s *service) openKafka(context.Context) (err error) {
+	conf := s.conf.Kafka
+	if conf.Off {
+		s.log.Warn("Kafka is off: messages come by HTTP only, and Redis is the only copy of them")
+		if s.redis.InProcess() {
+			s.log.Warn("there is nothing to rebuild the index from: what it holds ends with the process")
+		}
+		s.record = ingestor.NewNumbering(s.store)
+		s.keepRejects(nil)
+		return nil
+	}
+	brokers := conf.Brokers
+	if conf.InProcess() {
+		address, err := s.startBroker()
+		if err != nil {
+			return failed(err)
+		}
+		brokers = []string{address}
+	}
+	door := s.doorConfig()
+	client, err := kafka.Open(s.kafkaConfig(brokers, door.Topics.Names()))
+	if err != nil {
+		return &exit{Usage, err}
+	}
+	s.cleanup.add("Kafka", func() error { client.Close(); return nil })
+	if s.kafka, err = kafkadoor.New(client, door); err != nil {
+		return &exit{Usage, err}
+	}
+	s.record = s.kafka
+	s.keepRejects(s.kafka)
+	if s.opens(kafkaDoor) {
+		s.ready.Add("kafka", s.kafka.Ping)
+	} else {
+		s.ready.AddOptional("kafka", s.kafka.Ping) // queries go on without it
+	}
+	return nil
+}
+
+// keepRejects has rejected messages kept in a place, which may be nil, and logged.
+func (s *service) keepRejects(in ingestor.Rejects) {
+	log := rejectlog.New(s.log, in)
+	s.cleanup.add("log of rejected messages", log.Flush)
+	s.rejects = log
+}
+
+// startBroker starts the in-process broker and returns its address. If the files of the broker are in use, by a bagtrail
+// serve, a tool uses the broker of that process.
+func (s *service) startBroker() (string, error) {
+	address := s.conf.Kafka.EmbeddedAddr
+	running, err := broker.Start(broker.Config{
+		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
+	})
+	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
+		return address, nil
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = unlistened(err, config.Names("embedded-kafka-addr"), address)
+	}
+	if err != nil {
+		return "", err
+	}
+	s.cleanup.add("in-process broker", running.Close)
+	s.ready.Add("data directory", func(context.Context) error { return errors.Join(running.Check(), writable(s.conf.DataDir)) })
+	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
+		zap.String("address", running.Addr()), zap.String("directory", s.conf.DataDir))
+	if s.conf.Kafka.EmbeddedOpen {
+		s.log.Warn("the in-process kafka has no authentication: whoever reaches its address may read and write every topic",
+			zap.String("address", running.Addr()))
+	}
+	return running.Addr(), nil
+}
+
+// writable returns an error if no file can be made in a directory.
+func writable(dir string) error {
+	file, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// afterlife is how much longer than a bag the topics keep a message. The retention of a bag begins with its last event;
+// most messages of its journey are older.
+const afterlife = 30 * 24 * time.Hour
+
+// kafkaConfig says how to reach Kafka.
+func (s *service) kafkaConfig(brokers, topics []string) kafka.Config {
+	c := s.conf.Kafka
+	conf := kafka.Config{
+		Brokers: brokers, Topics: topics, Logger: s.log,
+		SASL: kafka.SASL{Mechanism: c.Mechanism, Username: c.Username, Password: c.Password},
+	}
+	if c.TLS {
+		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	return conf
+}
+
+// doorConfig says what the Kafka door reads and writes.
+func (s *service) doorConfig() kafkadoor.Config {
+	c := s.conf
+	conf := kafkadoor.Config{
+		Group:     c.Kafka.Group,
+		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic, Events: c.Kafka.EventsTopic},
+		Retention: c.Rules.Retention + afterlife,
+		Logger:    s.log,
+	}
+	if c.Kafka.InProcess() {
+		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
+	}
+	return conf
+}
+
+// openKafkaDoor opens the door that reads the raw topic.
+func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
+	metrics := telemetry.NewConsumer(s.registry, s.messages, kafkaDoor, s.clock)
+	consumer := s.kafka.NewConsumer(acceptor, s.announcements(), metrics)
+	joined := func(context.Context) error { return consumer.Member() }
+	if s.opens(httpDoor) {
+		s.ready.AddOptional("consumer", joined) // queries go on without it
+	} else {
+		s.ready.Add("consumer", joined)
+	}
+	s.ready.Add("partitions", func(context.Context) error { return consumer.Stalled() })
+	return consumer.Run, nil
+}
+
+// announcements makes the events of messages for the events topic.
+func (s *service) announcements() kafkadoor.EventMaker {
+	announcer := announce.Announcer{
+		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
+		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, SamePlace: s.library.SamePlace},
+	}
+	return func(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+		return announcer.Tell(ctx, filings, func(made []announce.Event) error {
+			events := make([]kafkadoor.Event, len(made))
+			for i, e := range made {
+				events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document}
+			}
+			return publish(events)
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/internal/config"
+	"bagtrail/internal/flightref"
+)
+
+// readLibraries returns the airports, and the pairs of airline codes in the operator's file. The airports are those that are compiled
+// in, and those in the operator's file.
+func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
+	extra, err := readFile("airports file", c.Files.Airports, airport.ReadExtra)
+	if err != nil {
+		return nil, nil, err
+	}
+	pairs, err := readFile("airlines file", c.Files.Airlines, airline.ReadPairs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return airport.New(extra), pairs, nil
+}
+
+// readFile reads a file of the operator; if there is no name, it returns the zero value.
+func readFile[T any](what, name string, read func(io.Reader) (T, error)) (value T, err error) {
+	if name == "" {
+		return value, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return value, unusable(fmt.Errorf("%s: %w", what, err))
+	}
+	defer f.Close()
+	if value, err = read(f); err != nil {
+		return value, unusable(fmt.Errorf("%s %s: %w", what, name, err))
+	}
+	return value, nil
+}
+
+// openLibraries opens the airports and airlines, and what decides by them what messages mean.
+func (s *service) openLibraries(context.Context) error {
+	library, pairs, err := readLibraries(s.conf)
+	if err != nil {
+		return err
+	}
+	s.library, s.airlines, s.filer = library, airline.New(pairs...), enricher.New(library, pairs...)
+	s.judge = ingestor.NewJudge(s.library, s.filer)
+	return nil
+}
+
+// openFlights reads the flight reference, and watches its file.
+func (s *service) openFlights(context.Context) (err error) {
+	if path := s.conf.Files.Flights; path != "" {
+		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
+			return unusable(fmt.Errorf("flights file: %w", err))
+		}
+		s.watch("flights file", s.flights.Watch)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/apikey"
+)
+
+// openKeys reads the API keys and watches their file. If nobody has named a file, and callers come from other machines, it makes one.
+func (s *service) openKeys(context.Context) (err error) {
+	if !s.opens(httpDoor) {
+		return nil
+	}
+	if s.conf.Files.Keys == "" && s.keysFile() != "" {
+		if err := s.makeOwnKey(); err != nil {
+			return err
+		}
+	}
+	if s.keys, err = s.readKeys(); err != nil {
+		return err
+	}
+	if s.keysFile() == "" {
+		s.log.Warn("without a key file there is one key, the development key of the README, and everybody knows it",
+			zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
+		return nil
+	}
+	s.watch("key file", s.keys.Watch)
+	return nil
+}
+
+// keysFile returns the name of the key file, or "" for the development key, which everybody knows.
+func (s *service) keysFile() string {
+	if s.conf.Files.Keys == "" && !s.conf.HTTP.Loopback() {
+		return s.ownKeyFile()
+	}
+	return s.conf.Files.Keys
+}
+
+// readKeys returns the API keys of a service with these settings.
+func (s *service) readKeys() (*apikey.Store, error) {
+	if s.keysFile() == "" {
+		return apikey.Development(), nil
+	}
+	keys, err := apikey.Open(s.keysFile(), s.airlines)
+	return keys, unusable(err)
+}
+
+// ownKeyName is the name of the key that serve makes.
+const ownKeyName = "serve"
+
+// ownKeyFile returns the name of the key file that serve makes.
+func (s *service) ownKeyFile() string { return filepath.Join(s.conf.DataDir, "keys.yaml") }
+
+// makeOwnKey makes a key file with a key of every right, unless there is one. It prints the key to stdout this once, since the file holds
+// only its digest.
+func (s *service) makeOwnKey() error {
+	path := s.ownKeyFile()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return failed(err)
+	}
+	if err := os.MkdirAll(s.conf.DataDir, 0o700); err != nil {
+		return failed(err)
+	}
+	everything := apikey.Scope{All: true}
+	key := apikey.Key{Name: ownKeyName, Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
+	text, err := apikey.Create(path, key, rand.Reader)
+	if err != nil {
+		return unusable(err)
+	}
+	if _, err := io.WriteString(s.stdout, text+"\n"); err != nil {
+		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows it
+	}
+	s.log.Warn("an API key was made and printed to stdout; it is not shown again", zap.String("name", ownKeyName),
+		zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
+	return nil
+}
