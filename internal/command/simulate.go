@@ -88,7 +88,7 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 	case "http":
 		return p.send(ctx, sim, simulate.Poster{
 			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
-			URL:    sim.target(conf), Key: sim.key, Connections: sim.connections, Patience: time.Minute,
+			URL:    sim.target(conf), Key: sim.key, Connections: sim.connections, RetryFor: time.Minute,
 		}, p.stdout)
 	case messagefile.Stdin:
 		return p.capture(ctx, sim, p.stdout, p.stderr)
@@ -121,7 +121,7 @@ func (sim *simulation) target(conf *config.Config) string {
 // send sends the messages to a sink.
 func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink, summary io.Writer) error {
 	shown := newProgress(p.stderr)
-	with := simulate.Running{Sink: sink, Rate: sim.rate, Now: time.Now, Progress: func(s simulate.Summary) {
+	with := simulate.Delivery{Sink: sink, Rate: sim.rate, Now: time.Now, Progress: func(s simulate.Summary) {
 		shown.show(time.Now(), "%d messages, %.0f %%", s.Messages, 100*s.Share)
 	}}
 	finish := func() error { return nil }

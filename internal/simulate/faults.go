@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Faults is how often what goes wrong, in percent. The first four count messages, the others bags; at most one of
-// these befalls a bag.
+// Faults are the frequencies of faults, in percent. The first four are percentages of messages, the
+// others of bags. A bag has at most one of the latter.
 type Faults struct {
-	Late       float64 // received minutes or hours after what it tells
-	Duplicated float64 // sent again, in other line ends
-	OutOfOrder float64 // sent after messages that were received later
-	Malformed  float64 // sent malformed first, and right after that as it should be
+	Late       float64 // the message is received minutes or hours late
+	Duplicated float64 // the message is sent again, with other line ends
+	OutOfOrder float64 // the message is sent after messages that were received later
+	Malformed  float64 // the message is sent malformed first, and right after that as it should be
 
-	Rerouted  float64 // rebooked before it is loaded
-	Rush      float64 // left behind, and sent after its passenger under a new tag
-	Offloaded float64 // taken off, then loaded again, on the same flight or the next
-	Unknown   float64 // none of its BSMs is ever sent
-	Cancelled float64 // its journey ends at check-in
+	Rerouted  float64 // the bag is rebooked before it is loaded
+	Rush      float64 // the bag is left behind, and sent after its passenger under a new tag
+	Offloaded float64 // the bag is taken off, then loaded again, on the same flight or the next
+	Unknown   float64 // none of the BSMs of the bag is sent
+	Cancelled float64 // the journey of the bag ends at check-in
 }
 
 // DefaultFaults are those of an ordinary day.
@@ -27,8 +27,8 @@ func DefaultFaults() Faults {
 	return Faults{Late: 2, Duplicated: 1, OutOfOrder: 1, Malformed: 0.5, Rerouted: 1.5, Rush: 0.7, Offloaded: 1, Unknown: 0.5, Cancelled: 0.5}
 }
 
-// fields are the names under which faults are set, in the order of the struct.
-var fields = []struct {
+// faultFields names the fields of Faults, in their order.
+var faultFields = []struct {
 	name string
 	of   func(*Faults) *float64
 }{
@@ -43,8 +43,9 @@ var fields = []struct {
 	{"cancelled", func(f *Faults) *float64 { return &f.Cancelled }},
 }
 
-// ParseFaults reads a comma list, from left to right over the defaults: "none", "all=PERCENT", "NAME=PERCENT", as in
-// "none,rush=5". It reports everything that is wrong with it.
+// ParseFaults parses a comma-separated list like "none,rush=5". Its items are "none", "all=PERCENT"
+// and "NAME=PERCENT"; they change DefaultFaults from left to right. The error joins every fault of
+// the list.
 func ParseFaults(list string) (Faults, error) {
 	faults := DefaultFaults()
 	var all []error
@@ -63,13 +64,13 @@ func ParseFaults(list string) (Faults, error) {
 			continue
 		}
 		known := false
-		for _, f := range fields {
+		for _, f := range faultFields {
 			if name == f.name || name == "all" {
 				*f.of(&faults), known = percent, true
 			}
 		}
 		if !known {
-			all = append(all, fmt.Errorf("fault %q: want one of none, all, %s", name, strings.Join(faultNames(), ", ")))
+			all = append(all, fmt.Errorf("fault %q: want one of none, all, %s", name, faultNames()))
 		}
 	}
 	if err := errors.Join(append(all, faults.validate())...); err != nil {
@@ -78,18 +79,9 @@ func ParseFaults(list string) (Faults, error) {
 	return faults, nil
 }
 
-// String writes the faults as ParseFaults reads them.
-func (f Faults) String() string {
-	items := make([]string, len(fields))
-	for i, field := range fields {
-		items[i] = field.name + "=" + strconv.FormatFloat(*field.of(&f), 'g', -1, 64)
-	}
-	return strings.Join(items, ",")
-}
-
 func (f Faults) validate() error {
 	var all []error
-	for _, field := range fields {
+	for _, field := range faultFields {
 		if p := *field.of(&f); !(p >= 0 && p <= 100) {
 			all = append(all, fmt.Errorf("fault %s: %v percent: want 0 to 100", field.name, p))
 		}
@@ -100,10 +92,10 @@ func (f Faults) validate() error {
 	return errors.Join(all...)
 }
 
-func faultNames() []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
+func faultNames() string {
+	names := make([]string, len(faultFields))
+	for i, f := range faultFields {
 		names[i] = f.name
 	}
-	return names
+	return strings.Join(names, ", ")
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Generate makes the feed: its messages in the order in which they are sent, which is that of their received times but
-// for those out of order. It hands the truth about a bag to truth when its last message was made; truth may be nil.
+// Generate returns the messages of a feed in the order in which they are sent. That is the order of
+// their received times, except for messages that are sent out of order. Generate calls truth with
+// the truth about a bag after its last message was made; truth may be nil.
 func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -26,106 +27,107 @@ func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
 	}, nil
 }
 
-// generator holds what is under way.
+// generator makes a feed.
 type generator struct {
-	opt       Options
-	truth     func(Bag)
-	table     *timetable
-	source    rand.PCG // begun anew for each bag and each text, so that none depends on another
-	random    *rand.Rand
-	text      writer
-	waiting   queue
-	positions map[box]bool // positionings that wait
-	made      uint64       // things put into waiting
+	opt        Options
+	truth      func(Bag)
+	table      *timetable
+	source     rand.PCG // seeded again for each bag and each text, so that they do not depend on each other
+	random     *rand.Rand
+	text       writer
+	queue      queue
+	containers map[container]bool // containers whose message is in the queue
+	pushed     uint64             // number of items ever pushed onto the queue
 }
 
-// box is a container of a flight.
-type box struct {
-	flight    *departure
-	leaves    int64
-	container int
+// container is a container of a flight.
+type container struct {
+	flight *departure
+	leaves int64 // in milliseconds since 1970
+	number int
 }
 
 func newGenerator(opt Options, truth func(Bag)) (*generator, error) {
-	g := &generator{opt: opt, truth: truth, positions: map[box]bool{}}
+	g := &generator{opt: opt, truth: truth, containers: map[container]bool{}}
 	g.random = rand.New(&g.source)
 	g.text.Rand = g.random
 	var err error
-	g.table, err = newTimetable(g.begin(timetableDraw, 0))
+	g.table, err = newTimetable(g.seed(timetableStream, 0))
 	return g, err
 }
 
-// What is drawn apart, as the lowest bits of the second half of a seed.
+// Streams of random numbers. Each text of a bag has a stream of its own, from textStream on.
 const (
-	timetableDraw = iota
-	passengerDraw
-	bagDraw
-	rushDraw
-	textDraw // and those above
+	timetableStream = iota
+	passengerStream
+	bagStream
+	rushStream
+	textStream
 )
 
-// begin begins the random numbers for one thing.
-func (g *generator) begin(what uint64, number int) *rand.Rand {
-	g.source.Seed(g.opt.Seed, uint64(number)<<10|what)
+// seed starts a stream of random numbers for the thing with that number.
+func (g *generator) seed(stream uint64, number int) *rand.Rand {
+	g.source.Seed(g.opt.Seed, uint64(number)<<10|stream)
 	return g.random
 }
 
-// run makes everything.
+// run yields every message, until yield returns false.
 func (g *generator) run(yield func(Message) bool) {
 	start := g.opt.Start.UTC()
-	for n := 0; n < g.opt.Bags || len(g.waiting) > 0; {
+	for n := 0; n < g.opt.Bags || len(g.queue) > 0; {
 		next := start.Add(time.Duration(n) * g.opt.Interval)
-		if n < g.opt.Bags && (len(g.waiting) == 0 || g.waiting[0].sent >= next.UnixMilli()) {
+		if n < g.opt.Bags && (len(g.queue) == 0 || g.queue[0].sent >= next.UnixMilli()) {
 			g.checkIn(n, next)
 			n++
 			continue
 		}
-		if !yield(g.step()) {
+		if !yield(g.next()) {
 			return
 		}
 	}
 }
 
-// checkIn decides on a bag and puts it, and its rush bag, among those that wait.
+// checkIn plans the journey of the n-th bag, and that of its rush bag if it needs one, and queues
+// them.
 func (g *generator) checkIn(n int, now time.Time) {
 	leader, party := n, now
-	if n%2 == 1 && g.begin(bagDraw, n).IntN(3) == 0 { // a second bag of the passenger before
+	if n%2 == 1 && g.seed(bagStream, n).IntN(3) == 0 { // it is a second bag of the last passenger
 		leader, party = n-1, now.Add(-g.opt.Interval)
 	}
-	r := g.begin(passengerDraw, leader)
-	j := &journey{number: n, who: newPassenger(r, leader)}
+	r := g.seed(passengerStream, leader)
+	j := &journey{number: n, passenger: newPassenger(r, leader)}
 	j.trips = [][]flight{g.table.itinerary(r, party)}
 
-	r = g.begin(bagDraw, n)
-	r.IntN(3) // whether it is a second bag
-	j.plate = plate('0', j.trips[0][0].line, n)
-	j.twist = g.opt.Faults.draw(r)
-	p := player{r, j, g.table, g.opt.Faults}
-	p.play(now)
-	p.deliver()
-	if j.twist == leftBehind {
-		g.sendAfter(j)
+	r = g.seed(bagStream, n)
+	r.IntN(3) // this number decided above whether it is a second bag
+	j.plate = plate('0', j.trips[0][0].airline, n)
+	j.disruption = g.opt.Faults.draw(r)
+	p := planner{r, j, g.table, g.opt.Faults}
+	p.plan(now)
+	p.schedule()
+	if j.disruption == leftBehind {
+		g.sendRush(j)
 	}
-	g.wait(j)
+	g.enqueue(j)
 }
 
-// sendAfter decides on the rush bag of a bag that was left behind.
-func (g *generator) sendAfter(j *journey) {
+// sendRush plans and queues the rush bag of a bag that was left behind.
+func (g *generator) sendRush(j *journey) {
 	missed := j.trip()[len(j.trip())-1]
-	r := g.begin(rushDraw, j.number)
-	rush := &journey{number: j.number, who: j.who, original: j, link: r.IntN(rushLinks)}
+	r := g.seed(rushStream, j.number)
+	rush := &journey{number: j.number, passenger: j.passenger, original: j, link: r.IntN(rushLinks)}
 	first := byte('2')
 	if rush.link != byTag {
 		first = '1'
 	}
-	rush.plate = plate(first, missed.line, j.number)
+	rush.plate = plate(first, missed.airline, j.number)
 	j.rush = rush
-	p := player{r, rush, g.table, g.opt.Faults}
+	p := planner{r, rush, g.table, g.opt.Faults}
 	at := p.minutes(missed.leaves, 120, 240)
-	rush.trips = [][]flight{g.table.after([]flight{missed}, at.Add(90*time.Minute))}
-	p.play(at)
-	p.deliver()
-	g.wait(rush)
+	rush.trips = [][]flight{g.table.rebook([]flight{missed}, at.Add(90*time.Minute))}
+	p.plan(at)
+	p.schedule()
+	g.enqueue(rush)
 }
 
 // The ways in which a rush bag names its original.
@@ -136,134 +138,126 @@ const (
 	rushLinks
 )
 
-// plate is the n-th tag of an airline. No tag comes again within a million bags.
-func plate(first byte, line *airline, n int) string {
+// plate returns the plate of the n-th bag. Plates repeat after a million bags.
+func plate(first byte, carrier *airline, n int) string {
 	b := append(make([]byte, 0, 10), first)
-	return string(appendNumber(append(b, line.accounting...), (n*7919+104729)%1_000_000, 6))
+	return string(appendNumber(append(b, carrier.accounting...), (n*7919+104729)%1_000_000, 6))
 }
 
-// draw decides what befalls a bag.
-func (f Faults) draw(r *rand.Rand) twist {
+// draw draws the disruption of a bag.
+func (f Faults) draw(r *rand.Rand) disruption {
 	x := r.Float64() * 100
-	for _, t := range []struct {
-		percent float64
-		twist   twist
-	}{{f.Rerouted, rerouted}, {f.Rush, leftBehind}, {f.Offloaded, offloaded}, {f.Unknown, unannounced}, {f.Cancelled, dropped}} {
-		if x < t.percent {
-			return t.twist
+	for _, d := range []struct {
+		percent    float64
+		disruption disruption
+	}{{f.Rerouted, rerouted}, {f.Rush, leftBehind}, {f.Offloaded, offloaded}, {f.Unknown, unannounced}, {f.Cancelled, cancelled}} {
+		if x < d.percent {
+			return d.disruption
 		}
-		x -= t.percent
+		x -= d.percent
 	}
-	return asPlanned
+	return undisturbed
 }
 
-// wait puts a journey among those that wait, and the positionings of its containers.
-func (g *generator) wait(j *journey) {
+// enqueue queues a journey and the messages about its containers.
+func (g *generator) enqueue(j *journey) {
 	for _, s := range j.steps {
 		if s.kind != positioned {
 			continue
 		}
 		f := j.trips[s.trip][s.leg]
-		b := box{f.departure, f.leaves.UnixMilli(), j.container(f)}
-		if !g.positions[b] {
-			g.positions[b] = true
-			g.push(waiting{sent: f.positioning(b.container).UnixMilli() + 5000, box: b})
+		c := container{f.departure, f.leaves.UnixMilli(), j.container(f)}
+		if !g.containers[c] {
+			g.containers[c] = true
+			g.push(item{sent: f.positioning(c.number).UnixMilli() + 5000, container: c})
 		}
 	}
-	g.push(waiting{sent: j.steps[j.next].sent, journey: j})
+	g.push(item{sent: j.steps[j.next].sent, journey: j})
 }
 
-func (g *generator) push(w waiting) {
-	g.made++
-	w.made = g.made
-	heap.Push(&g.waiting, w)
+func (g *generator) push(i item) {
+	g.pushed++
+	i.order = g.pushed
+	heap.Push(&g.queue, i)
 }
 
-// step makes the next message of what waits.
-func (g *generator) step() Message {
-	w := &g.waiting[0]
-	if w.journey == nil {
-		b := w.box
-		heap.Pop(&g.waiting)
-		delete(g.positions, b)
-		return g.positioned(b)
+// next makes the next message.
+func (g *generator) next() Message {
+	first := &g.queue[0]
+	if first.journey == nil {
+		c := first.container
+		heap.Pop(&g.queue)
+		delete(g.containers, c)
+		return g.positioned(c)
 	}
-	j := w.journey
+	j := first.journey
 	m := g.message(j, j.steps[j.next])
 	j.next++
 	if j.next == len(j.steps) {
-		heap.Pop(&g.waiting)
+		heap.Pop(&g.queue)
 		g.truth(j.truth())
 		return m
 	}
-	w.sent = j.steps[j.next].sent
-	heap.Fix(&g.waiting, 0)
+	first.sent = j.steps[j.next].sent
+	heap.Fix(&g.queue, 0)
 	return m
 }
 
-// message writes a message of a journey.
+// message makes the message of a step.
 func (g *generator) message(j *journey, s step) Message {
-	stream := textDraw + uint64(s.text)<<1
+	stream := textStream + uint64(s.text)<<1
 	if j.original != nil {
 		stream++
 	}
-	g.begin(stream, j.number)
-	g.text.begin(j.trips[s.trip][s.leg].line, s.copied)
+	g.seed(stream, j.number)
+	g.text.reset(j.trips[s.trip][s.leg].airline, s.copied)
 	m := Message{Received: time.UnixMilli(s.received).UTC(), Plate: j.plate}
 	if s.kind.isBSM() {
-		g.text.source(j, s)
+		g.text.bsm(j, s)
 	} else {
-		g.text.processed(j, s)
+		g.text.bpm(j, s)
 	}
-	if s.spoiled > 0 {
-		bad := &spoilers[s.spoiled-1]
-		g.text.buf = bad.spoil(g.text.buf)
-		m.Code = bad.bpm
+	if s.mutation > 0 {
+		mutation := &mutations[s.mutation-1]
+		g.text.buf = mutation.apply(g.text.buf)
+		m.Code = mutation.bpm
 		if s.kind.isBSM() {
-			m.Code = bad.bsm
+			m.Code = mutation.bsm
 		}
 	}
 	m.Text = string(g.text.buf)
 	return m
 }
 
-func (g *generator) positioned(b box) Message {
-	f := flight{b.flight, time.UnixMilli(b.leaves).UTC()}
-	g.begin(textDraw+uint64(b.container)<<1, int(b.leaves/1000))
-	g.text.begin(f.line, false)
-	g.text.positioned(f, b.container)
-	return Message{Text: string(g.text.buf), Received: f.positioning(b.container).Add(5 * time.Second)}
+// positioned makes the message that a container is loaded into its aircraft.
+func (g *generator) positioned(c container) Message {
+	f := flight{c.flight, time.UnixMilli(c.leaves).UTC()}
+	g.seed(textStream+uint64(c.number)<<1, int(c.leaves/1000))
+	g.text.reset(f.airline, false)
+	g.text.positioned(f, c.number)
+	return Message{Text: string(g.text.buf), Received: f.positioning(c.number).Add(5 * time.Second)}
 }
 
-// begin begins a text in the line ends of an airline, or in those of the others.
-func (w *writer) begin(line *airline, other bool) {
-	w.buf = w.buf[:0]
-	w.end = line.ends
-	if other {
-		w.end = map[string]string{"\n": "\r\n", "\r\n": "\n"}[line.ends]
-	}
+// item is the next message of a journey, or the message about a container.
+type item struct {
+	sent      int64
+	order     uint64 // orders items with equal times
+	journey   *journey
+	container container // if journey is nil
 }
 
-// waiting is a journey, or a container, whose next message is to be sent at a time.
-type waiting struct {
-	sent    int64
-	made    uint64 // decides between equal times
-	journey *journey
-	box     box // where journey is nil
-}
-
-// queue is a heap: what is sent first stands first.
-type queue []waiting
+// queue is a heap of items, the one that is sent next first.
+type queue []item
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
 	if q[i].sent != q[j].sent {
 		return q[i].sent < q[j].sent
 	}
-	return q[i].made < q[j].made
+	return q[i].order < q[j].order
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(waiting)) }
+func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }
 func (q *queue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]

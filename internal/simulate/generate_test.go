@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// all generates everything and returns a digest of the bytes of messages and truth.
+// all generates a feed. It returns a digest of its messages and truth, and counts.
 func all(t testing.TB, opt simulate.Options) (digest string, messages, bags, bytes int) {
 	t.Helper()
 	hash := sha256.New()
@@ -59,8 +60,7 @@ func TestTheSameOptionsGiveTheSameBytes(t *testing.T) {
 	t.Logf("%d messages of %d bags, %.1f a bag, %d bytes each", messages, bags, float64(messages)/float64(bags), bytes/messages)
 }
 
-// TestReceivedTimesRise: the feed is in the order of received times, but for messages out of order.
-func TestReceivedTimesRise(t *testing.T) {
+func TestWithoutFaultsOfOrderTheFeedIsInTheOrderOfReceivedTimes(t *testing.T) {
 	faults := simulate.DefaultFaults()
 	faults.OutOfOrder = 0
 	feed, err := simulate.Generate(simulate.Options{Start: start, Bags: 2000, Faults: faults}, nil)
@@ -76,7 +76,7 @@ func TestReceivedTimesRise(t *testing.T) {
 	}
 }
 
-// TestEveryJourneyIsOverBeforeNow draws the longest journeys.
+// The lists of faults make the longest journeys.
 func TestEveryJourneyIsOverBeforeNow(t *testing.T) {
 	for _, list := range []string{"", "all=16", "none,rush=100,late=100", "none,rerouted=100,duplicated=50", "none,offloaded=100,late=100,duplicated=100"} {
 		faults, err := simulate.ParseFaults(list)
@@ -99,8 +99,7 @@ func TestEveryJourneyIsOverBeforeNow(t *testing.T) {
 	}
 }
 
-// TestEveryFaultHappens: each fault alone leaves its trace, and without faults there is none.
-func TestEveryFaultHappens(t *testing.T) {
+func TestEachFaultAloneHasItsEffectAndNoOther(t *testing.T) {
 	trace := func(faults string) []string {
 		f, err := simulate.ParseFaults(faults)
 		if err != nil {
@@ -138,15 +137,19 @@ func TestEveryFaultHappens(t *testing.T) {
 }
 
 func TestFaultsAreReadFromLeftToRight(t *testing.T) {
-	for list, want := range map[string]string{
-		"":                      simulate.DefaultFaults().String(),
-		"none":                  simulate.Faults{}.String(),
-		"none, rush=5":          simulate.Faults{Rush: 5}.String(),
-		"rush=5,none":           simulate.Faults{}.String(),
-		"none,late=0.25,late=1": simulate.Faults{Late: 1}.String(),
+	ordinary := simulate.DefaultFaults()
+	ordinary.Malformed, ordinary.OutOfOrder = 3, 0.5
+	for list, want := range map[string]simulate.Faults{
+		"":                             simulate.DefaultFaults(),
+		"none":                         {},
+		"none, rush=5":                 {Rush: 5},
+		"rush=5,none":                  {},
+		"none,late=0.25,late=1":        {Late: 1},
+		"malformed=3,out-of-order=0.5": ordinary,
+		"all=4":                        {4, 4, 4, 4, 4, 4, 4, 4, 4},
 	} {
-		if got, err := simulate.ParseFaults(list); err != nil || got.String() != want {
-			t.Errorf("%q: %v, %v; want %s", list, got, err, want)
+		if got, err := simulate.ParseFaults(list); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", list, got, err, want)
 		}
 	}
 	for _, list := range []string{"rush", "rush=", "rush=x", "rush=-1", "rush=101", "thunder=1", "all=30", "rush=NaN"} {
@@ -154,38 +157,19 @@ func TestFaultsAreReadFromLeftToRight(t *testing.T) {
 			t.Errorf("%q: %v, want an error", list, got)
 		}
 	}
-	given := simulate.DefaultFaults()
-	if again, err := simulate.ParseFaults(given.String()); err != nil || again != given {
-		t.Errorf("%v read again: %v, %v", given, again, err)
-	}
 }
 
-func TestOptionsAreJudgedTogether(t *testing.T) {
+func TestEveryFaultOfTheOptionsIsReported(t *testing.T) {
 	_, err := simulate.Generate(simulate.Options{Bags: -1, Interval: -1, Faults: simulate.Faults{Late: 101}}, nil)
 	if err == nil {
 		t.Fatal("want an error")
 	}
-	if lines := len(slices.Collect(splitLines(err.Error()))); lines != 4 {
+	if lines := 1 + strings.Count(err.Error(), "\n"); lines != 4 {
 		t.Errorf("%d faults, want 4: %v", lines, err)
 	}
 }
 
-func splitLines(s string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for len(s) > 0 {
-			end := 0
-			for end < len(s) && s[end] != '\n' {
-				end++
-			}
-			if !yield(s[:end]) {
-				return
-			}
-			s = s[min(end+1, len(s)):]
-		}
-	}
-}
-
-// BenchmarkGenerate prints how fast messages are made, and how much memory is in use at the end.
+// BenchmarkGenerate reports messages per second, and the memory in use at the end.
 func BenchmarkGenerate(b *testing.B) {
 	feed, err := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 1 << 40, Faults: simulate.DefaultFaults()}, nil)
 	if err != nil {

@@ -9,217 +9,200 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// journey is what is decided about one bag: its steps, from which both its messages and its truth are made.
+// journey is the plan of one bag's journey. Its messages and its truth are made from it.
 type journey struct {
-	number int // of the bag
-	plate  string
-	who    passenger
-	twist  twist
-	trips  [][]flight // as booked first, then as rebooked
-	steps  []step     // in the order in which they are sent
-	next   int        // in steps
+	number     int // of the bag
+	plate      string
+	passenger  passenger
+	disruption disruption
+	trips      [][]flight // the first booking, then each rebooking
+	steps      []step     // in the order in which they are sent
+	next       int        // the next step to be sent
 
-	rush     *journey // sends the bag after its passenger
-	original *journey // of a rush bag
+	rush     *journey // of the rush bag that it becomes, or nil
+	original *journey // of the original, if this is a rush bag
 	link     int      // how a rush bag names its original
 }
 
-// step is one message of a journey, or a positioning of its container, which is the message of others.
+// step is one message about a bag. A positioned step is no message of the bag: its container is
+// loaded into the aircraft, and one message says so for all bags in it.
 type step struct {
 	kind     kind
-	trip     uint8 // which of the trips, and
-	leg      uint8 // which flight of it, the message names
-	text     uint8 // number of the text in the journey; copies share it
+	trip     uint8 // index in trips of the booking that the message names
+	leg      uint8 // index in that booking of the flight that it names
+	text     uint8 // number of the text in the journey; copies have the same
 	named    bool  // it names passenger and booking
-	copied   bool  // it repeats a message, in other line ends
-	spoiled  uint8 // 1 + which spoiler made it malformed; 0 none
-	code     code
-	moment   int64 // all in milliseconds since 1970: of the reading, or the sending of a BSM
+	copied   bool  // it repeats a message with other line ends
+	mutation uint8 // 1 + index in mutations if it is malformed, else 0
+	moment   int64 // time of the reading, or of the sending of a BSM; all times in milliseconds since 1970
 	received int64
 	sent     int64 // place in the feed; not before received
 }
 
-// kind is what a step tells.
+// kind is the kind of a step. It decides on the event that the message means.
 type kind uint8
 
 const (
 	source     kind = iota // BSM
 	changed                // BSM CHG
-	boarded                // BSM CHG with the passenger on board
+	boarded                // BSM CHG: the passenger has boarded
 	deleted                // BSM DEL
-	sorted                 // the rest are BPM
-	screened               //
-	handled                // scanned by hand on the way to the aircraft
-	stowed                 // in a container
+	sorted                 // from here on BPM
+	screened               // without a result
+	cleared                // screened and cleared
+	refused                // screened and not cleared
+	handled                // hand-scanned on the way to the aircraft
+	stowed                 // loaded into a container
 	aboard                 // loaded into the aircraft
-	taken                  // off
+	taken                  // offloaded
 	onHand                 // left behind
 	arrived                // scanned below the aircraft
-	claimed                // scanned by hand at the end
+	claimed                // hand-scanned at the end
 	positioned             // its container is loaded into the aircraft
 )
 
+// eventCodes holds the code of the event of each kind. The source of a rush bag is REFLIGHTED.
+var eventCodes = [...]string{
+	source: bag.EventExpected, changed: bag.EventRerouted, boarded: bag.EventPaxBoarded,
+	deleted: bag.EventCancelled, sorted: bag.EventSorted, screened: bag.EventScreened,
+	cleared: bag.EventScreeningPassed, refused: bag.EventScreeningFailed,
+	handled: bag.EventHandScanned, stowed: bag.EventLoadedInContainer,
+	aboard: bag.EventLoadedOnAircraft, taken: bag.EventOffloaded, onHand: bag.EventOnHand,
+	arrived: bag.EventGroundTracked, claimed: bag.EventHandScanned,
+	positioned: bag.EventLoadedOnAircraft,
+}
+
 func (k kind) isBSM() bool { return k < sorted }
 
-// twist is what befalls a bag.
-type twist uint8
+// disruption is a fault of a journey.
+type disruption uint8
 
 const (
-	asPlanned twist = iota
+	undisturbed disruption = iota
 	rerouted
 	leftBehind
 	offloaded
 	unannounced
-	dropped
-)
-
-// code is the event that a message means.
-type code uint8
-
-const (
-	expected code = iota
-	reflighted
-	reboarded
-	reroutedTo
 	cancelled
-	sortedOut
-	screenedOut
-	passed
-	failed
-	hand
-	ground
-	inContainer
-	onAircraft
-	offload
-	onHandCode
 )
 
-var codeNames = [...]string{
-	expected: bag.EventExpected, reflighted: bag.EventReflighted, reboarded: bag.EventPaxBoarded, reroutedTo: bag.EventRerouted,
-	cancelled: bag.EventCancelled, sortedOut: bag.EventSorted, screenedOut: bag.EventScreened, passed: bag.EventScreeningPassed,
-	failed: bag.EventScreeningFailed, hand: bag.EventHandScanned, ground: bag.EventGroundTracked, inContainer: bag.EventLoadedInContainer,
-	onAircraft: bag.EventLoadedOnAircraft, offload: bag.EventOffloaded, onHandCode: bag.EventOnHand,
-}
-
-// trip is the journey as it is booked now.
+// trip returns the current booking.
 func (j *journey) trip() []flight { return j.trips[len(j.trips)-1] }
 
-// player plays one journey.
-type player struct {
+// planner plans one journey.
+type planner struct {
 	*rand.Rand
 	*journey
 	table  *timetable
 	faults Faults
 }
 
-// minutes is a time after (or before) at: from first to last minutes, at any second.
-func (p player) minutes(at time.Time, first, last int) time.Time {
+// minutes draws a time between first and last minutes after at.
+func (p planner) minutes(at time.Time, first, last int) time.Time {
 	return at.Add(time.Duration(first)*time.Minute + time.Duration(p.IntN((last-first)*60))*time.Second)
 }
 
-func (p player) tell(k kind, leg int, at time.Time, c code) {
+// add adds a step about a flight of the current booking.
+func (p planner) add(k kind, leg int, at time.Time) {
 	moment := at.UnixMilli() / 1000 * 1000 // readings have whole seconds
 	named := p.IntN(8) > 0
 	if k.isBSM() {
-		if p.twist == unannounced {
+		if p.disruption == unannounced {
 			return
 		}
-		moment += 1 + p.Int64N(999) // never the moment of a reading
+		moment += 1 + p.Int64N(999) // never the time of a reading
 		named = true
 	}
-	p.steps = append(p.steps, step{kind: k, trip: uint8(len(p.trips) - 1), leg: uint8(leg), text: uint8(len(p.steps)), named: named, code: c, moment: moment})
+	p.steps = append(p.steps, step{kind: k, trip: uint8(len(p.trips) - 1), leg: uint8(leg), text: uint8(len(p.steps)), named: named, moment: moment})
 }
 
-// play tells the whole journey.
-func (p player) play(at time.Time) {
+// plan adds the steps of the whole journey, which begins at a time.
+func (p planner) plan(at time.Time) {
 	where := p.IntN(len(p.trip()))
-	if p.twist == leftBehind {
+	if p.disruption == leftBehind {
 		where = len(p.trip()) - 1
 	}
-	if p.twist == dropped {
+	if p.disruption == cancelled {
 		where = 0
 	}
 	for i := 0; i < len(p.trip()); i++ {
-		happens := asPlanned
+		d := undisturbed
 		if i == where {
-			happens = p.twist
+			d = p.disruption
 		}
-		if !p.depart(i, at, happens) {
+		if !p.depart(i, at, d) {
 			return
 		}
 		at = p.trip()[i].arrives()
 	}
-	p.tell(arrived, len(p.trip())-1, p.minutes(at, 4, 9), ground)
-	p.tell(claimed, len(p.trip())-1, p.minutes(at, 25, 50), hand)
+	p.add(arrived, len(p.trip())-1, p.minutes(at, 4, 9))
+	p.add(claimed, len(p.trip())-1, p.minutes(at, 25, 50))
 }
 
-// depart tells what happens to the bag before flight i, from its announcement on; it is false where the bag does not fly.
-func (p player) depart(i int, at time.Time, happens twist) bool {
-	announced := expected
-	if p.original != nil {
-		announced = reflighted
-	}
-	p.tell(source, i, at, announced)
+// depart adds the steps before flight i, from the announcement of the bag on. It reports whether
+// the bag flies.
+func (p planner) depart(i int, at time.Time, d disruption) bool {
+	p.add(source, i, at)
 	if i > 0 {
-		p.tell(arrived, i-1, p.minutes(at, 4, 9), ground)
+		p.add(arrived, i-1, p.minutes(at, 4, 9))
 		at = at.Add(10 * time.Minute)
 	}
 	at = p.minutes(at, 3, 10)
-	p.tell(sorted, i, at, sortedOut)
+	p.add(sorted, i, at)
 	at = p.screen(i, at)
 
-	switch happens {
-	case dropped:
-		p.tell(deleted, i, p.trip()[i].leaves.Add(-45*time.Minute), cancelled)
+	switch d {
+	case cancelled:
+		p.add(deleted, i, p.trip()[i].leaves.Add(-45*time.Minute))
 		return false
 	case rerouted:
 		at = p.minutes(at, 2, 5)
 		p.rebook(i, p.trip()[i].leaves.Add(time.Hour), at)
 	}
-	return p.load(i, happens)
+	return p.load(i, d)
 }
 
-// screen tells what screening says, and returns when it is through.
-func (p player) screen(i int, at time.Time) time.Time {
+// screen adds the screening before flight i, and returns when it is passed.
+func (p planner) screen(i int, at time.Time) time.Time {
 	at = p.minutes(at, 1, 5)
 	switch p.IntN(20) {
 	case 0:
-		p.tell(screened, i, at, failed)
+		p.add(refused, i, at)
 	case 1:
-		p.tell(screened, i, at, screenedOut)
+		p.add(screened, i, at)
 	default:
-		p.tell(screened, i, at, passed)
+		p.add(cleared, i, at)
 		return at
 	}
 	at = p.minutes(at, 6, 10)
-	p.tell(screened, i, at, passed)
+	p.add(cleared, i, at)
 	return at
 }
 
-// rebook changes the journey from flight i on to the next flights the same way, and announces it.
-func (p player) rebook(i int, earliest, at time.Time) {
-	later := p.table.after(p.trip()[i:], earliest)
+// rebook books the next flights on the same way from flight i on, and adds the announcement.
+func (p planner) rebook(i int, earliest, at time.Time) {
+	later := p.table.rebook(p.trip()[i:], earliest)
 	p.trips = append(p.trips, append(slices.Clone(p.trip()[:i]), later...))
-	p.tell(changed, i, at, reroutedTo)
+	p.add(changed, i, at)
 }
 
-// load tells how the bag is loaded for flight i.
-func (p player) load(i int, happens twist) bool {
+// load adds the loading for flight i. It reports whether the bag flies.
+func (p planner) load(i int, d disruption) bool {
 	f := p.trip()[i]
 	if p.original == nil {
 		defer p.board(i)
 	}
-	if happens == leftBehind && p.IntN(2) == 0 {
-		p.tell(onHand, i, p.minutes(f.leaves, -11, -9), onHandCode)
+	if d == leftBehind && p.IntN(2) == 0 {
+		p.add(onHand, i, p.minutes(f.leaves, -11, -9))
 		return false
 	}
 	p.stow(i, -30, -22)
-	switch happens {
+	switch d {
 	case leftBehind:
-		p.tell(taken, i, p.minutes(f.leaves, -20, -19), offload)
+		p.add(taken, i, p.minutes(f.leaves, -20, -19))
 		return false
 	case offloaded:
-		p.tell(taken, i, p.minutes(f.leaves, -20, -19), offload)
+		p.add(taken, i, p.minutes(f.leaves, -20, -19))
 		if p.IntN(2) == 0 {
 			p.stow(i, -18, -17)
 			break
@@ -231,45 +214,46 @@ func (p player) load(i int, happens twist) bool {
 	f = p.trip()[i]
 	switch {
 	case f.positioned:
-		p.tell(positioned, i, f.positioning(p.container(f)), onAircraft)
+		p.add(positioned, i, f.positioning(p.container(f)))
 	case f.containers > 0:
-		p.tell(aboard, i, p.minutes(f.leaves, -13, -6), onAircraft)
+		p.add(aboard, i, p.minutes(f.leaves, -13, -6))
 	}
 	return true
 }
 
-// board tells that the passenger boards flight i.
-func (p player) board(i int) {
-	p.tell(boarded, i, p.minutes(p.trip()[i].leaves, -35, -20), reboarded)
+// board adds that the passenger boards flight i.
+func (p planner) board(i int) {
+	p.add(boarded, i, p.minutes(p.trip()[i].leaves, -35, -20))
 }
 
-// stow tells that the bag is put into its container, or into the hold where the flight has none, from first to last
-// minutes after departure.
-func (p player) stow(i, first, last int) {
+// stow adds that the bag is loaded into its container, or into the hold if the flight has no
+// containers, between first and last minutes after departure.
+func (p planner) stow(i, first, last int) {
 	f := p.trip()[i]
 	if first < -20 {
-		p.tell(handled, i, p.minutes(f.leaves, first-4, first-1), hand)
+		p.add(handled, i, p.minutes(f.leaves, first-4, first-1))
 	}
 	if f.containers > 0 {
-		p.tell(stowed, i, p.minutes(f.leaves, first, last), inContainer)
+		p.add(stowed, i, p.minutes(f.leaves, first, last))
 		return
 	}
-	p.tell(aboard, i, p.minutes(f.leaves, first, last), onAircraft)
+	p.add(aboard, i, p.minutes(f.leaves, first, last))
 }
 
-// container is the number of the container of f that the bag is put into.
+// container returns the number of the bag's container on f.
 func (j *journey) container(f flight) int { return j.number % f.containers }
 
-// positioning is when a container is loaded into the aircraft.
+// positioning returns when a container is loaded into the aircraft.
 func (f flight) positioning(container int) time.Time {
 	return f.leaves.Add(-15*time.Minute + time.Duration(3*container)*time.Second)
 }
 
-// deliver decides when each message is received and sent, which ones are sent again, and which malformed.
-func (p player) deliver() {
+// schedule draws when each message is received and sent, and which ones are duplicated or
+// malformed.
+func (p planner) schedule() {
 	slices.SortFunc(p.steps, func(a, b step) int { return cmp.Compare(a.moment, b.moment) })
-	told := len(p.steps)
-	for i := range told {
+	planned := len(p.steps)
+	for i := range planned {
 		s := &p.steps[i]
 		if s.kind == positioned {
 			s.received, s.sent = s.moment, -1
@@ -280,7 +264,7 @@ func (p player) deliver() {
 			s.received += 1000 + p.Int64N(14000)
 		}
 		if p.happens(p.faults.Late) {
-			s.received += p.lateness(i, told)
+			s.received += p.lateness(i, planned)
 		}
 		s.sent = s.received
 		if p.happens(p.faults.OutOfOrder) {
@@ -288,7 +272,7 @@ func (p player) deliver() {
 		}
 		if p.happens(p.faults.Malformed) {
 			bad := *s
-			bad.spoiled = 1 + uint8(p.IntN(len(spoilers)))
+			bad.mutation = 1 + uint8(p.IntN(len(mutations)))
 			p.steps = append(p.steps, bad)
 		}
 		s = &p.steps[i] // append may have moved it
@@ -296,20 +280,20 @@ func (p player) deliver() {
 			p.steps = append(p.steps, p.repeat(*s))
 		}
 	}
-	slices.SortStableFunc(p.steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.sent, b.sent), -cmp.Compare(a.spoiled, b.spoiled)) })
+	slices.SortStableFunc(p.steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.sent, b.sent), -cmp.Compare(a.mutation, b.mutation)) })
 	for p.next < len(p.steps) && p.steps[p.next].sent < 0 {
-		p.next++ // positionings, of which nothing is sent here
+		p.next++ // positioned steps are no messages of the bag
 	}
 }
 
-// lateness is how much later than usual message i is received: never so late that two BSMs of a bag change places, which
-// would change what they mean.
-func (p player) lateness(i, told int) int64 {
+// lateness draws the delay of message i. BSMs of a bag never change places, since that would change
+// their meaning.
+func (p planner) lateness(i, planned int) int64 {
 	if !p.steps[i].kind.isBSM() {
 		return 5*60_000 + p.Int64N(6*3600_000)
 	}
 	most := int64(30 * 60_000)
-	for _, other := range p.steps[i+1 : told] {
+	for _, other := range p.steps[i+1 : planned] {
 		if other.kind.isBSM() {
 			most = min(most, (other.moment-p.steps[i].moment)/2)
 			break
@@ -318,9 +302,9 @@ func (p player) lateness(i, told int) int64 {
 	return p.Int64N(most) / 1000 * 1000
 }
 
-// repeat makes a copy that changes nothing: a BSM comes again within the ten minutes in which it counts as a copy, and
-// before the next one of its bag.
-func (p player) repeat(s step) step {
+// repeat returns a copy of a message that changes no answer. A BSM is repeated within the ten
+// minutes in which it counts as a duplicate.
+func (p planner) repeat(s step) step {
 	span := int64(6 * 3600_000)
 	if s.kind.isBSM() {
 		span = 8 * 60_000
@@ -332,4 +316,5 @@ func (p player) repeat(s step) step {
 	return s
 }
 
-func (p player) happens(percent float64) bool { return p.Float64()*100 < percent }
+// happens reports true in that percentage of calls.
+func (p planner) happens(percent float64) bool { return p.Float64()*100 < percent }

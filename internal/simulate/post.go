@@ -14,18 +14,18 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Poster is a Sink that posts each message to the service. The messages of a bag are posted one after the other, others
-// side by side. The service stamps what it receives with its own clock: the truth about the order of events does not
-// hold for what is sent so.
+// Poster is a Sink that posts each message to the service. The messages of a bag are posted one
+// after the other, those of several bags concurrently. The received time is then that of the
+// service, so that the truth about the order of events does not hold.
 type Poster struct {
 	Client      *http.Client
-	URL         string // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/
-	Key         string // API key
-	Connections int
-	Patience    time.Duration // how long one message is tried again while the service cannot take it
+	URL         string        // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/
+	Key         string        // API key
+	Connections int           // concurrent posts
+	RetryFor    time.Duration // how long a message is retried while the service is not available
 }
 
-// ErrAnswer is that the service answered otherwise than a message deserves.
+// ErrAnswer reports a wrong answer: a message was rejected that must be accepted, or the reverse.
 var ErrAnswer = errors.New("unexpected answer")
 
 // Send implements Sink.
@@ -42,7 +42,7 @@ func (p Poster) Send(ctx context.Context, messages []Message) error {
 	for i, lane := range lanes {
 		wg.Go(func() {
 			for _, m := range lane {
-				if errs[i] = p.insist(ctx, m); errs[i] != nil {
+				if errs[i] = p.postWithRetry(ctx, m); errs[i] != nil {
 					return
 				}
 			}
@@ -57,13 +57,13 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// insist posts a message until the service has decided on it.
-func (p Poster) insist(ctx context.Context, m Message) error {
-	limited, cancel := context.WithTimeout(ctx, max(p.Patience, firstPause))
+// postWithRetry posts a message until the service accepts or rejects it.
+func (p Poster) postWithRetry(ctx context.Context, m Message) error {
+	limited, cancel := context.WithTimeout(ctx, max(p.RetryFor, firstPause))
 	defer cancel()
 	for wait := firstPause; ; wait = min(2*wait, longestPause) {
-		again, err := p.post(limited, m)
-		if err == nil || !again {
+		retry, err := p.post(limited, m)
+		if err == nil || !retry {
 			return err
 		}
 		timer := time.NewTimer(wait)
@@ -76,8 +76,8 @@ func (p Poster) insist(ctx context.Context, m Message) error {
 	}
 }
 
-// post posts a message once. again says that to try again may help.
-func (p Poster) post(ctx context.Context, m Message) (again bool, err error) {
+// post posts a message once. retry reports whether another attempt may succeed.
+func (p Poster) post(ctx context.Context, m Message) (retry bool, err error) {
 	body := append(strictjson.AppendString([]byte(`{"bim_message":`), m.Text), '}')
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL, bytes.NewReader(body))
 	if err != nil {
@@ -100,6 +100,6 @@ func (p Poster) post(ctx context.Context, m Message) (again bool, err error) {
 	if response.StatusCode == want {
 		return false, nil
 	}
-	again = response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests
-	return again, fmt.Errorf("post: %w: %s, want %d", ErrAnswer, response.Status, want)
+	retry = response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests
+	return retry, fmt.Errorf("post: %w: %s, want %d", ErrAnswer, response.Status, want)
 }

@@ -6,53 +6,54 @@ import (
 	"time"
 )
 
-// Sink takes the feed.
+// Sink is the destination of a feed.
 type Sink interface {
-	// Send returns when all messages are safe, or an error; then any of them may be. They are in the order of the feed,
-	// and must not be changed.
+	// Send returns nil once every message is stored. After an error some of them may be stored. The
+	// messages are in the order of the feed. Send must not change them.
 	Send(ctx context.Context, messages []Message) error
 }
 
-// Running says how the feed is sent.
-type Running struct {
+// Delivery says where a feed is sent, and how fast.
+type Delivery struct {
 	Sink     Sink
-	Truth    func(Bag) error // takes the truth about each bag when its last message was sent; may be nil
-	Rate     float64         // messages a second; 0 is as fast as Sink takes them
-	Progress func(Summary)   // called about ten times a second; may be nil
+	Truth    func(Bag) error // called for each bag after its last message was sent; may be nil
+	Rate     float64         // messages per second; 0 is as fast as Sink accepts them
+	Progress func(Summary)   // called about ten times per second; may be nil
 	Now      func() time.Time
 }
 
-// Summary is what was sent.
+// Summary counts the messages that were sent.
 type Summary struct {
-	Start      time.Time      `json:"start"`    // of the feed, with which it can be made again
-	Bags       int            `json:"bags"`     // whose truth is told: all messages of theirs are sent
-	Messages   int            `json:"messages"` // sent, with those to be rejected
+	Start      time.Time      `json:"start"`    // Options.Start, with which the feed can be made again
+	Bags       int            `json:"bags"`     // bags whose messages are all sent
+	Messages   int            `json:"messages"` // all messages, with those that must be rejected
 	Bytes      int64          `json:"bytes"`
-	Positioned int            `json:"positioned"` // of them container positionings, which name no bag
-	Rejected   int            `json:"rejected"`   // of them to be rejected
-	Codes      map[string]int `json:"codes"`      // for which code how many
+	Positioned int            `json:"positioned"` // messages about containers, which name no bag
+	Rejected   int            `json:"rejected"`   // messages that must be rejected
+	Codes      map[string]int `json:"codes"`      // number of messages to be rejected, by code
 	First      time.Time      `json:"first"`      // received time
-	Last       time.Time      `json:"last"`
+	Last       time.Time      `json:"last"`       // received time
 	Elapsed    time.Duration  `json:"-"`
-	Share      float64        `json:"-"` // of all bags
+	Share      float64        `json:"-"` // share of the bags that is done, 0 to 1
 }
 
 const (
-	batchMessages = 1000 // in one Send at most
-	pause         = 10 * time.Millisecond
+	batchMessages = 1000                  // most messages of one Send
+	batchTime     = 10 * time.Millisecond // a batch holds the messages of this time, if there is a rate
 	progressEvery = 100 * time.Millisecond
 )
 
-// Run sends the feed until it ends, or ctx does, or a Send fails. The Summary holds what was sent until then.
-func Run(ctx context.Context, opt Options, with Running) (Summary, error) {
-	r := runner{Running: with, bags: opt.Bags, begun: with.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
+// Run sends a feed until it ends, ctx ends, or Send or Truth fails. The Summary counts what was
+// sent until then.
+func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
+	r := runner{Delivery: d, bags: opt.Bags, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	feed, err := Generate(opt, func(b Bag) { r.finished = append(r.finished, b) })
 	if err != nil {
 		return r.sum, fmt.Errorf("simulate: %w", err)
 	}
 	for m := range feed {
 		r.batch = append(r.batch, m)
-		if len(r.batch) < r.room() {
+		if len(r.batch) < r.batchSize() {
 			continue
 		}
 		if err := r.flush(ctx); err != nil {
@@ -64,26 +65,26 @@ func Run(ctx context.Context, opt Options, with Running) (Summary, error) {
 	return r.sum, err
 }
 
-// runner sends the feed in batches, at its rate.
+// runner sends a feed in batches.
 type runner struct {
-	Running
+	Delivery
 	bags     int
 	begun    time.Time
 	reported time.Time
 	batch    []Message
-	finished []Bag // whose last message is in the batch, or was sent
+	finished []Bag // bags whose last message is in the batch
 	sum      Summary
 }
 
-// room is how many messages go into a batch: those of a pause, where there is a rate.
-func (r *runner) room() int {
+// batchSize is the number of messages in a batch.
+func (r *runner) batchSize() int {
 	if r.Rate <= 0 {
 		return batchMessages
 	}
-	return min(batchMessages, 1+int(r.Rate*pause.Seconds()))
+	return min(batchMessages, 1+int(r.Rate*batchTime.Seconds()))
 }
 
-// flush waits until the batch is due, sends it, and tells the truth about the bags that it ends.
+// flush waits until the batch is due, sends it, and reports the truth about the finished bags.
 func (r *runner) flush(ctx context.Context) error {
 	if err := r.await(ctx); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (r *runner) flush(ctx context.Context) error {
 			continue
 		}
 		if err := r.Truth(b); err != nil {
-			return fmt.Errorf("simulate: tell the truth: %w", err)
+			return fmt.Errorf("simulate: report the truth: %w", err)
 		}
 	}
 	r.finished = r.finished[:0]
@@ -111,7 +112,7 @@ func (r *runner) flush(ctx context.Context) error {
 	return nil
 }
 
-// await waits until the rate allows the messages of the batch.
+// await waits until the rate allows the batch.
 func (r *runner) await(ctx context.Context) error {
 	if r.Rate <= 0 {
 		return ctx.Err()
@@ -121,12 +122,13 @@ func (r *runner) await(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
 	case <-timer.C:
-		return ctx.Err()
 	}
+	return ctx.Err()
 }
 
+// report updates the progress and calls Progress, but not more often than every progressEvery
+// unless last is set.
 func (r *runner) report(last bool) {
 	now := r.Now()
 	r.sum.Elapsed = now.Sub(r.begun)

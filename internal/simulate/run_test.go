@@ -20,7 +20,7 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-// list is a Sink that remembers.
+// list is a Sink that keeps the messages.
 type list struct {
 	messages []simulate.Message
 	fail     error
@@ -35,13 +35,11 @@ func ordinary(bags int) simulate.Options {
 	return simulate.Options{Seed: 1, Start: start, Bags: bags, Faults: simulate.DefaultFaults()}
 }
 
-// TestTruthIsToldWhenAllIsSent: the truth about a bag comes when the last message about it was sent, and the summary
-// counts what was sent.
-func TestTruthIsToldWhenAllIsSent(t *testing.T) {
+func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	sent := &list{}
 	told := map[string]int{} // plate → messages sent when its truth was told
 	var progress []simulate.Summary
-	sum, err := simulate.Run(t.Context(), ordinary(2000), simulate.Running{
+	sum, err := simulate.Run(t.Context(), ordinary(2000), simulate.Delivery{
 		Sink: sent, Now: time.Now,
 		Truth:    func(b simulate.Bag) error { told[b.Plate] = len(sent.messages); return nil },
 		Progress: func(s simulate.Summary) { progress = append(progress, s) },
@@ -69,9 +67,9 @@ func TestTruthIsToldWhenAllIsSent(t *testing.T) {
 	}
 }
 
-func TestRunKeepsItsRate(t *testing.T) {
+func TestRunKeepsTheRate(t *testing.T) {
 	sent := &list{}
-	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Running{Sink: sent, Rate: 1000, Now: time.Now})
+	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Delivery{Sink: sent, Rate: 1000, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,26 +81,25 @@ func TestRunKeepsItsRate(t *testing.T) {
 func TestRunEndsWithItsContextOrItsSink(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := simulate.Run(ctx, ordinary(1000), simulate.Running{Sink: &list{}, Rate: 1, Now: time.Now}); !errors.Is(err, context.Canceled) {
+	if _, err := simulate.Run(ctx, ordinary(1000), simulate.Delivery{Sink: &list{}, Rate: 1, Now: time.Now}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := simulate.Run(t.Context(), ordinary(1000), simulate.Running{Sink: &list{fail: broken}, Now: time.Now}); !errors.Is(err, broken) {
+	if _, err := simulate.Run(t.Context(), ordinary(1000), simulate.Delivery{Sink: &list{fail: broken}, Now: time.Now}); !errors.Is(err, broken) {
 		t.Errorf("the sink is broken: %v", err)
 	}
-	if _, err := simulate.Run(t.Context(), simulate.Options{Bags: -1, Start: start}, simulate.Running{Sink: &list{}, Now: time.Now}); err == nil {
+	if _, err := simulate.Run(t.Context(), simulate.Options{Bags: -1, Start: start}, simulate.Delivery{Sink: &list{}, Now: time.Now}); err == nil {
 		t.Error("wrong options: want an error")
 	}
 }
 
-// TestACaptureHoldsEveryMessage: the messages, malformed ones too, can be told apart again.
-func TestACaptureHoldsEveryMessage(t *testing.T) {
+func TestACaptureOfTheFeedReadsBackAsTheSameMessages(t *testing.T) {
 	var file bytes.Buffer
 	all := &list{}
 	opt := ordinary(500)
 	opt.Faults.Malformed = 20
 	for _, sink := range []simulate.Sink{simulate.ToCapture(&file), all} {
-		if _, err := simulate.Run(t.Context(), opt, simulate.Running{Sink: sink, Now: time.Now}); err != nil {
+		if _, err := simulate.Run(t.Context(), opt, simulate.Delivery{Sink: sink, Now: time.Now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,11 +111,11 @@ func TestACaptureHoldsEveryMessage(t *testing.T) {
 		}
 	}
 	if _, err := reader.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("behind the last message: %v", err)
+		t.Errorf("after the last message: %v", err)
 	}
 }
 
-// log is a log of record that remembers.
+// log is a log of record in memory.
 type log struct {
 	sync.Mutex
 	records []ingestor.Record
@@ -134,7 +131,7 @@ func (l *log) Append(_ context.Context, records []ingestor.Record) error {
 func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
 	written, all := &log{}, &list{}
 	for _, sink := range []simulate.Sink{simulate.ToLog(written), all} {
-		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Running{Sink: sink, Now: time.Now}); err != nil {
+		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Delivery{Sink: sink, Now: time.Now}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,8 +149,7 @@ func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
 	}
 }
 
-// TestThePosterInsists: what the service cannot take now is posted again, in the order of the feed for each bag.
-func TestThePosterInsists(t *testing.T) {
+func TestThePosterRetriesInTheOrderOfTheFeedForEachBag(t *testing.T) {
 	var mu sync.Mutex
 	var posted []string
 	seen := map[string]bool{}
@@ -182,7 +178,7 @@ func TestThePosterInsists(t *testing.T) {
 	for i := range 200 {
 		all = append(all, simulate.Message{Text: fmt.Sprintf("%d/%03d", i%5, i), Plate: fmt.Sprint(i % 5)})
 	}
-	poster := simulate.Poster{Client: server.Client(), URL: server.URL, Key: "secret", Connections: 8, Patience: 10 * time.Second}
+	poster := simulate.Poster{Client: server.Client(), URL: server.URL, Key: "secret", Connections: 8, RetryFor: 10 * time.Second}
 	if err := poster.Send(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +186,7 @@ func TestThePosterInsists(t *testing.T) {
 		t.Errorf("%d messages are posted, want 200", len(posted))
 	}
 	if slices.SortStableFunc(posted, func(a, b string) int { return strings.Compare(a[:1], b[:1]) }); !slices.IsSorted(posted) {
-		t.Error("the messages of a bag have changed places")
+		t.Error("the messages of a bag changed places")
 	}
 	poster.Key = "wrong"
 	if err := poster.Send(t.Context(), all[1:2]); !errors.Is(err, simulate.ErrAnswer) {
@@ -198,9 +194,9 @@ func TestThePosterInsists(t *testing.T) {
 	}
 }
 
-func TestTruthIsWrittenAsLinesOfJSON(t *testing.T) {
+func TestTheTruthIsWrittenAsLinesOfJSON(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Running{Sink: &list{}, Truth: simulate.Lines(&file), Now: time.Now}); err != nil {
+	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Delivery{Sink: &list{}, Truth: simulate.Lines(&file), Now: time.Now}); err != nil {
 		t.Fatal(err)
 	}
 	lines := 0

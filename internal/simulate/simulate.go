@@ -1,10 +1,11 @@
-// Package simulate makes the feed of an airline group: whole journeys of bags over a timetable of flights, from
-// check-in to arrival, with all that goes wrong on the way, and says what the truth about every bag is.
+// Package simulate makes the message feed of an airline group. It simulates whole journeys of bags
+// over a timetable of flights, from check-in to arrival, with everything that can go wrong. For
+// each bag it also returns the truth: the answers that the service must give.
 //
-// What it makes is a function of Options alone: the same options give the same bytes. The truth comes from what was
-// decided about a bag, not from reading its messages, so that it can be held against a service that reads them. It
-// holds for messages that keep their Received time on their way. Memory does not grow with the number of bags: it holds
-// those that are under way, some thirty thousand.
+// The same Options give the same bytes. The truth comes from the plan of the journey, not from
+// reading the messages, so that tests can compare it with the answers. It holds if messages keep
+// their Received time. Memory does not grow with the number of bags: only bags on their way are
+// held, some 30,000.
 package simulate
 
 import (
@@ -13,27 +14,28 @@ import (
 	"time"
 )
 
-// Options say what is made.
+// Options are the options of a feed.
 type Options struct {
 	Seed   uint64
-	Start  time.Time // when the first bag is checked in
-	Bags   int       // how many are checked in; rush bags come on top
+	Start  time.Time // time of the first check-in
+	Bags   int       // number of bags that are checked in; rush bags are not counted
 	Faults Faults
 
-	// Interval is the time from one check-in to the next; 0 is one second, with which a flight has some 300 bags.
+	// Interval is the time from one check-in to the next. 0 means one second, which gives a flight
+	// about 300 bags.
 	Interval time.Duration
 }
 
-// longestJourney is a time within which every journey is over: three flights, each as long as any, caught a day after the one
-// before, booked anew once, and its last message received hours too late.
+// longestJourney is longer than any journey: three flights of the greatest length, a day between
+// each two, rebooked once, with the last message received hours late.
 const longestJourney = 7 * 24 * time.Hour
 
-// StartBefore returns a start with which every message is received before now: servers take no messages from the future.
+// StartBefore returns a start with which every message is received before now, since servers accept
+// no messages from the future.
 func (o Options) StartBefore(now time.Time) time.Time {
 	return now.Add(-longestJourney - time.Duration(o.Bags)*o.interval()).UTC().Truncate(time.Second)
 }
 
-// interval is the time from one check-in to the next.
 func (o Options) interval() time.Duration {
 	if o.Interval == 0 {
 		return time.Second
@@ -45,11 +47,11 @@ func (o Options) interval() time.Duration {
 type Message struct {
 	Text     string
 	Received time.Time // UTC, whole milliseconds
-	Plate    string    // the plate that it names; "" where it positions a container
-	Code     string    // the one code, such as SVCPRB017, for which it is to be rejected; "" where it is to be accepted
+	Plate    string    // the plate that it names; "" if it is about a container
+	Code     string    // the code with which it must be rejected, SVCPRB017; "" if it must be accepted
 }
 
-// validate reports all that is wrong with the options.
+// validate returns every fault of the options.
 func (o Options) validate() error {
 	var all []error
 	if o.Bags < 0 {

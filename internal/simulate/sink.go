@@ -11,16 +11,15 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// ToLog returns a Sink that appends to the log of record, as the Kafka door writes it: the plate as key, the received
-// time as that of the record. Malformed messages go there too, for the service to find.
+// ToLog returns a Sink that appends to the raw topic. The plate is the key of a record, the
+// received time its timestamp. Malformed messages are appended too.
 func ToLog(log ingestor.Log) Sink { return logSink{log} }
 
 type logSink struct{ log ingestor.Log }
 
-// Appends that are under way at once, and the fewest messages in one.
 const (
-	appendsAtOnce = 4
-	appendLeast   = 100
+	appendsAtOnce = 4   // concurrent appends
+	appendLeast   = 100 // messages in an append, unless fewer are left
 )
 
 func (s logSink) Send(ctx context.Context, messages []Message) error {
@@ -44,8 +43,8 @@ func (s logSink) append(ctx context.Context, messages []Message) error {
 	return s.log.Append(ctx, records)
 }
 
-// ToCapture returns a Sink that writes one message behind the other, as a line printer does: each ends with its end
-// line. Received times are not in it.
+// ToCapture returns a Sink that writes the texts of the messages one after the other, as a line
+// printer does. Received times are not written.
 func ToCapture(w io.Writer) Sink { return capture{w} }
 
 type capture struct{ w io.Writer }

@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
-	_ "time/tzdata" // times are written in the local time of airports, wherever this runs
+	_ "time/tzdata" // for machines without time zones
 )
 
-// airport is a place where bags are handled. No two of them belong to one city.
+// airport is an airport of the timetable. No two of them belong to one city.
 type airport struct {
 	code string
 	zone *time.Location
 }
 
-// The first ones are hubs, at which bags are transferred.
+// airportTable lists the airports. The first ones are hubs, where bags change flights.
 var airportTable = []struct{ code, zone string }{
 	{"ZRH", "Europe/Zurich"}, {"FRA", "Europe/Berlin"}, {"LHR", "Europe/London"}, {"DXB", "Asia/Dubai"}, {"JFK", "America/New_York"},
 	{"GVA", "Europe/Zurich"}, {"OSL", "Europe/Oslo"}, {"MAD", "Europe/Madrid"}, {"FCO", "Europe/Rome"}, {"VIE", "Europe/Vienna"},
@@ -26,11 +26,12 @@ var airportTable = []struct{ code, zone string }{
 
 const hubs = 5
 
-// airline flies; accounting is its number on tags.
+// airline is an airline of the timetable, with the habits of its messages.
 type airline struct {
-	code, accounting string
-	pads             bool // writes flight numbers with four digits
-	ends             string
+	code       string
+	accounting string // its number on tags
+	pads       bool   // it writes flight numbers with four digits
+	lineEnd    string
 }
 
 var airlines = []airline{
@@ -38,15 +39,15 @@ var airlines = []airline{
 	{"AA", "001", false, "\r\n"}, {"U2", "888", true, "\n"}, {"SAS", "117", false, "\r\n"}, {"SQ", "618", false, "\r\n"},
 }
 
-// departure is a flight of the timetable; it leaves every day.
+// departure is a daily flight of the timetable.
 type departure struct {
-	line       *airline
+	airline    *airline
 	number     string
 	from, to   *airport
 	leaves     time.Duration // after midnight UTC
 	takes      time.Duration
-	containers int  // 0: its bags are loaded loose
-	positioned bool // its containers are loaded by one message each, not bag by bag
+	containers int  // number of containers; 0 if bags are loaded loose
+	positioned bool // one message says that a container is loaded into the aircraft, not one for each bag
 }
 
 // flight is a departure on one day.
@@ -60,14 +61,15 @@ func (f flight) arrives() time.Time { return f.leaves.Add(f.takes) }
 // date is the local date of departure.
 func (f flight) date() time.Time { return f.leaves.In(f.from.zone) }
 
-// timetable holds the departures in the order in which they leave.
+// timetable holds the departures of a day, each list in the order of departure times.
 type timetable struct {
-	all  []*departure
-	from map[*airport][]*departure
-	pair map[[2]*airport][]*departure
+	all     []*departure
+	from    map[*airport][]*departure
+	between map[[2]*airport][]*departure // by origin and destination
 }
 
-// newTimetable draws some five hundred departures a day: from each airport to each hub and back, two or three times.
+// newTimetable draws about 500 departures a day: two or three between each airport and each hub,
+// both ways.
 func newTimetable(r *rand.Rand) (*timetable, error) {
 	places := make([]*airport, len(airportTable))
 	for i, row := range airportTable {
@@ -77,11 +79,11 @@ func newTimetable(r *rand.Rand) (*timetable, error) {
 		}
 		places[i] = &airport{row.code, zone}
 	}
-	t := &timetable{from: map[*airport][]*departure{}, pair: map[[2]*airport][]*departure{}}
+	t := &timetable{from: map[*airport][]*departure{}, between: map[[2]*airport][]*departure{}}
 	for hub := range hubs {
 		for place := range places {
 			if place < hubs && place <= hub {
-				continue // once for each two hubs
+				continue // two hubs are connected once
 			}
 			t.connect(r, places[hub], places[place])
 		}
@@ -91,87 +93,96 @@ func newTimetable(r *rand.Rand) (*timetable, error) {
 	})
 	for _, d := range t.all {
 		t.from[d.from] = append(t.from[d.from], d)
-		t.pair[[2]*airport{d.from, d.to}] = append(t.pair[[2]*airport{d.from, d.to}], d)
+		ends := [2]*airport{d.from, d.to}
+		t.between[ends] = append(t.between[ends], d)
 	}
 	return t, nil
 }
 
-// connect adds the departures of a day between two airports, both ways.
+// connect adds the daily departures between two airports, both ways.
 func (t *timetable) connect(r *rand.Rand, a, b *airport) {
 	takes := time.Duration(60+r.IntN(600)) * time.Minute
 	for range 2 + r.IntN(2) {
-		line := &airlines[r.IntN(len(airlines))]
-		number := 1 + r.IntN(9) + 10*len(t.all) // no two alike; the way back has the next one
+		carrier := &airlines[r.IntN(len(airlines))]
+		number := 1 + r.IntN(9) + 10*len(t.all) // unique; the way back has the next number
 		containers := 0
 		if takes > 3*time.Hour {
 			containers = 6 + r.IntN(6)
 		}
 		for way, ends := range [2][2]*airport{{a, b}, {b, a}} {
 			t.all = append(t.all, &departure{
-				line: line, number: fmt.Sprint(number + way), from: ends[0], to: ends[1],
-				leaves: byDay(r, ends[0].zone), takes: takes + time.Duration(r.IntN(30))*time.Minute,
+				airline: carrier, number: fmt.Sprint(number + way), from: ends[0], to: ends[1],
+				leaves: daytime(r, ends[0].zone), takes: takes + time.Duration(r.IntN(30))*time.Minute,
 				containers: containers, positioned: containers > 0 && r.IntN(3) > 0,
 			})
 		}
 	}
 }
 
-// byDay draws a time after midnight UTC from the hours 5 to 23 of a zone, in which no change of summer time puts two
-// departures on one date.
-func byDay(r *rand.Rand, zone *time.Location) time.Duration {
+// daytime draws a time after midnight UTC, between 5 and 23 o'clock in a zone. Within these hours a
+// change of the clocks never puts two departures of a daily flight on one local date.
+func daytime(r *rand.Rand, zone *time.Location) time.Duration {
 	_, east := time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC).In(zone).Zone()
 	local := time.Duration(5*60+r.IntN(18*60)) * time.Minute
 	return (local - time.Duration(east)*time.Second + 24*time.Hour) % (24 * time.Hour)
 }
 
-// between draws one of the departures of a list that leave from one time to another, at most a day later; the first
-// that leaves thereafter where there are none.
-func between(r *rand.Rand, list []*departure, first, last time.Time) flight {
-	midnight := first.Truncate(24 * time.Hour)
-	begin, _ := slices.BinarySearchFunc(list, first.Sub(midnight), func(d *departure, t time.Duration) int { return cmp.Compare(d.leaves, t) })
-	choice := 1
-	for choice < len(list) && !nth(list, begin+choice, midnight).leaves.After(last) {
-		choice++
-	}
-	return nth(list, begin+r.IntN(choice), midnight)
+// firstAfter returns the place in a list of the first departure at or after a time, for use with
+// nth, and the midnight before that time.
+func firstAfter(list []*departure, earliest time.Time) (place int, midnight time.Time) {
+	midnight = earliest.Truncate(24 * time.Hour)
+	place, _ = slices.BinarySearchFunc(list, earliest.Sub(midnight), func(d *departure, t time.Duration) int {
+		return cmp.Compare(d.leaves, t)
+	})
+	return place, midnight
 }
 
-// nth returns the departure at a place of a list that begins again every midnight.
+// nth returns the departure at a place of a list, which begins again every midnight.
 func nth(list []*departure, place int, midnight time.Time) flight {
 	d := list[place%len(list)]
 	return flight{d, midnight.Add(time.Duration(place/len(list))*24*time.Hour + d.leaves)}
 }
 
+// draw draws one of the departures of a list between two times, which are at most a day apart. If
+// there are none, it returns the next one.
+func draw(r *rand.Rand, list []*departure, first, last time.Time) flight {
+	place, midnight := firstAfter(list, first)
+	choices := 1
+	for choices < len(list) && !nth(list, place+choices, midnight).leaves.After(last) {
+		choices++
+	}
+	return nth(list, place+r.IntN(choices), midnight)
+}
+
 const (
-	checkIn    = 70 * time.Minute // before departure, at the latest
-	connecting = 75 * time.Minute // between two flights, at least
+	checkIn    = 70 * time.Minute // least time between check-in and departure
+	connecting = 75 * time.Minute // least time between two flights
 )
 
-// itinerary draws one to three flights that follow each other.
+// itinerary draws one to three connecting flights for a check-in at now.
 func (t *timetable) itinerary(r *rand.Rand, now time.Time) []flight {
 	legs := [...]int{1, 1, 2, 2, 2, 2, 2, 2, 3, 3}[r.IntN(10)]
 	trip := make([]flight, 1, 3)
-	trip[0] = between(r, t.all, now.Add(checkIn), now.Add(checkIn+2*time.Hour))
+	trip[0] = draw(r, t.all, now.Add(checkIn), now.Add(checkIn+2*time.Hour))
 	for len(trip) < legs {
 		last := trip[len(trip)-1]
 		earliest := last.arrives().Add(connecting)
-		next := between(r, t.from[last.to], earliest, earliest.Add(4*time.Hour))
+		next := draw(r, t.from[last.to], earliest, earliest.Add(4*time.Hour))
 		if next.to == trip[0].from || next.to == last.from {
-			break // nobody travels in a circle
+			break // no round trips
 		}
 		trip = append(trip, next)
 	}
 	return trip
 }
 
-// after returns the same way again: the next flights between the same airports, the first of them at the earliest at a time.
-func (t *timetable) after(trip []flight, earliest time.Time) []flight {
+// rebook returns the next flights on the same way, the first of them at or after earliest.
+func (t *timetable) rebook(trip []flight, earliest time.Time) []flight {
 	later := make([]flight, len(trip))
 	for i, f := range trip {
-		list := t.pair[[2]*airport{f.from, f.to}]
-		midnight := earliest.Truncate(24 * time.Hour)
-		begin, _ := slices.BinarySearchFunc(list, earliest.Sub(midnight), func(d *departure, t time.Duration) int { return cmp.Compare(d.leaves, t) })
-		later[i] = nth(list, begin, midnight)
+		list := t.between[[2]*airport{f.from, f.to}]
+		place, midnight := firstAfter(list, earliest)
+		later[i] = nth(list, place, midnight)
 		earliest = later[i].arrives().Add(connecting)
 	}
 	return later

@@ -6,30 +6,32 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"bagtrail/internal/bag"
 )
 
-// Bag is the truth about one bag, once all its messages are received: what the service is to answer.
+// Bag is the truth about one bag: the answer of the service once it has every message of the bag.
 type Bag struct {
-	Plate     string      `json:"plate"`
-	PNR       string      `json:"pnr,omitempty"`
-	Surname   string      `json:"surname,omitempty"`
-	Unknown   bool        `json:"unknown,omitempty"`   // none of its messages is a BSM
-	Rush      bool        `json:"rush,omitempty"`      // it is sent after its passenger
-	Cancelled bool        `json:"cancelled,omitempty"` // its journey was deleted; it has no legs
-	RushTag   string      `json:"rushtag,omitempty"`   // the plate under which it is sent after its passenger
-	Reflights *Reflighted `json:"reflights,omitempty"` // of a rush bag
-	Legs      []Leg       `json:"legs"`                // living ones, in the order of travel
-	Events    []string    `json:"events"`              // codes in the order in which they happened
+	Plate     string    `json:"plate"`
+	PNR       string    `json:"pnr,omitempty"`
+	Surname   string    `json:"surname,omitempty"`
+	Unknown   bool      `json:"unknown,omitempty"`   // none of its messages is a BSM
+	Rush      bool      `json:"rush,omitempty"`      // it is a rush bag
+	Cancelled bool      `json:"cancelled,omitempty"` // its journey was cancelled; it has no legs
+	RushTag   string    `json:"rushtag,omitempty"`   // plate of the rush bag that it became, or ""
+	Reflights *Original `json:"reflights,omitempty"` // nil unless it is a rush bag
+	Legs      []Leg     `json:"legs"`                // living legs, in the order of travel
+	Events    []string  `json:"events"`              // codes, in the order in which they happened
 }
 
-// Reflighted is what a rush bag was before.
-type Reflighted struct {
+// Original is the bag that a rush bag was before.
+type Original struct {
 	Plate  string `json:"plate"`
-	Flight string `json:"flight"` // on which it should have been
+	Flight string `json:"flight"` // the flight that it missed
 	Date   string `json:"date"`
 }
 
-// Leg is a flight of a bag.
+// Leg is one flight of a bag.
 type Leg struct {
 	Flight string `json:"flight"` // LX14
 	Date   string `json:"date"`   // of departure, YYYY-MM-DD
@@ -47,36 +49,41 @@ func (l Leg) Designator() (airline, number string) {
 	return l.Flight[:code], l.Flight[code:]
 }
 
-// Lines returns what writes the truth about each bag as a line of JSON.
+// Lines returns a function that writes the truth about a bag to w as one line of JSON.
 func Lines(w io.Writer) func(Bag) error {
 	encoder := json.NewEncoder(w)
 	return func(b Bag) error { return encoder.Encode(b) }
 }
 
-// truth says what became of the bag.
+// truth returns the truth about the bag.
 func (j *journey) truth() Bag {
-	b := Bag{Plate: j.plate, Unknown: j.twist == unannounced, Cancelled: j.twist == dropped, Rush: j.original != nil, Legs: j.legs()}
+	b := Bag{Plate: j.plate, Unknown: j.disruption == unannounced, Cancelled: j.disruption == cancelled, Rush: j.original != nil, Legs: j.legs()}
 	if j.rush != nil {
 		b.RushTag = j.rush.plate
 	}
 	if j.original != nil {
 		missed := j.original.trip()[len(j.original.trip())-1]
-		b.Reflights = &Reflighted{j.original.plate, missed.line.code + missed.number, missed.date().Format(time.DateOnly)}
+		b.Reflights = &Original{j.original.plate, missed.airline.code + missed.number, missed.date().Format(time.DateOnly)}
 	}
-	steps := slices.DeleteFunc(slices.Clone(j.steps), func(s step) bool { return s.copied || s.spoiled > 0 })
+	steps := slices.DeleteFunc(slices.Clone(j.steps), func(s step) bool { return s.copied || s.mutation > 0 })
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.happened(), b.happened()) })
 	b.Events = make([]string, len(steps))
 	for i, s := range steps {
-		b.Events[i] = codeNames[s.code]
+		b.Events[i] = eventCodes[s.kind]
+		if s.kind == source && b.Rush {
+			b.Events[i] = bag.EventReflighted
+		}
 		if s.named && s.kind != positioned {
-			b.PNR, b.Surname = j.who.pnr, j.who.surname
+			b.PNR, b.Surname = j.passenger.pnr, j.passenger.surname
 		}
 	}
 	return b
 }
 
-// happened is where the event stands in order: at its reading, or when a BSM was received. A reading at a full minute is written
-// without seconds, and so stands at the end of its minute, but not after its receipt. No two of a bag are equal.
+// happened is the place of the event in the order of events, in milliseconds since 1970: the
+// received time of a BSM, the time of a reading. A reading at a full minute is written without
+// seconds, so that it counts at the end of its minute, but not after it was received. All events of
+// a bag differ.
 func (s step) happened() int64 {
 	if s.kind.isBSM() {
 		return s.received
@@ -87,16 +94,16 @@ func (s step) happened() int64 {
 	return s.moment
 }
 
-// legs says with which status the bag took which flights.
+// legs returns the living legs of the bag with their loading status.
 func (j *journey) legs() []Leg {
-	if j.twist == dropped {
+	if j.disruption == cancelled {
 		return []Leg{}
 	}
 	legs := make([]Leg, len(j.trip()))
 	for i, f := range j.trip() {
-		legs[i] = Leg{f.line.code + f.number, f.date().Format(time.DateOnly), f.from.code, f.to.code, "Loaded on Aircraft"}
+		legs[i] = Leg{f.airline.code + f.number, f.date().Format(time.DateOnly), f.from.code, f.to.code, "Loaded on Aircraft"}
 	}
-	if j.twist == leftBehind {
+	if j.disruption == leftBehind {
 		last := &legs[len(legs)-1]
 		last.Status = "Not Loaded"
 		if slices.ContainsFunc(j.steps, func(s step) bool { return s.kind == taken }) {

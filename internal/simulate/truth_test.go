@@ -19,10 +19,10 @@ import (
 	"bagtrail/parser"
 )
 
-// TestTheTruthIsWhatTheServiceAnswers holds the three answers against the truth, for days on which much goes wrong: an
 var airlines = airline.New()
 
-// ordinary one, one around New Year, and the nights on which Europe changes its clocks.
+// The days are hard ones: one with many faults, New Year, the nights on which Europe changes its
+// clocks, and 29 February.
 func TestTheTruthIsWhatTheServiceAnswers(t *testing.T) {
 	for _, start := range []string{"2026-03-01T00:00:00Z", "2026-12-31T10:00:00Z", "2026-03-28T12:00:00Z", "2026-10-24T12:00:00Z", "2028-02-28T12:00:00Z"} {
 		t.Run(start[:10], func(t *testing.T) {
@@ -49,8 +49,8 @@ func compare(t *testing.T, opt simulate.Options) {
 	if len(truth) < opt.Bags {
 		t.Fatalf("truth of %d bags, want %d and more", len(truth), opt.Bags)
 	}
-	onFlight := map[string][]string{}    // what is asked → plates
-	ofPassenger := map[string][]string{} // …
+	onFlight := map[string][]string{}    // question → plates
+	ofPassenger := map[string][]string{} // question → plates, each with its rush tag
 	for _, want := range truth {
 		bags, err := reader.OfPlate(context.Background(), bag.Plate(want.Plate))
 		if err != nil || len(bags) != 1 {
@@ -98,7 +98,7 @@ func compare(t *testing.T, opt simulate.Options) {
 	}
 }
 
-// read files all messages, and checks that those are refused that are to be.
+// read files every message, and checks that malformed messages, and no others, are rejected.
 func read(t *testing.T, messages func(func(simulate.Message) bool)) *trail.Reader {
 	airports := airport.New()
 	enr, index := enricher.New(airports), memory.New()
@@ -110,7 +110,7 @@ func read(t *testing.T, messages func(func(simulate.Message) bool)) *trail.Reade
 			code = m.Errors[0].Code.String()
 		}
 		if code != sent.Code || len(m.Errors) > 1 {
-			t.Fatalf("refused for %v, want %q:\n%s", m.Errors, sent.Code, sent.Text)
+			t.Fatalf("rejected with %v, want %q:\n%s", m.Errors, sent.Code, sent.Text)
 		}
 		if len(m.Warnings) > 0 {
 			t.Fatalf("warned: %v\n%s", m.Warnings, sent.Text)
@@ -125,8 +125,8 @@ func read(t *testing.T, messages func(func(simulate.Message) bool)) *trail.Reade
 	return trail.New(index, enr, trail.Settings{Window: 10 * time.Minute, Airports: airports, Now: time.Now})
 }
 
-// facts is what truth and answer have in common. Legs are sorted: over the date line a bag travels back to the day before,
-// and the service lists legs by day.
+// facts are the members that the truth and an answer have in common. Legs are sorted, since the
+// service lists them by day, and a bag that crosses the date line travels back to the day before.
 type facts struct {
 	Plate, PNR, Surname, Reflights string
 	Unknown, Rush, Cancelled       bool
