@@ -6,8 +6,9 @@ import (
 	"bagtrail/test/oracle"
 )
 
-// notAboard returns the first leg of the bag on which it shows as Loaded, although its departure said last, of a flight
-// that leaves it or of none, that the bag is not.
+// notAboard returns a leg of the bag that shows as Loaded although the last event at its departure
+// says that the bag is not on board. Only events of flights that leave the airport, or of no
+// flight, count.
 func notAboard(b *oracle.Bag) (leg oracle.Leg, last oracle.Event, wrong bool) {
 	for _, l := range b.Legs {
 		if !l.Living || l.Status != "Loaded on Aircraft" && l.Status != "Loaded in Container" {
@@ -16,7 +17,7 @@ func notAboard(b *oracle.Bag) (leg oracle.Leg, last oracle.Event, wrong bool) {
 		var last oracle.Event
 		for _, e := range b.Events {
 			leaves := e.Outbound == nil || !library.SamePlace(e.Outbound.Destination, e.Airport)
-			if e.Code == "NAL" && e.Outbound == nil && e.Inbound != nil { // on arrival it says nothing of where the bag is
+			if e.Code == "NAL" && e.Outbound == nil && e.Inbound != nil { // on arrival it does not say where the bag is
 				continue
 			}
 			if l.From != "" && library.SamePlace(e.Airport, l.From) && leaves && saysWhere[e.Description] {
@@ -32,14 +33,13 @@ func notAboard(b *oracle.Bag) (leg oracle.Leg, last oracle.Event, wrong bool) {
 	return oracle.Leg{}, oracle.Event{}, false
 }
 
-// saysWhere are the events of BPMs that say whether a bag is on board.
+// saysWhere holds the descriptions of BPM events that say whether a bag is on board.
 var saysWhere = map[string]bool{
 	"Bag Offloaded": true, "Bag on Hand, Not Authorised to Load": true, "Bag on Hand, Authorised to Load": true, "Bag Unseen": true,
 	"Bag Irregularity": true, "Bag Loaded, Not Authorised to Load": true, "Bag Loaded on Aircraft": true, "Bag Loaded in Container": true,
 }
 
-// TestNoBagShowsAsLoadedThatItsDepartureSaidIsNot holds the oracle to this in every world, and the service, which answers
-// as the oracle does, in some.
+// It checks the oracle in every world, and the service, which must answer like the oracle, in some.
 func TestNoBagShowsAsLoadedThatItsDepartureSaidIsNot(t *testing.T) {
 	loaded := 0
 	for seed := *firstSeed; seed < *firstSeed+uint64(*worlds); seed++ {

@@ -19,13 +19,13 @@ type Bag struct {
 	Legs      []Leg   `json:"legs,omitempty"` // living ones in the order of travel, then the others
 	Events    []Event `json:"events,omitempty"`
 
-	items      []*item // what makes the bag, in order
+	items      []*item // its messages, in order
 	events     []*event
-	living     []found // in the order of travel
-	others     []found
+	living     []sourcedLeg // in the order of travel
+	others     []sourcedLeg
 	first      int      // first flight date
 	flightless bool     // no message names a flight
-	dates      []string // departure dates under which history finds the bag
+	dates      []string // departure dates by which history finds the bag
 	pnrs       []string // by which the bag is found
 	surnames   []string
 	ownRush    bool
@@ -107,7 +107,7 @@ type Flight struct {
 	Destination string `json:"dest_airport,omitempty"`
 }
 
-// Reflighted is reflighted_info: the original plate and, where known, the flight that the bag missed.
+// Reflighted is reflighted_info: the original plate and, if known, the flight that the bag missed.
 type Reflighted struct {
 	Plate   string `json:"bagtag"`
 	Airline string `json:"airline,omitempty"`
@@ -118,10 +118,10 @@ type Reflighted struct {
 // Dates returns the departure dates under which history finds the bag.
 func (b *Bag) Dates() []string { return b.dates }
 
-// FoundByPNR says whether the bag is found by the PNR.
+// FoundByPNR reports whether the bag is found by the PNR.
 func (b *Bag) FoundByPNR(pnr string) bool { return slices.Contains(b.pnrs, pnrOf(pnr)) }
 
-// FoundBySurname says whether the bag is found by the surname.
+// FoundBySurname reports whether the bag is found by the surname.
 func (b *Bag) FoundBySurname(surname string) bool {
 	return slices.Contains(b.surnames, lettersOf(surname))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// withoutCopies returns the messages of a tag that become events (rules §3, duplicates).
+// withoutCopies returns the messages of a tag that make events (rules §3, duplicates).
 func (o *Oracle) withoutCopies(plate string, messages []*message) []*message {
 	return o.firsts(messages, func(m *message) []*event {
 		var events []*event
@@ -18,8 +18,8 @@ func (o *Oracle) withoutCopies(plate string, messages []*message) []*message {
 	})
 }
 
-// firsts returns the messages that are no copies of earlier ones. events returns those that a message makes of the tag,
-// if it is a BPM.
+// firsts returns the messages that are not copies of earlier ones. events returns the events that a
+// BPM makes for the tag.
 func (o *Oracle) firsts(messages []*message, events func(*message) []*event) []*message {
 	messages = slices.Clone(messages)
 	slices.SortFunc(messages, orderOfReceipt)
@@ -38,14 +38,15 @@ func (o *Oracle) firsts(messages []*message, events func(*message) []*event) []*
 	return kept
 }
 
-// repeatsRead says whether an earlier message has the text and the read instant of m.
+// repeatsRead reports whether an earlier message has the text and the read instant of m.
 func repeatsRead(m *message, earlier []*message) bool {
 	return slices.ContainsFunc(earlier, func(e *message) bool { return e.text == m.text && e.read.Equal(m.read) })
 }
 
-// repeatsNeighbour says whether the message of the kind and airport of m just before it has the text of m, and m was
-// received within the window after the last one of this run of equal messages that became an event.
-// Reading: if none of the run did, since it begins with a copy of another sort, m is no copy here.
+// repeatsNeighbour reports whether m continues a run of equal messages: the message of its kind and
+// airport just before it has the same text, and m was received within the window after the last
+// message of the run that made an event. Reading: if no message of the run made one, since it
+// begins with a copy of another sort, m is not a copy here.
 func (o *Oracle) repeatsNeighbour(m *message, earlier, kept []*message) bool {
 	for _, e := range slices.Backward(earlier) {
 		if e.Kind != m.Kind || e.airport != m.airport {
@@ -61,16 +62,17 @@ func (o *Oracle) repeatsNeighbour(m *message, earlier, kept []*message) bool {
 	return false
 }
 
-// repeatsOrigin says whether an earlier message has the text and the origin line of m, and came in more than a minute
-// before it.
+// repeatsOrigin reports whether a message that was received more than a minute earlier has the text
+// and the origin line of m.
 func repeatsOrigin(m *message, earlier []*message) bool {
 	return m.origin != "" && slices.ContainsFunc(earlier, func(e *message) bool {
 		return e.text == m.text && e.origin == m.origin && m.received.Sub(e.received) > time.Minute
 	})
 }
 
-// loadsAgain says whether m says Loaded in the words of an earlier message inside the window, copies included, while the
-// latest status-setting event of the tag at the airport, in the order of events, is Offloaded. Reports play no part.
+// loadsAgain reports whether m repeats, inside the window, the text of an earlier message that sets
+// Loaded, copies included, while the latest status-setting event of the tag at the airport is
+// Offloaded. Reports do not count.
 func (o *Oracle) loadsAgain(m *message, earlier, kept []*message, events func(*message) []*event) bool {
 	if !slices.ContainsFunc(events(m), func(e *event) bool { return e.loads() }) {
 		return false

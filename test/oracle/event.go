@@ -8,7 +8,7 @@ import (
 	"bagtrail/parser"
 )
 
-// event is one event of a bag: an item under a row of the table of rules §2.
+// event is one event of a bag: an item and its row in the table of rules §2.
 type event struct {
 	*item
 	row
@@ -39,7 +39,7 @@ var (
 	mishandled = row{"MISHANDLED", "Bag Mishandled", "Delayed"}
 )
 
-// loads says whether the row sets a Loaded status.
+// loads reports whether the row sets a Loaded status.
 func (r row) loads() bool { return isLoaded(r.status) }
 
 func isLoaded(status string) bool {
@@ -64,7 +64,7 @@ func (b *Bag) sortEvents() {
 	slices.SortStableFunc(b.events, func(x, y *event) int { return order(x.item, y.item) })
 }
 
-// sourceRow is the row of a BSM. before are the bag's items before it.
+// sourceRow returns the row of a BSM. before holds the bag's earlier items.
 func (o *Oracle) sourceRow(b *Bag, it *item, before []*item) row {
 	switch {
 	case isDEL(it):
@@ -76,14 +76,14 @@ func (o *Oracle) sourceRow(b *Bag, it *item, before []*item) row {
 		if found && !o.same(predecessor, it.out) {
 			return rerouted
 		}
-		if it.g.PassengerStatus == "B" && status != "B" { // no predecessor is none, too
+		if it.g.PassengerStatus == "B" && status != "B" { // also if there is no predecessor
 			return boarded
 		}
 	}
 	return expected
 }
 
-// processedRow is the row of a BPM that names the tag under these status codes; "" stands for .N.
+// processedRow returns the row of a BPM that names the tag under these status codes; "" means .N.
 func (o *Oracle) processedRow(it *item, statuses []string) row {
 	if r, irregular := o.irregularRow(it, statuses); irregular {
 		return r
@@ -117,14 +117,14 @@ func (o *Oracle) processedRow(it *item, statuses []string) row {
 	switch {
 	case arrival:
 		return arrived
-	case !it.out.there(): // and no .I, else it were on arrival
+	case !it.out.there(): // and no .I, or it would be on arrival
 		return tracked
 	}
 	return aircraft
 }
 
-// irregularRow is the row of a .B. It counts before .N: the first row of the table, and inside a row the first in the
-// message.
+// irregularRow returns the row of a .B, which counts before .N: the first row of the table, and
+// within a row the first in the message.
 func (o *Oracle) irregularRow(it *item, statuses []string) (row, bool) {
 	has := func(code string) bool { return slices.Contains(statuses, code) }
 	switch {
@@ -165,8 +165,8 @@ func loadingRow(it *item) (row, bool) {
 	return row{}, false
 }
 
-// positionings returns the positionings that take part, in order and without copies. Copies are judged among those of
-// one airport, flight and stowage device.
+// positionings returns the positionings that count, in order and without copies. Copies are looked
+// for among those of one airport, flight and stowage device.
 func (o *Oracle) positionings(messages []*message) []*item {
 	containers := map[string][]*message{}
 	key := func(it *item) string {
@@ -190,7 +190,7 @@ func (o *Oracle) positionings(messages []*message) []*item {
 	}
 	var all []*item
 	for k, some := range containers {
-		none := func(*message) []*event { return nil } // a positioning has no tag that could be put back on board
+		none := func(*message) []*event { return nil } // a positioning has no tag that could be loaded again
 		for _, m := range o.firsts(some, none) {
 			for _, it := range m.groups {
 				if takesPart(it) && key(it) == k {
@@ -203,7 +203,7 @@ func (o *Oracle) positionings(messages []*message) []*item {
 	return all
 }
 
-// addPositionings gives the bag the events of the containers that it is in.
+// addPositionings adds to the bag the events of the containers that it is in.
 func (o *Oracle) addPositionings(b *Bag, positionings []*item) {
 	for _, p := range positionings {
 		if !o.carries(b, p) {
@@ -217,9 +217,10 @@ func (o *Oracle) addPositionings(b *Bag, positionings []*item) {
 	}
 }
 
-// carries says whether the bag's latest status-setting event at that airport before the positioning is a load on that
-// flight in that device. Loads on that flight without a device are passed over. Reading: the .F of an arriving flight
-// takes no part, but a bag that was taken out at the airport is out, whatever flight is named.
+// carries reports whether the bag's latest status-setting event at that airport before the
+// positioning is a load on that flight in that device. Loads on that flight without a device are
+// skipped. Reading: the .F of an arriving flight does not count, but a bag that was offloaded at
+// the airport is out, whatever flight the event names.
 func (o *Oracle) carries(b *Bag, p *item) bool {
 	for _, e := range slices.Backward(b.events) {
 		if order(e.item, p) >= 0 || e.airport != p.airport || e.status == "" {
@@ -288,7 +289,8 @@ func (f flight) render(inbound bool) *Flight {
 	return r
 }
 
-// tenDigitWord returns the first word of ten digits; words stand between characters that are neither letter nor digit.
+// tenDigitWord returns the first word of ten digits. Words are separated by characters that are
+// neither letters nor digits.
 func tenDigitWord(lines []string) string {
 	for _, line := range lines {
 		for _, word := range strings.FieldsFunc(line, func(c rune) bool {

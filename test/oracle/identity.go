@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// span is the days that an item covers.
+// span is a range of days that an item covers.
 type span struct{ first, last int }
 
-// identities splits the items of a plate, in order, into those of each bag. An item can be of several bags.
+// identities splits the items of a plate, in order, by bag. An item can belong to several bags.
 func (o *Oracle) identities(plate string, items []*item) [][]*item {
 	var bags [][]*item
 	for _, journey := range journeys(items, spans(plate, items)) {
@@ -19,15 +19,15 @@ func (o *Oracle) identities(plate string, items []*item) [][]*item {
 	return bags
 }
 
-// bagsOf splits the items of a journey into those of each bag.
+// bagsOf splits the items of a journey by bag.
 func (o *Oracle) bagsOf(journey []*item) [][]*item {
 	passengers, nameless := passengers(journey)
 	passengers = o.joinStrangers(passengers)
 	if len(passengers) == 0 {
 		return [][]*item{nameless}
 	}
-	// Items that name neither PNR nor surname belong to each bag whose other items (read: those that name a
-	// passenger) name one of their flights; if there is no such bag, to every bag.
+	// Items that name neither PNR nor surname belong to each bag whose other items (read: those
+	// that name a passenger) name one of their flights; if there is no such bag, to every bag.
 	whole := make([][]*item, len(passengers))
 	for i := range passengers {
 		whole[i] = slices.Clone(passengers[i])
@@ -48,13 +48,14 @@ func (o *Oracle) bagsOf(journey []*item) [][]*item {
 	return whole
 }
 
-// spans returns the days that each of the items, in order, covers.
+// spans returns the days that each of the items covers. The items are in order.
 func spans(plate string, items []*item) map[*item]span {
 	covered := map[*item]span{}
 	for i, it := range items {
 		s := span{slices.Min(days(it)), slices.Max(days(it))}
 		if isOwnRush(plate, it) {
-			// The latest journey before it that began at most 14 days before its first flight date.
+			// The latest journey before this item that began at most 14 days before its first
+			// flight date.
 			before := slices.DeleteFunc(slices.Clone(items[:i]), func(b *item) bool { return b.message == it.message })
 			for _, j := range slices.Backward(journeys(before, covered)) {
 				began := covered[j[0]].first
@@ -69,8 +70,8 @@ func spans(plate string, items []*item) map[*item]span {
 	return covered
 }
 
-// journeys splits items by the days that they cover: overlapping, or at most three days apart. The first of each
-// journey covers its first day; journeys stand in the order of these days.
+// journeys splits items into journeys: days that overlap or are at most three days apart belong
+// together. Journeys are ordered by their first days.
 func journeys(items []*item, covered map[*item]span) [][]*item {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(covered[a].first, covered[b].first) })
@@ -87,7 +88,8 @@ func journeys(items []*item, covered map[*item]span) [][]*item {
 	return all
 }
 
-// days returns the flight dates that the item names; without one, the airport-local day on which it happened.
+// days returns the flight dates that the item names; without one, the airport-local day on which it
+// happened.
 func days(it *item) []int {
 	var all []int
 	for _, f := range it.named() {
@@ -99,7 +101,8 @@ func days(it *item) []int {
 	return all
 }
 
-// passengers splits the items that name a PNR or a surname by passenger, and returns the others beside.
+// passengers splits the items that name a PNR or a surname by passenger, and returns the others
+// apart.
 func passengers(items []*item) (split [][]*item, nameless []*item) {
 	for _, it := range items {
 		pnr, surname := it.pnr(), it.surname()
@@ -123,9 +126,10 @@ func passengers(items []*item) (split [][]*item, nameless []*item) {
 	return split, nameless
 }
 
-// joinStrangers gives messages whose names fit no new BSM to the one bag with a new BSM that names one of their flights,
-// and BPMs to each of several. Reading: names fit a new BSM directly or through others, as in passengers; each message
-// is judged by its own flights; those that stay are still one bag, without those that went.
+// joinStrangers moves messages whose names match no new BSM to the one bag with a new BSM that
+// names one of their flights, and BPMs to each of several such bags. Reading: names match a new BSM
+// directly or through others, as in passengers; each message is judged by its own flights; messages
+// that stay remain one bag.
 func (o *Oracle) joinStrangers(passengers [][]*item) [][]*item {
 	var known, strangers [][]*item
 	for _, p := range passengers {
@@ -163,10 +167,10 @@ func (o *Oracle) joinStrangers(passengers [][]*item) [][]*item {
 	return joined
 }
 
-// pnr is the PNR as it is compared, without case.
+// pnr returns the PNR as it is compared, without case.
 func (it *item) pnr() string { return pnrOf(it.g.PNR) }
 
-// surname is the surname as it is compared, by its letters alone, without case. One without a letter is none.
+// surname returns the surname as it is compared: its letters without case, or "" if it has none.
 func (it *item) surname() string { return lettersOf(it.g.Surname) }
 
 func (it *item) namesPassenger() bool { return it.pnr() != "" || it.surname() != "" }
@@ -182,7 +186,7 @@ func lettersOf(s string) string {
 	}, s)
 }
 
-// shareFlight says whether the items name one flight.
+// shareFlight reports whether the items name one flight.
 func (o *Oracle) shareFlight(a, b *item) bool {
 	return slices.ContainsFunc(a.named(), func(f flight) bool { return o.names(b, f) })
 }
@@ -215,7 +219,8 @@ func (o *Oracle) newBag(plate string, items []*item) *Bag {
 	return b
 }
 
-// addReports gives each report to the bags with the latest first flight date not after it, at most 14 days before.
+// addReports adds each report to the bags with the latest first flight date that is not after it
+// and at most 14 days before it.
 func (o *Oracle) addReports(bags []*Bag, reports []*message) {
 	for _, r := range reports {
 		latest := -1 << 30
@@ -238,10 +243,10 @@ func (o *Oracle) addReports(bags []*Bag, reports []*message) {
 	}
 }
 
-// fillNames finds the PNRs and surnames by which the bag is found: those of its current BSMs, else those of all its
-// messages but positionings.
+// fillNames sets the PNRs and surnames by which the bag is found: those of its current BSMs, else
+// those of all its messages except positionings.
 func (o *Oracle) fillNames(b *Bag) {
-	current := o.standingOf(b.items).current
+	current := o.bookingsOf(b.items).current
 	named := func(items []*item, name func(*item) string) []string {
 		var names []string
 		for _, it := range items {

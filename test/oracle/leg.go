@@ -8,20 +8,20 @@ import (
 	"bagtrail/parser"
 )
 
-// found is a leg with how it was found.
-type found struct {
+// sourcedLeg is a leg with the rule and the item that it comes from.
+type sourcedLeg struct {
 	flight
 	from, to string // from is "" if it is unknown
 	inbound  bool   // known from an .I only: no loading status
-	rank     int    // by which rule: see below
+	rank     int    // the rule, see below
 	by       *item
-	nth      int // which .O of its item
+	nth      int // index of the .O in its item
 
 	status string
 	set    *event // that set the status last, or nil
 }
 
-// The rules by which legs are found, in the order in which they give airports.
+// The rules by which legs are found, in the order in which they decide on airports.
 const (
 	byBooking = 1 + iota // the .F of a current BSM
 	byOnward             // the .O of one
@@ -31,35 +31,37 @@ const (
 	byLoading            // the .F of the latest status-setting BPM
 )
 
-// onwards returns the .O of an item; each departs where the one before it, or .F, arrives.
-func (o *Oracle) onwards(it *item) []found {
+// onwards returns the .O of an item. Each departs from the airport at which the one before it, or
+// .F, arrives.
+func (o *Oracle) onwards(it *item) []sourcedLeg {
 	from := o.outbound(it, 0).to
-	var all []found
+	var all []sourcedLeg
 	for i, f := range it.on {
-		all = append(all, found{flight: f, from: from, to: f.airport, rank: byOnward, by: it, nth: i})
+		all = append(all, sourcedLeg{flight: f, from: from, to: f.airport, rank: byOnward, by: it, nth: i})
 		from = f.airport
 	}
 	return all
 }
 
-// outbound is the .F of an item: from its airport, or arriving there from an unknown departure.
-func (o *Oracle) outbound(it *item, rank int) found {
-	l := found{flight: it.out, from: it.airport, to: it.out.airport, rank: rank, by: it}
+// outbound returns the .F of an item: from its airport, or arriving there from an unknown
+// departure.
+func (o *Oracle) outbound(it *item, rank int) sourcedLeg {
+	l := sourcedLeg{flight: it.out, from: it.airport, to: it.out.airport, rank: rank, by: it}
 	if o.arriving(it) {
 		l.from, l.to = "", it.airport
 	}
 	return l
 }
 
-// inboundOf is the .I of an item.
-func inboundOf(it *item) found {
-	return found{flight: it.in, from: it.in.airport, to: it.airport, inbound: true, rank: byInbound, by: it}
+// inboundOf returns the .I of an item.
+func inboundOf(it *item) sourcedLeg {
+	return sourcedLeg{flight: it.in, from: it.in.airport, to: it.airport, inbound: true, rank: byInbound, by: it}
 }
 
-// addLegs finds the legs of the bag, the living ones with what their events say.
+// addLegs finds the legs of the bag, and sets the status of the living ones by its events.
 func (o *Oracle) addLegs(b *Bag) {
-	s := o.standingOf(b.items)
-	var legs []found
+	s := o.bookingsOf(b.items)
+	var legs []sourcedLeg
 	for _, airport := range o.departures(b) {
 		out, ok := o.legOutOf(b, s, airport)
 		if ok {
@@ -78,11 +80,11 @@ func (o *Oracle) addLegs(b *Bag) {
 	o.follow(b)
 	b.Cancelled = !b.Unknown && len(b.living) == 0
 
-	// The others: every flight that an .F, .I or .O names and that is no living leg.
-	var others []found
+	// The other legs: every flight that an .F, .I or .O names and that is not a living leg.
+	var others []sourcedLeg
 	for _, it := range b.items {
-		for _, l := range append([]found{o.outbound(it, byBooking), inboundOf(it)}, o.onwards(it)...) {
-			if l.there() && !slices.ContainsFunc(b.living, func(k found) bool { return o.same(k.flight, l.flight) }) {
+		for _, l := range append([]sourcedLeg{o.outbound(it, byBooking), inboundOf(it)}, o.onwards(it)...) {
+			if l.there() && !slices.ContainsFunc(b.living, func(k sourcedLeg) bool { return o.same(k.flight, l.flight) }) {
 				others = append(others, l)
 			}
 		}
@@ -103,15 +105,15 @@ func (o *Oracle) departures(b *Bag) []string {
 	return slices.DeleteFunc(slices.Compact(airports), func(a string) bool { return a == "" })
 }
 
-// legOutOf is the leg out of an airport by rules 1, 2 and 3.
-func (o *Oracle) legOutOf(b *Bag, s standing, airport string) (found, bool) {
+// legOutOf returns the leg out of an airport by rules 1, 2 and 3.
+func (o *Oracle) legOutOf(b *Bag, s bookings, airport string) (sourcedLeg, bool) {
 	for _, it := range s.current {
 		if o.samePlace(it.airport, airport) && !o.arriving(it) {
 			return o.outbound(it, byBooking), true
 		}
 	}
 	if o.hadBooking(s, airport) || o.lostBooking(s, airport) {
-		return found{}, false
+		return sourcedLeg{}, false
 	}
 	if l, ok := o.onwardFrom(airport, s); ok {
 		return l, true
@@ -126,30 +128,32 @@ func (o *Oracle) legOutOf(b *Bag, s standing, airport string) (found, bool) {
 			return o.outbound(it, byBPM), true
 		}
 	}
-	return found{}, false
+	return sourcedLeg{}, false
 }
 
-// loadedOutOf is the flight on which the latest status-setting BPM of the airport shows the bag loaded.
-func (o *Oracle) loadedOutOf(b *Bag, airport string) (found, bool) {
+// loadedOutOf returns the flight on which the latest status-setting BPM of the airport shows the
+// bag loaded.
+func (o *Oracle) loadedOutOf(b *Bag, airport string) (sourcedLeg, bool) {
 	for _, e := range slices.Backward(b.events) {
 		if isBPM(e.item) && e.status != "" && o.samePlace(e.airport, airport) {
 			return o.outbound(e.item, byLoading), e.loads() && e.out.there()
 		}
 	}
-	return found{}, false
+	return sourcedLeg{}, false
 }
 
-// merge makes one leg of those on one flight whose departures are one airport. An arriving flight, whose departure is
-// unknown, joins the leg of that flight that arrives there, else the only leg of that flight. The first leg, by rule and
-// then the latest message, gives the airports; any but an .I gives a loading status.
-func (o *Oracle) merge(legs []found) []found {
+// merge makes one leg of all legs of one flight that depart from one airport. An arriving flight,
+// whose departure is unknown, joins the leg of that flight that arrives at its airport, else the
+// only leg of that flight. The first leg, by rule and then by the latest message, gives the
+// airports. Any leg except an .I gives a loading status.
+func (o *Oracle) merge(legs []sourcedLeg) []sourcedLeg {
 	slices.SortStableFunc(legs, byRank)
-	var merged []found
+	var merged []sourcedLeg
 	for _, l := range legs {
 		if l.from == "" {
 			continue
 		}
-		i := slices.IndexFunc(merged, func(m found) bool { return o.same(m.flight, l.flight) && o.samePlace(m.from, l.from) })
+		i := slices.IndexFunc(merged, func(m sourcedLeg) bool { return o.same(m.flight, l.flight) && o.samePlace(m.from, l.from) })
 		if i < 0 {
 			merged = append(merged, l)
 		} else {
@@ -183,30 +187,32 @@ func (o *Oracle) merge(legs []found) []found {
 	return merged
 }
 
-func byRank(a, b found) int {
+func byRank(a, b sourcedLeg) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), order(b.by, a.by), cmp.Compare(a.nth, b.nth))
 }
 
-// oneOfEachFlight makes one leg of those on one flight: the first whose departure is known, as merge takes them.
-func (o *Oracle) oneOfEachFlight(legs []found) []found {
-	slices.SortStableFunc(legs, func(a, b found) int {
+// oneOfEachFlight returns one leg of each flight: the first whose departure is known, in the order
+// of merge.
+func (o *Oracle) oneOfEachFlight(legs []sourcedLeg) []sourcedLeg {
+	slices.SortStableFunc(legs, func(a, b sourcedLeg) int {
 		return cmp.Or(-cmp.Compare(min(len(a.from), 1), min(len(b.from), 1)), byRank(a, b))
 	})
-	var merged []found
+	var merged []sourcedLeg
 	for _, l := range legs {
-		if !slices.ContainsFunc(merged, func(m found) bool { return o.same(m.flight, l.flight) }) {
+		if !slices.ContainsFunc(merged, func(m sourcedLeg) bool { return o.same(m.flight, l.flight) }) {
 			merged = append(merged, l)
 		}
 	}
 	return merged
 }
 
-// inOrderOfTravel orders legs by date; on one date a leg follows the leg that arrives where it departs. Followed back at
-// most 8 legs, the legs of a round trip are a tie. Ties stand as the latest message that names their flights has them
-// (.I .F .O). If that decides nothing either, legs stand as they were found.
-func (o *Oracle) inOrderOfTravel(legs []found, items []*item) []found {
+// inOrderOfTravel orders legs by date. On one date a leg follows the leg that arrives at its
+// departure; this is followed back at most 8 legs, so that the legs of a round trip tie. Ties are
+// ordered as the latest message that names their flights orders them (.I .F .O), else as the legs
+// were found.
+func (o *Oracle) inOrderOfTravel(legs []sourcedLeg, items []*item) []sourcedLeg {
 	type place struct {
-		leg                  found
+		leg                  sourcedLeg
 		behind, message, nth int
 	}
 	var places []place
@@ -217,15 +223,16 @@ func (o *Oracle) inOrderOfTravel(legs []found, items []*item) []found {
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.leg.day, b.leg.day), cmp.Compare(a.behind, b.behind), cmp.Compare(b.message, a.message), cmp.Compare(a.nth, b.nth))
 	})
-	var ordered []found
+	var ordered []sourcedLeg
 	for _, p := range places {
 		ordered = append(ordered, p.leg)
 	}
 	return ordered
 }
 
-// behind is how many legs of its date come before leg i (by the shortest way), followed back at most that many legs.
-func (o *Oracle) behind(i int, legs []found, most int) int {
+// behind returns how many legs of the same date come before leg i on the shortest way back, at most
+// that many.
+func (o *Oracle) behind(i int, legs []sourcedLeg, most int) int {
 	shortest := -1
 	for k, before := range legs {
 		if most > 0 && k != i && before.day == legs[i].day && o.samePlace(before.to, legs[i].from) {
@@ -237,17 +244,17 @@ func (o *Oracle) behind(i int, legs []found, most int) int {
 	return shortest + 1
 }
 
-// latestNaming returns the last of the items that names the leg, and where the leg stands there. Reading: an item names the
-// leg if an element of its flight departs where the leg does, unknown departures alike; if no item has such an element,
-// the last one that names its flight.
-func (o *Oracle) latestNaming(l found, items []*item) (which, nth int) {
-	ofFlight := func(e found) bool { return o.same(e.flight, l.flight) }
-	ofLeg := func(e found) bool {
+// latestNaming returns the last item that names the leg, and the place of the leg in it. Reading:
+// an item names the leg if an element of its flight departs from the airport of the leg; unknown
+// departures are alike. If no item has such an element, it is the last item that names its flight.
+func (o *Oracle) latestNaming(l sourcedLeg, items []*item) (which, nth int) {
+	ofFlight := func(e sourcedLeg) bool { return o.same(e.flight, l.flight) }
+	ofLeg := func(e sourcedLeg) bool {
 		return ofFlight(e) && (o.samePlace(e.from, l.from) || e.from == "" && l.from == "")
 	}
-	for _, names := range []func(found) bool{ofLeg, ofFlight} {
+	for _, names := range []func(sourcedLeg) bool{ofLeg, ofFlight} {
 		for i, it := range slices.Backward(items) {
-			elements := append([]found{inboundOf(it), o.outbound(it, byBooking)}, o.onwards(it)...)
+			elements := append([]sourcedLeg{inboundOf(it), o.outbound(it, byBooking)}, o.onwards(it)...)
 			if n := slices.IndexFunc(elements, names); n >= 0 {
 				return i, n
 			}
@@ -256,7 +263,8 @@ func (o *Oracle) latestNaming(l found, items []*item) (which, nth int) {
 	return -1, 0
 }
 
-// renderLegs fills the bag's legs as callers see them: the living ones in the order of travel, then the others.
+// renderLegs fills the bag's legs as the interface shows them: the living ones in the order of
+// travel, then the others.
 func (o *Oracle) renderLegs(b *Bag) {
 	for _, l := range b.living {
 		b.Legs = append(b.Legs, Leg{Airline: l.airline, Number: l.number, Date: dayText(l.day), From: l.from, To: l.to,
@@ -267,8 +275,8 @@ func (o *Oracle) renderLegs(b *Bag) {
 	}
 }
 
-// seat is the seat of the latest BSM at the leg's departure, for its flight, that holds one.
-func (o *Oracle) seat(b *Bag, l found) string {
+// seat returns the seat of the latest BSM at the leg's departure, for its flight, that holds one.
+func (o *Oracle) seat(b *Bag, l sourcedLeg) string {
 	for _, it := range slices.Backward(b.items) {
 		if isBSM(it) && o.samePlace(it.airport, l.from) && o.same(it.out, l.flight) && it.g.Seat != "" {
 			return it.g.Seat
@@ -277,7 +285,8 @@ func (o *Oracle) seat(b *Bag, l found) string {
 	return ""
 }
 
-// fillFields takes each bag field from the latest BSM that holds it, else the latest BPM. A positioning gives none.
+// fillFields takes each field of the bag from the latest BSM that holds it, else from the latest
+// BPM. A positioning gives none.
 func (o *Oracle) fillFields(b *Bag) {
 	latest := func(field func(*item) string) string {
 		for _, kind := range []parser.Kind{parser.BSM, parser.BPM} {

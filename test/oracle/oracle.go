@@ -1,7 +1,8 @@
-// Package oracle is a second, plain implementation of rules §2 and §3 and of the selections of rules §4,
-// written from their sentences alone, to be compared with the service. It shares nothing with it but the
-// parser. It keeps everything in memory, folds everything at once, and prefers the obvious way to the fast
-// one. If a sentence of the rules can be read in two ways, the code says which reading it takes.
+// Package oracle is a second, plain implementation of rules §2 and §3 and of the selections of
+// rules §4. Tests compare it with the service. It was written from the sentences of the rules alone
+// and shares only the parser with the service. It keeps everything in memory and prefers obvious
+// code to fast code. If a sentence of the rules can be read in two ways, a comment that begins with
+// "Reading" says which one it takes.
 package oracle
 
 import (
@@ -22,7 +23,7 @@ type Input struct {
 	Report   bool
 }
 
-// Position is where the record of a message lies in the raw topic.
+// Position is the place of a message's record in the raw topic.
 type Position struct {
 	Partition int
 	Offset    int64
@@ -47,7 +48,7 @@ type Oracle struct {
 	open bool
 }
 
-// New folds all inputs. Their order does not matter; messages with errors are left out.
+// New folds all inputs. Their order does not matter. Messages with errors are left out.
 func New(inputs []Input, set Settings) *Oracle {
 	o := &Oracle{set: set}
 	byPlate := map[string][]*message{}
@@ -107,8 +108,8 @@ func compareBags(a, b *Bag) int {
 		cmp.Compare(a.first, b.first))
 }
 
-// Open says whether the rules leave open which bag a rush bag re-flights: two of one plate, PNR, surname and first flight
-// date.
+// Open reports whether the rules leave open which bag a rush bag re-flights, since two have the
+// same plate, PNR, surname and first flight date.
 func (o *Oracle) Open() bool { return o.open }
 
 // Plates returns every plate that has a bag, in order.
@@ -131,8 +132,8 @@ func (o *Oracle) Bags(plate string) []*Bag {
 	return found
 }
 
-// OfFlight answers bags for flight: living legs only; D departs from the airport, A arrives there. A bag is in the list
-// once, with the first of its legs that fits.
+// OfFlight returns the list of bags for a flight. Only living legs count: those that depart from
+// the airport, or arrive there. A bag is in the list once, with the first leg that fits.
 func (o *Oracle) OfFlight(airport string, arriving bool, airline, number, date string) []FlightEntry {
 	var list []FlightEntry
 	for _, b := range o.bags {
@@ -151,14 +152,16 @@ func (o *Oracle) OfFlight(airport string, arriving bool, airline, number, date s
 	return list
 }
 
-// MissedByLists says whether lists may miss a rush bag that re-flights a bag of the plate: its statuses there are left open.
+// MissedByLists reports whether lists may miss a rush bag that re-flights a bag of the plate, so
+// that the loading statuses there are open.
 func (o *Oracle) MissedByLists(plate string) bool {
 	return slices.ContainsFunc(o.Bags(plate), func(b *Bag) bool {
 		return slices.ContainsFunc(o.bags, func(r *Bag) bool { return r.reflights(b) && !r.foundByLists() })
 	})
 }
 
-// OfPassenger answers bags for passenger: found by that PNR, and a living leg that departs on that day.
+// OfPassenger returns the list of bags for a passenger: found by that PNR, with a living leg that
+// departs on that day.
 func (o *Oracle) OfPassenger(pnr, date string) []PassengerEntry {
 	var list []PassengerEntry
 	for _, b := range o.bags {
@@ -170,7 +173,8 @@ func (o *Oracle) OfPassenger(pnr, date string) []PassengerEntry {
 	return list
 }
 
-// History answers bag history: every bag that matches. A cancelled one counts only if no other matches.
+// History returns every bag that matches a history query. A cancelled bag counts only if no other
+// matches.
 func (o *Oracle) History(plate, date, pnr, surname string) []*Bag {
 	var live, cancelled []*Bag
 	for _, b := range o.Bags(plate) {
@@ -189,7 +193,7 @@ func (o *Oracle) History(plate, date, pnr, surname string) []*Bag {
 	return cancelled
 }
 
-// samePlace says whether two airports are one place; no airport is no place.
+// samePlace reports whether two airports are one place. An empty airport is no place.
 func (o *Oracle) samePlace(a, b string) bool {
 	return a != "" && b != "" && o.set.SamePlace(a, b)
 }

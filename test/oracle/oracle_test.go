@@ -27,7 +27,7 @@ func compareBag(service, truth *oracle.Bag) (question, bool) {
 	name := func(part string) string {
 		return "bag " + truth.Plate + " " + truth.PNR + " " + truth.LastName + ": " + part
 	}
-	// What the events are comes first: most other differences follow from it.
+	// Events come first, since most other differences follow from them.
 	for i := range max(len(service.Events), len(truth.Events)) {
 		if i >= len(service.Events) || i >= len(truth.Events) || !reflect.DeepEqual(service.Events[i], truth.Events[i]) {
 			return question{name(fmt.Sprintf("event %d", i)), service.Events, truth.Events}, true
@@ -49,7 +49,7 @@ func bare(b *oracle.Bag) oracle.Bag {
 		WeightUnit: b.WeightUnit, PNR: b.PNR, Unknown: b.Unknown, Rush: b.Rush, Cancelled: b.Cancelled}
 }
 
-// living returns the living legs as callers see them.
+// living returns the living legs as the interface shows them.
 func living(b *oracle.Bag) []string {
 	var legs []string
 	for _, l := range b.Legs {
@@ -61,8 +61,8 @@ func living(b *oracle.Bag) []string {
 	return legs
 }
 
-// TestServiceAnswersAsTheRulesSay compares the service with the oracle on journeys of crowded worlds.
-func TestServiceAnswersAsTheRulesSay(t *testing.T) {
+// The worlds are crowded: their journeys share plates, flights and passengers.
+func TestTheServiceAnswersAsTheOracleDoes(t *testing.T) {
 	n := *worlds
 	if testing.Short() {
 		n = min(n, 150)
@@ -87,7 +87,7 @@ func TestServiceAnswersAsTheRulesSay(t *testing.T) {
 	t.Logf("%d worlds, %d of them left open by the rules or empty; %d questions, %d differences", n, open, asked, differences)
 }
 
-// worldOf makes the messages of the world of a seed: every third is of journeys.
+// worldOf returns the messages of the world of a seed. Every third world is made of journeys.
 func worldOf(seed uint64) []oracle.Input {
 	if seed%3 == 0 {
 		return journeysOf(seed)
@@ -95,7 +95,7 @@ func worldOf(seed uint64) []oracle.Input {
 	return talkOf(seed)
 }
 
-// kindOf is what a question is about, without its names and numbers.
+// kindOf returns the kind of a question, without its names and numbers.
 func kindOf(q question) string {
 	if i := strings.LastIndex(q.name, ": "); i >= 0 {
 		return strings.Fields(q.name[i+2:])[0]
@@ -103,7 +103,7 @@ func kindOf(q question) string {
 	return strings.Fields(q.name)[0]
 }
 
-// shrink removes messages one by one as long as a difference of the kind of q remains.
+// shrink removes messages one by one while a difference of the kind of q remains.
 func shrink(t *testing.T, messages []oracle.Input, q question) ([]oracle.Input, question) {
 	for again := true; again; {
 		again = false
@@ -145,7 +145,7 @@ func show(messages []oracle.Input, q question) string {
 	return b.String()
 }
 
-// lines writes the elements of an answer, one a line.
+// lines formats the elements of an answer, one in each line.
 func lines(v any) []string {
 	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice {
 		var all []string
@@ -159,8 +159,7 @@ func lines(v any) []string {
 	return []string{string(text)}
 }
 
-// TestJourneysEarnTheCodesTheyNote holds the generator to what it promises of malformed messages.
-func TestJourneysEarnTheCodesTheyNote(t *testing.T) {
+func TestMalformedMessagesOfJourneysHaveTheCodesThatTheyName(t *testing.T) {
 	for seed := uint64(1); seed <= 300; seed++ {
 		opt := journey.Crowded(journey.Awkward()[0], 3)
 		opt.Malformed, opt.Statuses = 30, statuses

@@ -12,7 +12,7 @@ import (
 	"bagtrail/parser"
 )
 
-// message is an accepted message, or a report, with its dates and times made whole.
+// message is an accepted message or a report, with complete dates and times.
 type message struct {
 	parser.Message
 	report   bool
@@ -31,7 +31,8 @@ type message struct {
 	groups   []*item
 }
 
-// item is one group of a message. To a plate it is a message of its own, since one event a tag, group and message is made.
+// item is one group of a message. For a plate, each group is a message of its own, since an event
+// is made for each tag, group and message.
 type item struct {
 	*message
 	group           int
@@ -40,7 +41,7 @@ type item struct {
 	on              []flight
 }
 
-// flight is a flight element with its year; no airline: no flight.
+// flight is a flight element with its year. It is absent if the airline is "".
 type flight struct {
 	airline, number string
 	day             int // days since 1970-01-01
@@ -50,23 +51,25 @@ type flight struct {
 
 func (f flight) there() bool { return f.airline != "" }
 
-// same says whether two elements are about one flight: airline, number, suffix, date. Airports do not matter.
+// same reports whether two elements are of one flight: airline, number, suffix and date are equal.
+// Airports do not matter.
 func (o *Oracle) same(f, g flight) bool {
 	return f.there() && g.there() && o.set.SameAirline(f.airline, g.airline) && f.number == g.number && f.day == g.day && f.dated == g.dated
 }
 
-// order is the order of events: happened, received, position, text. The text as sent and the groups of one message
-// come last.
+// order compares items in the order of events: by time of the event, received time, position, text,
+// then by the text as sent and the group.
 func order(a, b *item) int {
 	return cmp.Or(a.placed.Compare(b.placed), orderOfReceipt(a.message, b.message), cmp.Compare(a.group, b.group))
 }
 
-// orderOfReceipt is the order in which copies are looked for: received, position, text.
+// orderOfReceipt compares messages in the order in which copies are looked for: by received time,
+// position, text.
 func orderOfReceipt(a, b *message) int {
 	return cmp.Or(a.received.Compare(b.received), comparePositions(a.position, b.position), cmp.Compare(a.text, b.text), cmp.Compare(a.raw, b.raw))
 }
 
-// comparePositions puts messages without a position behind those with one.
+// comparePositions puts messages without a position after those with one.
 func comparePositions(a, b *Position) int {
 	nowhere := &Position{Partition: math.MaxInt}
 	if a == nil {
@@ -78,7 +81,7 @@ func comparePositions(a, b *Position) int {
 	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
 }
 
-// read parses the input; nil if the message has an error.
+// read parses an input. It returns nil if the message has an error.
 func (o *Oracle) read(in Input) *message {
 	m := &message{raw: in.Text, received: in.Received, position: in.Position, happened: in.Received}
 	m.Parse(in.Text, o.set.Reference)
@@ -91,7 +94,8 @@ func (o *Oracle) read(in Input) *message {
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
 
-	// The missing year: the reference is the received moment, or the resolved read date for the other dates.
+	// The reference for missing years is the received time; for dates other than the read date it
+	// is the resolved read date.
 	reference := dayOf(in.Received.UTC())
 	if j := m.Processing; !j.Date.IsZero() {
 		reference = nearest(j.Date, reference)
@@ -135,7 +139,7 @@ func (o *Oracle) read(in Input) *message {
 	return m
 }
 
-// canonical returns the text of a message by which copies are recognised.
+// canonical returns the text by which copies of a message are recognised.
 func canonical(m *parser.Message) string {
 	lines, returns := m.Canonical()
 	if returns {
@@ -144,7 +148,8 @@ func canonical(m *parser.Message) string {
 	return lines
 }
 
-// linesOf returns the lines of a text as sent, without control characters, blanks around them and blank lines.
+// linesOf returns the lines of a text without control characters, surrounding blanks and empty
+// lines.
 func linesOf(text string) []string {
 	text = strings.NewReplacer("\x00", "", "\x01", "", "\x02", "", "\x03", "", "\r", "\n").Replace(text)
 	var lines []string
@@ -156,8 +161,9 @@ func linesOf(text string) []string {
 	return lines
 }
 
-// originLine returns the last line before the identifier that is an origin line with day and time: a dot, a third
-// character that is no slash, and at its end a blank and six digits. What day and time they make is not looked at.
+// originLine returns the last line before the identifier that is an origin line with day and time:
+// a dot, a third character other than a slash, and at the end a blank and six digits. The digits
+// are not checked.
 func originLine(lines []string) string {
 	origin := ""
 	for _, line := range lines {
@@ -174,7 +180,7 @@ func originLine(lines []string) string {
 	return origin
 }
 
-// readSeconds says whether the read time of the message has seconds.
+// readSeconds reports whether the read time of the message has seconds.
 func readSeconds(lines []string) bool {
 	for _, line := range lines {
 		if strings.HasPrefix(line, ".J/") {
@@ -219,13 +225,13 @@ func (it *item) tagStatuses(plate string) []string {
 	return statuses
 }
 
-// arriving says whether the .F is the arriving flight: it names the .V airport or a place of its city, or the message is
-// a BSM with source X.
+// arriving reports whether the .F is an arriving flight: it names the .V airport or a place of its
+// city, or the message is a BSM with source X.
 func (o *Oracle) arriving(it *item) bool {
 	return it.Kind == parser.BSM && it.Version.Source == 'X' || o.samePlace(it.out.airport, it.airport)
 }
 
-// onArrival says whether a BPM is on arrival.
+// onArrival reports whether a BPM is on arrival.
 func (o *Oracle) onArrival(it *item) bool {
 	if it.out.there() {
 		return o.samePlace(it.out.airport, it.airport)
@@ -233,7 +239,7 @@ func (o *Oracle) onArrival(it *item) bool {
 	return it.in.there()
 }
 
-// named returns every flight that the item names. The connection of a .U is none of them.
+// named returns every flight that the item names, except the connection of a .U.
 func (it *item) named() []flight {
 	var all []flight
 	for _, f := range append([]flight{it.out, it.in}, it.on...) {
@@ -244,7 +250,7 @@ func (it *item) named() []flight {
 	return all
 }
 
-// names says whether the item names the flight.
+// names reports whether the item names the flight.
 func (o *Oracle) names(it *item, f flight) bool {
 	return slices.ContainsFunc(it.named(), func(g flight) bool { return o.same(f, g) })
 }
@@ -253,13 +259,13 @@ func isBSM(it *item) bool { return it.Kind == parser.BSM }
 func isBPM(it *item) bool { return it.Kind == parser.BPM }
 func isDEL(it *item) bool { return isBSM(it) && it.Change == parser.Delete }
 
-// isNew says whether the item is of a new BSM: neither CHG nor DEL.
+// isNew reports whether the item belongs to a new BSM: neither CHG nor DEL.
 func isNew(it *item) bool { return isBSM(it) && it.Change == parser.New }
 
-// isPositioning says whether the item is of a container positioning.
+// isPositioning reports whether the item belongs to a container positioning.
 func isPositioning(it *item) bool { return isBPM(it) && len(it.plates) == 0 }
 
-// dated gives a flight element its year.
+// dated adds the year to a flight element.
 func dated(f parser.Flight, reference int) flight {
 	d := flight{airline: f.Airline, number: f.Number, airport: f.Airport}
 	if f.Present() && !f.Date.IsZero() {
@@ -269,14 +275,15 @@ func dated(f parser.Flight, reference int) flight {
 	return d
 }
 
-// nearest returns the day DDMMM that is nearest to the reference: of the year before, the same, the year after
-// (29FEB: of the nearest leap years). A tie goes to the past.
+// nearest returns the day DDMMM that is nearest to the reference, in the year before, the same year
+// or the year after; 29FEB in the nearest leap years. Of two equally near days it returns the
+// earlier.
 func nearest(d parser.Date, reference int) int {
 	year := dateOf(reference).Year()
 	best, found := 0, false
 	for y := year - 8; y <= year+8; y++ {
 		t := time.Date(y, time.Month(d.Month), int(d.Day), 0, 0, 0, 0, time.UTC)
-		if t.Day() != int(d.Day) { // no such date in this year
+		if t.Day() != int(d.Day) { // the date does not exist in this year
 			continue
 		}
 		if distance := abs(dayOf(t) - reference); !found || distance < abs(best-reference) {
@@ -286,8 +293,8 @@ func nearest(d parser.Date, reference int) int {
 	return best
 }
 
-// instant returns when a clock at the place of zone shows the wall time (given as if it were UTC). Times that exist
-// twice or not at all are read with the offset before the change.
+// instant returns the instant at which a clock in the zone shows the wall time, which is given as
+// if it were UTC. Times that exist twice or not at all are read with the offset before the change.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	_, before := wall.Add(-24 * time.Hour).In(zone).Zone()
 	_, after := wall.Add(24 * time.Hour).In(zone).Zone()

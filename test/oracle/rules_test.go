@@ -11,7 +11,7 @@ import (
 	"bagtrail/test/oracle"
 )
 
-// answers is what can be asked of the oracle and of the service.
+// answers are the questions that the oracle and the service answer.
 type answers interface {
 	Bags(plate string) []*oracle.Bag
 	OfFlight(airport string, arriving bool, airline, number, date string) []oracle.FlightEntry
@@ -19,26 +19,27 @@ type answers interface {
 	History(plate, date, pnr, surname string) []*oracle.Bag
 }
 
-// rule is a sentence of the rules with a small world in which it matters, and what is to be answered there, written by
-// hand.
+// rule is a sentence of the rules, with a small world in which it matters and the answers there,
+// written by hand.
 //
-// World has a line a message: when it was received on 20 June 2026 (or on another day of June: 21/10:00), its position
-// if it has one (@offset or @partition:offset), and its lines; ~ stands for a blank in them, #A for the plate A, +A for
-// the plate and a count of one. The end line is added. REPORT ZRH A is a delayed-bag report of station ZRH.
+// World has one line for each message: the time at which it was received on 20 June 2026 (or on
+// another day of June: 21/10:00), its position if it has one (@offset or @partition:offset), and
+// its elements. In them ~ is a blank, #A the plate A, +A the plate A with a count of one. The end
+// line is added. REPORT ZRH A is a delayed-bag report of station ZRH.
 //
-// Each want is a question and its answer. Several bags of a plate stand between bars.
+// Each want is a question and its answer. Several bags of a plate are separated by bars.
 type rule struct {
 	sentence string
 	world    string
 	want     []string
 }
 
-// plates are the plates of the worlds of rules, by letter. R is a rush plate.
+// plates are the plates in worlds of rules, by letter. R is a rush plate.
 var plates = map[string]string{
 	"A": "0220123456", "B": "0220123457", "C": "0220123458", "D": "0724123456", "R": "2220123456",
 }
 
-// worldOfRule writes the messages of a world of a rule.
+// worldOfRule returns the messages of a rule's world.
 func worldOfRule(t testing.TB, text string) []oracle.Input {
 	t.Helper()
 	var pairs []string
@@ -99,7 +100,7 @@ func positionAt(t testing.TB, text string) *oracle.Position {
 	return &oracle.Position{Partition: p, Offset: o}
 }
 
-// answerTo asks a question of a rule.
+// answerTo returns the answer to a rule's question.
 func answerTo(t testing.TB, a answers, question string) string {
 	t.Helper()
 	words := strings.Fields(question)
@@ -147,7 +148,7 @@ func answerTo(t testing.TB, a answers, question string) string {
 	return joined(list, " | ")
 }
 
-// partOf writes a part of a bag.
+// partOf formats one part of a bag.
 func partOf(t testing.TB, b *oracle.Bag, part string) string {
 	t.Helper()
 	each := func(of func(e oracle.Event) string) string {
@@ -214,7 +215,7 @@ func partOf(t testing.TB, b *oracle.Bag, part string) string {
 	return ""
 }
 
-// shortFlight leaves out the date of 20 June.
+// shortFlight formats a flight, without the date if it is 20 June.
 func shortFlight(airline, number, date string) string {
 	if date != "" && date != "2026-06-20" {
 		number += "/" + date[len(date)-2:]
@@ -242,8 +243,8 @@ func orElse(s, other string) string {
 
 func joined(list []string, by string) string { return orElse(strings.Join(list, by), "none") }
 
-// TestRulesByHand holds the oracle and the service to answers that were written by hand, sentence by sentence.
-func TestRulesByHand(t *testing.T) {
+// Oracle and service must both give the answers.
+func TestOracleAndServiceGiveTheAnswersWrittenByHand(t *testing.T) {
 	set := settings
 	set.Departed = func(f oracle.Flight, _ string) bool { return f.Number[0] == '9' }
 	seen := map[string]bool{}

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// original is what a rush bag re-flights: a plate and, if it is known, a bag.
+// original is the original of a rush bag: a plate and, if known, its bag.
 type original struct {
 	plate string
 	bag   *Bag
-	by    *item // group that names it; nil: found by the passenger
+	by    *item // group that names it; nil if it was found by the passenger
 }
 
-// joinRush finds the original bags of every rush bag, and the end of every chain of rush bags.
+// joinRush finds the originals of every rush bag, and the last bag of every chain of rush bags.
 func (o *Oracle) joinRush() {
 	for _, r := range o.bags {
 		r.ownRush = len(ownReflights(r)) > 0
@@ -31,13 +31,13 @@ func (o *Oracle) joinRush() {
 	}
 }
 
-// isOwnRush says whether the item is of a BSM that re-flights the plate on which it stands: .E/RUSH, no DEL, no other
-// plate named, and the plate is no rush plate.
+// isOwnRush reports whether the item belongs to a BSM that re-flights the plate that it names: it
+// has .E/RUSH, is no DEL and names no other plate, and the plate is no rush plate.
 func isOwnRush(plate string, it *item) bool {
 	return isBSM(it) && !isDEL(it) && it.g.Rush && plate[0] != '2' && namedOriginal(plate, it) == ""
 }
 
-// namedOriginal is the other plate that a group names as its original, or "".
+// namedOriginal returns the other plate that a group names as its original, or "".
 func namedOriginal(plate string, it *item) string {
 	if id := it.g.UniqueID; len(id) == 10 && allDigits(id) && id != plate {
 		return id
@@ -48,13 +48,14 @@ func namedOriginal(plate string, it *item) string {
 	return ""
 }
 
-// reflights says whether the other bag is an original of this one.
+// reflights reports whether the other bag is an original of this one.
 func (b *Bag) reflights(other *Bag) bool {
 	return slices.ContainsFunc(b.originals, func(a original) bool { return a.bag == other })
 }
 
-// rushOf is the rush bag that re-flights b: of several the one that was re-flighted last, of several that one message
-// makes the one with the highest plate. Those with one of the plates are passed over.
+// rushOf returns the rush bag that re-flights b: if several do, the one that was re-flighted last;
+// if one message makes several, the one with the highest plate. Bags with one of the plates are
+// skipped.
 func (o *Oracle) rushOf(b *Bag, plates []string) *Bag {
 	var latest *Bag
 	for _, r := range o.bags {
@@ -85,8 +86,8 @@ func (b *Bag) lastReflighted() *item {
 	return nil
 }
 
-// originalsOf finds what a rush bag re-flights: what the groups of its latest REFLIGHTED message that names an original
-// name, else the one bag of its passenger.
+// originalsOf returns the originals of a rush bag: those named by the groups of its latest
+// REFLIGHTED message that names any, else the one bag of its passenger.
 func (o *Oracle) originalsOf(r *Bag) []original {
 	var all []original
 	for _, e := range slices.Backward(r.events) {
@@ -112,8 +113,8 @@ func (o *Oracle) originalsOf(r *Bag) []original {
 	return nil
 }
 
-// originalOf is the bag of a plate that r re-flights, or nil: the one with the latest first flight date in the span.
-// Reading: of several the first in the order of lists.
+// originalOf returns the bag of a plate that r re-flights, or nil: the one with the latest first
+// flight date in the span. Reading: if there are several, the first in the order of lists.
 func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	var best *Bag
 	for _, b := range o.Bags(plate) {
@@ -130,13 +131,14 @@ func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	return best
 }
 
-// inSpan says whether b's first flight date is not after the rush bag's, and at most 14 days before.
+// inSpan reports whether b's first flight date is not after the rush bag's, and at most 14 days
+// before it.
 func inSpan(b, rush *Bag) bool {
 	return b.first <= rush.first && rush.first-b.first <= 14
 }
 
-// reflightedInfo is what a REFLIGHTED event of the bag shows: the original that its own group names, if that is of the
-// message whose groups count, else the first one.
+// reflightedInfo returns what a REFLIGHTED event of the bag shows: the original that its own group
+// names, if that is one of the groups that count, else the first original.
 func (b *Bag) reflightedInfo(e *event) *Reflighted {
 	if len(b.originals) == 0 {
 		return nil
@@ -154,8 +156,8 @@ func (b *Bag) reflightedInfo(e *event) *Reflighted {
 	return info
 }
 
-// missedLeg is the bag's last living leg not Loaded on Aircraft, else its last leg: living legs stand before the others.
-// Reading: of a bag with living legs it is the last living one.
+// missedLeg returns the bag's last living leg that is not Loaded on Aircraft, else its last leg.
+// Reading: if the bag has living legs, its last leg is the last living one.
 func missedLeg(b *Bag) *Leg {
 	if b == nil {
 		return nil

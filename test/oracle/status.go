@@ -2,7 +2,7 @@ package oracle
 
 import "slices"
 
-// follow lets the status-setting events, in order, set the loading statuses of the living legs.
+// follow sets the loading statuses of the living legs by the status-setting events, in order.
 func (o *Oracle) follow(b *Bag) {
 	for i := range b.living {
 		if !b.living[i].inbound {
@@ -27,22 +27,23 @@ func (o *Oracle) follow(b *Bag) {
 	}
 }
 
-func (l *found) setStatus(e *event, status string) {
+func (l *sourcedLeg) setStatus(e *event, status string) {
 	if !l.inbound {
 		l.status, l.set = status, e
 	}
 }
 
-// setByFlight sets the status of the legs of the event's flight that depart from its airport. If there is none, a load
-// sets that of legs whose departure is unknown, and any other event that of all legs of the flight.
+// setByFlight sets the status of the legs of the event's flight that depart from its airport. If
+// there is none, a load sets the legs whose departure is unknown, and any other event sets all legs
+// of the flight.
 func (o *Oracle) setByFlight(b *Bag, e *event) {
-	ofFlight := func(l found) bool { return o.same(l.flight, e.out) }
-	here := func(l found) bool { return ofFlight(l) && o.samePlace(l.from, e.airport) }
+	ofFlight := func(l sourcedLeg) bool { return o.same(l.flight, e.out) }
+	here := func(l sourcedLeg) bool { return ofFlight(l) && o.samePlace(l.from, e.airport) }
 	counts := ofFlight
 	if slices.ContainsFunc(b.living, here) {
 		counts = here
 	} else if e.loads() {
-		counts = func(l found) bool { return ofFlight(l) && l.from == "" }
+		counts = func(l sourcedLeg) bool { return ofFlight(l) && l.from == "" }
 	}
 	for i := range b.living {
 		if counts(b.living[i]) {
@@ -51,8 +52,8 @@ func (o *Oracle) setByFlight(b *Bag, e *event) {
 	}
 }
 
-// setElsewhere ends Loaded on the legs of other flights out of the airport that the event's flight leaves: a bag is in
-// one place.
+// setElsewhere removes Loaded from the legs of other flights out of the airport of the event's
+// flight, since a bag is in one place.
 func (o *Oracle) setElsewhere(b *Bag, e *event) {
 	if o.arriving(e.item) {
 		return
@@ -68,10 +69,10 @@ func (o *Oracle) setElsewhere(b *Bag, e *event) {
 	}
 }
 
-// mishandle makes every living leg Delayed that is not Loaded on Aircraft; if all are, the last one. Legs without a
-// status are left out.
+// mishandle sets Delayed on every living leg that is not Loaded on Aircraft; if all are, on the
+// last one. Legs without a status are skipped.
 func mishandle(b *Bag, e *event) {
-	var last *found
+	var last *sourcedLeg
 	missed := false
 	for i := range b.living {
 		l := &b.living[i]
@@ -89,8 +90,8 @@ func mishandle(b *Bag, e *event) {
 	}
 }
 
-// statusNow is the loading status of a living leg, all told.
-func (o *Oracle) statusNow(b *Bag, l found) string {
+// statusNow returns the loading status of a living leg, with rush bags, departures and reports.
+func (o *Oracle) statusNow(b *Bag, l sourcedLeg) string {
 	if l.status == "Not Loaded" && o.set.Departed != nil && !o.arrivedBy(b, l) &&
 		o.set.Departed(*l.render(false), l.from) {
 		return "Delayed"
@@ -108,14 +109,16 @@ func (o *Oracle) statusNow(b *Bag, l found) string {
 	return l.status
 }
 
-// arrivedBy says whether an ARRIVED event names the leg's flight as the arriving one, in .F or .I.
-func (o *Oracle) arrivedBy(b *Bag, l found) bool {
+// arrivedBy reports whether an ARRIVED event names the leg's flight as the arriving one, in .F or
+// .I.
+func (o *Oracle) arrivedBy(b *Bag, l sourcedLeg) bool {
 	return slices.ContainsFunc(b.events, func(e *event) bool {
 		return e.row == arrived && (o.same(e.out, l.flight) || o.same(e.in, l.flight))
 	})
 }
 
-// firstReflighted is the first REFLIGHTED event of the rush bags that re-flight the bag, or nil.
+// firstReflighted returns the first REFLIGHTED event of the rush bags that re-flight the bag, or
+// nil.
 func (o *Oracle) firstReflighted(b *Bag) *event {
 	var first *event
 	for _, r := range o.bags {
@@ -128,15 +131,15 @@ func (o *Oracle) firstReflighted(b *Bag) *event {
 	return first
 }
 
-// foundByLists says whether a list finds the rush bag: it names a plate, or its own begins with 2, or a BSM with .E/RUSH
-// holds its PNR.
+// foundByLists reports whether lists find the rush bag: it names a plate, or its own begins with 2,
+// or a BSM with .E/RUSH holds its PNR.
 func (b *Bag) foundByLists() bool {
 	return b.originals[0].by != nil || b.Plate[0] == '2' ||
 		slices.ContainsFunc(b.items, func(it *item) bool { return isBSM(it) && it.g.Rush && it.pnr() == pnrOf(b.PNR) })
 }
 
-// ownReflights returns the items by which a bag is its own rush bag, in order: those of BSMs that send it on under its own
-// plate, behind another message.
+// ownReflights returns the items by which a bag is its own rush bag, in order: BSMs that re-flight
+// its own plate after another message.
 func ownReflights(b *Bag) []*item {
 	var all []*item
 	for _, it := range b.items {
@@ -147,7 +150,7 @@ func ownReflights(b *Bag) []*item {
 	return all
 }
 
-// sentOn says whether one of these items names the leg.
-func (o *Oracle) sentOn(own []*item, l found) bool {
+// sentOn reports whether one of these items names the leg.
+func (o *Oracle) sentOn(own []*item, l sourcedLeg) bool {
 	return slices.ContainsFunc(own, func(it *item) bool { return o.names(it, l.flight) })
 }

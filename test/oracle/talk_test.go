@@ -12,8 +12,8 @@ import (
 	"bagtrail/test/oracle"
 )
 
-// talk makes the messages of small worlds in which nearly everything meets: one itinerary, one or two plates, a handful of
-// names, and feeds that say whatever can be said of them, at nearly the same time, and say it again.
+// talk makes the messages of small, crowded worlds: one itinerary, one or two plates, a few names.
+// Feeds send anything that can be sent, at nearly the same time, and repeat it.
 type talk struct {
 	r      *rand.Rand
 	now    time.Time
@@ -33,8 +33,9 @@ type carrier struct{ iata, icao, number string }
 
 type person struct{ surname, pnr string }
 
-// cities are codes of one place. Newark is one place with New York and with its railway station ZME, which is none with New
-// York. What a bag does at all three of them at once the rules leave open, so no world has all three.
+// cities are codes of one place. Newark is one place with New York and with its railway station
+// ZME, which is not one place with New York. The rules leave open what a bag does at all three at
+// once, so that no world has all three.
 var cities = []map[string][]string{
 	{"LHR": {"LGW", "LON"}, "LGW": {"LHR", "LON"}, "LON": {"LHR"}, "JFK": {"NYC", "EWR"}, "EWR": {"NYC", "JFK"}},
 	{"LHR": {"LGW", "LON"}, "LGW": {"LHR", "LON"}, "LON": {"LHR"}, "EWR": {"ZME"}, "ZME": {"EWR"}},
@@ -43,7 +44,7 @@ var cities = []map[string][]string{
 
 var carriers = []carrier{{"LX", "SWR", "602"}, {"LX", "SWR", "14"}, {"BA", "BAW", "713"}, {"LX", "SWR", "604"}, {"U2", "EZY", "117A"}, {"LH", "DLH", "9"}}
 
-// talkOf makes the world of a seed.
+// talkOf returns the world of a seed.
 func talkOf(seed uint64) []oracle.Input {
 	r := rand.New(rand.NewPCG(seed, 0x74616c6b))
 	awkward := journey.Awkward()
@@ -99,7 +100,7 @@ func (w *talk) wait() {
 
 // say sends one message.
 func (w *talk) say() {
-	if len(w.said) > 0 && w.chance(22) { // something that was said before, mostly lately
+	if len(w.said) > 0 && w.chance(22) { // repeat an earlier message, most likely a recent one
 		old := w.said[max(0, len(w.said)-1-w.r.IntN(4))]
 		if !old.Report {
 			w.send(old.Text)
@@ -119,7 +120,7 @@ func (w *talk) say() {
 	}
 }
 
-// again sends a whole feed a second time, perhaps cut short, and single old messages.
+// again sends a whole feed a second time, perhaps not to its end, and single old messages.
 func (w *talk) again() {
 	batch := slices.Clone(w.said)
 	from := w.r.IntN(len(batch))
@@ -133,7 +134,7 @@ func (w *talk) again() {
 	later := pick(w.r, time.Millisecond, 20*time.Second, 2*time.Minute, 9*time.Minute, 2*time.Hour, 26*time.Hour)
 	for _, m := range batch {
 		m.Position = w.place()
-		if w.chance(50) { // at once, or as far apart as before
+		if w.chance(50) { // at once, or with the delays of the first time
 			m.Received = w.now.Add(later)
 		} else {
 			m.Received = m.Received.Add(w.now.Add(later).Sub(batch[0].Received))
@@ -142,7 +143,7 @@ func (w *talk) again() {
 	}
 }
 
-// place is the next position; some messages have none.
+// place returns the next position; some messages have none.
 func (w *talk) place() *oracle.Position {
 	if w.chance(15) {
 		return nil
@@ -177,10 +178,10 @@ func (w *talk) flight(letter byte, c carrier, airport string) string {
 		day = day.AddDate(0, 0, pick(w.r, -1, 1, 1, 2))
 	}
 	line := "." + string(letter) + "/" + airline + fmt.Sprintf("%05s", c.number) + "/" + strings.ToUpper(day.Format("02Jan")) + "/" + airport
-	return strings.Replace(line, airline+"00", airline, 1) // five digits are one too many
+	return strings.Replace(line, airline+"00", airline, 1) // five digits would be too many
 }
 
-// leg is the flight out of stop i: mostly the one of the itinerary.
+// leg returns the flight out of stop i, usually that of the itinerary.
 func (w *talk) leg(i int) carrier {
 	if w.chance(25) {
 		return w.others[i]
@@ -188,7 +189,7 @@ func (w *talk) leg(i int) carrier {
 	return w.legs[i]
 }
 
-// after is the stop behind stop i.
+// after returns the stop after stop i.
 func (w *talk) after(i int) string {
 	if i+1 < len(w.stops) {
 		return w.stops[i+1]
@@ -196,7 +197,7 @@ func (w *talk) after(i int) string {
 	return "GVA"
 }
 
-// here is the airport of a stop, or now and then another one of its city.
+// here returns the airport of a stop, or sometimes another one of its city.
 func (w *talk) here(i int) string {
 	if others := w.cities[w.stops[i]]; len(others) > 0 && w.chance(10) {
 		return pick(w.r, others...)
@@ -262,7 +263,7 @@ func (w *talk) source() {
 	w.finish(lines)
 }
 
-// rush says now and then that the bag is sent on.
+// rush returns elements of a rush bag, or usually none.
 func (w *talk) rush() []string {
 	if !w.chance(12) {
 		return nil
@@ -309,7 +310,8 @@ func (w *talk) process() {
 	w.finish(lines)
 }
 
-// reading writes .J: with a read time, without one, with seconds and without, sometimes after receipt.
+// reading returns a .J: with or without a read time, with or without seconds, sometimes later than
+// its receipt.
 func (w *talk) reading() string {
 	code := pick(w.r, "R", "R", "R", "S", "G", "H", "C")
 	if w.chance(35) {
@@ -328,7 +330,7 @@ func (w *talk) stowage(airport string) string {
 	return ".U/" + pick(w.r, "AKE1", "AKE1", "AKE2", "") + pick(w.r, "", "", "/41", "/42", "/"+airport)
 }
 
-// position sends where a container is.
+// position sends a container positioning.
 func (w *talk) position() {
 	i := w.r.IntN(len(w.stops))
 	lines := []string{"BPM", ".V/1L" + w.stops[i]}
@@ -346,8 +348,8 @@ func (w *talk) position() {
 	w.finish(lines)
 }
 
-// journeysOf makes the world of a seed from whole journeys, whose feed is then disturbed: positions, ties, airlines under
-// their other code, names cut short, origin lines, batches sent again.
+// journeysOf returns the world of a seed made of whole journeys. It then disturbs the feed:
+// positions, ties, the other codes of airlines, shortened names, origin lines, batches sent again.
 func journeysOf(seed uint64) []oracle.Input {
 	awkward := journey.Awkward()
 	opt := journey.Crowded(awkward[seed%uint64(len(awkward))], 1+int(seed/7%4))

@@ -70,7 +70,7 @@ func newWorld(t testing.TB, inputs []oracle.Input, set oracle.Settings) world {
 			filings = append(filings, *filing)
 		}
 	}
-	// The order of arrival must not matter, nor that something arrives twice.
+	// The order of arrival and repeated deliveries must not matter.
 	r := rand.New(rand.NewPCG(uint64(len(filings)), 1))
 	filings = append(filings, filings[:len(filings)/2]...)
 	r.Shuffle(len(filings), func(i, j int) { filings[i], filings[j] = filings[j], filings[i] })
@@ -82,7 +82,8 @@ func newWorld(t testing.TB, inputs []oracle.Input, set oracle.Settings) world {
 		},
 		Now: func() time.Time { return time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC) },
 	})}
-	// What is asked while messages arrive is remembered, and must not show in the answers afterwards.
+	// Answers to questions that are asked before the last message are cached. They must not affect
+	// the later answers.
 	for some := range slices.Chunk(filings, 1+len(filings)/3) {
 		if _, err := index.File(ctx, some); err != nil {
 			t.Fatal(err)
@@ -92,7 +93,7 @@ func newWorld(t testing.TB, inputs []oracle.Input, set oracle.Settings) world {
 	return w
 }
 
-// askAll asks once for all plates and flights of the filings.
+// askAll asks for all plates and flights of the filings.
 func (w world) askAll(filings []bag.Filing) {
 	plates, flights := map[bag.Plate]bool{}, map[bag.Flight]bool{}
 	for _, f := range filings {
@@ -114,7 +115,7 @@ func (w world) askAll(filings []bag.Filing) {
 	}
 }
 
-// filingOf is what the index is told of a message; nil if the message is rejected.
+// filingOf returns the filing of a message; nil if the message is rejected.
 func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
 	var filing bag.Filing
 	if in.Report {
@@ -144,7 +145,7 @@ func (w world) bags(plate string) []*bag.Bag {
 	return bags
 }
 
-// shown is what a history shows of the bags of a plate.
+// shown returns the bags of a plate as a history shows them.
 func (w world) shown(plate string) []*oracle.Bag {
 	bags, err := w.reader.History(context.Background(), bag.Plate(plate))
 	if err != nil {
@@ -179,7 +180,7 @@ func (w world) passenger(pnr string, day bag.Day) []oracle.PassengerEntry {
 	return list
 }
 
-// Bags, OfFlight, OfPassenger and History answer as the oracle does.
+// Bags, OfFlight, OfPassenger and History answer as those of the oracle.
 
 func (w world) Bags(plate string) []*oracle.Bag { return plainAll(w.bags(plate)) }
 
@@ -218,7 +219,7 @@ func rushTag(b *bag.Bag) string {
 	return string(b.RushTag.Plate)
 }
 
-// plain writes a bag of the service in the words of the oracle.
+// plain converts a bag of the service to one of the oracle.
 func plain(b *bag.Bag) *oracle.Bag {
 	p := &oracle.Bag{Plate: string(b.Plate), FirstName: b.GivenName, LastName: b.Surname, Pieces: count(b.Pieces), Weight: count(b.Weight),
 		WeightUnit: b.WeightUnit, PNR: b.PNR, Unknown: b.Unknown, Rush: b.Rush, Cancelled: b.Cancelled, RushTag: rushTag(b)}
@@ -232,7 +233,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 	return p
 }
 
-// shownEvent is an event as callers are shown it.
+// shownEvent converts an event to the form in which the interface shows it.
 func shownEvent(b *bag.Bag, e *bag.Event) oracle.Event {
 	shown := bagjson.Shown{Unknown: b.Unknown, Raw: true}
 	if e.Code == "REFLIGHTED" {
@@ -274,13 +275,13 @@ func yn(b bool) string {
 	return "N"
 }
 
-// question is one thing that was asked of both.
+// question is a question with both answers.
 type question struct {
 	name           string
 	service, truth any
 }
 
-// questions asks service and oracle what the messages of a world suggest.
+// questions asks service and oracle the questions that the messages of a world suggest.
 type questions struct {
 	service world
 	truth   *oracle.Oracle
@@ -288,7 +289,8 @@ type questions struct {
 	asked   int
 }
 
-// compare asks service and oracle every question that the messages suggest and returns the first on which they differ.
+// compare asks service and oracle every question that the messages suggest. It returns the first
+// one with different answers.
 func compare(t testing.TB, inputs []oracle.Input) (differing question, asked int) {
 	t.Helper()
 	truth := oracle.New(inputs, settings)
@@ -319,7 +321,8 @@ func namesOf(inputs []oracle.Input) []person {
 	return sortedKeys(names, func(p person) string { return p.pnr + "/" + p.surname })
 }
 
-// bags compares the bags of each plate: what they are, and by which days, PNRs and surnames a history finds them.
+// bags compares the bags of each plate, and the days, PNRs and surnames by which a history finds
+// them.
 func (q *questions) bags() question {
 	for _, plate := range q.truth.Plates() {
 		bags, found := q.truth.Bags(plate), slices.Clone(q.service.bags(plate))
@@ -343,7 +346,7 @@ func (q *questions) bags() question {
 	return question{}
 }
 
-// finding compares by what a history finds a bag.
+// finding compares the dates, PNRs and surnames by which a history finds a bag.
 func (q *questions) finding(found *bag.Bag, b *oracle.Bag) question {
 	dates := slices.Clone(b.Dates())
 	for _, e := range b.Events {
@@ -375,7 +378,8 @@ func (q *questions) finding(found *bag.Bag, b *oracle.Bag) question {
 	return question{}
 }
 
-// flights compares the lists of every flight of a bag, departing and arriving, at the ends of its legs and elsewhere.
+// flights compares the lists of every flight of a bag, departing and arriving, at the ends of its
+// legs and at other airports.
 func (q *questions) flights() question {
 	type asked struct {
 		f       bag.Flight
@@ -447,8 +451,8 @@ func (q *questions) legs() []oracle.Leg {
 	return all
 }
 
-// sortTies puts bags of one plate, PNR and surname into an order, since the rules give them none: that of their first events,
-// then of the number of events.
+// sortTies orders bags of one plate, PNR and surname, for which the rules give no order: by their
+// first events, then by the number of events.
 func sortTies(truth []*oracle.Bag, service []*bag.Bag) {
 	texts := func(plate, pnr, surname string, events []oracle.Event) string {
 		text, _ := json.Marshal(events)
@@ -462,7 +466,7 @@ func sortTies(truth []*oracle.Bag, service []*bag.Bag) {
 	})
 }
 
-// sortEntries does so with the entries of a list.
+// sortEntries does the same for the entries of a list.
 func sortEntries(list []oracle.FlightEntry) {
 	slices.SortStableFunc(list, func(a, b oracle.FlightEntry) int {
 		return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.LastName, b.LastName),
@@ -476,7 +480,7 @@ func sortPassengers(list []oracle.PassengerEntry) {
 	})
 }
 
-// inHistory leaves out of bags what a history does not show: loading statuses.
+// inHistory removes from bags what a history does not show: loading statuses.
 func inHistory(bags []*oracle.Bag) []*oracle.Bag {
 	for _, b := range bags {
 		for i := range b.Legs {
