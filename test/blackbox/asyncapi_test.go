@@ -12,8 +12,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// What is on the three topics is what the AsyncAPI document of the running service says: headers and payload of every record
-// hold the schema of a message of its channel.
+// Headers and payload of every record on the three topics match the schema of a message of their
+// channel in the AsyncAPI document that the service serves.
 func TestTopicsHoldWhatTheAsyncAPIDocumentSays(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -39,17 +39,17 @@ func TestTopicsHoldWhatTheAsyncAPIDocumentSays(t *testing.T) {
 	for channel, records := range sent {
 		for _, m := range records {
 			if len(m.Value) == 0 && channel == "raw" {
-				continue // the record of the test itself that is no message
+				continue // the record that this test wrote and that is not a message
 			}
 			channels[channel].check(t, channel, m)
 		}
 	}
 }
 
-// channel is the schemas of the messages of a channel.
+// channel holds the schemas of the messages of a channel.
 type channel []struct{ headers, payload *jsonschema.Schema }
 
-// check fails where no message of the channel fits the record.
+// check fails if no message of the channel matches the record.
 func (c channel) check(t *testing.T, name string, m kafka.Message) {
 	t.Helper()
 	headers := map[string]any{}
@@ -100,7 +100,7 @@ func asyncAPI(t *testing.T, s *service.Service) map[string]channel {
 			t.Errorf("channel %s is at %q, want %q", name, got, topic)
 		}
 	}
-	// The schemas of AsyncAPI know no contentSchema, so the document names it as an extension.
+	// The schemas of AsyncAPI do not know contentSchema, so the document names it as an extension.
 	whole, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.ReplaceAll(answer.Body, `"x-contentSchema"`, `"contentSchema"`)))
 	if err != nil {
 		t.Fatal(err)

@@ -11,22 +11,22 @@ import (
 	"bagtrail/test/service"
 )
 
-// row is one code as a caller meets it: a request, and the exact answer.
+// row is one code: a request that gets it, and the exact answer.
 type row struct {
-	operation string // name in the register; "" where no operation is reached
+	operation string // name in the register; "" if no operation is reached
 	code      string
 	status    int
 	text      string // whole error_description
-	method    string // "" is GET, or POST where there is a body
-	target    string // behind the prefix of the operation
+	method    string // "" is GET, or POST if there is a body
+	target    string // after the prefix of the operation
 	key       string // "" is the development key, "-" none
 	body      string
-	again     bool   // the code is that of the second such request
-	whole     string // whole body of the answer; "" is the one error
+	again     bool   // the second such request gets the code
+	whole     string // whole body of the answer; "" if it is this one error
 	on        func(testing.TB) *service.Service
 }
 
-// prefixes of the operations' paths.
+// prefixes holds the prefixes of the operations' paths.
 var prefixes = map[string]string{
 	"":                 "",
 	"bagsforflight":    "/baggage/bagsforflight/v1.0/",
@@ -36,7 +36,7 @@ var prefixes = map[string]string{
 	"processbim":       "/baggage/processbim/v1.0/",
 }
 
-// Targets without a fault.
+// Targets without faults.
 const (
 	flightTarget    = "airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14"
 	historyTarget   = "tag/0724100001/flightdate/2026-03-14"
@@ -56,15 +56,16 @@ const (
 	badRequest  = "Request is mandatory and must be a JSON object with root WTR_DelayedBagsCreateRQ"
 )
 
-// bim is the body of process BIM with a message.
+// bim returns the body of process BIM with a message.
 func bim(message string) string { return `{"bim_message":` + quoted(message) + `}` }
 
-// bsm is a source message without a fault, for the plate.
+// bsm returns a valid source message for the plate.
 func bsm(plate string) string {
 	return "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK/Y\n.N/" + plate + "001\nENDBSM\n"
 }
 
-// delayedRequest is the body of a delayed-bag report on behalf of the airline, and the document in it.
+// delayedRequest returns the body of a delayed-bag report on behalf of the airline, and the
+// document in it.
 func delayedRequest(airline, plate string) (body, document string) {
 	document = `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"` + airline + `"}]},` +
 		`"RefStationAirline":{"StationCode":"ZRH","AirlineCode":"LX"},"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` +
@@ -83,7 +84,7 @@ var (
 	nowhereReport, _  = delayedRequest("4M", "0724100001")
 )
 
-// codes has every code of interface 7.2 to 7.6 and of rules §4.
+// codes has a row for every code of interface 7.2 to 7.6 and of rules §4.
 var codes = slices.Concat(flightCodes, historyCodes, passengerCodes, delayedCodes, processCodes, faultCodes, otherCodes)
 
 var flightCodes = forOperation("bagsforflight", []row{
@@ -169,7 +170,7 @@ var processCodes = forOperation("processbim", []row{
 	{code: "SVCSRV007", status: 429, text: tooMany, key: "key-of-slow-processbim", again: true, body: `{}`},
 })
 
-// faultCodes are those of faults in a message. The message of each is faultless but for the one fault.
+// faultCodes are the codes of faults in a message. Each message has only this fault.
 var faultCodes = forOperation("processbim", []row{
 	{code: "SVCPRB004", status: 400, body: bim(".V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"),
 		text: `No message identifier (line 1, element .V): found ".V/1LZRH", expected a line BSM or BPM before the first element.`},
@@ -240,7 +241,7 @@ func forOperation(name string, rows []row) []row {
 	return rows
 }
 
-// unseen are registered codes that no caller can draw, with the reason.
+// unseen are registered codes that no caller can get, with the reason.
 var unseen = map[string]string{
 	"SVCPRB010": "an alias of SVCPRB008, never emitted (rules §1)",
 	"SVCSRV008": "it takes a defect of the service, and TestDefectIs500AndOthersGoOn builds one in",

@@ -15,7 +15,8 @@ func run(t testing.TB, stdin string, args []string, env ...string) (stdout, stde
 	return service.Run(t.Context(), t, stdin, args, env...)
 }
 
-// All faults of a configuration are reported together, before anything starts: exit code 2 (service §1, §2).
+// All faults of a configuration are reported together, before anything starts; the exit code is 2
+// (service §1, §2).
 func TestWrongConfigurationIsReportedWhole(t *testing.T) {
 	t.Parallel()
 	config := file(t, "bagtrail.yaml", "kafka_group: ' '\nno_such_setting: 1\n")
@@ -40,7 +41,7 @@ func TestWrongConfigurationIsReportedWhole(t *testing.T) {
 	}
 }
 
-// Wrong usage and files that are wrong are 2, files and addresses that cannot be used are 3 (service §1).
+// Wrong usage and invalid files are 2; files and addresses that cannot be used are 3 (service §1).
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	taken := inside(t)
@@ -87,7 +88,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// The real messages give the codes that are known of them.
+// The real messages get the codes that are known for them.
 func TestValidateGivesTheExpectedCodesOfTheSamples(t *testing.T) {
 	t.Parallel()
 	samples := "../../../shared/samples"
@@ -130,7 +131,8 @@ func TestValidateGivesTheExpectedCodesOfTheSamples(t *testing.T) {
 	}
 }
 
-// A key that the command makes opens the service, once the file is read again; one that it revokes no longer does (service §4).
+// A key that the command creates works once the file is read again. A key that it revokes no longer
+// works (service §4).
 func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	path := keyFile(t)
@@ -171,7 +173,8 @@ func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
 	}
 }
 
-// validate prints one object a message, with every member (service §1), and is 1 where something is rejected.
+// validate prints one object for each message, with every member (service §1). Its exit code is 1
+// if a message is rejected.
 func TestValidatePrintsOneObjectAMessage(t *testing.T) {
 	t.Parallel()
 	const faulty = "BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724123456001\n.W/K/A/20\nENDBSM\n"

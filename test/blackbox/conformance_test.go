@@ -12,12 +12,13 @@ import (
 
 const root = "../.."
 
-// quoted words, and the tests that show them, of one row of docs/conformance.md
+// shown is one row of docs/conformance.md: quoted words of the interface, and the tests that show
+// them.
 type shown struct {
 	section string // "4.1"; "" for the preamble
 	quote   string
 	tests   []string // "TestX", or "queryapi: TestX"
-	plain   bool     // says that there is nothing to show
+	plain   bool     // the row says that there is nothing to show
 }
 
 var (
@@ -58,7 +59,7 @@ func conformance(t *testing.T) []shown {
 // Every test that docs/conformance.md names exists, and every row names one.
 func TestConformanceNamesTestsThatExist(t *testing.T) {
 	t.Parallel()
-	declared := map[string]string{} // all test files of a folder
+	declared := map[string]string{} // text of all test files, by folder
 	for _, row := range conformance(t) {
 		if len(row.tests) == 0 && !row.plain {
 			t.Errorf("%s “%s” names no test", row.section, row.quote)
@@ -95,8 +96,8 @@ func testFiles(t *testing.T, folder string) string {
 	return all.String()
 }
 
-// Every sentence and every row of the interface has its row in docs/conformance.md, in its section, and no row quotes what
-// the interface does not say.
+// Every sentence and every table row of the interface has a row in docs/conformance.md, in its
+// section. No row quotes words that the interface does not have.
 func TestConformanceLeavesNothingOut(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "../shared/spec/interface.md"))
@@ -123,7 +124,7 @@ func TestConformanceLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// statement is a sentence of the interface, or the first cell of a row.
+// statement is a sentence of the interface, or the first cell of a table row.
 type statement struct {
 	section, text string
 	row           bool
@@ -137,7 +138,7 @@ var (
 
 func statements(text string) []statement {
 	var all []statement
-	section, heading := "", true // the next row of a table is its heading
+	section, heading := "", true // whether the next row of a table is its heading
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -164,7 +165,7 @@ func statements(text string) []statement {
 	return all
 }
 
-// The prefix of every code is a fixed three-letter mark, then a group and a number (interface 7).
+// A code is a fixed mark of three letters, a group and a number (interface 7).
 func TestCodesHaveTheShapeOfTheInterface(t *testing.T) {
 	t.Parallel()
 	shape := regexp.MustCompile(`^SVC(GBF|GBH|GBP|DBR|PRB|SRV)[0-9]{3,4}$`)

@@ -8,8 +8,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// One damaged value in Redis stalls neither the partition nor the bag: it is moved aside, counted, and logged without the plate;
-// replay brings its message back.
+// One damaged value in Redis stops neither the partition nor the bag. It is moved aside, counted,
+// and logged without the plate; replay restores its message.
 func TestADamagedValueInRedisStallsNobody(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
@@ -32,7 +32,7 @@ func TestADamagedValueInRedisStallsNobody(t *testing.T) {
 	value[len(value)/2] ^= 4
 	redis.HSet("b:"+plate, fields[0], string(value))
 
-	// A BSM makes the consumer read the bag for its event, and so meet the damage.
+	// For the event of a BSM the consumer reads the bag, and so finds the damage.
 	chg := strings.Replace(bsmOn(plate, today()), "BSM\n", "BSM\nCHG\n", 1)
 	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), chg})
 	historyOf(t, s, plate, day, "EXPECTED")

@@ -9,8 +9,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// A program with a defect answers 500 to the request that meets it, with an id that its log explains; it tells nobody what the
-// request was about, and goes on (interface 7.2).
+// A request that meets a defect is answered 500, with an id that the log explains. The answer says
+// nothing of the request's content, and the service goes on (interface 7.2).
 func TestDefectIs500AndOthersGoOn(t *testing.T) {
 	t.Parallel()
 	s := service.StartDefective(t, "internal/web/web.go", "	c.operation = &here.Operation\n",

@@ -10,11 +10,11 @@ import (
 	"bagtrail/test/service"
 )
 
-// downstream plays the delayed-bag system: which vendor asks decides what it answers.
+// downstream stands for the delayed-bag system. Its answer depends on the vendor of the request.
 type downstream struct {
 	*httptest.Server
 	mu    sync.Mutex
-	taken []string // documents, as they came
+	taken []string // documents, as they were received
 }
 
 func newDownstream(t service.T) *downstream {

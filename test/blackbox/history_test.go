@@ -9,14 +9,14 @@ import (
 	"bagtrail/test/service"
 )
 
-// where is what every event at an airport shows of it.
+// where holds the position of airports, as every event there shows it.
 var where = map[string]string{
 	"ZRH": `"longitude":"8.54917","latitude":"47.4647"`,
 	"LHR": `"longitude":"-0.46194","latitude":"51.4706"`,
 	"JFK": `"longitude":"-73.778692","latitude":"40.639928"`,
 }
 
-// at the messages of one bag with everything that a message can supply (interface 2.3)
+// golden are the messages of one bag with everything that a message can hold (interface 2.3).
 var golden = []record{
 	{"2026-03-14T08:00:00Z", `BSM
 .V/1TZRH
@@ -91,7 +91,7 @@ func TestHistoryShowsEveryField(t *testing.T) {
 	for _, query := range []string{"?include_bim=true", "?include_BIM=true", "?pnr=gOLD01&include_bim=true"} {
 		expect(t, query, s.Get(target+query), 200, compact(t, with))
 	}
-	for _, day := range []string{"2026-03-13", "2026-03-15"} { // of the inbound, of the last onward flight
+	for _, day := range []string{"2026-03-13", "2026-03-15"} { // of the inbound flight, of the last onward flight
 		expect(t, day, s.Get(service.HistoryPath("0724400001", day)), 200, compact(t, without))
 	}
 	for _, target := range []string{
@@ -102,7 +102,8 @@ func TestHistoryShowsEveryField(t *testing.T) {
 	}
 }
 
-// pax_inquiry_info has one entry a leg of which there is reference data, with local times in the zones of its airports.
+// pax_inquiry_info has one entry for each leg with reference data, with local times in the zones of
+// its airports.
 func TestHistoryShowsPaxInquiryInfoOfLegsWithReferenceData(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -122,7 +123,7 @@ func TestHistoryShowsPaxInquiryInfoOfLegsWithReferenceData(t *testing.T) {
 		"pax_inquiry_info":[{"airline":"LX","flight_no":"8101","orig_airport":"ZRH",
 		 "dept_datetime_local":"2026-03-14T13:31:00+01:00","dept_datetime_utc":"2026-03-14T12:31:00Z","datetime_type":"ACTUAL","paxinquiry_subscription":false,
 		 "arr_datetime_local":"2026-03-14T16:02:00-04:00","arr_datetime_utc":"2026-03-14T20:02:00Z"}]}`)
-	// the flight has departed by the reference data, and the bag was not loaded
+	// By the reference data the flight has departed, and the bag was not loaded.
 	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8101", "2026-03-14"),
 		`{"success":true,"bags":[{"bag":{"bagtag":"0724400012","rush_bag_indicator":"N","loading_status":"Delayed"}}]}`)
 	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8100", "2199-03-14"),
@@ -160,7 +161,7 @@ func TestSurnameIsComparedWithoutBlanksAndHyphens(t *testing.T) {
 	expect(t, "beginning", s.Get(target+"?pax_surname=vander"), 200, failure("SVCGBH002", "No matching bag found"))
 }
 
-// shape is what tests of rules look at in a history.
+// shape holds the parts of a history that tests of rules check.
 type shape struct {
 	Success bool
 	Errors  []struct {
@@ -189,7 +190,7 @@ func (h shape) codes() string {
 	return strings.Join(list, " ")
 }
 
-// historyOf asks until the bag's events have those codes, oldest first; "" is no bag.
+// historyOf asks until the bag's events have those codes, oldest first; "" means no bag.
 func historyOf(t testing.TB, s *service.Service, plate, day, codes string) shape {
 	t.Helper()
 	var got service.Answer
@@ -207,7 +208,7 @@ func historyOf(t testing.TB, s *service.Service, plate, day, codes string) shape
 	return h
 }
 
-// listed is what a list of bags for a flight shows of a plate: "" where it does not.
+// listed returns the entry of a plate in a list of bags for a flight, or "".
 func listed(t testing.TB, s *service.Service, target, plate string) (status string, there bool) {
 	t.Helper()
 	var answer struct {
@@ -243,7 +244,7 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 		return fmt.Sprintf(bpm, "", "", strings.ReplaceAll(body, "PLATE", plate+"001"))
 	}
 	for i, tc := range []struct {
-		name, before, message, code, desc, status string // before: a BSM before the message
+		name, before, message, code, desc, status string // before: a BSM that is sent first
 	}{
 		{"DEL", "new", "DEL", "CANCELLED", "Bag Cancelled", "gone"},
 		{"BSM with .E/RUSH", "", ".E/RUSH\n", "REFLIGHTED", "Bag Re-flighted", "Not Loaded"},
@@ -314,7 +315,8 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 	}
 }
 
-// A cancelled bag is not listed; its history counts only where no other bag matches; the same BSM after a DEL creates it again.
+// A cancelled bag is not listed. Its history is shown only if no other bag matches. The same BSM
+// after a DEL creates it again.
 func TestCancelledBags(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -330,7 +332,7 @@ func TestCancelledBags(t *testing.T) {
 	if h := historyOf(t, s, "0724420001", "2026-03-14", "EXPECTED"); h.Bag.Last != "OTHER" {
 		t.Errorf("history of %q, want that of the bag that lives", h.Bag.Last)
 	}
-	feed(t, s, record{"2026-03-14T08:03:00Z", create}) // within the window of duplicates, but a DEL came between
+	feed(t, s, record{"2026-03-14T08:03:00Z", create}) // within the window of duplicates, but after a DEL
 	settle(t, s, flight, `{"success":true,"bags":[
 		{"bag":{"bagtag":"0724420001","rush_bag_indicator":"N","passenger_first_name":"ANNA","passenger_last_name":"GONE","loading_status":"Not Loaded","pnr":"GONE01"}},
 		{"bag":{"bagtag":"0724420001","rush_bag_indicator":"N","passenger_first_name":"BEAT","passenger_last_name":"OTHER","loading_status":"Not Loaded","pnr":"GONE02"}}]}`)
@@ -379,7 +381,7 @@ func TestRushBags(t *testing.T) {
 	feed(t, s, record{"2026-03-16T09:00:00Z", "BPM\n.V/1LZRH\n.J/R\n.F/LX8322/16MAR/JFK\n.U//41P\n.N/2724440003001\nENDBPM"})
 	settle(t, s, service.FlightPath("ZRH", "D", "LX", "8322", "2026-03-16"),
 		`{"success":true,"bags":[{"bag":{"bagtag":"2724440003","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"RUSHED","loading_status":"Loaded on Aircraft","pnr":"RUSH01"}}]}`)
-	// an original of which nothing is known shows as its plate alone
+	// An original without messages is shown by its plate alone.
 	feed(t, s, record{"2026-03-15T08:00:00Z", "BSM\n.V/1LZRH\n.F/LX8323/15MAR/JFK\n.N/2724440004001\n.M/0724440999\nENDBSM"})
 	if h := historyOf(t, s, "2724440004", "2026-03-15", "REFLIGHTED"); len(h.Events) == 1 && string(h.Events[0].Reflighted) != `{"bagtag":"0724440999"}` {
 		t.Errorf("reflighted_info %s", h.Events[0].Reflighted)
@@ -394,7 +396,7 @@ func TestContainerPositioning(t *testing.T) {
 		return record{moment, "BPM\n.V/1LZRH\n.J/R//L1/14MAR/1000L\n.F/LX8330/14MAR/JFK\n.U/" + device + "\n.N/" + plate + "001\nENDBPM"}
 	}
 	position := record{"2026-03-14T10:00:00Z", "BPM\n.V/1LZRH\n.J/R//L1/14MAR/1045L\n.F/LX8330/14MAR/JFK\n.U/AKE8330LX/32L\nENDBPM"}
-	feed(t, s, load("0724450001", "AKE8330LX", "2026-03-14T09:00:00Z"), position, // positioned before the second bag is known
+	feed(t, s, load("0724450001", "AKE8330LX", "2026-03-14T09:00:00Z"), position, // the container is positioned before the second bag is known
 		load("0724450002", "AKE8330LX", "2026-03-14T11:00:00Z"), load("0724450003", "AKE8331LX", "2026-03-14T09:00:00Z"))
 	for _, plate := range []string{"0724450001", "0724450002"} {
 		h := historyOf(t, s, plate, "2026-03-14", "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
@@ -411,8 +413,8 @@ func TestContainerPositioning(t *testing.T) {
 	}
 }
 
-// Local times carry the airport's offset at that instant; those that exist twice or not at all are read with the offset
-// before the change (rules §2).
+// Local times have the airport's offset at that instant. Local times that exist twice or not at all
+// are read with the offset before the change (rules §2).
 func TestDaylightSavingHours(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -441,7 +443,8 @@ func TestDaylightSavingHours(t *testing.T) {
 	}
 }
 
-// 01JAN received on 31 December is next year; 31DEC received on 1 January is last year; 29FEB is in a leap year.
+// 01JAN received on 31 December is next year; 31DEC received on 1 January is last year; 29FEB is in
+// a leap year.
 func TestTheMissingYear(t *testing.T) {
 	t.Parallel()
 	s := common(t)

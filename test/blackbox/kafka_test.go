@@ -23,8 +23,9 @@ const (
 	eventsTopic  = "bag.events"
 )
 
-// consume reads a topic from its beginning until it has seen count records that the test wants, and returns those in order
-// of partition and offset. It returns what it has when patience is over.
+// consume reads a topic from its beginning until it has seen count of the records that the test
+// wants. It returns these in the order of partition and offset, or those that it has when patience
+// is over.
 func consume(t testing.TB, s *service.Service, topic string, count int, wanted func(kafka.Message) bool) []kafka.Message {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -44,7 +45,7 @@ func consume(t testing.TB, s *service.Service, topic string, count int, wanted f
 	}
 }
 
-// dump reads all that a topic holds now.
+// dump returns every record that a topic holds now.
 func dump(t testing.TB, s *service.Service, topic string) []kafka.Message {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -102,8 +103,8 @@ func keyed(keys ...string) func(kafka.Message) bool {
 	return func(m kafka.Message) bool { return slices.Contains(keys, string(m.Key)) }
 }
 
-// A record becomes events, or a record on bim.rejected: the value and the key as they came, and headers that say where it came
-// from and what is wrong (service §3). Nothing is skipped.
+// A record becomes events, or a record on bim.rejected with the value and key as received and
+// headers for its origin and faults (service §3). None is skipped.
 func TestRecordsBecomeEventsOrRejects(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -115,7 +116,7 @@ func TestRecordsBecomeEventsOrRejects(t *testing.T) {
 		key     string
 		value   []byte
 		headers []kafka.Header
-		codes   string // "" where the message is accepted
+		codes   string // "" if the message is accepted
 	}{
 		{"kafka-plain", []byte(good("0724700001")), nil, ""},
 		{"kafka-json", []byte(bim(good("0724700002"))), asJSON, ""},
@@ -196,7 +197,7 @@ func TestRecordsBecomeEventsOrRejects(t *testing.T) {
 	}
 }
 
-// The diagnostics on a reject are the array of service §1, whole.
+// The header for diagnostics holds the whole array of service §1.
 func TestRejectsCarryTheDiagnostics(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -321,7 +322,7 @@ func TestEventsAreCloudEvents(t *testing.T) {
 	feed(t, s, source) // once more: the same ids, or nothing
 	feed(t, s, record{"2026-03-14T09:30:00Z", strings.Replace(loaded.text, "/41P", "/42P", 1)})
 	for _, m := range consume(t, s, eventsTopic, 1, func(m kafka.Message) bool { return keyed("0724740001")(m) && bytes.Contains(m.Value, []byte("42P")) }) {
-		_ = m // what came before it in its partition has been published
+		_ = m // everything before it in its partition has been published
 	}
 	again := map[string]bool{}
 	for _, m := range dump(t, s, eventsTopic) {
@@ -337,7 +338,7 @@ func TestEventsAreCloudEvents(t *testing.T) {
 		t.Errorf("%d ids after a repetition, want 4", len(again))
 	}
 
-	// those of a POST are published too
+	// Events of a POST are published too.
 	expect(t, "POST", s.Process(bsmOn("0724740009", today())), 200, processed)
 	consume(t, s, eventsTopic, 1, keyed("0724740009"))
 }
@@ -349,7 +350,7 @@ func TestRecordsMayBeDeliveredTwice(t *testing.T) {
 	r := record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/LX8710/14MAR/JFK\n.N/0724750001001\nENDBSM"}
 	read := record{"2026-03-14T08:30:00Z", "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0920L\n.F/LX8710/14MAR/JFK\n.N/0724750001001\nENDBPM"}
 	readLater := read
-	readLater.received = "2026-03-15T08:00:00Z" // equal text and equal read instant, whenever received
+	readLater.received = "2026-03-15T08:00:00Z" // equal text and equal read instant, whatever the received time
 	copied, late := r, r
 	copied.received, late.received = "2026-03-14T08:10:00Z", "2026-03-14T08:10:01Z"
 	feed(t, s, r, r, read, copied, read, readLater, r)

@@ -10,8 +10,8 @@ import (
 
 var noBagsForFlight = failure("SVCGBF001", "No bags found for flight")
 
-// Bags for a flight show every field of interface 2.1; D is the leg that departs from the airport, A the leg that arrives there,
-// the date that of departure in both (rules §4).
+// Bags for a flight show every field of interface 2.1. D is the leg that departs from the airport,
+// A the leg that arrives there; the date is that of departure in both (rules §4).
 func TestBagsForFlightShowEveryField(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -70,7 +70,7 @@ ENDBSM`})
 	}
 }
 
-// Flight numbers compare without leading zeros (rules §4), and go out without them.
+// Flight numbers are compared and shown without leading zeros (rules §4).
 func TestFlightNumbersCompareWithoutLeadingZeros(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -84,7 +84,7 @@ func TestFlightNumbersCompareWithoutLeadingZeros(t *testing.T) {
 	expect(t, "850", s.Get(service.FlightPath("ZRH", "D", "BA", "850", "2026-03-14")), 200, noBagsForFlight)
 }
 
-// Entries stand by plate, then PNR, then surname (rules §4).
+// Entries are ordered by plate, then PNR, then surname (rules §4).
 func TestListsAreOrderedByPlatePNRSurname(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -125,7 +125,8 @@ func TestBagsForPassengerShowEveryField(t *testing.T) {
 	}
 }
 
-// Airports of one metropolitan code are one place: a leg to LON meets the BSM at LHR, and lists of either show it (rules §3).
+// Airports of one metropolitan code are one place: a leg to LON matches the BSM at LHR, and the
+// lists of both show it (rules §3).
 func TestMetropolitanCodesAreOnePlace(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -135,14 +136,14 @@ func TestMetropolitanCodesAreOnePlace(t *testing.T) {
 		settle(t, s, service.FlightPath(airport, "A", "BA", "8530", "2026-03-14"), want)
 		settle(t, s, service.FlightPath(airport, "D", "BA", "8531", "2026-03-14"), want)
 	}
-	// the BSM of Heathrow takes the place of the onward flight out of LON
+	// The BSM of Heathrow replaces the onward flight out of LON.
 	feed(t, s, record{"2026-03-14T10:00:00Z", "BSM\n.V/1TLHR\n.F/BA8532/14MAR/EDI\n.I/BA8530/14MAR/ZRH\n.N/0724540001001\nENDBSM"})
 	settle(t, s, service.FlightPath("LHR", "D", "BA", "8532", "2026-03-14"), want)
 	settleOn(t, s, service.FlightPath("LON", "D", "BA", "8531", "2026-03-14"), noBagsForFlight)
 }
 
-// A list holds the legs that end at its airport, or at a metropolitan code of its city, and no leg that ends at another
-// airport there (rules §4).
+// A list holds the legs that end at its airport or at a metropolitan code of its city. It holds no
+// leg that ends at another airport of the city (rules §4).
 func TestListsCompareAirportsExactly(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -161,7 +162,8 @@ func TestListsCompareAirportsExactly(t *testing.T) {
 	}
 }
 
-// The IATA and the ICAO code of an airline name the same flights; each is shown as it was sent (rules, airlines).
+// The IATA and the ICAO code of an airline name the same flights. Each is shown as it was sent
+// (rules, airlines).
 func TestAFlightIsAskedForByEitherCodeOfItsAirline(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -195,7 +197,7 @@ func TestAnswersOfALimitedKey(t *testing.T) {
 		{"zurich", both, `{"success":true,"bags":[` + lx + `]}`},
 		{"other-airline", both, notPassenger},
 		{"nothing", both, notPassenger},
-		{"swiss", service.PassengerPath("NOBODY", "2026-03-14"), noPassenger}, // nothing found is nothing found, for every key
+		{"swiss", service.PassengerPath("NOBODY", "2026-03-14"), noPassenger}, // no bag found is the same answer for every key
 		{"swiss", service.HistoryPath("0724550002", "2026-03-14"), notHistory},
 		{"swiss", service.HistoryPath("0724559999", "2026-03-14"), noHistory},
 		{"swiss", service.FlightPath("ZRH", "D", "BA", "8541", "2026-03-14"), notFlight},

@@ -1,8 +1,7 @@
-// Package blackbox_test asks the running program what its interface promises: over HTTP and Kafka, as users do, and with
-// nothing of the program but its binary and its register of codes.
-//
-// One service answers most tests. Tests keep out of each other's way by plates, flights and PNRs of their own. What
-// must have a fixed time comes in through Kafka, where a record carries the time at which it was received.
+// Package blackbox_test asks the running program for everything that its interface promises, over
+// HTTP and Kafka, as users do. It uses nothing of the program except its binary and its register of
+// codes. One service answers most tests; each test uses plates, flights and PNRs of its own.
+// Messages with a fixed received time come in through Kafka, whose records carry it.
 package blackbox_test
 
 import (
@@ -32,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// keyFile makes a key file of entries "name: members", in which the text of each key is "key-of-" and its name.
+// keyFile writes a key file with entries "name: members". The text of each key is "key-of-" and its
+// name.
 func keyFile(t service.T, entries ...string) string {
 	t.Helper()
 	var text strings.Builder
@@ -56,7 +56,7 @@ func file(t service.T, name, text string) string {
 	return path
 }
 
-// keys are those of the shared service, beside the one with every right.
+// keys are the keys of the shared service, beside the one with every right.
 var keys = []string{
 	"other-airline: customer: OTHER, airlines: [ZZ], airports: [NRT]",
 	"no-customer: airlines: ['*']",
@@ -98,10 +98,10 @@ var shared struct {
 	sync.Mutex
 	service    *service.Service
 	downstream *downstream
-	seen       map[string]testing.TB // tests that the service has met
+	seen       map[string]testing.TB // tests that have used the service
 }
 
-// common returns the service that tests share. Where tests are run again (-count) they meet a new one.
+// common returns the service that tests share. If tests are repeated (-count), they get a new one.
 func common(t testing.TB) *service.Service {
 	t.Helper()
 	shared.Lock()
@@ -133,10 +133,10 @@ func startShared() {
 	}
 }
 
-// patience is how long anything may take that takes moments on an idle machine.
+// patience is the timeout of everything that takes moments on an idle machine.
 const patience = 30 * time.Second
 
-// compact takes a JSON document as a reader likes it and returns it as the service writes it.
+// compact removes the layout of a JSON document, as the service writes it.
 func compact(t testing.TB, document string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -146,7 +146,7 @@ func compact(t testing.TB, document string) string {
 	return b.String()
 }
 
-// record is a message for the raw topic: when it is received (RFC 3339), and its text.
+// record is a message for the raw topic: its received time (RFC 3339) and its text.
 type record struct{ received, text string }
 
 func at(t testing.TB, moment string) time.Time {
@@ -210,7 +210,7 @@ func expect(t testing.TB, what string, got service.Answer, status int, body stri
 	}
 }
 
-// report says where an answer differs from what is wanted.
+// report reports the differences between an answer and the wanted one.
 func report(t testing.TB, what string, got service.Answer, status int, body string) {
 	t.Helper()
 	from := 0
@@ -223,7 +223,7 @@ func report(t testing.TB, what string, got service.Answer, status int, body stri
 
 func excerpt(s string, from int) string { return s[min(from, len(s)):min(from+500, len(s))] }
 
-// failure is the answer that says one fault.
+// failure returns the answer with one fault.
 func failure(code, text string) string {
 	return `{"success":false,"errors":[` + faultObject(code, text) + `]}`
 }
@@ -233,7 +233,7 @@ func faultObject(code, text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string never fails
+	_ = e.Encode(text) // a string can always be encoded
 	return `{"error_code":` + string(c) + `,"error_description":` + strings.TrimSpace(b.String()) + `}`
 }
 

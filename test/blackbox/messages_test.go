@@ -12,18 +12,18 @@ import (
 func quoted(s string) string {
 	q, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string never fails
+		panic(err) // a string can always be encoded
 	}
 	return string(q)
 }
 
-// today is the day of flights in messages that come in now.
+// today is the day of flights in messages that are received now.
 func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
 
-// ddmmm writes a day as messages do.
+// ddmmm formats a day as messages do.
 func ddmmm(day time.Time) string { return strings.ToUpper(day.Format("02Jan")) }
 
-// bsmOn is a source message without a fault, for the plate on a flight of that day.
+// bsmOn returns a valid source message for the plate on a flight of that day.
 func bsmOn(plate string, day time.Time) string {
 	return "BSM\n.V/1LZRH\n.F/LX100/" + ddmmm(day) + "/JFK/Y\n.N/" + plate + "001\nENDBSM\n"
 }
@@ -31,7 +31,7 @@ func bsmOn(plate string, day time.Time) string {
 // twin is a plate that two passengers hold on one day.
 const twin = "0724100099"
 
-// withTwins returns the shared service once it knows both.
+// withTwins returns the shared service once it has both bags.
 func withTwins(t testing.TB) *service.Service {
 	s := common(t)
 	for _, passenger := range []string{"\n.P/1MEIER/ANNA\n.L/TWIN01", "\n.P/1HUBER/BEAT\n.L/TWIN02"} {

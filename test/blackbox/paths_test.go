@@ -9,7 +9,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// faults is the answer that says several faults of parameters.
+// faults returns the answer with several faults of parameters.
 func faults(pairs ...string) string {
 	var objects []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -48,7 +48,7 @@ func TestMissingPathSegmentsAreReportedByTheirCodes(t *testing.T) {
 		passenger = "/baggage/bagsforpassenger/v1.0"
 	)
 	for target, want := range map[string]string{
-		// each of the five left out, in the ways in which callers leave things out
+		// Each of the five is left out, in the ways in which callers leave things out.
 		flight + "/airport_code//arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14":       all(noAirport),
 		flight + "/airport_code/%20/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14":    all(noAirport),
 		flight + "/airport_code/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14":        all(noAirport),
@@ -64,7 +64,7 @@ func TestMissingPathSegmentsAreReportedByTheirCodes(t *testing.T) {
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date":               all(noDate),
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/%20":           all(noDate),
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/":                              all(noDate),
-		// cut off further and further
+		// The path is cut shorter and shorter.
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/": all(noNumber, noDate),
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code/LX":            all(noNumber, noDate),
 		flight + "/airport_code/ZRH/arr_dep_indicator/D/airline_code":               all(noAirline, noNumber, noDate),
@@ -105,7 +105,8 @@ func TestMissingPathSegmentsAreReportedByTheirCodes(t *testing.T) {
 	}
 }
 
-// A slash at the end of a path that is whole, and an encoded slash inside a segment, change neither operation nor meaning.
+// A slash at the end of a complete path, and an encoded slash inside a segment, change neither
+// operation nor meaning.
 func TestTrailingAndEncodedSlashes(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -126,7 +127,7 @@ func TestTrailingAndEncodedSlashes(t *testing.T) {
 	}
 }
 
-// Anything under the process-BIM path that is no operation is 402, under any other path 404 (rules §4).
+// An unknown path under that of process BIM is 402, any other unknown path 404 (rules §4).
 func TestUnknownPathsAre404AndUnderProcessBIM402(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -162,7 +163,7 @@ func TestUnknownPathsAre404AndUnderProcessBIM402(t *testing.T) {
 	}
 }
 
-// A wrong method is 405, and Allow names the right one; HEAD and OPTIONS are none of the operations' methods.
+// A wrong method is 405, and Allow names the right one. No operation has HEAD or OPTIONS.
 func TestWrongMethodsAre405(t *testing.T) {
 	t.Parallel()
 	s := common(t)

@@ -11,13 +11,15 @@ import (
 	"bagtrail/test/service"
 )
 
-// rebooking is what is said of a bag that goes on another flight: its booking, the deletion of that, and the new one.
+// rebooking returns the messages of a bag that is rebooked: its booking, the deletion of that, and
+// the new booking.
 func rebooking(plate string) []string {
 	old := bsmOn(plate, today())
 	return []string{old, strings.Replace(old, "BSM\n", "BSM\nDEL\n", 1), strings.Replace(old, "LX100/", "LX104/", 1)}
 }
 
-// onNewFlight waits until the bags are in the list of their new flight, and not in that of the old one.
+// onNewFlight waits until the bags are in the list of their new flight, and not in that of the old
+// one.
 func onNewFlight(t *testing.T, s *service.Service, plates []string) {
 	t.Helper()
 	list := func(number string) string {
@@ -32,8 +34,9 @@ func onNewFlight(t *testing.T, s *service.Service, plates []string) {
 	}
 }
 
-// Messages that were sent one after the other count in that order, though received within a millisecond: each POST awaited, or
-// with the plate as key into the raw topic.
+// Messages that were sent one after the other count in that order even if they were received within
+// a millisecond: POSTs of which each is awaited, and records of the raw topic with the plate as
+// key.
 func TestARebookedBagIsOnItsNewFlight(t *testing.T) {
 	t.Parallel()
 	var plates []string
@@ -84,7 +87,7 @@ func TestARebookedBagIsOnItsNewFlight(t *testing.T) {
 			historyOf(t, s, plate, today().Format(time.DateOnly), "EXPECTED CANCELLED EXPECTED")
 		}
 		onNewFlight(t, s, plates)
-		s.Stop() // and the same when the index is made anew from the log
+		s.Stop() // the answers are the same when the index is rebuilt from the log
 		s.Up()
 		onNewFlight(t, s, plates)
 	})

@@ -15,8 +15,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// Passenger names, PNRs, plates, keys and raw messages never reach a log line or a metric, at any log level (rules §5,
-// service §6): after all kinds of traffic neither the log, the metrics nor the standing of parts hold any of them.
+// After all kinds of traffic, neither the log, at any level, nor the metrics nor the states of
+// parts hold a passenger name, a PNR, a plate, a key or a raw message (rules §5, service §6).
 func TestNothingOfPassengersReachesLogsOrMetrics(t *testing.T) {
 	t.Parallel()
 	secrets := []string{
@@ -109,7 +109,7 @@ func TestNothingOfPassengersReachesLogsOrMetrics(t *testing.T) {
 	}
 }
 
-// shout writes bytes to an address and waits for what comes back, if anything does.
+// shout writes bytes to an address and waits for an answer, if there is one.
 func shout(t testing.TB, address, text string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

@@ -52,8 +52,8 @@ func TestProcessBIMTakesJSONAndForms(t *testing.T) {
 	}
 }
 
-// A body that is neither JSON nor a form, repeats bim_message, or goes on after its end is SVCPRB003; so is a message that is
-// absent, no string, empty, or blank (rules §1, §4).
+// A body that is neither JSON nor a form, repeats bim_message, or continues after its end is
+// SVCPRB003. So is a message that is absent, no string, empty or blank (rules §1, §4).
 func TestProcessBIMRefusesBodiesThatHoldNoMessage(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -111,7 +111,7 @@ func TestProcessBIMRefusesBodiesThatHoldNoMessage(t *testing.T) {
 	}
 }
 
-// yearOf returns the year that a date without one means now.
+// yearOf returns the year that a date without a year has now.
 func yearOf(ddmmm string) string {
 	now := time.Now().UTC()
 	best := now.AddDate(-10, 0, 0)
@@ -124,7 +124,8 @@ func yearOf(ddmmm string) string {
 	return fmt.Sprint(best.Year())
 }
 
-// A message of 64 KiB is taken, one byte more is 413 SVCSRV003 (service §6); a body may be one MiB, and not one byte more.
+// A message may have 64 KiB; one byte more is 413 SVCSRV003 (service §6). A body may have 1 MiB and
+// not one byte more.
 func TestProcessBIMLimitsMessageAndBody(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -137,7 +138,7 @@ func TestProcessBIMLimitsMessageAndBody(t *testing.T) {
 	expect(t, "64 KiB and one byte", s.Process(over), 413, large)
 	expect(t, "64 KiB as a form", post(t, s, formType, strings.NewReader(form(exact))), 200, processed)
 	expect(t, "64 KiB and one byte as a form", post(t, s, formType, strings.NewReader(form(over))), 413, large)
-	// every byte escaped: the message counts as it is meant, not as it is written
+	// Every byte is escaped: the decoded length of the message counts.
 	var escaped strings.Builder
 	for i := range len(exact) {
 		fmt.Fprintf(&escaped, `\u%04x`, exact[i])
@@ -147,12 +148,12 @@ func TestProcessBIMLimitsMessageAndBody(t *testing.T) {
 	asJSON := bim(bsmOn("0724200003", today()))
 	expect(t, "body of 1 MiB", post(t, s, "application/json", strings.NewReader(asJSON+strings.Repeat(" ", 1<<20-len(asJSON)))), 200, processed)
 	expect(t, "body of 1 MiB and one byte", post(t, s, "application/json", strings.NewReader(asJSON+strings.Repeat(" ", 1<<20-len(asJSON)+1))), 413, large)
-	// without a length
+	// A body without a length.
 	expect(t, "chunked", post(t, s, "application/json", io.MultiReader(strings.NewReader(asJSON))), 200, processed)
 	expect(t, "chunked, 1 MiB and one byte", post(t, s, "application/json", io.MultiReader(strings.NewReader(asJSON+strings.Repeat(" ", 1<<20-len(asJSON)+1)))), 413, large)
 }
 
-// A compressed body is no JSON: the service unpacks nothing that a caller packed.
+// The service decompresses no body: a compressed one is no JSON.
 func TestProcessBIMDoesNotUnpack(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -209,7 +210,7 @@ func TestProcessBIMGivesDetailsOnRequest(t *testing.T) {
 	expect(t, "warning", ask("?details=true", warned), 200,
 		`{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully","warnings":[`+
 			warning+`,"line":5,"column":8,"element":".W","value":"x","expected":"a checked weight, 1-5 digits"}]}`)
-	// columns count bytes of the line as sent
+	// Columns count the bytes of the line as sent.
 	expect(t, "stripped characters count", ask("?details=true", "BSM\n\x02 .V/2LZRH\n.F/LX14/12MAR/JFK\n.N/0724200006001\nENDBSM"), 400,
 		`{"success":false,"errors":[{"error_code":"SVCPRB013","error_description":"Incorrect version number (line 2, element .V): found \"2\", expected 1.","line":2,"column":6,"element":".V","value":"2","expected":"1"}]}`)
 }
@@ -228,7 +229,8 @@ func TestWarningsNeverRejectAndBadValuesAreNotStored(t *testing.T) {
 	}
 }
 
-// A message with any error changes nothing in the store, even where the error is in its last line (rules §1).
+// A message with any error changes nothing in the store, even if the error is in its last line
+// (rules §1).
 func TestMessageThatFailsInItsLastLineLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -247,7 +249,7 @@ func TestMessageThatFailsInItsLastLineLeavesNoTrace(t *testing.T) {
 	expect(t, "passenger", s.Get(service.PassengerPath("TRACE1", day)), 200, failure("SVCGBH002", "No matching bags found"))
 }
 
-// A message of ten thousand lines is judged like any other.
+// A message of ten thousand lines is treated like any other.
 func TestMessageOfTenThousandLines(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -274,7 +276,7 @@ func TestRangeOf999TagsIsInEveryAnswer(t *testing.T) {
 	s := common(t)
 	day := today().Format(time.DateOnly)
 	var got service.Answer
-	s.Until(patience, func() bool { // 503 on a busy machine means that sending again is safe
+	s.Until(patience, func() bool { // 503 on a busy machine means that the POST may be repeated
 		got = s.Process("BSM\n.V/1LZRH\n.F/LX8999/" + ddmmm(today()) + "/JFK\n.N/0724300001999\n.P/TOUR/GROUP\n.L/TOUR99\nENDBSM")
 		return got.Status != http.StatusServiceUnavailable
 	})
@@ -297,8 +299,8 @@ func TestRangeOf999TagsIsInEveryAnswer(t *testing.T) {
 	}
 }
 
-// NUL, SOH, STX and ETX are stripped, other control characters and bytes that are no UTF-8 are carried along; the raw text
-// goes out as it came in.
+// NUL, SOH, STX and ETX are removed. Other control characters and invalid UTF-8 are kept; the raw
+// text is shown as it was received.
 func TestControlCharactersAndForeignBytes(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -341,7 +343,8 @@ func TestControlCharactersAndForeignBytes(t *testing.T) {
 		failure("SVCPRB015", `Invalid airport code in .V (line 2, element .V): found "QQQ\xff", expected a known airport, three capitals.`))
 }
 
-// The key must cover the .F airline of each group, and the .V airport; without .F the airlines must be everything (rules §4).
+// The key must cover the .F airline of each group and the .V airport. Without .F it must cover
+// every airline (rules §4).
 func TestProcessBIMIsAuthorisedByAirlineAndAirport(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -370,7 +373,7 @@ func TestProcessBIMIsAuthorisedByAirlineAndAirport(t *testing.T) {
 	}
 }
 
-// The answer to a copy is the same success (rules §3), and an accepted message is in the answers when the POST is answered.
+// A copy gets the same success (rules §3). Once a POST is answered, its message is in the answers.
 func TestPostIsInTheAnswersOnceItIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := common(t)

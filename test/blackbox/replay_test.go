@@ -10,7 +10,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// captures makes a folder with two messages that are accepted and one that is not, and returns what is asked about them.
+// captures writes a folder with two valid messages and a malformed one. It returns a query for
+// their bag.
 func captures(t testing.TB, plate string) (dir, target string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -27,7 +28,8 @@ func captures(t testing.TB, plate string) (dir, target string) {
 	return dir, service.HistoryPath(plate, "2026-03-14")
 }
 
-// replay FILE takes messages in as a door does; a repetition with the same --received changes nothing (service §1).
+// replay FILE accepts messages as a door does. Repeating it with the same --received changes
+// nothing (service §1).
 func TestReplayOfFiles(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, forever)
@@ -48,7 +50,8 @@ func TestReplayOfFiles(t *testing.T) {
 	}
 }
 
-// replay FILE into the data directory of a service that does not run is there when it starts.
+// Messages that replay FILE writes into the data directory of a stopped service are there when it
+// starts.
 func TestReplayOfFilesIntoADataDirectory(t *testing.T) {
 	t.Parallel()
 	s := service.New(t, []string{"serve"}, forever)
@@ -72,8 +75,8 @@ func TestReplayOfFilesIntoADataDirectory(t *testing.T) {
 	}
 }
 
-// replay without files rebuilds an empty Redis from the raw topic to byte-identical answers (service §1), and `api` on that
-// Redis gives them.
+// replay without files rebuilds an empty Redis from the raw topic, with byte-identical answers
+// (service §1), also by `api` on that Redis.
 func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -90,20 +93,22 @@ func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
 	}
 	sameAnswers(t, api, "after another replay", answers)
 
-	// a POST to `api` is in its answers at once, and in those of whoever reads the raw topic
+	// A POST to `api` is in its answers at once, and in those of every process that reads the raw
+	// topic.
 	day := today().Format(time.DateOnly)
 	expect(t, "POST", api.Process(bsmOn("0724910003", today())), 200, processed)
 	if got := api.Get(service.HistoryPath("0724910003", day)); !strings.Contains(got.Body, "EXPECTED") {
 		t.Errorf("api after its POST: %s", got.Body)
 	}
 	historyOf(t, s, "0724910003", day, "EXPECTED")
-	// what comes by Kafka reaches `api` by way of `ingest`
+	// Records of Kafka reach `api` by way of `ingest`.
 	service.StartCommand(t, []string{"ingest"}, "BAGTRAIL_KAFKA_BROKERS="+s.Kafka, "BAGTRAIL_REDIS_URL="+redis, "BAGTRAIL_KAFKA_GROUP=another")
 	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), bsmOn("0724910005", today())})
 	historyOf(t, api, "0724910005", day, "EXPECTED")
 }
 
-// replay --rejects feeds the rejects topic again after a correction, and says which are accepted now (service §1).
+// replay --rejects reads the rejects topic again after a correction, and reports the messages that
+// are accepted now (service §1).
 func TestReplayOfRejectsAfterACorrection(t *testing.T) {
 	t.Parallel()
 	list := file(t, "airports.yaml", "airports: []\n")
@@ -137,7 +142,8 @@ func TestReplayOfRejectsAfterACorrection(t *testing.T) {
 	}
 }
 
-// Faulty messages of files are rejections of their own; the same file at the same time is the same rejection (service §3).
+// Each malformed message in a file is a rejection of its own. The same file at the same time is the
+// same rejection (service §3).
 func TestRejectsOfFilesAreToldApart(t *testing.T) {
 	t.Parallel()
 	settings := []string{forever, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}

@@ -17,7 +17,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// journey sends a bit of everything through both doors and returns queries about it, with what each must be answered from then on.
+// journey sends messages of all kinds through both doors. It returns queries about them with the
+// answers that must hold from then on.
 func journey(t testing.TB, s *service.Service) map[string]string {
 	t.Helper()
 	now := today()
@@ -73,8 +74,8 @@ func sameAnswers(t testing.TB, s *service.Service, when string, answers map[stri
 	}
 }
 
-// Stopping and starting loses nothing (service §2): from the moment /readyz says yes every answer is the same, byte for byte,
-// after SIGTERM, after SIGINT, and after kill -9.
+// After a restart every answer is the same, byte for byte, from the moment /readyz says yes
+// (service §2): after SIGTERM, SIGINT and kill -9.
 func TestRestartsLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -92,7 +93,7 @@ func TestRestartsLoseNothing(t *testing.T) {
 	s.Launch()
 	list := service.FlightPath("ZRH", "D", "LX", "8802", today().Format(time.DateOnly))
 	var first service.Answer
-	s.Until(patience, func() bool { // callers who come too early wait, or find nobody: there is no answer from half an index
+	s.Until(patience, func() bool { // callers that come too early wait or are refused: no answer comes from half an index
 		var err error
 		first, err = s.TryDo(http.MethodGet, list, nil)
 		return err == nil
@@ -104,14 +105,14 @@ func TestRestartsLoseNothing(t *testing.T) {
 		t.Errorf("%d events on the topic, before %d", after, events)
 	}
 
-	// and it goes on
+	// The service goes on.
 	expect(t, "POST", s.Process(bsmOn("0724800009", today())), 200, processed)
 	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), bsmOn("0724800008", today())})
 	historyOf(t, s, "0724800008", today().Format(time.DateOnly), "EXPECTED")
 	historyOf(t, s, "0724800009", today().Format(time.DateOnly), "EXPECTED")
 }
 
-// A POST that was answered is never lost, even where the process is killed at that very moment.
+// A POST that was answered is never lost, even if the process is killed right then.
 func TestAnsweredPostsSurviveKill(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -129,7 +130,8 @@ func TestAnsweredPostsSurviveKill(t *testing.T) {
 	}
 }
 
-// slowPost begins a POST and returns the connection before the body is whole, with what is left to be sent.
+// slowPost begins a POST and returns its connection before the body is complete, with the rest of
+// the body.
 func slowPost(t testing.TB, s *service.Service, message string) (conn net.Conn, rest string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -143,7 +145,7 @@ func slowPost(t testing.TB, s *service.Service, message string) (conn net.Conn, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the service reads the body now
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the service now reads the body
 		t.Fatalf("%q, %v", line, err)
 	}
 	if _, err := io.WriteString(conn, body[:len(body)/2]); err != nil {
@@ -159,7 +161,8 @@ func stopping(t testing.TB, s *service.Service) {
 	}
 }
 
-// SIGTERM drains: what is under way is brought to its end, nothing new is let in, the exit code is 0 (service §1).
+// SIGTERM drains: requests under way are completed, new ones are refused, the exit code is 0
+// (service §1).
 func TestSIGTERMDrains(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -205,7 +208,8 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	}
 }
 
-// /livez says that the process runs, /readyz which parts are ready, /metrics counts; none needs a key (service §2).
+// /livez says that the process runs, /readyz which parts are ready, /metrics holds the metrics.
+// None needs a key (service §2).
 func TestOpsServer(t *testing.T) {
 	t.Parallel()
 	s := common(t)

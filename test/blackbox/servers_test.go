@@ -12,11 +12,13 @@ import (
 	"bagtrail/test/service"
 )
 
-// serversVariable names real servers for the service that tests share: redis or cluster, and kafka-4 or kafka-3.9, with a
-// comma between. They are its own, and end with it. Without it, everything is inside the service.
+// serversVariable names real servers for the service that tests share, separated by a comma: redis
+// or cluster, and kafka-4 or kafka-3.9. They are started for it and end with it. Without the
+// variable, every server runs inside the service.
 const serversVariable = "BAGTRAIL_TEST_BLACKBOX_SERVERS"
 
-// servers starts them, and returns the settings of a service on them and the address of Kafka, "" where it is inside.
+// servers starts them. It returns the settings of a service on them and the address of Kafka, or ""
+// if that runs inside the service.
 func servers(t service.T) (settings []string, broker string) {
 	t.Helper()
 	for name := range strings.SplitSeq(os.Getenv(serversVariable), ",") {
@@ -47,7 +49,7 @@ func servers(t service.T) (settings []string, broker string) {
 func kafkaOf(t service.T, version string) string {
 	t.Helper()
 	broker, err := program.NewKafka(context.Background(), program.Home{Dir: t.TempDir()}, version,
-		"log.message.timestamp.after.max.ms=9223372036854775807") // tests receive messages in years to come
+		"log.message.timestamp.after.max.ms=9223372036854775807") // some tests use received times in the future
 	runServer(t, broker, err)
 	return broker.Addr
 }
@@ -69,7 +71,8 @@ func runServer(t service.T, server interface {
 	}
 }
 
-// inside returns a service that has everything inside: the one that tests share, unless that runs on real servers.
+// inside returns a service in which every server runs inside: the shared one, unless that uses real
+// servers.
 func inside(t testing.TB) *service.Service {
 	t.Helper()
 	if os.Getenv(serversVariable) == "" {

@@ -26,7 +26,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// Retention: after it nothing about a bag remains in any answer, nor comes back with a restart (rules §5).
+// After the retention nothing about a bag is left in any answer, nor comes back with a restart
+// (rules §5).
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_RETENTION=3s", "BAGTRAIL_DUPLICATE_WINDOW=1s")
@@ -52,7 +53,8 @@ func TestRetention(t *testing.T) {
 	gone()
 }
 
-// Nothing remains of a message that is older than the retention when it comes in; a younger one stays.
+// A message that is older than the retention when it is received leaves nothing; a younger one
+// stays.
 func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_RETENTION=180s", "BAGTRAIL_DUPLICATE_WINDOW=10s")
@@ -66,7 +68,8 @@ func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
 	historyOf(t, s, "0724920003", now.Format(time.DateOnly), "EXPECTED")
 }
 
-// The window of duplicates, the topics and the group are settings; an empty events topic turns events off (service §2).
+// The window of duplicates, the topics and the group are settings. An empty events topic turns
+// events off (service §2).
 func TestWindowAndTopicsAreSettings(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, forever, "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_KAFKA_TOPIC=my.raw", "BAGTRAIL_KAFKA_REJECTS_TOPIC=my.rejects",
@@ -159,7 +162,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 	}
 }
 
-// A signal ends a start that waits for servers, in good order.
+// A signal ends a start that is waiting for servers, with a drain.
 func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 	t.Parallel()
 	s := service.New(t, []string{"serve"}, "BAGTRAIL_REDIS_URL=redis://"+loopback.Address(t))
@@ -177,8 +180,8 @@ func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 	}
 }
 
-// When Redis comes back all goes on by itself: what was answered with 503 can be sent again, and what came by Kafka in between
-// is there.
+// When Redis comes back, everything goes on by itself: POSTs that were answered 503 can be
+// repeated, and records of the meantime are filed.
 func TestRedisComesBack(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
@@ -205,7 +208,8 @@ func TestRedisComesBack(t *testing.T) {
 	s.WaitReady(patience)
 }
 
-// Many callers who send one message at one time make one event, and each gets the same success.
+// Many callers that send one message at the same time make one event, and each gets the same
+// success.
 func TestOneMessageFromManyCallersAtOnce(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -227,7 +231,8 @@ func TestOneMessageFromManyCallersAtOnce(t *testing.T) {
 	historyOf(t, s, "0724920020", today().Format(time.DateOnly), "EXPECTED")
 }
 
-// One log line a part says what it is and which variable replaces it; every line is one JSON object (service §2).
+// One log line for each part says what it is and which variable replaces it. Every line is one JSON
+// object (service §2).
 func TestLogNamesTheInProcessParts(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
@@ -252,7 +257,7 @@ func TestLogNamesTheInProcessParts(t *testing.T) {
 	if !strings.Contains(s.Log(), "development key") {
 		t.Error("nothing is said about the development key")
 	}
-	for line := range strings.Lines(withoutRedis(t).Log()) { // while a server is away too
+	for line := range strings.Lines(withoutRedis(t).Log()) { // also while a server is away
 		if strings.HasSuffix(line, "\n") && !json.Valid([]byte(line)) {
 			t.Errorf("no JSON: %s", line)
 		}

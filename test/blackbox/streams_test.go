@@ -16,11 +16,11 @@ import (
 	"bagtrail/test/service"
 )
 
-// residentLimit is what validate and replay may take of memory, whatever they read.
+// residentLimit is the most memory that validate and replay may use, whatever their input.
 const residentLimit = 64 << 20
 
-// traffic is a capture of so many bytes that is made while it is read: messages of one bag and, now and then, what is dear to
-// read: the longest message that is accepted, and one that is too long.
+// traffic is a capture of that many bytes, made while it is read: messages of one bag and sometimes
+// the most expensive input, the longest message that is accepted and one that is too long.
 type traffic struct {
 	left int64
 	next []byte
@@ -52,13 +52,14 @@ func (r *traffic) message() []byte {
 	return append(text, "ENDBSM\r\n"...)
 }
 
-// resident runs the program on an input, and returns its exit code and how much memory it had at its peak, in bytes.
+// resident runs the program on an input. It returns the exit code and the peak of its memory in
+// bytes.
 func resident(t *testing.T, input io.Reader, args []string, env ...string) (code int, peak int64, stdout, stderr string) {
 	t.Helper()
 	var out, errs tail
 	cmd := exec.CommandContext(t.Context(), service.Binary(t), args...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, input, &out, &errs
-	_ = cmd.Run() // the exit code says it
+	_ = cmd.Run() // the exit code tells
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
 		t.Fatal("the system does not tell how much memory a process had")
@@ -81,7 +82,8 @@ func (w *tail) Write(p []byte) (int, error) {
 
 func (w *tail) String() string { return string(w.end) }
 
-// A capture of any size is read in bounded memory, and so is one file that is far too long to be a message.
+// A capture of any size is read in bounded memory, and so is a file that is far too long for a
+// message.
 func TestStreamsAreReadInBoundedMemory(t *testing.T) {
 	const size = 90 << 20
 	inProcess := []string{"BAGTRAIL_DATA_DIR=" + t.TempDir(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t)}
@@ -116,7 +118,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The first SIGTERM ends a command that waits for its input: of the standard input, or of a named pipe.
+// The first SIGTERM ends a command that waits for standard input or a named pipe.
 func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -136,7 +138,8 @@ func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// More than a pipe holds and less than a message may have: when it is written the program reads.
+		// The text is longer than the buffer of a pipe and shorter than a message may be: once it
+		// is written, the program is reading.
 		if _, err := io.WriteString(input, strings.Repeat("\n", 200<<10)); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"bagtrail/test/terminal"
 )
 
-// Who ends `make run` with Ctrl-C sees no error of make, which is in the way of the signal.
+// Ctrl-C in `make run` reaches make too. make must report no error.
 func TestCtrlCInMakeRunIsNoError(t *testing.T) {
 	keyboard, screen := terminal.Open(t)
 	cmd := exec.CommandContext(t.Context(), "make", "-C", filepath.Join("..", ".."), "run")
@@ -33,7 +33,7 @@ func TestCtrlCInMakeRunIsNoError(t *testing.T) {
 		pressed := false
 		for piece := make([]byte, 4096); ; {
 			n, err := keyboard.Read(piece)
-			if err != nil { // nobody has the terminal any more
+			if err != nil { // the terminal is closed
 				shown <- string(text)
 				return
 			}
@@ -51,7 +51,7 @@ func TestCtrlCInMakeRunIsNoError(t *testing.T) {
 		if text := <-shown; err != nil || !bytes.Contains([]byte(text), []byte(`"message":"stopping"`)) || bytes.Contains([]byte(text), []byte("***")) {
 			t.Errorf("%v: %s", err, text)
 		}
-	case <-time.After(3 * time.Minute): // it also builds
+	case <-time.After(3 * time.Minute): // includes the build
 		_ = cmd.Process.Kill()
 		<-ended
 		t.Errorf("it does not end: %s", <-shown)

@@ -12,7 +12,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// Every answer, of whatever status, is a JSON object with success, its length, no sniffing, no caching, and a request id.
+// Every answer of any status is a JSON object with the headers for success, length, sniffing,
+// caching and request id.
 func TestEveryAnswerHasTheSameHeaders(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -47,7 +48,7 @@ func TestEveryAnswerHasTheSameHeaders(t *testing.T) {
 	}
 }
 
-// X-Request-Id is taken over from the caller when it is sane (service §6).
+// The X-Request-Id of the caller is used if it is sane (service §6).
 func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -66,8 +67,8 @@ func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
 	}
 }
 
-// JSONP on the four operations other than process BIM (rules §4): the answer is application/javascript, begins with /**/ and
-// carries nosniff; status and codes stay as they are.
+// The four operations other than process BIM support JSONP (rules §4): the answer is
+// application/javascript, begins with /**/ and has nosniff; status and codes are the same.
 func TestJSONP(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -99,7 +100,8 @@ func TestJSONP(t *testing.T) {
 	expect(t, "unknown path", s.Get("/x?callback=cb"), 404, failure("SVCSRV005", "Resource not found"))
 }
 
-// Any callback that is no dotted JavaScript identifier of at most 128 characters: 400, SVCSRV002 (rules §4).
+// A callback that is not a dotted JavaScript identifier of at most 128 characters is 400, SVCSRV002
+// (rules §4).
 func TestCallbackThatIsNoIdentifierIsRefused(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -118,7 +120,7 @@ func TestCallbackThatIsNoIdentifierIsRefused(t *testing.T) {
 	}
 }
 
-// A key with a rate is told what is left, and turned away with 429 and Retry-After (service §6).
+// A key with a rate gets headers with the rest of it, then 429 with Retry-After (service §6).
 func TestRateLimitHeaders(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -164,11 +166,12 @@ func TestUnknownQueryParametersAreIgnored(t *testing.T) {
 	}
 }
 
-// Delayed bags (interface 4.4): the request goes on byte for byte; a record is success with the bags and its reference.
+// The request is forwarded byte for byte; the answer to a record is success with the bags and its
+// reference (interface 4.4).
 func TestDelayedBagReport(t *testing.T) {
 	t.Parallel()
 	s := common(t)
-	yesterday := today().AddDate(0, 0, -1) // which is no later than the day at any station
+	yesterday := today().AddDate(0, 0, -1) // not after the day at any station
 	day := yesterday.Format(time.DateOnly)
 	expect(t, "POST", s.Process("BSM\n.V/1LZRH\n.F/LX8610/"+ddmmm(yesterday)+"/JFK\n.N/0724620001001\n.P/LATE/ANNAMS\n.L/LATE01\nENDBSM"), 200, processed)
 	body, document := delayedRequest("LX", "0724620001")

@@ -14,7 +14,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// lazy is a service that is started for the first test that asks for it.
+// lazy is a service that is started for the first test that uses it.
 type lazy struct {
 	once    sync.Once
 	service *service.Service
@@ -30,7 +30,7 @@ func (l *lazy) get(t testing.TB) *service.Service {
 	return l.service.For(t)
 }
 
-// withoutRedis returns a service whose Redis has gone.
+// withoutRedis returns a service whose Redis is down.
 func withoutRedis(t testing.TB) *service.Service { return redisless.get(t) }
 
 var redisless = lazy{start: func() *service.Service {
@@ -51,14 +51,14 @@ func startRedis(t service.T) *miniredis.Miniredis {
 		if cmd != "INFO" {
 			return false
 		}
-		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\n") // without a version nobody would start
+		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\n") // without a version the service would not start
 		return true
 	})
 	t.Cleanup(redis.Close)
 	return redis
 }
 
-// withoutKafka returns a service without brokers that anybody could reach.
+// withoutKafka returns a service whose brokers are not reachable.
 func withoutKafka(t testing.TB) *service.Service { return kafkaless.get(t) }
 
 var kafkaless = lazy{start: func() *service.Service {
@@ -156,7 +156,8 @@ func TestKafkaOffAppliesPostsToTheIndexAlone(t *testing.T) {
 	}
 }
 
-// A server that does not answer when the service starts is exit code 3, within half a minute (service §1).
+// If a server does not answer when the service starts, the exit code is 3 within half a minute
+// (service §1).
 func TestServersThatNeverAnswerEndTheStart(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{
