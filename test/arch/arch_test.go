@@ -1,6 +1,6 @@
-// Package arch_test holds the shape of the project to its picture: four rings with imports that point inward only, and
-// every technology named by the few packages that are there to know it. It reads `go list`, so it sees what is
-// compiled, not what is meant.
+// Package arch_test checks the shape of the project: four rings whose imports point inward only,
+// and technologies that only the packages listed here may import. It reads `go list`, so that it
+// sees what is compiled.
 package arch_test
 
 import (
@@ -16,19 +16,20 @@ import (
 
 const module = "bagtrail"
 
-// ring is how far from the text of a message a package is. A package imports its own ring and those inside it.
+// ring is the distance of a package from the text of a message. A package imports its own ring and
+// those inside it.
 type ring int
 
 const (
-	text       ring = iota // parser, the words of the domain, and tools that know neither
-	meaning                // what a message says about bags
-	flow                   // what is done with a message
+	text       ring = iota // parser, the types of the domain, and tools that know neither
+	meaning                // the meaning of messages for bags
+	flow                   // the way of a message
 	technology             // Kafka, HTTP, Redis, files
 	wiring                 // the command
 	tests
 )
 
-// rings gives each package its ring; the longest path that it lies under counts.
+// rings holds the ring of each package. The longest path that contains the package counts.
 var rings = []struct {
 	path string
 	ring ring
@@ -82,7 +83,8 @@ type knower struct {
 	paths   []string
 }
 
-// knowers says which packages may import a library. What is not listed, nobody may.
+// knowers lists the packages that may import a library. No package may import a library that is not
+// listed.
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
@@ -102,7 +104,7 @@ var knowers = []knower{
 	{"github.com/moby/moby/api", []string{"test"}},
 }
 
-// pack is what `go list` says of a package.
+// pack is the output of `go list` for a package.
 type pack struct {
 	ImportPath string
 	Imports    []string
@@ -131,7 +133,7 @@ func list(t *testing.T) []pack {
 	}
 }
 
-// under reports whether path is dir, or lies in it.
+// under reports whether path is dir or below it.
 func under(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // ringOf returns the ring of a package of this module.

@@ -50,7 +50,8 @@ ENDBPM`},
 ENDBPM`},
 }
 
-// A bag history shows every field of interface 2.3 that a message can supply, in the order of its tables.
+// A bag history shows every field of interface 2.3 that a message can supply, in the order of its
+// tables.
 func TestHistoryShowsEveryField(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -339,7 +340,8 @@ func TestCancelledBags(t *testing.T) {
 	settle(t, s, passenger, `{"success":true,"bags":[{"bagtag":"0724420001","passenger_first_name":"ANNA","passenger_last_name":"GONE","rush_bag_indicator":"N"}]}`)
 }
 
-// A bag is unknown while no BSM belongs to it: unknown_bag_flag is "Y" on its events, and absent once a BSM explains it.
+// A bag is unknown while no BSM belongs to it: unknown_bag_flag is "Y" on its events, and absent
+// once a BSM explains it.
 func TestUnknownBagFlag(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -357,7 +359,8 @@ func TestUnknownBagFlag(t *testing.T) {
 		 "flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"8311","airline":"LX"}},`+where["ZRH"]+`}]}`)
 }
 
-// A rush bag re-flights an original: reflighted_info on its event, rushtag on the original, the indicator on itself (rules §3).
+// A rush bag re-flights an original: reflighted_info on its event, rushtag on the original, the
+// indicator on itself (rules §3).
 func TestRushBags(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -388,7 +391,8 @@ func TestRushBags(t *testing.T) {
 	}
 }
 
-// A BPM with a stowage device and no tags positions a container: every bag in it gets the event (rules §2).
+// A BPM with a stowage device and no tags positions a container: every bag in it gets the event
+// (rules §2).
 func TestContainerPositioning(t *testing.T) {
 	t.Parallel()
 	s := common(t)

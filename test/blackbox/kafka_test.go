@@ -211,7 +211,8 @@ func TestRejectsCarryTheDiagnostics(t *testing.T) {
 	}
 }
 
-// An accepted POST is on bim.raw with the time of the POST, a rejected one on bim.rejected with origin http/<id> (service §3).
+// An accepted POST is on bim.raw with the time of the POST, a rejected one on bim.rejected with
+// origin http/<id> (service §3).
 func TestPostsAreOnTheTopics(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -269,7 +270,8 @@ func TestReportsAreOnTheRawTopic(t *testing.T) {
 	}
 }
 
-// bag.events: one CloudEvents 1.0 JSON object an event, key = plate, id a function of the event alone (service §3).
+// bag.events: one CloudEvents 1.0 JSON object an event, key = plate, id a function of the event
+// alone (service §3).
 func TestEventsAreCloudEvents(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -343,7 +345,8 @@ func TestEventsAreCloudEvents(t *testing.T) {
 	consume(t, s, eventsTopic, 1, keyed("0724740009"))
 }
 
-// A record that is delivered twice changes no answer, and a copy under another time within the window makes no event.
+// A record that is delivered twice changes no answer, and a copy under another time within the
+// window makes no event.
 func TestRecordsMayBeDeliveredTwice(t *testing.T) {
 	t.Parallel()
 	s := common(t)

@@ -108,7 +108,8 @@ func TestListsAreOrderedByPlatePNRSurname(t *testing.T) {
 		{"bagtag":"0724520001","passenger_last_name":"D","rush_bag_indicator":"N"},{"bagtag":"0724520002","passenger_last_name":"C","rush_bag_indicator":"N"}]}`)
 }
 
-// Bags for a passenger: bags with that PNR (without case) and a living leg that departs on that day; entries are not wrapped.
+// Bags for a passenger: bags with that PNR (without case) and a living leg that departs on that
+// day; entries are not wrapped.
 func TestBagsForPassengerShowEveryField(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -178,7 +179,8 @@ func TestAFlightIsAskedForByEitherCodeOfItsAirline(t *testing.T) {
 	}
 }
 
-// History, flight and passenger answers show a limited key nothing that is out of its scope (rules §4).
+// History, flight and passenger answers show a limited key nothing that is out of its scope (rules
+// §4).
 func TestAnswersOfALimitedKey(t *testing.T) {
 	t.Parallel()
 	s := common(t)

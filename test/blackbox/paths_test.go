@@ -38,7 +38,8 @@ func all(lists ...[]string) string {
 	return faults(pairs...)
 }
 
-// A missing or blank path segment is reported with its "missing" code, never with the router's own 404 (rules §4).
+// A missing or blank path segment is reported with its "missing" code, never with the router's own
+// 404 (rules §4).
 func TestMissingPathSegmentsAreReportedByTheirCodes(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -221,7 +222,8 @@ func TestEveryParameterFaultIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-// The order of checks: key, then every parameter fault together, then authorisation, then the data (rules §4).
+// The order of checks: key, then every parameter fault together, then authorisation, then the data
+// (rules §4).
 func TestKeyThenParametersThenAuthorisationThenData(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -265,7 +267,8 @@ func TestKeyThenParametersThenAuthorisationThenData(t *testing.T) {
 		failure("SVCDBR005", "Customer Application not authorized to create delayed bag report for the airline"))
 }
 
-// Expired and revoked keys are unknown keys (service §4); X-API-Key is accepted too; a blank key is none.
+// Expired and revoked keys are unknown keys (service §4); X-API-Key is accepted too; a blank key is
+// none.
 func TestKeysAreTakenFromBothHeadersAndEndWhenTheyEnd(t *testing.T) {
 	t.Parallel()
 	s := common(t)

@@ -165,7 +165,8 @@ func TestProcessBIMDoesNotUnpack(t *testing.T) {
 	expect(t, "gzip", got, 400, failure("SVCPRB003", "Raw message missing"))
 }
 
-// Phases B and C report every fault of a message at once, in line order, one entry a code and line (rules §1).
+// Phases B and C report every fault of a message at once, in line order, one entry a code and line
+// (rules §1).
 func TestProcessBIMReportsEveryFaultOfAMessageAtOnce(t *testing.T) {
 	t.Parallel()
 	s := common(t)

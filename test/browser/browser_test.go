@@ -1,6 +1,6 @@
-// Package browser_test drives the pages of the interface with a real browser. It needs Chromium, Node.js and the npm package
-// playwright-core, so it runs only where BAGTRAIL_TEST_CHROMIUM and BAGTRAIL_TEST_NODE_MODULES say where they are;
-// `.ci/run browser` installs them and sets both.
+// Package browser_test uses the pages of the interface in a real browser. It needs Chromium,
+// Node.js and the npm package playwright-core. It is skipped unless BAGTRAIL_TEST_CHROMIUM and
+// BAGTRAIL_TEST_NODE_MODULES name them; `.ci/run browser` installs them and sets both.
 package browser_test
 
 import (

@@ -1,4 +1,5 @@
-// Package budget_test tries what the dearest messages that the limits allow cost a process.
+// Package budget_test checks that the most expensive messages within the limits fit into a small
+// process.
 package budget_test
 
 import (
@@ -24,11 +25,11 @@ var (
 	within   = flag.Duration("within", 10*time.Second, "how long an ordinary message behind one may take until it is found; on a machine that does nothing else a second")
 )
 
-// mebibytes is what the process may have for its data.
+// mebibytes is the memory that the process may use for its data.
 const mebibytes = 256
 
-// A process with 256 MiB takes the dearest messages that the limits allow, in a row and with events, and an ordinary message
-// behind each, in the same partition, is found soon.
+// With 256 MiB, the process accepts the most expensive messages within the limits, in a row and
+// with events. An ordinary message after each, in the same partition, is in the answers soon.
 func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
 	redis, broker := redistest.StartServer(t), startBroker(t)
 	settings := []string{"BAGTRAIL_KAFKA_BROKERS=" + broker, "BAGTRAIL_REDIS_URL=" + redis.URL("")}
@@ -71,7 +72,8 @@ func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
 	t.Logf("resident at most %s, data %s, of %d MiB", ingest.Status("VmHWM"), ingest.Status("VmData"), mebibytes)
 }
 
-// kinds are messages that are dear in one way each: many bags, long texts, many entries, many groups.
+// kinds are messages that are expensive in one way each: many bags, long texts, many entries, many
+// groups.
 var kinds = []struct {
 	name    string
 	message func(random *rand.Rand, day time.Time) string
@@ -104,7 +106,7 @@ func head(day time.Time) string {
 
 func run(first, count int) string { return fmt.Sprintf(".N/0724%06d%03d\r\n", first, count) }
 
-// padded makes a message so long by text that cannot be compressed.
+// padded extends a message to a length with text that cannot be compressed.
 func padded(text string, length int, random *rand.Rand) string {
 	const end = "ENDBSM\r\n"
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyz+-"
@@ -121,7 +123,7 @@ func ordinary(plate string, day time.Time) string {
 
 func ddmmm(day time.Time) string { return strings.ToUpper(day.Format("02Jan")) }
 
-// write writes messages one behind the other into one partition.
+// write writes messages one after the other to one partition.
 func write(t *testing.T, w *kafka.Writer, texts ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

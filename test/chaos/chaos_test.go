@@ -1,12 +1,12 @@
-// Package chaos_test breaks what bagtrail runs on, while messages stream in, and then asks for everything.
+// Package chaos_test breaks the servers and processes of bagtrail while messages stream in, and
+// then asks for everything. Services are processes of the program on a real Kafka and a real Redis.
+// Processes and servers are killed, frozen and restarted. At the end of every test, the content of
+// Kafka is filed into a second index without disturbance. The service must answer every plate,
+// flight and passenger with the same bytes; every rejected message must be on the rejects topic;
+// and no POST that was answered 200 may be missing.
 //
-// Services are processes of the program itself on a real Kafka and a real Redis; processes and servers are killed, frozen
-// and restarted. Every test ends alike: what Kafka holds at the end is filed, undisturbed, into a second index, and the
-// service must answer every plate, flight and passenger byte for byte as that one does; what was rejected is on the
-// rejects topic; and no POST that was answered 200 is missing.
-//
-// The tests print their figures, and need real servers: they run with BAGTRAIL_TEST_REQUIRE_REAL=1 alone, at a size that
-// takes minutes, and at full size with -full.
+// The tests print their figures. They need real servers and run only with
+// BAGTRAIL_TEST_REQUIRE_REAL=1, at a size that takes minutes, or at full size with -full.
 package chaos_test
 
 import (
@@ -26,16 +26,16 @@ var (
 	seed     = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 )
 
-// sizes are how much the tests do.
+// sizes are the sizes of the tests.
 type sizes struct {
-	messages int           // of the stream, where the service is killed
+	messages int           // of the stream during which the service is killed
 	kills    int           // of the service
 	deaths   int           // of each server
-	postRate int           // POSTs a second
-	rate     int           // messages a second of the stream, where its length follows from something else
-	shuffle  time.Duration // of processes that join and leave
+	postRate int           // POSTs per second
+	rate     int           // messages per second of the stream, if something else decides on its length
+	shuffle  time.Duration // how long processes join and leave
 	replayed int           // messages in the log that is replayed
-	checkIn  time.Duration // from one bag of the stream to the next, in its own time: the longer, the more journeys are complete
+	checkIn  time.Duration // from one bag of the stream to the next, in simulated time: the longer, the more journeys are complete
 }
 
 func size() sizes {
@@ -53,7 +53,8 @@ func size() sizes {
 	return s
 }
 
-// allAcked and allMissing count the POSTs of all tests that were answered 200, and those of them that no answer showed.
+// allAcked and allMissing count the POSTs of all tests that were answered 200, and those of them
+// that are missing.
 var allAcked, allMissing int
 
 func TestMain(m *testing.M) {
@@ -64,7 +65,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needsReal skips a test where nobody asked for real servers.
+// needsReal skips a test unless real servers are required.
 func needsReal(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BAGTRAIL_TEST_REQUIRE_REAL") != "1" {

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	frozen = 10 * time.Second // how long a server stands still
-	within = time.Second      // what a caller waits at most for a 503
+	frozen = 10 * time.Second // how long a server is frozen
+	within = time.Second      // most time until a 503
 )
 
-// TestRedisStandsStill: Redis is stopped (SIGSTOP) under load. Callers hear 503 within a second, the group is not shuffled,
-// and all goes on by itself.
+// Redis is stopped (SIGSTOP) under load. Callers get 503 within a second, no process leaves the
+// consumer group, and everything goes on by itself.
 func TestRedisStandsStill(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
@@ -37,7 +37,7 @@ func TestRedisStandsStill(t *testing.T) {
 	}
 }
 
-// TestKafkaStandsStill: Kafka is stopped. POSTs are answered 503 within a second, queries go on.
+// Kafka is stopped. POSTs are answered 503 within a second, queries go on.
 func TestKafkaStandsStill(t *testing.T) {
 	needsReal(t)
 	broker := servers.PrivateKafka(t, servers.Kafka4)
@@ -48,7 +48,7 @@ func TestKafkaStandsStill(t *testing.T) {
 	f.names(t, "kafka")
 }
 
-// freeze is what was seen while a server stood still.
+// freeze holds what was observed while a server was frozen.
 type freeze struct {
 	mu    sync.Mutex
 	seen  map[string][]answer // by kind of request
@@ -61,11 +61,12 @@ type answer struct {
 	took   time.Duration
 }
 
-// freeze stops a server under load, asks meanwhile, lets it go on, and waits until everything is well again.
+// freeze freezes a server under load, sends requests meanwhile, and waits until everything works
+// again.
 func (w *world) freeze(server *program.Process) *freeze {
 	w.t.Helper()
 	n := size()
-	s := w.start("serve", "BAGTRAIL_LOG_LEVEL=info") // which tells when the group is joined
+	s := w.start("serve", "BAGTRAIL_LOG_LEVEL=info") // logs when the process joins the group
 	watch := w.watchGroup()
 	w.startStream(n.rate).flow()
 	w.startPosts(n.postRate, s)
@@ -94,7 +95,7 @@ func (w *world) freeze(server *program.Process) *freeze {
 
 func joins(s *service.Service) int { return strings.Count(s.Log(), "joined the consumer group") }
 
-// ask sends requests of each kind one after the other for as long as the server stands still.
+// ask sends requests of each kind, one after the other, while the server is frozen.
 func (f *freeze) ask(w *world, s *service.Service) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), frozen)
 	defer cancel()
@@ -135,7 +136,7 @@ func (f *freeze) ask(w *world, s *service.Service) {
 	wg.Wait()
 }
 
-// any is the plate of a message that was taken.
+// any returns the plate of a message that was accepted.
 func (p *posts) any() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,15 +146,15 @@ func (p *posts) any() string {
 	return p.acked[len(p.acked)-1].plate
 }
 
-// own is a message that is in no feed.
+// own returns a message that is in no feed.
 func own(n int) []byte {
 	text := "BSM\r\n.V/1LZRH\r\n.F/LX8999/14MAR/JFK\r\n.N/" + strconv.Itoa(1724000000+n) + "001\r\nENDBSM\r\n"
-	body, _ := json.Marshal(map[string]string{"bim_message": text}) // a string can be written
+	body, _ := json.Marshal(map[string]string{"bim_message": text}) // a string can always be encoded
 	return body
 }
 
-// expect checks that every request of a kind had that answer, in time. Where many things share a machine, what it takes
-// itself is allowed for: as long as the slowest answer that asks nobody. At full size it has nothing else to do.
+// expect checks that every request of a kind had that answer in time. Unless the tests run at full
+// size, other work on the machine may add as much as the slowest answer that needs no server.
 func (f *freeze) expect(t *testing.T, kind string, status int) {
 	t.Helper()
 	var slowest, machine time.Duration
@@ -181,7 +182,7 @@ func (f *freeze) expect(t *testing.T, kind string, status int) {
 	}
 }
 
-// names checks that /readyz said which part is missing, once it had noticed.
+// names checks that /readyz named the missing part, once it had noticed.
 func (f *freeze) names(t *testing.T, part string) {
 	t.Helper()
 	last := f.ready[len(f.ready)-1]
@@ -191,7 +192,7 @@ func (f *freeze) names(t *testing.T, part string) {
 	t.Logf("/readyz meanwhile: %s", strings.TrimSpace(last))
 }
 
-// recovers waits until the service is ready and takes a POST.
+// recovers waits until the service is ready and accepts a POST.
 func (w *world) recovers(s *service.Service) {
 	w.t.Helper()
 	began, c, n := time.Now(), newCaller(), 0

@@ -10,7 +10,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// TestProcessesJoinAndLeave: two to four ingest processes share sixteen partitions; every two seconds one comes or goes.
+// Two to four ingest processes share sixteen partitions. Every two seconds one comes or goes.
 func TestProcessesJoinAndLeave(t *testing.T) {
 	needsReal(t)
 	n := size()
@@ -48,7 +48,7 @@ func TestProcessesJoinAndLeave(t *testing.T) {
 	w.verify(api)
 }
 
-// crew is the ingest processes at work.
+// crew holds the running ingest processes.
 type crew struct {
 	w       *world
 	at      []*service.Service
@@ -58,14 +58,14 @@ type crew struct {
 	again   float64
 }
 
-// join starts a process; it joins when it can.
+// join starts a process, without waiting.
 func (c *crew) join() {
 	s := c.w.process("ingest")
 	s.Launch()
 	c.at = append(c.at, s)
 }
 
-// leave has a process end in good order, meanwhile the others go on.
+// leave ends a process with a drain, while the others go on.
 func (c *crew) leave(i int) {
 	s := c.at[i]
 	c.at = append(c.at[:i], c.at[i+1:]...)

@@ -10,7 +10,7 @@ import (
 	"bagtrail/test/servers/program"
 )
 
-// TestServiceKilled: the service dies as by kill -9, again and again, while messages stream in.
+// The service is killed again and again while messages stream in.
 func TestServiceKilled(t *testing.T) {
 	needsReal(t)
 	n := size()
@@ -18,7 +18,7 @@ func TestServiceKilled(t *testing.T) {
 	s := w.start("serve")
 	watch := w.watchGroup()
 	each := n.messages / n.kills
-	stream := w.startStream(max(each/4, 20)) // longer than a restart takes: it streams in whatever moment the service dies
+	stream := w.startStream(max(each/4, 20)) // longer than a restart takes, so that the stream flows at any time of a kill
 	w.startPosts(n.postRate, s)
 	random := rand.New(rand.NewPCG(*seed, 1))
 	began := time.Now()
@@ -37,7 +37,8 @@ func TestServiceKilled(t *testing.T) {
 	w.verify(s)
 }
 
-// aMoment waits for a moment at which to kill: three times of four while the group commits, else at any time of the start.
+// aMoment waits for a time to kill: in three of four cases while the group commits, else at any
+// time of the start.
 func (w *world) aMoment(random *rand.Rand, watch *watch) {
 	if random.IntN(4) > 0 {
 		was := watch.sum()
@@ -46,7 +47,7 @@ func (w *world) aMoment(random *rand.Rand, watch *watch) {
 	rest(w.t.Context(), time.Duration(random.Int64N(int64(2*time.Second))))
 }
 
-// TestBrokerKilled: the one broker dies and comes back.
+// The only broker is killed and comes back.
 func TestBrokerKilled(t *testing.T) {
 	needsReal(t)
 	kafka := servers.PrivateKafka(t, servers.Kafka4)
@@ -54,7 +55,7 @@ func TestBrokerKilled(t *testing.T) {
 	w.serverKilled(kafka)
 }
 
-// TestRedisKilled: a Redis with an append-only file, written to disk every second, dies and comes back.
+// A Redis with an append-only file, written to disk every second, is killed and comes back.
 func TestRedisKilled(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
@@ -62,7 +63,7 @@ func TestRedisKilled(t *testing.T) {
 	w.serverKilled(index)
 }
 
-// serverKilled kills a server again and again under load, and lets it come back.
+// serverKilled kills a server again and again under load, and restarts it.
 func (w *world) serverKilled(server *program.Process) {
 	w.t.Helper()
 	n := size()

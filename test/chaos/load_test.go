@@ -18,11 +18,11 @@ import (
 	"bagtrail/test/service"
 )
 
-// begin is when the journeys of the stream begin. Their records carry these times.
+// begin is when the journeys of the stream begin. Their records have these times.
 var begin = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 
-// stream sends the feed of an airline group to the raw topic, with malformed messages among it. It stops when it has used up
-// what it may send, and goes on when it is allowed more.
+// stream sends the simulated feed, with malformed messages, to the raw topic. It stops when it has
+// sent as many messages as are allowed, and goes on when more are allowed.
 type stream struct {
 	allowed atomic.Int64
 	sent    atomic.Int64
@@ -31,7 +31,7 @@ type stream struct {
 	done    chan struct{}
 }
 
-// startStream begins to send rate messages a second.
+// startStream starts a stream of rate messages per second.
 func (w *world) startStream(rate int) *stream {
 	w.t.Helper()
 	next, stop := iter.Pull(feed(w, simulate.Options{
@@ -55,7 +55,7 @@ func (w *world) startStream(rate int) *stream {
 	return s
 }
 
-// feed is the simulator's.
+// feed returns a simulated feed.
 func feed(w *world, opt simulate.Options) iter.Seq[simulate.Message] {
 	w.t.Helper()
 	seq, err := simulate.Generate(opt, nil)
@@ -80,7 +80,7 @@ func (s *stream) run(ctx context.Context, writer *kafka.Writer, next func() (sim
 		}
 		for len(records) > 0 && ctx.Err() == nil {
 			if err := writer.WriteMessages(ctx, records...); err != nil {
-				s.retries.Add(1) // some may be written twice: the same message is one
+				s.retries.Add(1) // some may be written twice; a repeated message counts once
 				rest(ctx, beat)
 				continue
 			}
@@ -95,13 +95,13 @@ func (s *stream) run(ctx context.Context, writer *kafka.Writer, next func() (sim
 	}
 }
 
-// allow lets the stream send n messages more.
+// allow lets the stream send n more messages.
 func (s *stream) allow(n int) { s.allowed.Add(int64(n)) }
 
 // flow lets the stream send until it is stopped.
 func (s *stream) flow() { s.allowed.Store(1 << 60) }
 
-// finish waits until all is sent that may be.
+// finish waits until the stream has sent all that is allowed.
 func (s *stream) finish(w *world) {
 	w.t.Helper()
 	if !until(w.t.Context(), 20*time.Minute, beat, func(context.Context) bool { return s.sent.Load() >= s.allowed.Load() }) {
@@ -115,7 +115,7 @@ func (s *stream) stop() {
 	<-s.done
 }
 
-// posts are what was posted.
+// posts sends messages by POST and counts the answers.
 type posts struct {
 	mu    sync.Mutex
 	acked []acked
@@ -132,11 +132,11 @@ type posts struct {
 // acked is a message whose POST was answered 200.
 type acked struct{ plate, text string }
 
-// callers is how many POSTs are under way at once.
+// callers is the number of concurrent POSTs.
 const callers = 4
 
-// startPosts posts rate messages a second, to the processes in turn, as a load balancer does: a connection that is refused
-// goes to the next process, 503 is asked again after a pause.
+// startPosts posts rate messages per second to the processes in turn, as a load balancer does. If a
+// process refuses the connection, the next one is tried; after 503 the message is sent again.
 func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 	w.t.Helper()
 	next, stop := iter.Pull(feed(w, simulate.Options{
@@ -156,7 +156,7 @@ func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 				return
 			}
 			if m.Plate == "" || m.Code != "" {
-				continue // of a container, which no bag may be in
+				continue // about a container, which may hold no bag
 			}
 			select {
 			case <-ctx.Done():
@@ -184,11 +184,11 @@ func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 	return p
 }
 
-// post tries until the message is taken.
+// post repeats a message until it is accepted.
 func (p *posts) post(ctx context.Context, c *caller, m simulate.Message, to []*service.Service) {
 	body, err := json.Marshal(map[string]string{"bim_message": m.Text})
 	if err != nil {
-		panic(err) // a string can be written
+		panic(err) // a string can always be encoded
 	}
 	for ctx.Err() == nil {
 		c.turn++
@@ -227,13 +227,13 @@ func (p *posts) took(d time.Duration, status int) {
 	}
 }
 
-// stop ends the posting; posts that are not taken yet are given up.
+// stop ends the posting. Messages that are not accepted yet are dropped.
 func (p *posts) stop() {
 	p.end()
 	p.wg.Wait()
 }
 
-// noConnection tells whether a request failed before anything of it was sent.
+// noConnection reports whether a request failed before any part of it was sent.
 func noConnection(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
@@ -260,7 +260,7 @@ func (c *caller) ask(method, url string, body []byte) (status int, text string, 
 	}
 	req.Header["api_key"] = []string{service.DevelopmentKey}
 	req.Header.Set("Content-Type", "application/json")
-	// Sending again is safe, so a client may do so where an idle connection turns out to be closed.
+	// Sending again is safe, so a client may do so if an idle connection turns out to be closed.
 	req.Header["Idempotency-Key"] = []string{}
 	res, err := c.client.Do(req)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"bagtrail/test/service"
 )
 
-// TestEverythingIsRebuiltFromTheLog: Redis is emptied, and bagtrail replay fills it again; the replay is interrupted in the
-// middle (SIGINT), and goes on from the positions that it printed.
+// Redis is emptied, and bagtrail replay fills it again. The replay is interrupted (SIGINT), and
+// goes on from the positions that it printed.
 func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	needsReal(t)
 	n := size()
 	index := redis(t)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
 	s := w.start("serve")
-	stream := w.startStream(n.replayed) // in a second, if it could
+	stream := w.startStream(n.replayed) // in one second, if possible
 	stream.allow(n.replayed)
 	w.startPosts(n.postRate, s)
 	stream.finish(w)
@@ -36,8 +36,8 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	w.verify(s)
 }
 
-// TestMasterKilled: a master of the cluster dies and its replica takes over, which may lose what was acknowledged last: the
-// log is replayed from before.
+// A master of the cluster is killed and its replica takes over, which may lose the last
+// acknowledged writes. The log is replayed from an earlier time.
 func TestMasterKilled(t *testing.T) {
 	needsReal(t)
 	n := size()
@@ -52,12 +52,13 @@ func TestMasterKilled(t *testing.T) {
 		w.aMoment(random, watch)
 		before := time.Now().Add(-10 * time.Second)
 		w.killMaster(cluster, watch)
-		w.replay("--from", before.UTC().Format(time.RFC3339)) // of POSTs
+		w.replay("--from", before.UTC().Format(time.RFC3339)) // the time of POSTs
 	}
 	w.stream.stop()
 	w.posts.stop()
 	w.caughtUp(2 * time.Minute)
-	// The records of the stream carry the times of its journeys: nothing but the beginning is surely before the death.
+	// The records of the stream have the times of its journeys: only the beginning is certainly
+	// before the kill.
 	began := time.Now()
 	w.replay()
 	t.Logf("cluster: %d messages by Kafka, replayed in %v", w.stream.sent.Load(), time.Since(began).Round(10*time.Millisecond))
@@ -65,7 +66,8 @@ func TestMasterKilled(t *testing.T) {
 	w.verify(s)
 }
 
-// killMaster kills a master under load, waits for its replica to take over, and brings the lost one back.
+// killMaster kills a master under load, waits for its replica to take over, and restarts the killed
+// one.
 func (w *world) killMaster(cluster *program.Cluster, watch *watch) {
 	w.t.Helper()
 	ctx := servers.Context(w.t)
@@ -102,17 +104,17 @@ func (w *world) replay(args ...string) {
 	}
 }
 
-// positions are in what an interrupted replay says.
+// positions matches the positions that an interrupted replay prints.
 var positions = regexp.MustCompile(`--from ([0-9:,]+)`)
 
-// startUp is how long a replay takes before it reads the first message, or longer.
+// startUp is how long a replay takes at least until it reads the first message.
 const startUp = 400 * time.Millisecond
 
-// replayInterrupted runs bagtrail replay, stops it at random moments by SIGINT, and has it go on from where it was; in the
-// end it lets it finish. It returns how often a replay was stopped in the middle.
+// replayInterrupted runs bagtrail replay, stops it at random times by SIGINT, continues from its
+// positions, and at last lets it finish. It returns the number of interruptions.
 func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
 	w.t.Helper()
-	took := time.Duration(size().replayed) * 4 * time.Microsecond // in the middle of a third of the log
+	took := time.Duration(size().replayed) * 4 * time.Microsecond // within a third of the log
 	from := "earliest"
 	for range 20 {
 		s := service.New(w.t, []string{"replay", "--from", from}, w.settings()...)
@@ -126,7 +128,7 @@ func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
 		case code <= 1 && found == nil:
 			return interruptions
 		case found == nil && code == 3:
-			continue // stopped before it had begun
+			continue // it was stopped before it began
 		case found == nil:
 			w.t.Fatalf("replay --from %s: exit code %d, and no positions:\n%s", from, code, s.Log())
 		}

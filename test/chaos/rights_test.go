@@ -17,7 +17,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// TestLeastPrivilege runs the processes with the rights that docs/operations.md names, line by line, and no others.
+// The processes run with exactly the rights that docs/operations.md lists.
 func TestLeastPrivilege(t *testing.T) {
 	needsReal(t)
 	lines := operations(t)
@@ -36,7 +36,7 @@ func TestLeastPrivilege(t *testing.T) {
 		"BAGTRAIL_KAFKA_BROKERS=" + broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=" + program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD=" + program.Password,
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_GROUP=bagtrail",
-		"BAGTRAIL_RETENTION=15m", "BAGTRAIL_LOG_LEVEL=info", // the sweeper is at work every five seconds
+		"BAGTRAIL_RETENTION=15m", "BAGTRAIL_LOG_LEVEL=info", // the sweeper runs every five seconds
 	}
 	ingest, api := w.start("ingest", as...), w.start("api", as...)
 	stream := w.startStream(500)
@@ -91,7 +91,7 @@ func linesWith(t *testing.T, lines []string, prefix string) (found []string) {
 	return found
 }
 
-// grant does what lines of kafka-acls.sh do.
+// grant grants the rights in lines of kafka-acls.sh.
 func (w *world) grant(lines []string) {
 	w.t.Helper()
 	operations := map[string]kafka.ACLOperationType{
@@ -130,7 +130,7 @@ func (w *world) grant(lines []string) {
 	}
 }
 
-// denied are the commands that the user of a Redis was not allowed.
+// denied returns the commands that the user of a Redis was not allowed.
 func (w *world) denied(addr string) (commands []string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)

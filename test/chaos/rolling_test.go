@@ -11,10 +11,10 @@ import (
 	"bagtrail/test/service"
 )
 
-// TestRollingRestart: three api and three ingest processes are restarted one after the other under load.
-//
-// Callers do as a load balancer does: they use the processes in turn, and where one refuses the connection ask the next. Any
-// answer other than 200 and 503, and a connection that is cut before the answer, is a failure.
+// Three api and three ingest processes are restarted one after the other under load. Callers act as
+// a load balancer does: they use the processes in turn, and ask the next one if a connection is
+// refused. Any answer other than 200 and 503 is a failure, and so is a connection that is cut
+// before the answer.
 func TestRollingRestart(t *testing.T) {
 	needsReal(t)
 	n := size()
@@ -49,8 +49,8 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("rolling restart: %d messages by Kafka; queries: %d answered 200, %d times 503, %d times a process refused the connection, %d were cut, %d other answers; POSTs: %d times a process refused the connection, %d were cut",
 		w.stream.sent.Load(), queries.good.Load(), queries.refused.Load(), queries.unheard.Load(), queries.cut.Load(), queries.wrong.Load(),
 		w.posts.unheard.Load(), w.posts.cut.Load())
-	// Where many things share a machine one pause may be its own; but none may be as long as a session that has to time
-	// out. At full size it has nothing else to do.
+	// Unless the tests run at full size, other work on the machine may cause one long pause. But no
+	// pause may be as long as a session timeout.
 	slices.Sort(pauses)
 	median, longest := pauses[len(pauses)/2], pauses[len(pauses)-1]
 	if median > within+usual || longest > session || *full && longest > within {
@@ -63,10 +63,12 @@ func TestRollingRestart(t *testing.T) {
 	w.verify(apis[0])
 }
 
-// session is less than what a process that left without a word keeps its partitions.
+// session is less than the session timeout, for which a process that ended without leaving the
+// group keeps its partitions.
 const session = 5 * time.Second
 
-// restartIngest restarts a process and returns how long a partition stood still when it left, and when it came.
+// restartIngest restarts a process. It returns how long a partition was not read when it left and
+// when it came.
 func (w *world) restartIngest(s *service.Service, watch *watch) []time.Duration {
 	w.t.Helper()
 	watch.longest()
@@ -83,7 +85,7 @@ func (w *world) restartIngest(s *service.Service, watch *watch) []time.Duration 
 	return []time.Duration{left, came}
 }
 
-// queries asks histories all the time.
+// queries asks for histories all the time.
 type queries struct {
 	good, refused, unheard, cut, wrong atomic.Int64
 	end, ended                         chan struct{}

@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// ends are the offsets behind the last record of each partition.
+// ends returns the offset after the last record of each partition.
 func (w *world) ends(ctx context.Context, topic string) ([]int64, error) {
 	meta, err := w.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *world) ends(ctx context.Context, topic string) ([]int64, error) {
 	return ends, nil
 }
 
-// endsNow is ends of a topic that may be so new that not all of the broker knows it.
+// endsNow is ends for a topic that is so new that parts of the broker do not know it.
 func (w *world) endsNow(topic string) (ends []int64) {
 	w.t.Helper()
 	var err error
@@ -46,7 +46,7 @@ func (w *world) endsNow(topic string) (ends []int64) {
 	return ends
 }
 
-// committed are the offsets that the group has committed on the raw topic, -1 where none.
+// committed returns the offsets that the group has committed on the raw topic, -1 if none.
 func (w *world) committed(ctx context.Context, partitions int) ([]int64, error) {
 	ask := make([]int, partitions)
 	for p := range ask {
@@ -69,7 +69,8 @@ func (w *world) committed(ctx context.Context, partitions int) ([]int64, error) 
 	return offsets, nil
 }
 
-// read calls each with every record of a topic as it stands, partition by partition. It uses nothing of the program.
+// read calls each with every record of a topic, partition by partition. It uses no code of the
+// program.
 func (w *world) read(topic string, each func(kafka.Message)) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Minute)
@@ -102,7 +103,7 @@ func readPartition(ctx context.Context, broker, topic string, partition int, end
 		for offset < end {
 			m, err := batch.ReadMessage()
 			if err != nil {
-				break // the end of this fetch; a broken one shows when it is closed
+				break // the end of this fetch; closing it reports an error
 			}
 			m.Topic, m.Partition = topic, partition
 			offset = m.Offset + 1
@@ -115,19 +116,19 @@ func readPartition(ctx context.Context, broker, topic string, partition int, end
 	return nil
 }
 
-// watch follows what the group commits.
+// watch observes the commits of the group.
 type watch struct {
 	mu     sync.Mutex
-	last   []int64       // by partition: the highest offset seen
-	moved  []time.Time   // when it was first seen
-	gap    time.Duration // the longest between two commits of a partition
+	last   []int64       // by partition: the highest committed offset
+	moved  []time.Time   // when that was committed
+	gap    time.Duration // longest time between two commits of a partition
 	looks  int
 	back   []string // offsets that went back
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// watchGroup looks at the committed offsets all the time, until it is stopped.
+// watchGroup reads the committed offsets all the time, until it is stopped.
 func (w *world) watchGroup() *watch {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -156,7 +157,7 @@ func (watch *watch) see(now []int64) {
 	defer watch.mu.Unlock()
 	watch.looks++
 	for p, offset := range now {
-		offset = max(0, offset) // nothing is committed yet
+		offset = max(0, offset) // no commit yet
 		switch {
 		case offset < watch.last[p]:
 			watch.back = append(watch.back, fmt.Sprintf("partition %d: %d, was %d", p, offset, watch.last[p]))
@@ -169,7 +170,7 @@ func (watch *watch) see(now []int64) {
 	}
 }
 
-// sum is how many records have been committed.
+// sum returns the number of committed records.
 func (watch *watch) sum() (sum int64) {
 	watch.mu.Lock()
 	defer watch.mu.Unlock()
@@ -179,7 +180,8 @@ func (watch *watch) sum() (sum int64) {
 	return sum
 }
 
-// longest is the longest that a partition has stood still since longest was last called, between two commits.
+// longest returns the longest time between two commits of a partition since longest was last
+// called.
 func (watch *watch) longest() time.Duration {
 	watch.mu.Lock()
 	defer watch.mu.Unlock()
@@ -198,7 +200,7 @@ func (watch *watch) stop() {
 	<-watch.done
 }
 
-// check ends the watch, and fails the test where an offset went back.
+// check ends the watch, and fails the test if an offset went back.
 func (w *world) check(watch *watch) {
 	w.t.Helper()
 	watch.stop()

@@ -32,19 +32,20 @@ import (
 	"bagtrail/test/service"
 )
 
-// undisturbed is an index in which every message of the raw topic was filed once, by one process, on a Redis of its own.
+// undisturbed is an index into which one process has filed every message of the raw topic once, on
+// a Redis of its own.
 type undisturbed struct {
 	airports  *airport.Library
 	site      *web.Site
 	records   int
 	rejected  map[string]bool // origins
 	accepted  int
-	texts     map[string]bool            // of what was posted, as the log has it
-	questions map[string]bool            // targets of all queries that the messages can answer
-	days      map[string]map[string]bool // by plate: of its flights
+	texts     map[string]bool            // texts of POSTs, as the log has them
+	questions map[string]bool            // targets of all queries that the messages suggest
+	days      map[string]map[string]bool // days of its flights, by plate
 }
 
-// undisturbed files what the raw topic holds.
+// undisturbed files the content of the raw topic.
 func (w *world) undisturbed() *undisturbed {
 	w.t.Helper()
 	store, err := bagstore.Open(redistest.Open(w.t, "redis://"+servers.PrivateRedis(w.t, durable...).Addr), bagstore.Config{Retention: kept, Now: time.Now})
@@ -86,7 +87,7 @@ func (w *world) undisturbed() *undisturbed {
 	return u
 }
 
-// envelope reads a record of the raw topic as the contract has it.
+// envelope returns the envelope of a record of the raw topic.
 func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
 	u.records++
 	e := ingestor.Envelope{
@@ -106,7 +107,7 @@ func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
 	return e
 }
 
-// note keeps what the message can be asked for.
+// note keeps the queries that a message suggests.
 func (u *undisturbed) note(e ingestor.Envelope, o *ingestor.Outcome) {
 	if o.Verdict == ingestor.Rejected {
 		u.rejected[e.Origin] = true
@@ -132,7 +133,7 @@ func (u *undisturbed) note(e ingestor.Envelope, o *ingestor.Outcome) {
 	}
 }
 
-// askFlight asks for a flight where the message was sent, and where it was going.
+// askFlight notes queries for a flight at the airport of the message and at its destination.
 func (u *undisturbed) askFlight(m *parser.Message, f bag.Flight, day string) {
 	for _, at := range [...]string{m.Version.Airport, m.Groups[0].Outbound.Airport} {
 		if at == "" {
@@ -152,7 +153,7 @@ func (u *undisturbed) answer(target string) (int, string) {
 	return answer.Code, answer.Body.String()
 }
 
-// verify asks a service for everything, and compares: the end of every test.
+// verify asks a service for everything and compares the answers, at the end of every test.
 func (w *world) verify(s *service.Service) {
 	w.t.Helper()
 	began := time.Now()
@@ -167,7 +168,7 @@ func (w *world) verify(s *service.Service) {
 	w.t.Logf("verified in %v", time.Since(began).Round(time.Second))
 }
 
-// compare asks both for everything, and returns the messages that the histories of the service showed.
+// compare asks both for everything. It returns the messages in the histories of the service.
 func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bool) {
 	w.t.Helper()
 	var (
@@ -216,7 +217,7 @@ func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bo
 	return shown
 }
 
-// noteShown keeps the messages in a history.
+// noteShown keeps the messages of a history.
 func noteShown(shown map[string]bool, history string) {
 	const member = `"raw_bim_msg":`
 	for {
@@ -261,7 +262,8 @@ func (w *world) verifyPosts(u *undisturbed, shown map[string]bool) {
 	}
 }
 
-// verifyRejects compares the rejects topic: one reject for each message that is to be rejected, by its origin.
+// verifyRejects compares the rejects topic: one record for each message to be rejected, by its
+// origin.
 func (w *world) verifyRejects(u *undisturbed) {
 	w.t.Helper()
 	found := make(map[string]int)
@@ -288,7 +290,7 @@ func (w *world) verifyRejects(u *undisturbed) {
 		u.records, u.accepted, len(u.rejected), len(found), records)
 }
 
-// verifyEvents reads the events topic: an event that comes again has its id, and says the same of itself.
+// verifyEvents reads the events topic: a repeated event has the same id and the same content.
 func (w *world) verifyEvents(u *undisturbed) {
 	w.t.Helper()
 	records, without := 0, 0

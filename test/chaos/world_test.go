@@ -13,12 +13,12 @@ import (
 	"bagtrail/test/service"
 )
 
-// world is what a test runs its services on: topics and a group of its own in a Kafka, and a Redis.
+// world holds the servers of a test: a Redis, and topics and a group of its own in a Kafka.
 type world struct {
 	t      *testing.T
 	broker string
 	redis  string // as BAGTRAIL_REDIS_URL
-	name   string // of the raw topic and the group; the others' begin with it
+	name   string // of the raw topic and the group; prefix of the names of the other topics
 	client *kafka.Client
 	stream *stream
 	posts  *posts
@@ -32,10 +32,10 @@ func newWorld(t *testing.T, broker, redis string) *world {
 	return w
 }
 
-// durable are the settings of a Redis that has again what it has acknowledged, when it was killed.
+// durable are the settings of a Redis that keeps acknowledged writes when it is killed.
 var durable = []string{"appendonly yes", "appendfsync everysec", "maxmemory-policy noeviction", "hash-max-listpack-value 1024"}
 
-// redis starts a Redis that the test may do anything to.
+// redis starts a Redis for this test alone.
 func redis(t *testing.T) *program.Process {
 	t.Helper()
 	return servers.PrivateRedis(t, durable...)
@@ -44,7 +44,7 @@ func redis(t *testing.T) *program.Process {
 func (w *world) rejects() string { return w.name + ".rejected" }
 func (w *world) events() string  { return w.name + ".events" }
 
-// settings point a process to the world.
+// settings returns the settings for a process on these servers.
 func (w *world) settings() []string {
 	return []string{
 		"BAGTRAIL_REDIS_URL=" + w.redis,
@@ -53,7 +53,7 @@ func (w *world) settings() []string {
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + w.rejects(),
 		"BAGTRAIL_KAFKA_EVENTS_TOPIC=" + w.events(),
 		"BAGTRAIL_KAFKA_GROUP=" + w.name,
-		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // fixed dates never grow too old
+		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // so that fixed dates are never too old
 		"BAGTRAIL_LOG_LEVEL=warn",
 	}
 }
@@ -61,7 +61,7 @@ func (w *world) settings() []string {
 // kept is the retention.
 const kept = 100 * 365 * 24 * time.Hour
 
-// process prepares a process of the program without starting it; more are settings.
+// process prepares a process of the program without starting it. more are additional settings.
 func (w *world) process(command string, more ...string) *service.Service {
 	w.t.Helper()
 	return service.New(w.t, []string{command}, append(w.settings(), more...)...)
@@ -75,12 +75,12 @@ func (w *world) start(command string, more ...string) *service.Service {
 	return s
 }
 
-// createTopic makes the raw topic with so many partitions, before a process does.
+// createTopic creates the raw topic with that many partitions, before a process does.
 func (w *world) createTopic(partitions int) {
 	w.t.Helper()
 	res, err := w.client.CreateTopics(servers.Context(w.t), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
 		Topic: w.name, NumPartitions: partitions, ReplicationFactor: 1,
-		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "retention.ms", ConfigValue: "-1"}}, // records carry old times
+		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "retention.ms", ConfigValue: "-1"}}, // records have old timestamps
 	}}})
 	if err == nil {
 		err = res.Errors[w.name]
@@ -103,7 +103,7 @@ func (w *world) caughtUp(patience time.Duration) {
 	}
 }
 
-// lag is how many records of the raw topic the group has not committed.
+// lag returns the number of records of the raw topic that the group has not committed.
 func (w *world) lag(ctx context.Context) (int64, error) {
 	ends, err := w.ends(ctx, w.name)
 	if err != nil {
@@ -120,10 +120,10 @@ func (w *world) lag(ctx context.Context) (int64, error) {
 	return lag, nil
 }
 
-// ready reads /readyz: its status, and its text.
+// ready returns status and text of /readyz.
 func ready(s *service.Service) (int, string) { return s.TryGet(s.Ops + "/readyz") }
 
-// until asks again and again until the condition holds; false when patience or ctx is over.
+// until repeats the condition until it is true. It returns false when patience or ctx is over.
 func until(ctx context.Context, patience, pause time.Duration, condition func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -137,7 +137,7 @@ func until(ctx context.Context, patience, pause time.Duration, condition func(co
 	}
 }
 
-// rest waits; false where ctx ended first.
+// rest waits. It returns false if ctx ends first.
 func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,5 +1,6 @@
-// Package contract_test holds the documents that a running service serves to tools that others wrote: linters, and generators of
-// clients. `.ci/run lint clients` installs these and runs the tests; without them the tests are skipped.
+// Package contract_test checks the documents that a running service serves with tools of others:
+// linters, and generators of clients. `.ci/run lint clients` installs these and runs the tests;
+// without them the tests are skipped.
 package contract_test
 
 import (
@@ -14,7 +15,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// setting returns a variable that says where a tool is, or skips the test.
+// setting returns the variable with the path of a tool, or skips the test.
 func setting(t *testing.T, name string) string {
 	t.Helper()
 	value := os.Getenv(name)
@@ -24,7 +25,7 @@ func setting(t *testing.T, name string) string {
 	return value
 }
 
-// run runs a program in a folder, with further variables.
+// run runs a program in a folder, with additional variables.
 func run(t *testing.T, dir string, env []string, program string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -48,7 +49,7 @@ func save(t *testing.T, s *service.Service, dir, document string) {
 	}
 }
 
-// here returns a file of this folder.
+// here returns the path of a file of this folder.
 func here(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(name)
@@ -65,12 +66,12 @@ func TestDocumentsPassTheLintersOfOthers(t *testing.T) {
 	for _, document := range documents {
 		save(t, s, dir, document)
 	}
-	quiet := []string{"REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true"} // it asks nobody
+	quiet := []string{"REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true"} // no requests to the vendor
 	run(t, dir, quiet, filepath.Join(linters, "redocly"), append([]string{"lint", "--config", here(t, "redocly.yaml")}, documents...)...)
 	run(t, dir, nil, filepath.Join(linters, "spectral"), append([]string{"lint", "--fail-severity=hint", "--ruleset", here(t, "spectral.yaml")}, documents...)...)
 }
 
-// TestGeneratedClientsCallEveryOperation makes the clients in .cache, where they can be looked at afterwards.
+// It writes the clients to .cache, where they can be read afterwards.
 func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	generators := filepath.SplitList(setting(t, "BAGTRAIL_TEST_GENERATORS"))
 	python, tsc := setting(t, "BAGTRAIL_TEST_PYTHON"), setting(t, "BAGTRAIL_TEST_TSC")
@@ -97,7 +98,7 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 			generate("typescript-fetch", "generated")
 			text, err := os.ReadFile("client.ts")
 			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, "client.ts"), text, 0o600) // beside what it imports
+				err = os.WriteFile(filepath.Join(dir, "client.ts"), text, 0o600) // beside the files that it imports
 			}
 			if err != nil {
 				t.Fatal(err)

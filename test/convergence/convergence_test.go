@@ -1,9 +1,9 @@
-// Package convergence_test shows that answers are a function of the set of messages, each with its received time and its
-// position in the log: journeys are delivered in permuted orders, again and again, through the Kafka door and the HTTP
-// door, and all three queries must answer byte for byte the same.
-//
-// Received times are kept: by the record timestamp at the one door, by an injected clock at the other. So are positions:
-// they are those of the records in the topic that the Kafka door reads; the log behind the HTTP door tells the same ones.
+// Package convergence_test checks that answers depend only on the set of messages, each with its
+// received time and its position in the log. It delivers journeys in many orders through the Kafka
+// door and the HTTP door; all three queries must give the same answers, byte for byte. Received
+// times are kept: by the record's timestamp at the Kafka door, by an injected clock at the HTTP
+// door. Positions are kept too: they are those of the records in the topic, and the log behind the
+// HTTP door returns the same.
 package convergence_test
 
 import (
@@ -49,21 +49,21 @@ var (
 	seed     = flag.Uint64("seed", 1, "seed of the first world")
 )
 
-// journeysAWorld is how many journeys share plates, flights and passengers.
+// journeysAWorld is the number of journeys that share plates, flights and passengers.
 const journeysAWorld = 25
 
-// service is the whole service over an index of its own, without its process.
+// service is the service without its process, over an index of its own.
 type service struct {
 	site  *web.Site
 	conf  ingestor.Config // of its Acceptors
 	clock time.Time       // of the HTTP door
-	log   log             // behind the HTTP door
+	log   log             // of the HTTP door
 }
 
-// log is a log that already holds what is appended to it, at the position that is set.
+// log is a log that already holds the appended records, at the position that is set.
 type log struct{ position bag.Position }
 
-// Append tells the records the position.
+// Append sets the position of the records.
 func (l *log) Append(_ context.Context, records []ingestor.Record) error {
 	for i := range records {
 		records[i].Position = l.position
@@ -71,17 +71,18 @@ func (l *log) Append(_ context.Context, records []ingestor.Record) error {
 	return nil
 }
 
-// message is a message with the position of its record; without one it was replayed from a file.
+// message is a message with the position of its record; nil if it was replayed from a file.
 type message struct {
 	journey.Message
 	position bag.Position
 }
 
-// partitions is how many the topic has.
+// partitions is the number of partitions of the topic.
 const partitions = 3
 
-// logged gives messages the positions that they have if they are written to a topic in this order. Those of one
-// received time are put into another order before, and every tenth has no position.
+// logged returns the messages with the positions that they get if they are written to a topic in
+// this order. Messages with equal received times are shuffled first, and every tenth has no
+// position.
 func logged(messages []journey.Message, seed uint64) []message {
 	r := rand.New(rand.NewPCG(seed, 5))
 	messages = slices.Clone(messages)
@@ -143,7 +144,7 @@ func (s *service) do(method, target string, body io.Reader) (int, string) {
 	return answer.Code, answer.Body.String()
 }
 
-// post brings messages through the HTTP door, each at its time.
+// post sends messages through the HTTP door, each at its received time.
 func (s *service) post(t testing.TB, messages []message) {
 	t.Helper()
 	for _, m := range messages {
@@ -187,7 +188,7 @@ func openDoor(t testing.TB, brokers []string, topic, group string) *kafkadoor.Do
 	return door
 }
 
-// write writes the messages to a topic, each with its time in the record.
+// write writes the messages to a topic, with their received times as timestamps.
 func write(t testing.TB, brokers []string, topic string, messages []message) {
 	t.Helper()
 	records := make([]kafkago.Message, len(messages))
@@ -200,7 +201,7 @@ func write(t testing.TB, brokers []string, topic string, messages []message) {
 			records[i].Headers = append(records[i].Headers, kafkago.Header{Key: "bagtrail-replayed", Value: []byte("true")})
 		}
 	}
-	transport := &kafkago.Transport{} // of its own: a shared one does not know the new topic yet
+	transport := &kafkago.Transport{} // a shared transport does not know the new topic yet
 	defer transport.CloseIdleConnections()
 	writer := &kafkago.Writer{Transport: transport, Addr: kafkago.TCP(brokers...), Topic: topic, Balancer: balancer, BatchSize: 1000,
 		BatchTimeout: time.Millisecond, RequiredAcks: kafkago.RequireAll}
@@ -217,7 +218,7 @@ func (s *service) acceptor(rejects ingestor.Rejects) *ingestor.Acceptor {
 	return ingestor.NewAcceptor(conf)
 }
 
-// stream brings the messages of a topic through the Kafka door, as a consumer group that has not read it.
+// stream reads the messages of a topic through the Kafka door, with a new consumer group.
 func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 	t.Helper()
 	counted := newCounter(messages)
@@ -235,7 +236,7 @@ func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 	}
 }
 
-// counter tells when a consumer has decided on all messages.
+// counter waits until a consumer has decided on all messages.
 type counter struct {
 	kafkadoor.NoMetrics
 	want int64
@@ -260,7 +261,8 @@ func envelope(m message) ingestor.Envelope {
 	return e
 }
 
-// questions returns the targets of all queries that the messages can answer: every plate, flight and PNR.
+// questions returns the targets of all queries that the messages suggest: every plate, flight and
+// PNR.
 func questions(messages []message) []string {
 	airports, enrich := airport.New(), enricher.New(airport.New())
 	asked := make(map[string]bool)
@@ -304,7 +306,7 @@ func (s *service) ask(targets []string) []string {
 	return answers
 }
 
-// differing returns the first question that a service answers in another way than wanted, and its answer.
+// differing returns the first question that a service does not answer as wanted, and its answer.
 func differing(s *service, targets, wanted []string) (i int, answer string, differs bool) {
 	for i, target := range targets {
 		if _, answer := s.do(http.MethodGet, target, nil); answer != wanted[i] {
@@ -314,7 +316,7 @@ func differing(s *service, targets, wanted []string) (i int, answer string, diff
 	return 0, "", false
 }
 
-// disorder returns the messages in another order, a third of them twice.
+// disorder returns the messages in random order, a third of them twice.
 func disorder(messages []message, seed uint64) []message {
 	r := rand.New(rand.NewPCG(seed, 7))
 	all := slices.Clone(messages)
@@ -327,8 +329,9 @@ func disorder(messages []message, seed uint64) []message {
 	return all
 }
 
-// TestConvergence delivers each world three times: in order through the HTTP door, in disorder through the same, a third of
-// it twice, and through the Kafka door, which reads the log of every fifth world twice.
+// Each world is delivered three times: in order through the HTTP door; in random order, a third of
+// it twice, through the HTTP door; and through the Kafka door, which reads the log of every fifth
+// world twice.
 func TestConvergence(t *testing.T) {
 	brokers := startBroker(t)
 	awkward := journey.Awkward()
@@ -356,7 +359,8 @@ func startBroker(t testing.TB) []string {
 	return []string{broker.Addr()}
 }
 
-// converges delivers the messages of a world three times, and returns how many questions were answered alike.
+// converges delivers the messages of a world three times. It returns the number of questions with
+// equal answers.
 func converges(t *testing.T, world uint64, messages []message, brokers []string) int {
 	targets := questions(messages)
 	ordered := newService(t)
@@ -378,7 +382,7 @@ func converges(t *testing.T, world uint64, messages []message, brokers []string)
 	if i, got, differs := differing(streamed, targets, wanted); differs {
 		t.Fatalf("seed %d: %s\n over HTTP %s\nover Kafka %s\nmessages:\n%s", world, targets[i], wanted[i], got, show(messages))
 	}
-	if world%5 != 0 { // a second reading takes mostly waiting
+	if world%5 != 0 { // the second reading is slow
 		return len(targets)
 	}
 	streamed.stream(t, openDoor(t, brokers, topic, topic+".again"), len(messages))
@@ -388,8 +392,7 @@ func converges(t *testing.T, world uint64, messages []message, brokers []string)
 	return len(targets)
 }
 
-// TestThePositionDecidesBetweenMessagesOfOneReceivedTime shows what the positions are for: two bookings of one millisecond
-// are told apart by them alone, in whichever order they come.
+// Two bookings of one millisecond are told apart by their positions alone, in any order of arrival.
 func TestThePositionDecidesBetweenMessagesOfOneReceivedTime(t *testing.T) {
 	at := time.Date(2026, 6, 20, 10, 0, 0, 0, time.UTC)
 	booking := func(flight string, offset int64) message {
@@ -418,7 +421,7 @@ func TestThePositionDecidesBetweenMessagesOfOneReceivedTime(t *testing.T) {
 	}
 }
 
-// minimal takes messages away for as long as orders still make a difference to the answer.
+// minimal removes messages while two orders still give different answers.
 func minimal(t *testing.T, messages []message, target string, seed uint64) []message {
 	differs := func(some []message) bool {
 		a, b := newService(t), newService(t)

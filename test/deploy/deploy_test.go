@@ -1,5 +1,5 @@
-// Package deploy_test holds the files in deploy/ and docker-compose.yml against the program: every variable that they set
-// is a setting with a value that the program takes, and every alert is tested.
+// Package deploy_test checks the files in deploy/ and docker-compose.yml: every variable in them is
+// a setting with a valid value, and every alert is tested.
 package deploy_test
 
 import (
@@ -20,7 +20,7 @@ import (
 
 const root = "../../"
 
-// secrets is where containers find what is mounted.
+// secrets is the folder of containers in which secrets are mounted.
 const secrets = "/etc/bagtrail/"
 
 func TestContainersSetOnlySettings(t *testing.T) {
@@ -33,7 +33,7 @@ func TestContainersSetOnlySettings(t *testing.T) {
 		"Dockerfile": nil, "docker-compose.yml": composeVariables(t), "bagtrail.yaml": kubernetesVariables(t),
 	} {
 		var env []string
-		for _, set := range []map[string]string{image, variables} { // of two values of a variable the last counts
+		for _, set := range []map[string]string{image, variables} { // of two values of a variable the last one counts
 			for variable, value := range set {
 				if value, found := strings.CutPrefix(value, secrets); found {
 					env = append(env, variable+"="+mounted+value)
@@ -54,7 +54,7 @@ func TestContainersSetOnlySettings(t *testing.T) {
 	}
 }
 
-// imageVariables returns what the Dockerfile sets.
+// imageVariables returns the variables of the Dockerfile.
 func imageVariables(t *testing.T) map[string]string {
 	t.Helper()
 	variables := map[string]string{}
@@ -67,7 +67,8 @@ func imageVariables(t *testing.T) map[string]string {
 	return variables
 }
 
-// composeVariables returns what the services of the image are given, which is the same for each.
+// composeVariables returns the variables of the services of the image, which must be the same for
+// each.
 func composeVariables(t *testing.T) map[string]string {
 	t.Helper()
 	var file struct {
@@ -94,7 +95,7 @@ func composeVariables(t *testing.T) map[string]string {
 	return variables
 }
 
-// kubernetesVariables returns what the config map holds.
+// kubernetesVariables returns the variables of the config map.
 func kubernetesVariables(t *testing.T) map[string]string {
 	t.Helper()
 	for d := yaml.NewDecoder(bytes.NewReader(read(t, "deploy/kubernetes/bagtrail.yaml"))); ; {

@@ -14,8 +14,8 @@ import (
 	"bagtrail/test/service"
 )
 
-// harness is what a page does that asks with a callback, in JavaScript: it defines the function under that name, runs the answer
-// as a script, and looks at what happened: how often it was called, with what, and what else appeared in the global object.
+// harness is the script of a page that uses a callback. It defines the function under that name,
+// runs the answer as a script, and reports the calls, their arguments and new global names.
 const harness = `
 function run(callback, script) {
 	var calls = [], parts = callback.split('.'), at = globalThis;
@@ -42,7 +42,7 @@ function run(callback, script) {
 function runAll(json) { return JSON.stringify(JSON.parse(json).map(function (s) { return run(s.callback, s.text); })); }
 `
 
-// script is one answer to evaluate, and what came of it.
+// script is an answer to evaluate, with the result.
 type script struct {
 	Callback string `json:"callback"`
 	Text     string `json:"text"`
@@ -54,7 +54,8 @@ type evaluated struct {
 	Appeared int   `json:"appeared"`
 }
 
-// engines evaluate scripts: one that comes as a Go module, so that it is always there, and that of browsers where it is installed.
+// engines returns functions that evaluate scripts: a Go engine, which is always there, and that of
+// browsers if it is installed.
 func engines(t *testing.T) map[string]func(input string) string {
 	t.Helper()
 	all := map[string]func(string) string{"goja": func(input string) string {
@@ -88,11 +89,11 @@ func engines(t *testing.T) map[string]func(input string) string {
 	return all
 }
 
-// callbacks are callbacks as they stand in a query, and whether they are taken. Those without a second column are taken as they
-// stand.
+// callbacks are callbacks as they are written in a query, and their decoded names. Those without a
+// name are refused.
 var callbacks = []struct {
 	query string
-	name  string // decoded, "" where it is refused
+	name  string // decoded; "" if it is refused
 }{
 	{"cb", "cb"}, {"a", "a"}, {"$", "$"}, {"_", "_"}, {"$1", "$1"}, {"_0._1", "_0._1"}, {"a.b", "a.b"}, {"a.b.c.d", "a.b.c.d"}, {"jQuery1124_1700000000000", "jQuery1124_1700000000000"},
 	{"%63b", "cb"}, {"a%2Eb", "a.b"}, {"%24", "$"},
@@ -101,17 +102,18 @@ var callbacks = []struct {
 	{strings.Repeat("a", 127), strings.Repeat("a", 127)}, {strings.Repeat("a", 128), strings.Repeat("a", 128)},
 	{strings.Repeat("a.", 63) + "ab", strings.Repeat("a.", 63) + "ab"},
 	{strings.Repeat("a", 129), ""}, {strings.Repeat("a.", 64) + "b", ""}, {strings.Repeat("a", 8000), ""},
-	// nothing
+	// empty ones
 	{"%20", ""}, {"%00", ""}, {".", ""}, {"..", ""}, {".a", ""}, {"a.", ""}, {"a..b", ""}, {"a.%20b", ""},
-	// no identifiers
+	// not identifiers
 	{"1", ""}, {"1a", ""}, {"a.1", ""}, {"a-b", ""}, {"a%20b", ""}, {"a+b", ""}, {"%20a", ""}, {"a%20", ""}, {"a%09", ""}, {"a%0A", ""}, {"a%0D%0A", ""}, {"a%00", ""}, {"a%7F", ""},
 	{"a%23", ""}, {"%40a", ""}, {"a?b", ""}, {"a:b", ""}, {"a,b", ""}, {"a=b", ""}, {"!a", ""}, {"~a", ""}, {"a*", ""},
-	// calls, members, comments, more statements
+	// calls, members, comments, further statements
 	{"a()", ""}, {"alert(1)", ""}, {"a(1).b", ""}, {"a[0]", ""}, {"a[%27b%27]", ""}, {"a%5B0%5D", ""}, {"a;b", ""}, {"a%3Bb", ""}, {"a//", ""}, {"a/**/", ""}, {"/**/a", ""}, {"*/a", ""},
 	{"a=1;b", ""}, {"(a)", ""}, {"a`b`", ""}, {"a?.b", ""}, {"new.target", ""}, {"import.meta", ""}, {"a=>b", ""}, {"%7Ba%7D", ""}, {"'a'", ""}, {"%22a%22", ""}, {"...a", ""}, {"a%26%26b", ""},
 	// markup
 	{"%3Cscript%3E", ""}, {"%3C/script%3E", ""}, {"a%3C/script%3E%3Cscript%3Ealert(1)//", ""}, {"%3C!--", ""}, {"--%3E", ""}, {"%3Csvg/onload=a%3E", ""}, {"a%3Cb", ""}, {"%26lt;a", ""},
-	// Unicode: escapes, letters that JavaScript takes and others do not see, byte order marks, other charsets, broken bytes
+	// Unicode: escapes, letters that JavaScript accepts and other languages do not, byte order
+	// marks, other charsets, invalid bytes
 	{"%5Cu0061", ""}, {"a%5Cu002Eb", ""}, {"%5Cu%7B61%7D", ""}, {"%5Cx61", ""}, {"%EF%BB%BFa", ""}, {"a%EF%BB%BF", ""}, {"%FE%FFa", ""}, {"%FF%FEa%00", ""}, {"%2B%2Fv8-a", ""}, {"+/v8-a", ""},
 	{"%C3%A4", ""}, {"ä", ""}, {"caf%C3%A9", ""}, {"%CF%80", ""}, {"%E2%80%A8a", ""}, {"a%E2%80%A9", ""}, {"a%C2%A0", ""}, {"a%E2%80%8D", ""}, {"%D0%B0lert", ""}, {"%EF%BD%81", ""}, {"%F0%9D%92%B6", ""},
 	{"%FF", ""}, {"a%C3", ""}, {"%C0%AEa", ""}, {"%ED%A0%80", ""}, {"%u0061", ""}, {"%zz", ""}, {"a%", ""}, {"a%2", ""}, {"a%252Eb", ""},
@@ -121,13 +123,14 @@ var callbacks = []struct {
 	{"cb&callbacks=x", "cb"}, {"cb&Callback=(", "cb"}, {"cb&callback%20=(", "cb"}, {"cb&x=callback=(", "cb"}, {"cb&callback[]=x", "cb"},
 }
 
-// reserved are the words of ECMAScript that no identifier may be, in sloppy, strict and module code.
+// reserved are the words of ECMAScript that cannot be identifiers, in sloppy, strict and module
+// code.
 const reserved = `arguments await break case catch class const continue debugger default delete do else enum eval export extends
 	false finally for function if implements import in instanceof interface let new null package private protected public
 	return static super switch this throw true try typeof var void while with yield`
 
-// Each callback has its exact answer, on all four operations, for successes and refusals; and what is answered as a script does
-// nothing but call the callback once with the answer.
+// Each callback has its exact answer, on all four operations, for successes and failures. A script
+// calls the callback once with the answer and does nothing else.
 func TestCallbackCorpus(t *testing.T) {
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn")
 	d := day(1)
@@ -154,7 +157,7 @@ func TestCallbackCorpus(t *testing.T) {
 			status, body, kind := plain.Status, "/**/"+c.name+"("+plain.Body+");", "application/javascript; charset=utf-8"
 			if c.name == "" {
 				status, body, kind = http.StatusBadRequest, badCallback, "application/json; charset=utf-8"
-				if plain.Status != http.StatusOK { // told together with the other faults
+				if plain.Status != http.StatusOK { // reported together with the other faults
 					body = strings.TrimSuffix(plain.Body, "]}") + "," + strings.TrimPrefix(badCallback, `{"success":false,"errors":[`)
 				}
 			} else {
@@ -170,7 +173,7 @@ func TestCallbackCorpus(t *testing.T) {
 	evaluate(t, scripts)
 }
 
-// ask asks an operation; delayed bags with a body that is no request.
+// ask calls an operation; delayed bags with a body that is not a request.
 func ask(t *testing.T, s *service.Service, target string) service.Answer {
 	t.Helper()
 	if strings.HasPrefix(target, delayedPath) {
@@ -192,7 +195,7 @@ func evaluate(t *testing.T, scripts []script) {
 		}
 		for i, got := range results {
 			argument := []any{decoded(scripts[i].plain)}
-			if want := []any{argument, argument}; !reflect.DeepEqual(got.Calls, want) || got.Appeared != 0 { // once sloppy, once strict
+			if want := []any{argument, argument}; !reflect.DeepEqual(got.Calls, want) || got.Appeared != 0 { // once in sloppy mode, once in strict mode
 				t.Errorf("%s: %.200s: %d globals more, calls %.300v", name, scripts[i].Text, got.Appeared, got.Calls)
 			}
 		}

@@ -22,16 +22,17 @@ import (
 	"bagtrail/test/service"
 )
 
-// downstream is a delayed-bag system that answers as it is told. It counts connections and the files that it creates.
+// downstream is a delayed-bag system with a chosen behaviour. It counts connections and the files
+// that it creates.
 type downstream struct {
 	net.Listener
 	behave      atomic.Pointer[behaviour]
 	connections atomic.Int64
 	created     atomic.Int64
-	strayed     atomic.Int64 // requests for another path than that of the system
+	strayed     atomic.Int64 // requests for a wrong path
 }
 
-// behaviour is what happens to a connection. The request has not been read.
+// behaviour handles a connection whose request has not been read.
 type behaviour func(d *downstream, c *net.TCPConn)
 
 // newDownstream listens on an address; port 0 is any.
@@ -64,7 +65,7 @@ func (d *downstream) serve() {
 
 func (d *downstream) will(b behaviour) { d.behave.Store(&b) }
 
-// take reads a request whole and creates a file, whose number is in the record that answers.
+// take reads a whole request and creates a file. The number of the file is in its record.
 func (d *downstream) take(c *net.TCPConn) (document string) {
 	request, err := http.ReadRequest(bufio.NewReader(c))
 	if err != nil {
@@ -88,7 +89,7 @@ const (
 	singleError = `{"WTR_BagsCreateRS":{"Errors":{"Error":{"value":"RECORD NOT FOUND","Code":4001}}}}`
 )
 
-// reply is an HTTP answer with a body, as a system sends it that then closes.
+// reply formats an HTTP answer with a body; the connection is closed after it.
 func reply(status int, body string, headers ...string) string {
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Length: %d\r\n", status, http.StatusText(status), len(body))
 	for _, h := range headers {
@@ -97,12 +98,13 @@ func reply(status int, body string, headers ...string) string {
 	return head + "\r\n" + body
 }
 
-// answering takes the request and answers.
+// answering returns a behaviour that reads the request and answers.
 func answering(status int, body string, headers ...string) behaviour {
 	return saying(reply(status, body, headers...))
 }
 
-// saying takes the request and sends these bytes, a record with a number of its own.
+// saying returns a behaviour that reads the request and sends these bytes, with the number of its
+// record.
 func saying(text string) behaviour {
 	return func(d *downstream, c *net.TCPConn) {
 		d.take(c)
@@ -110,7 +112,7 @@ func saying(text string) behaviour {
 	}
 }
 
-// reset closes a connection without the courtesies.
+// reset makes the connection close with a reset.
 func reset(c *net.TCPConn) { _ = c.SetLinger(0) }
 
 func zipped(text string) string {
@@ -121,7 +123,8 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// relayed is the answer to errors of the downstream system (interface 4.4): in its shape, and in that of all other errors.
+// relayed returns the answer to errors of the downstream system (interface 4.4), in its shape and
+// in that of all other errors.
 func relayed(version string, errors ...string) string {
 	var ours, theirs []string
 	for i := 0; i < len(errors); i += 2 {
@@ -136,7 +139,7 @@ const (
 	limit   = time.Second // of the downstream system in these tests
 )
 
-// fault is something that the downstream system does, and the answer of the service to it.
+// fault is a behaviour of the downstream system, and the service's answer to it.
 type fault struct {
 	name   string
 	will   behaviour
@@ -211,7 +214,8 @@ func faults() []fault {
 	return all
 }
 
-// Each fault of the downstream system has its answer, is met once, and never makes a second file (rules §4, delayed bags).
+// Each fault of the downstream system has its answer. It is met once, and never creates a second
+// file (rules §4, delayed bags).
 func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 	d := newDownstream(t, anyPort)
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_WTR_TIMEOUT="+limit.String(),
@@ -242,7 +246,7 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 		}
 		once := int64(1)
 		if strings.HasPrefix(f.name, "reset before") {
-			once = 2 // where the connection was not there yet, nothing can have left
+			once = 2 // before there was a connection, nothing can have been sent
 		}
 		if n := d.connections.Load() - met; n < 1 || n > once {
 			t.Errorf("%s: the system was asked %d times", f.name, n)
@@ -250,7 +254,7 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 		if n := d.created.Load() - before; n > 1 {
 			t.Errorf("%s: %d files", f.name, n)
 		}
-		d.will(answering(http.StatusOK, record)) // so that faults do not add up to an open circuit
+		d.will(answering(http.StatusOK, record)) // so that faults do not add up and open the circuit breaker
 		before = d.created.Load()
 		again := report(t, s, document, "Idempotency-Key", f.name)
 		if f.status == http.StatusOK || f.status == http.StatusServiceUnavailable {
@@ -281,7 +285,7 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 	}
 }
 
-// What the downstream system sends is not known to be harmless: it may send back what it was given.
+// The reply of the downstream system may repeat the request.
 func TestDownstreamSystemThatRepeatsTheRequestDoesNotReachTheLog(t *testing.T) {
 	d := newDownstream(t, anyPort)
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_WTR_TIMEOUT="+limit.String(), "BAGTRAIL_WTR_URL=http://"+d.Addr().String()+"/wtr")
@@ -309,8 +313,8 @@ func TestDownstreamSystemThatRepeatsTheRequestDoesNotReachTheLog(t *testing.T) {
 	}
 }
 
-// A system that is not there is tried twice, since nothing can have left; then callers are answered at once, until one of them
-// finds it back (circuit breaker).
+// A system that cannot be reached is tried twice, since nothing can have been sent. Then callers
+// are answered at once, until one request finds the system again.
 func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	t.Parallel()
 	d := newDownstream(t, anyPort)
@@ -335,7 +339,7 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	if n := back.connections.Load(); n != 0 {
 		t.Errorf("%d connections while the circuit was open", n)
 	}
-	// The first to pass is slow; those who ask meanwhile are not let through.
+	// The first request that passes is slow; others do not pass meanwhile.
 	release := make(chan struct{})
 	back.will(func(d *downstream, c *net.TCPConn) {
 		d.take(c)
@@ -378,8 +382,8 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 
 var simulatorURL = regexp.MustCompile(`BAGTRAIL_WTR_URL=(http://[0-9.:]+/)`)
 
-// Against the simulator as a process of its own, with a fault for most requests: there are never more files than requests, and
-// every success has a file of its own.
+// The simulator runs as a process of its own and answers most requests with a fault. There are
+// never more files than requests, and every success has its own file.
 func TestNeverMoreFilesThanRequests(t *testing.T) {
 	t.Parallel()
 	simulator := service.New(t, []string{"wtr-simulator", "--addr", "127.0.0.1:0"})
@@ -394,7 +398,7 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 
 	const rounds, together = 60, 4
 	faults := []string{"", "cut-before", "cut-during", "cut-after", "truncated", "not-json", "empty", "oversized", "failing", "", ""}
-	random := rand.New(rand.NewPCG(3, 4)) // faults in an order that is always the same
+	random := rand.New(rand.NewPCG(3, 4)) // a fixed sequence of faults
 	var mu sync.Mutex
 	statuses, references, wanted := map[int]int{}, map[string]bool{}, 0
 	for range rounds {
@@ -411,7 +415,7 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 			idempotency := strconv.Itoa(wanted)
 			group.Go(func() {
 				got, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(body), "Content-Type", jsonType, "Idempotency-Key", idempotency)
-				if err == nil && got.Status != http.StatusOK { // which a client may repeat, and makes no second file
+				if err == nil && got.Status != http.StatusOK { // the client may repeat the request, and no second file is created
 					again, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(body), "Content-Type", jsonType, "Idempotency-Key", idempotency)
 					if err == nil && got.Header.Get("Retry-After") == "" && again.Body != got.Body {
 						t.Errorf("what is not known is told otherwise later: %s", again.Body)

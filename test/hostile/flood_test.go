@@ -17,15 +17,16 @@ import (
 	"bagtrail/test/service"
 )
 
-// Limits of a connection, and what a busy machine may add to them.
+// Time limits of a connection, and the delay that a busy machine may add.
 const (
 	headerLimit = 5 * time.Second
 	bodyLimit   = 15 * time.Second
 	slack       = 5 * time.Second
 )
 
-// 1,000 connections that send their headers byte by byte and 1,000 that do so with their body: ordinary requests go on with a p99
-// under 50 ms, memory grows by less than 64 MiB, and all are closed within the limits.
+// 1,000 connections send their headers byte by byte, and 1,000 their body. The p99 of ordinary
+// requests stays under 50 ms, memory grows by less than 64 MiB, and all connections are closed
+// within the limits.
 func TestSlowConnectionsHarmNobody(t *testing.T) {
 	const each = 1000
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn")
@@ -72,7 +73,8 @@ func TestSlowConnectionsHarmNobody(t *testing.T) {
 	}
 }
 
-// ordinary asks from four connections for a while, or until enough, and returns how long each answer took.
+// ordinary sends requests over four connections for a while, or until it has enough, and returns
+// the duration of each.
 func ordinary(t *testing.T, s *service.Service, target string, atMost time.Duration, enough ...func() bool) []time.Duration {
 	t.Helper()
 	end := time.Now().Add(atMost)
@@ -109,7 +111,7 @@ func ordinary(t *testing.T, s *service.Service, target string, atMost time.Durat
 	return all
 }
 
-// slowness is many slow connections.
+// slowness holds many slow connections.
 type slowness struct {
 	address                string
 	stop                   <-chan struct{}
@@ -119,7 +121,8 @@ type slowness struct {
 	took                   map[string]time.Duration
 }
 
-// open opens a connection that begins a request and then sends a byte a second, until the other side closes it.
+// open opens a connection that begins a request and then sends a byte per second, until the other
+// side closes it.
 func (w *slowness) open(kind, beginning string) {
 	w.group.Go(func() {
 		c, err := net.Dial("tcp", w.address)
@@ -149,7 +152,7 @@ func (w *slowness) open(kind, beginning string) {
 				w.close(kind, time.Since(began))
 				return
 			case <-tick.C:
-				_, _ = io.WriteString(c, "a") // an error shows as the end of the other direction
+				_, _ = io.WriteString(c, "a") // reading reports the error
 			}
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// keyring is a key file, and the service that reads it.
+// keyring is a key file and the service that uses it.
 type keyring struct {
 	*service.Service
 	t    *testing.T
@@ -23,7 +23,7 @@ type keyring struct {
 	told []string // texts of all keys
 }
 
-// keys runs a command of "bagtrail keys" on the file.
+// keys runs a subcommand of "bagtrail keys" on the file.
 func (k *keyring) keys(args ...string) string {
 	k.t.Helper()
 	stdout, stderr, code := service.Run(k.t.Context(), k.t, "", append([]string{"keys"}, args...), "BAGTRAIL_KEYS_FILE="+k.path)
@@ -46,7 +46,7 @@ func (k *keyring) create(args ...string) string {
 	return text
 }
 
-// Questions about two bags, and their answers.
+// Queries for two bags, and their answers.
 var (
 	swiss, british = service.HistoryPath("0724490001", day(1).iso()), service.HistoryPath("0125490001", day(1).iso())
 	unknown        = failure("SVCGBH004", "Customer Service API Key does not exist")
@@ -55,7 +55,7 @@ var (
 
 const shown = "" // any history
 
-// answers waits until a key has that answer.
+// answers waits until a key gets that answer.
 func (k *keyring) answers(key, target, body string) {
 	k.t.Helper()
 	var got service.Answer
@@ -64,12 +64,13 @@ func (k *keyring) answers(key, target, body string) {
 	}
 }
 
-// is reports whether an answer is that one. Who presents an unknown key often is told to wait.
+// is reports whether an answer is the wanted one. Callers that used unknown keys too often are
+// refused with 429.
 func is(got service.Answer, body string) bool {
 	return got.Body == body || body == unknown && got.Body == tooMany || body == shown && strings.HasPrefix(got.Body, `{"success":true,"bag":`)
 }
 
-// always asks again and again, until the function that it returns is called, and demands the same answer each time.
+// always repeats a request until stop is called, and expects the same answer each time.
 func (k *keyring) always(what, key, target, body string) (stop func()) {
 	ctx, cancel := context.WithCancel(k.t.Context())
 	var group sync.WaitGroup
@@ -107,7 +108,8 @@ func newKeyring(t *testing.T, env ...string) *keyring {
 	return k
 }
 
-// Keys are created, used, scoped, rotated with overlap, expired and revoked while requests run, without a restart (service §4).
+// While requests run, keys are created, used, scoped, rotated with overlap, expired and revoked,
+// without a restart (service §4).
 func TestKeysChangeWhileRequestsRun(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
@@ -128,7 +130,7 @@ func TestKeysChangeWhileRequestsRun(t *testing.T) {
 	nobody := k.create("nobody")
 	k.answers(nobody, swiss, failure("SVCGBH015", "No customer id is associated with the API key, the customer setup must be completed with the operator"))
 
-	// rotated with overlap: both hold until the old one is revoked, then the new one alone
+	// rotated with overlap: both work until the old one is revoked
 	second := k.create("app-2027", "--customer", "APP", "--airlines", "LX,WK", "--airports", "ZRH")
 	k.answers(second, swiss, shown)
 	defer k.always("the second key", second, swiss, shown)()
@@ -138,7 +140,7 @@ func TestKeysChangeWhileRequestsRun(t *testing.T) {
 	defer k.always("the revoked key", first, swiss, unknown)()
 	expect(t, "the second key, out of scope", k.Get(british, "api_key", second), http.StatusBadRequest, refused)
 
-	// expired, at its time and without a change of the file
+	// expired, on time and without a change of the file
 	expires := time.Now().Add(6 * time.Second)
 	short := k.create("short", "--customer", "SHORT", "--expires", expires.UTC().Format(time.RFC3339))
 	k.answers(short, swiss, shown)
@@ -164,7 +166,7 @@ func (k *keyring) text() string {
 	return string(text)
 }
 
-// secretive demands that neither file nor log nor list hold a key, nor log or list a digest.
+// secretive checks that file, log and list hold no key, and log and list no digest.
 func (k *keyring) secretive(listed string) {
 	k.t.Helper()
 	for _, key := range k.told {
@@ -185,8 +187,8 @@ func (k *keyring) secretive(listed string) {
 	}
 }
 
-// A key file that is written in place, half of it first, that is broken, and that goes away: no request is judged by half a file;
-// the old keys hold until a whole one is there, and the log says so.
+// A key file is written in place, half of it first; it is broken; it is removed. No request is
+// judged by half a file. The old keys remain until a complete file is there, and the log says so.
 func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
@@ -198,8 +200,8 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 	defer k.always("last in the file, out of scope", last, british, refused)()
 
 	whole := k.text()
-	half := whole[:strings.LastIndex(whole, "  - name")] // a proper file without the last key
-	next := k.create("next", "--customer", "NEXT")       // so that a change that is taken over shows
+	half := whole[:strings.LastIndex(whole, "  - name")] // a valid file without the last key
+	next := k.create("next", "--customer", "NEXT")       // shows when a change is in force
 	more := k.text()
 	inPlace := func(text string) {
 		t.Helper()
@@ -207,7 +209,7 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pause := time.NewTicker(150 * time.Millisecond) // between the halves
+	pause := time.NewTicker(150 * time.Millisecond) // between the two halves
 	defer pause.Stop()
 	for range 8 {
 		for _, text := range []string{"", half, whole} {
@@ -249,8 +251,8 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 	k.secretive("")
 }
 
-// A key with a rate is told what is left, and then turned away with 429 and the time to wait; a change of the file grants nothing
-// (service §6).
+// A key with a rate gets headers with the rest of it, then 429 with the time to wait. A change of
+// the file adds nothing (service §6).
 func TestRateLimitOfAKey(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
@@ -278,18 +280,18 @@ func TestRateLimitOfAKey(t *testing.T) {
 	}
 	check(slow, http.StatusTooManyRequests, 3, 0)
 	check(other, http.StatusOK, 1000, 999)
-	// every operation counts, and a script is told so as a script
+	// Every operation counts, and a JSONP request gets a script.
 	expect(t, "as a script", k.Get(swiss+"?callback=cb", "api_key", slow), http.StatusTooManyRequests, "/**/cb("+tooMany+");")
 	expect(t, "a message", k.Process("BSM", "api_key", slow), http.StatusTooManyRequests, tooMany)
-	k.answers(k.create("another", "--customer", "X"), swiss, shown) // the file has been read again
+	k.answers(k.create("another", "--customer", "X"), swiss, shown) // the file was read again
 	check(slow, http.StatusTooManyRequests, 3, 0)
 	if got := k.Get(swiss, "api_key", k.told[0]); got.Header.Get("RateLimit-Limit") != "" {
 		t.Errorf("a key without rate: %v", got.Header)
 	}
 }
 
-// Unknown keys are refused with 429 after 20 of them, by the address that a trusted proxy names; valid keys are not, and other
-// addresses neither.
+// After 20 unknown keys an address is refused with 429; a trusted proxy names the address. Valid
+// keys and other addresses are not refused.
 func TestGuessesOfKeysAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t, "BAGTRAIL_TRUSTED_PROXIES=192.0.2.0/24, 127.0.0.1")
@@ -311,7 +313,8 @@ func TestGuessesOfKeysAreLimitedByAddress(t *testing.T) {
 	expect(t, "another address", k.Get(swiss, "api_key", "guess", "X-Forwarded-For", "198.51.100.1, 198.51.100.2"), http.StatusBadRequest, unknown)
 }
 
-// Without a key file everybody knows the key, so the service listens on loopback only; serve makes a key of its own elsewhere (service §4).
+// Without a key file the key is public, so the service listens on loopback only. On other addresses
+// serve makes a key of its own (service §4).
 func TestDevelopmentKeyRefusesEveryAddressButLoopback(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "example.com:0"} {

@@ -18,12 +18,13 @@ import (
 )
 
 const (
-	writeLimit = 30 * time.Second // of an answer
-	mostMemory = 400 << 20        // resident bytes of a process that is asked for much, the index in the process included
+	writeLimit = 30 * time.Second // for an answer
+	mostMemory = 400 << 20        // resident bytes of a process under load, with the index inside
 )
 
-// Sixty callers ask for a history of some 14 MB as often as they can, and read nothing of it: ordinary histories go on, memory stays
-// bounded, and when the callers are cut off the history is to be had again.
+// Sixty callers ask for a history of some 14 MB as often as they can and never read the answer.
+// Ordinary histories go on, memory stays bounded, and once the callers are cut off the history can
+// be read again.
 func TestCallersWhoDoNotReadTakeBoundedMemory(t *testing.T) {
 	const callers, messages = 60, 100
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=error")
@@ -40,7 +41,7 @@ func TestCallersWhoDoNotReadTakeBoundedMemory(t *testing.T) {
 	end := time.Now().Add(storm)
 	for range callers {
 		asking.Go(func() {
-			for time.Now().Before(end) { // who is refused asks again
+			for time.Now().Before(end) { // if it is refused it asks again
 				if status, got := askAndWait(t, s, large); status != http.StatusOK {
 					refused.Add(1)
 				} else if shown.Add(1); got >= size {
@@ -70,7 +71,8 @@ func TestCallersWhoDoNotReadTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// largeHistory sends messages of nearly 64 KiB about one bag, and returns where its history is with all of them.
+// largeHistory sends messages of nearly 64 KiB about one bag. It returns the target of its history
+// once all are in it.
 func largeHistory(t *testing.T, s *service.Service, messages int) string {
 	t.Helper()
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX2900/"+day(1).bim()+"/JFK", ".N/0724290002001", ".P/LARGE", ".L/LAR123", "ENDBSM")
@@ -88,7 +90,7 @@ func largeHistory(t *testing.T, s *service.Service, messages int) string {
 	return service.HistoryPath("0724290002", day(1).iso()) + "?include_bim=true"
 }
 
-// deliver posts a message until it is taken, since a busy machine may answer 503.
+// deliver posts a message until it is accepted, since a busy machine may answer 503.
 func deliver(t *testing.T, s *service.Service, lines ...string) {
 	t.Helper()
 	if !s.Until(patience, func() bool { return s.Process(strings.Join(lines, "\r\n")).Status == http.StatusOK }) {
@@ -96,8 +98,8 @@ func deliver(t *testing.T, s *service.Service, lines ...string) {
 	}
 }
 
-// askAndWait asks, reads the status of the answer and, where that is 200, nothing more until the connection is cut off. It returns
-// how much of the body is to be had then.
+// askAndWait sends a request and reads only the status of the answer. If that is 200, it waits
+// until the connection is cut off, and returns how many bytes of the body were sent.
 func askAndWait(t *testing.T, s *service.Service, target string) (status int, got int64) {
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
@@ -124,7 +126,8 @@ func askAndWait(t *testing.T, s *service.Service, target string) (status int, go
 	return response.StatusCode, got
 }
 
-// Ten lists of a flight with 49,950 bags at once: each is whole or 503, memory stays bounded, and ordinary histories go on.
+// Of ten concurrent lists of a flight with 49,950 bags, each is complete or 503. Memory stays
+// bounded, and ordinary histories go on.
 func TestTenListsOfAVeryLargeFlightTakeBoundedMemory(t *testing.T) {
 	const bags, perMessage = 49_950, 999
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=error")

@@ -10,9 +10,9 @@ import (
 	"bagtrail/test/service"
 )
 
-// This file holds the ways by which a key once saw, or was refused, what it was not to: each as it was done.
+// This file holds the ways in which a key once got, or was refused, a wrong answer.
 
-// office is a running service for keys of two airlines, BA's twice: once as a key that conceals.
+// office is a running service for keys of two airlines. BA has two keys, of which one conceals.
 type office struct {
 	*service.Service
 	t *testing.T
@@ -25,19 +25,19 @@ func openOffice(t *testing.T) office {
 	return office{service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
 }
 
-// ask asks with a key of the office.
+// ask sends a query with a key of the office.
 func (o office) ask(key, target string) service.Answer {
 	o.t.Helper()
 	return o.Get(target, "api_key", "key-of-"+key)
 }
 
-// post posts a message with a key of the office, which must be taken.
+// post posts a message with a key of the office, which must be accepted.
 func (o office) post(key string, lines ...string) {
 	o.t.Helper()
 	expect(o.t, strings.Join(lines, " "), o.Process(strings.Join(lines, "\r\n"), "api_key", "key-of-"+key), http.StatusOK, processed)
 }
 
-// holds checks that an answer holds some words and not others.
+// holds checks that an answer contains some words and not others.
 func (o office) holds(what string, got service.Answer, with, without []string) {
 	o.t.Helper()
 	for _, word := range with {
@@ -64,7 +64,8 @@ func (o office) swiss(plate, surname, pnr string) {
 	send(o.t, o.Service, "BSM", ".V/1LZRH", ".F/LX500/"+day(1).bim()+"/JFK", ".N/"+plate+"001", ".P/1"+surname+"/ANNA", ".L/"+pnr, "ENDBSM")
 }
 
-// The two answers to a limited key told a stranger whether a guessed surname or PNR is right.
+// The two answers to a limited key differed, so that they showed whether a guessed surname or PNR
+// is right.
 func TestLeaksNotWhetherAGuessedNameIsRight(t *testing.T) {
 	o := openOffice(t)
 	o.swiss("0724200001", "QUIET", "QUI001")
@@ -75,7 +76,7 @@ func TestLeaksNotWhetherAGuessedNameIsRight(t *testing.T) {
 	}
 }
 
-// An application was told that it is not authorised, though its passenger has no bags.
+// An application was refused although its passenger has no bags.
 func TestNobodyIsRefusedForBagsThatAreNotThere(t *testing.T) {
 	o := openOffice(t)
 	o.swiss("0724200001", "QUIET", "QUI001")
@@ -89,7 +90,8 @@ func TestNobodyIsRefusedForBagsThatAreNotThere(t *testing.T) {
 	expect(t, "another's passenger, concealed", o.ask("shy", passenger), http.StatusOK, noBags)
 }
 
-// A BPM without a name, posted on a flight of one's own, opened every bag whose plate it names, with name, PNR and movements.
+// A BPM without a name, posted on a flight of the poster's own, opened every bag whose plate it
+// names, with name, PNR and movements.
 func TestLeaksNoBagToWhoNamesItsPlate(t *testing.T) {
 	o := openOffice(t)
 	d := day(1).bim()
@@ -108,7 +110,8 @@ func TestLeaksNoBagToWhoNamesItsPlate(t *testing.T) {
 	o.holds("the owner", o.ask("lx", history+"&pnr=QUI001"), []string{"ANNA", "QUI001", "BELT7"}, nil)
 }
 
-// A carrier was refused its own bag, if its transfer BSM names nobody and the bag was first named for another carrier.
+// A carrier was refused its own bag if its transfer BSM has no name and the bag was first named for
+// another carrier.
 func TestCarrierSeesItsOwnTransferMessageWithoutANameAndNoMore(t *testing.T) {
 	o := openOffice(t)
 	d := day(1).bim()
@@ -120,7 +123,8 @@ func TestCarrierSeesItsOwnTransferMessageWithoutANameAndNoMore(t *testing.T) {
 	o.holds("first carrier", o.ask("lx", service.HistoryPath("0724200002", day(1).iso())), []string{"QUIET", "BELT7", `"910"`}, nil)
 }
 
-// Where a carrier sees the message that first named the passenger, it sees what names nobody as well.
+// If a carrier sees the message that first named the passenger, it also sees messages without a
+// name.
 func TestOnwardCarrierSeesTheMovementsOfABagThatWasBookedWithIt(t *testing.T) {
 	o := openOffice(t)
 	d := day(1).bim()
@@ -129,7 +133,7 @@ func TestOnwardCarrierSeesTheMovementsOfABagThatWasBookedWithIt(t *testing.T) {
 	o.holds("onward carrier", o.ask("ba", service.HistoryPath("0724200003", day(1).iso())), []string{"GUEST", "GUE003", "BELT7", "SORTED"}, nil)
 }
 
-// The text of a message in scope told of flights, and so of other people's bags, that are not.
+// The text of a message in scope showed flights out of scope, and so other people's bags.
 func TestLeaksNoTextThatTellsOfFlightsOutOfScope(t *testing.T) {
 	o := openOffice(t)
 	d := day(1).bim()
@@ -140,7 +144,7 @@ func TestLeaksNoTextThatTellsOfFlightsOutOfScope(t *testing.T) {
 	o.holds("history", got, []string{"GUEST", `"raw_bim_msg":"BPM`}, []string{"QUIET", "QUI004", `"raw_bim_msg":"BSM`})
 }
 
-// A delayed-bag report made the bags of others Delayed, and told their names.
+// A delayed-bag report made the bags of others Delayed, and showed their names.
 func TestReportReachesNoBagOfAnother(t *testing.T) {
 	o := openOffice(t)
 	send(t, o.Service, "BSM", ".V/1LZRH", ".F/LX540/"+day(-1).bim()+"/JFK", ".N/0724200005001", ".P/1QUIET/ANNA", ".L/QUI005", "ENDBSM")
@@ -151,7 +155,7 @@ func TestReportReachesNoBagOfAnother(t *testing.T) {
 	o.holds("its own bag", o.Get(service.HistoryPath("0125200005", day(-1).iso())), []string{"MISHANDLED"}, nil)
 }
 
-// What was rejected for a fault, before anybody asked whether the key may post it, came in by replay --rejects.
+// A message that was rejected for a fault before the key was checked came in by replay --rejects.
 func TestReplayOfRejectsAsksWhetherTheKeyMay(t *testing.T) {
 	t.Parallel()
 	airports := write(t, "airports.yaml", "airports: []\n")
@@ -189,7 +193,7 @@ func TestReplayOfRejectsAsksWhetherTheKeyMay(t *testing.T) {
 	expect(t, "what the key may not post", s.Get(service.HistoryPath("0125200006", d.iso())), http.StatusOK, noBag)
 }
 
-// replace puts another text into a file, at once.
+// replace replaces the text of a file atomically.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	next := filepath.Join(t.TempDir(), filepath.Base(path))
@@ -201,8 +205,8 @@ func replace(t *testing.T, path, text string) {
 	}
 }
 
-// Keys that may post as well as ask gain no bag of the world of the matrix: whatever three of them have posted about every plate, no key is
-// told a name or a PNR of a bag that it does not see.
+// Keys that may post and ask gain no bag of the matrix: three of them post about every plate, and
+// then no key gets a name or a PNR of a bag that it does not see.
 func TestNobodyGainsABagByPosting(t *testing.T) {
 	writers := []scope{
 		{name: "writer-lx", airlines: []string{"LX"}, airports: []string{"ZRH"}, customer: true},

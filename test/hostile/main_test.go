@@ -1,8 +1,7 @@
-// Package hostile_test stands the running program in the open: callers without rights, callers who are slow, answers of the
-// downstream system that are no answers, callbacks that are scripts, key files that are broken in the middle of the day.
-//
-// What the program must do is written down here a second time, as plainly as can be, and compared. Services run without Kafka
-// where a test does not need it.
+// Package hostile_test attacks the running program: callers without rights, slow callers, invalid
+// answers of the downstream system, callbacks that are scripts, key files that break during
+// operation. The expected behaviour is written down here a second time, as plainly as possible, and
+// compared. Services run without Kafka if a test does not need it.
 package hostile_test
 
 import (
@@ -26,16 +25,16 @@ const (
 	jsonType    = "application/json"
 	noKafka     = "BAGTRAIL_KAFKA_BROKERS=off"
 
-	// patience is how long anything may take that takes moments on an idle machine.
+	// patience is the timeout of everything that takes moments on an idle machine.
 	patience = 30 * time.Second
 )
 
 const processed = `{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully"}`
 
-// Refusals, whole.
+// Whole answers of refusals.
 var (
 	unavailable = failure("SVCSRV001", "System is unavailable, the request may be sent again")
-	// outcomeUnknown is told of a report that may have been created. It is not sent on again.
+	// outcomeUnknown is the answer about a report that may have been created. It is not sent again.
 	outcomeUnknown = failure("SVCSRV001", "It is not known whether the delayed bag report was created, and the same request is not sent on again")
 
 	notFound    = failure("SVCSRV005", "Resource not found")
@@ -48,16 +47,16 @@ func failure(code, text string) string {
 	return `{"success":false,"errors":[{"error_code":"` + code + `","error_description":"` + text + `"}]}`
 }
 
-// at tells days as messages and as the interface write them.
+// at formats days as messages and as the interface do.
 type at struct{ time.Time }
 
-// day returns the date so many days from now, UTC.
+// day returns the date that many days from now, in UTC.
 func day(fromNow int) at { return at{time.Now().UTC().AddDate(0, 0, fromNow)} }
 
 func (d at) bim() string { return strings.ToUpper(d.Format("02Jan")) }
 func (d at) iso() string { return d.Format(time.DateOnly) }
 
-// send posts a message that must be taken.
+// send posts a message that must be accepted.
 func send(t *testing.T, s *service.Service, lines ...string) {
 	t.Helper()
 	expect(t, strings.Join(lines, " "), s.Process(strings.Join(lines, "\r\n")), http.StatusOK, processed)
@@ -75,7 +74,7 @@ func quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string never fails
+	_ = e.Encode(text) // a string can always be encoded
 	return strings.TrimSpace(b.String())
 }
 
@@ -89,12 +88,13 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// entry is the line of a key file for a key with that text.
+// entry returns the line of a key file for a key with that text.
 func entry(name, text, members string) string {
 	return fmt.Sprintf("  - {name: %s, digest: 'sha256:%x'%s}\n", name, sha256.Sum256([]byte(text)), members)
 }
 
-// delayedRequest returns a request of the downstream system, on behalf of the airlines, for the plates.
+// delayedRequest returns a request to the downstream system, on behalf of the airlines, for the
+// plates.
 func delayedRequest(surname string, airlines, plates []string) string {
 	var sources, bags []string
 	for _, airline := range airlines {
@@ -116,7 +116,7 @@ func report(t *testing.T, s *service.Service, document string, header ...string)
 	return s.Do(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+quoted(document)+`}`), append([]string{"Content-Type", jsonType}, header...)...)
 }
 
-// percentile returns the value below which that share of the durations lies.
+// percentile returns the duration below which that share of the durations lies.
 func percentile(durations []time.Duration, share float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(durations))
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]

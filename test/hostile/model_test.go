@@ -9,9 +9,9 @@ import (
 	"bagtrail/test/service"
 )
 
-// This file says a second time who may see what (rules §4, key scope), and what there is to see.
+// This file is a second statement of key scope (rules §4), and of the data in the tests.
 
-// scope is a key as its file has it. A list that is nil is left out.
+// scope is a key as its file has it. A nil list is left out.
 type scope struct {
 	name       string
 	airlines   []string
@@ -21,20 +21,21 @@ type scope struct {
 	conceal    bool
 }
 
-// covers: a list left out or * is everything, an empty one nothing.
+// covers reports whether a list covers a code: nil and * cover everything, an empty list nothing.
 func covers(list []string, code string) bool {
 	return list == nil || slices.Contains(list, "*") || slices.Contains(list, code)
 }
 
 func everything(list []string) bool { return list == nil || slices.Contains(list, "*") }
 
-// leg: in scope when its airline and one of its airports are.
+// leg reports whether a leg is in scope: its airline and one of its airports are.
 func (k scope) leg(f flight) bool {
 	return covers(k.airlines, f.airline) && (covers(k.airports, f.from) || covers(k.airports, f.to))
 }
 
-// bag: in scope if one of its messages is seen, which is one that has a leg in scope; one without flights if its airport is, and the
-// airlines are *. The messages of a bag of this world name one PNR, so that who sees one sees all.
+// bag reports whether a bag is in scope: one of its messages is visible. A message is visible if a
+// leg of it is in scope; without flights, if its airport is and the airlines are *. The messages of
+// a bag here name one PNR, so that either all or none are visible.
 func (k scope) bag(b *luggage) bool {
 	if legs := slices.Concat(b.living, b.gone); len(legs) > 0 {
 		return slices.ContainsFunc(legs, k.leg)
@@ -42,7 +43,8 @@ func (k scope) bag(b *luggage) bool {
 	return everything(k.airlines) && slices.ContainsFunc(b.airports, func(airport string) bool { return covers(k.airports, airport) })
 }
 
-// text: every flight of its groups must be in scope, and its airport; without a flight the airlines must be *.
+// text reports whether a text is in scope: every flight of its groups is, and its airport; without
+// a flight the airlines must be *.
 func (k scope) text(t text) bool {
 	for _, f := range t.flights {
 		if !k.leg(f) {
@@ -52,7 +54,7 @@ func (k scope) text(t text) bool {
 	return covers(k.airports, t.airport) && (len(t.flights) > 0 || everything(k.airlines))
 }
 
-// entry is the key in a key file.
+// entry returns the entry of the key in a key file.
 func (k scope) entry() string {
 	var members strings.Builder
 	if k.customer {
@@ -69,7 +71,8 @@ func (k scope) entry() string {
 	return entry(k.name, "key-of-"+k.name, strings.ReplaceAll(members.String(), "['']", "[]"))
 }
 
-// scopes are keys of every kind: each list of airlines with each of airports, and each operation alone.
+// scopes returns keys of every kind: each list of airlines with each of airports, and each
+// operation alone.
 func scopes() []scope {
 	var all []scope
 	for i, airlines := range [][]string{nil, {"*"}, {}, {"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}} {
@@ -84,10 +87,10 @@ func scopes() []scope {
 	return append(all, scope{name: "nobody"}, scope{name: "lx-nobody", airlines: []string{"LX"}})
 }
 
-// flight is a leg of a bag. All are of one day.
+// flight is a leg of a bag. All are on one day.
 type flight struct {
 	airline, number, from, to string
-	status                    string // "" is Not Loaded, "-" none
+	status                    string // "" is Not Loaded, "-" is no status
 }
 
 // luggage is one bag of one passenger, as the messages below make it.
@@ -95,15 +98,15 @@ type luggage struct {
 	plate, pnr, surname string
 	rush                bool
 	living, gone        []flight
-	airports            []string // of its events, where it has no legs
-	today               bool     // it is of today, not of tomorrow
-	original            *luggage // which it re-flights
+	airports            []string // of its events, if it has no legs
+	today               bool     // its day is today, not tomorrow
+	original            *luggage // the bag that it re-flights
 	named               bool     // its messages name the plate of the original
 	reflight            *luggage // the bag that re-flights it
-	texts               []text   // of its events; nil if there is one, about its legs alone, sent from where it departs
+	texts               []text   // of its events; nil: one event about its legs, sent from their departure
 }
 
-// text is what a message says of flights, of all its groups.
+// text holds the flights that a message names, in all its groups.
 type text struct {
 	airport string
 	flights []flight
@@ -125,7 +128,7 @@ func (b *luggage) day() string {
 	return day(1).iso()
 }
 
-// world is every bag that there is.
+// world returns every bag of the tests.
 func world() []*luggage {
 	leg := func(airline, number, from, to string) flight { return flight{airline, number, from, to, ""} }
 	delayed := func(f flight) flight { f.status = "Delayed"; return f }
@@ -170,7 +173,7 @@ func world() []*luggage {
 	return all
 }
 
-// sendWorld sends the messages that make the world.
+// sendWorld sends the messages of the bags.
 func sendWorld(t *testing.T, s *service.Service) {
 	d, today := day(1).bim(), day(0)
 	bsm := func(version, plate, name, pnr string, more ...string) {

@@ -15,7 +15,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// What must never be seen from outside: each value has a mark that occurs nowhere else.
+// Values that must not be visible from outside. Each has a mark that occurs nowhere else.
 const (
 	secretKey     = "bagtrail_QZK-secret-key-of-this-test"
 	secretSurname = "QZSURNAME"
@@ -28,8 +28,9 @@ var secrets = []string{
 	"QZHEADER", "QZBODY", "QZCALLBACK", "QZPASSWORD", "QZKAFKA", "QZFAULT",
 }
 
-// A full run, over HTTP and Kafka, with everything that can be wrong: nothing of a passenger, no plate and no key is in the log at
-// its most talkative, the metrics, the probes, the profiles, an execution trace, or the stacks of a process that dies.
+// After traffic of every kind over HTTP and Kafka, with every kind of fault, no data of a
+// passenger, no plate and no key is in the log at its finest level, the metrics, the probes, the
+// profiles, an execution trace, or the stacks of a process that dies.
 func TestNothingPersonalIsSeenFromOutside(t *testing.T) {
 	s := service.Start(t, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", "keys:\n"+entry("full", secretKey, ", customer: QZ-not-secret")+
 		entry("narrow", secretKey+"-narrow", ", customer: NARROW, airlines: [ZZ]")))
@@ -52,7 +53,7 @@ func TestNothingPersonalIsSeenFromOutside(t *testing.T) {
 		}
 		seen += text
 	}
-	s.Signal(syscall.SIGQUIT) // the stacks of all goroutines, as after a panic
+	s.Signal(syscall.SIGQUIT) // prints the stacks of all goroutines, as a panic does
 	s.Wait(patience)
 	if !strings.Contains(s.Log(), "SIGQUIT: quit") {
 		t.Error("the process has left no stacks")
@@ -76,7 +77,7 @@ func observe(s *service.Service, page string) string {
 	return got.Body
 }
 
-// secretMessage is a message with something personal in every place.
+// secretMessage returns a message with personal data in every place.
 func secretMessage(flight string) string {
 	return strings.Join([]string{
 		"BSM", ".V/1LZRH", ".F/" + flight + "/" + day(1).bim() + "/JFK", ".N/" + secretPlate + "001", ".S/Y/12A/C/001//N//A", ".P/1" + secretSurname + "/QZGIVENMR", ".L/" + secretPNR,
@@ -107,7 +108,7 @@ func produceSecrets(t *testing.T, s *service.Service) {
 	}
 }
 
-// exerciseSecrets asks every operation, rightly and wrongly, with the secrets wherever they can stand.
+// exerciseSecrets calls every operation, validly and wrongly, with the secrets in every place.
 func exerciseSecrets(t *testing.T, s *service.Service) {
 	t.Helper()
 	do := func(method, target, body string, header ...string) service.Answer {
@@ -145,7 +146,7 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 		do(http.MethodGet, target, "", "api_key", "QZHEADER-unknown-key", "X-API-Key", secretKey+"QZHEADER", "User-Agent", "QZHEADER", "Referer", "http://QZHEADER/", "Cookie", "a=QZHEADER",
 			"Authorization", "Bearer QZHEADER", "X-Forwarded-For", "QZHEADER", "X-Request-Id", "QZHEADER not sane", "Traceparent", "QZHEADER")
 	}
-	ctx, cancel := context.WithCancel(t.Context()) // a caller who hangs up in the middle
+	ctx, cancel := context.WithCancel(t.Context()) // a caller that disconnects during the answer
 	reader, writer := io.Pipe()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+service.ProcessPath, reader)
 	if err != nil {
@@ -155,7 +156,7 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	go func() {
 		_, _ = io.WriteString(writer, `{"bim_message":"QZBODY`)
 		cancel()
-		_ = writer.CloseWithError(context.Canceled) // or the transport waits for the rest of the body
+		_ = writer.CloseWithError(context.Canceled) // else the transport waits for the rest of the body
 	}()
 	if response, err := http.DefaultTransport.RoundTrip(request); err == nil {
 		_ = response.Body.Close()
@@ -163,7 +164,8 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	_ = reader.Close()
 }
 
-// Passwords of servers are shown neither by the log of a service that cannot reach them, nor by bagtrail config.
+// Neither the log of a service that cannot reach its servers nor bagtrail config shows their
+// passwords.
 func TestPasswordsOfServersAreNotShown(t *testing.T) {
 	t.Parallel()
 	settings := []string{

@@ -16,7 +16,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// The least rights that docs/security.md grants on Redis and Kafka are enough for all that the service does.
+// The service works with the rights on Redis and Kafka that docs/security.md grants.
 func TestTheseRightsAreEnough(t *testing.T) {
 	page, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestTheseRightsAreEnough(t *testing.T) {
 	if code := s.Stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	_, log, _ := strings.Cut(s.Log(), `"message":"ready"`) // before, the rights may not have come round
+	_, log, _ := strings.Cut(s.Log(), `"message":"ready"`) // earlier refusals come from rights that were not in force yet
 	for _, complaint := range []string{"NOPERM", "Authorization Failed", `"level":"error"`, "cannot be read"} {
 		if strings.Contains(log, complaint) {
 			t.Errorf("the log says %s", complaint)
@@ -73,7 +73,7 @@ var operations = map[string]kafka.ACLOperationType{
 	"Read": kafka.ACLOperationTypeRead, "Write": kafka.ACLOperationTypeWrite, "Describe": kafka.ACLOperationTypeDescribe, "DescribeConfigs": kafka.ACLOperationTypeDescribeConfigs,
 }
 
-// grant creates the topics of the list, and gives the user its rights.
+// grant creates the topics of the list and grants their rights to the user.
 func grant(t *testing.T, admin *kafka.Client, list string) {
 	t.Helper()
 	kinds := map[string]kafka.ResourceType{"topic": kafka.ResourceTypeTopic, "group": kafka.ResourceTypeGroup}
@@ -106,7 +106,7 @@ func grant(t *testing.T, admin *kafka.Client, list string) {
 	}
 }
 
-// messages returns how many messages a topic holds.
+// messages returns the number of messages in a topic.
 func messages(t *testing.T, admin *kafka.Client, topic string) (n int64) {
 	t.Helper()
 	offsets, err := admin.ListOffsets(t.Context(), &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{

@@ -14,7 +14,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// cell is one question of one key, and the whole answer that it must have.
+// cell is one query by one key, and the whole answer that it must get.
 type cell struct {
 	key    scope
 	method string
@@ -22,15 +22,15 @@ type cell struct {
 	body   string
 	status int
 	want   string
-	tells  bool              // the key may have what it asks for; else it is refused
-	same   func(string) bool // compares the body, instead of want
-	after  string            // a plate that exists afterwards if and only if tells
+	tells  bool              // the key may get the answer; else it is refused
+	same   func(string) bool // compares the body; replaces want
+	after  string            // a plate that must exist afterwards if tells is set, and must not otherwise
 }
 
 // matrix makes the cells.
 type matrix struct {
 	world     []*luggage
-	histories map[*luggage]string // what a key with every right is told
+	histories map[*luggage]string // answers to a key with every right
 	cells     []cell
 }
 
@@ -38,8 +38,9 @@ func notAuthorised(code, what string) string {
 	return failure(code, "Customer Application not authorized to "+what)
 }
 
-// In the matrix of keys, operations, airlines, airports and bags nobody is told what the key does not cover, and nobody is
-// refused what it does (rules §4, key scope). Refused messages leave no trace.
+// For every combination of keys, operations, airlines, airports and bags, no key gets data out of
+// its scope, and no key is refused data in its scope (rules §4, key scope). Refused messages leave
+// no trace.
 func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	keys := scopes()
 	var file strings.Builder
@@ -78,7 +79,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	}
 }
 
-// ask asks every cell, from several connections at once, every seventh GET a second time as a script.
+// ask sends every query, over several connections, and every seventh GET also with a callback.
 func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others int) {
 	work := make(chan cell)
 	var mu sync.Mutex
@@ -87,7 +88,7 @@ func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others 
 		mu.Lock()
 		defer mu.Unlock()
 		switch success := strings.HasPrefix(got.Body, `{"success":true`); {
-		case success: // what must be refused, or something else than what may be told
+		case success: // a wrong answer, or one that must be refused
 			leaks++
 		case c.tells:
 			refusals++
@@ -147,8 +148,8 @@ func (m *matrix) add(c cell) {
 	m.cells = append(m.cells, c)
 }
 
-// flights asks for the bags of every flight at both its ends. Airline and airport of the request must be in scope, whatever the
-// data.
+// flights asks for the bags of every flight at both its ends. Airline and airport of the query must
+// be in scope, whatever the data.
 func (m *matrix) flights(k scope) {
 	asked := []flight{{airline: "LX", number: "9999", from: "ZRH", to: "JFK"}, {airline: "AA", number: "1100", from: "LHR", to: "FRA"}}
 	for _, b := range m.world {
@@ -198,7 +199,7 @@ func (b *luggage) indicator() string {
 	return "N"
 }
 
-// object ends an object with the members that have a value.
+// object completes an object with the members that have a value.
 func object(begin string, members ...string) string {
 	for i := 0; i < len(members); i += 2 {
 		if members[i+1] != "" {
@@ -216,8 +217,8 @@ func historyTarget(plate, day, pnr string) string {
 	return target
 }
 
-// history asks for every plate, with and without PNR. Plate and date alone decide whether there is something that the key may not
-// see; what is out of scope is not there.
+// history asks for every plate, with and without PNR. Plate and date alone decide whether the key
+// is refused; bags out of scope do not exist for it.
 func (m *matrix) history(k scope) {
 	asked := map[[3]string]bool{{"0724999999", day(1).iso(), ""}: true}
 	for _, b := range m.world {
@@ -246,9 +247,9 @@ func (m *matrix) history(k scope) {
 	}
 }
 
-// shown is what a key sees of the history of a bag in its scope: all of it, but for the texts of messages of which not all is in scope,
-// and for the bag that was re-flighted, of which there is the plate where the bag's own
-// messages name it.
+// shown returns the history of a bag in the scope of a key: everything except the texts of messages
+// that are not entirely in scope and the re-flighted bag, of which only the plate is shown, and
+// only if the bag's own messages name it.
 func (m *matrix) shown(k scope, b *luggage) any {
 	history := decoded(m.histories[b]).(map[string]any)
 	for i, e := range history["events"].([]any) {
@@ -274,7 +275,7 @@ func decoded(text string) any {
 	return v
 }
 
-// passengers asks for every PNR. A rush bag out of scope is not told either.
+// passengers asks for every PNR. Rush bags out of scope are not shown.
 func (m *matrix) passengers(k scope) {
 	asked := map[string]bool{"NOBODY": true}
 	for _, b := range m.world {
@@ -308,14 +309,14 @@ func (m *matrix) passengers(k scope) {
 	}
 }
 
-// messages sends messages of every kind: the .V airport must be in scope and in each group the .F airline; without .F the
-// airlines must be *.
+// messages sends messages of every kind. The .V airport must be in scope, and in each group the .F
+// airline; without .F the airlines must be *.
 func (m *matrix) messages(k scope) {
 	d := day(20).bim()
 	for _, form := range []struct {
 		lines    string
 		airport  string
-		airlines []string // of the groups; "" without .F
+		airlines []string // of the groups; "" is no .F
 	}{
 		{"BSM .V/1LZRH .F/LX9001/" + d + "/JFK .N/# ENDBSM", "ZRH", []string{"LX"}},
 		{"BSM .V/1LLHR .F/BA9002/" + d + "/JFK .N/# ENDBSM", "LHR", []string{"BA"}},
@@ -339,7 +340,7 @@ func (m *matrix) messages(k scope) {
 		if allowed {
 			c.status, c.want, c.tells = http.StatusOK, processed, true
 		}
-		if form.airport != "KEF" && strings.Contains(form.lines, "#") { // else its day is another, or there is no bag
+		if form.airport != "KEF" && strings.Contains(form.lines, "#") { // else it is on another day, or there is no bag
 			c.after = plate
 		}
 		m.add(c)
@@ -348,7 +349,8 @@ func (m *matrix) messages(k scope) {
 
 var reference = regexp.MustCompile(`"record_reference":"ZRHLX\d{5}"}$`)
 
-// reports creates delayed-bag reports: every vendor must be in scope. Of a bag that is not, only the request itself is told.
+// reports creates delayed-bag reports. Every vendor must be in scope. For a bag out of scope, the
+// answer shows only the request itself.
 func (m *matrix) reports(k scope) {
 	there := &luggage{plate: "0724000018", surname: "SIERRA", living: []flight{{airline: "LX", number: "1810", from: "ZRH", to: "FRA"}}}
 	for _, vendors := range [][]string{{"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}, {"LX", "LX"}, {"LX", "BA", "AA"}} {

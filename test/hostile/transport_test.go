@@ -22,7 +22,7 @@ import (
 	"bagtrail/test/service"
 )
 
-// certificate makes a certificate for 127.0.0.1 that signs itself, and returns its two files.
+// certificate makes a self-signed certificate for 127.0.0.1 and returns its two files.
 func certificate(t *testing.T) (chain, key string, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,7 +47,7 @@ func certificate(t *testing.T) (chain, key string, pool *x509.CertPool) {
 	return write(t, "cert.pem", string(text)), write(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))), pool
 }
 
-// TLS 1.2 and later, with ciphers that keep old sessions secret, and nothing older or plainer.
+// TLS 1.2 and later is accepted, with ciphers that have forward secrecy.
 func TestTLSIsTwelveAndLater(t *testing.T) {
 	t.Parallel()
 	chain, key, pool := certificate(t)
@@ -100,7 +100,7 @@ func TestTLSIsTwelveAndLater(t *testing.T) {
 	}
 }
 
-// A caller who connects and says nothing, or shakes no hands, is cut off like one who is slow.
+// A connection that sends nothing, or no TLS handshake, is closed like a slow one.
 func TestSilentConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	chain, key, _ := certificate(t)
@@ -121,14 +121,15 @@ func TestSilentConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// isClosed reports whether reading ended because the other side closed, and not because of patience.
+// isClosed reports whether reading ended because the other side closed the connection, and not by
+// the timeout.
 func isClosed(err error) bool {
 	var network net.Error
 	return err != nil && !(errors.As(err, &network) && network.Timeout())
 }
 
-// Requests at and beyond the limits of headers, and requests that two servers could read in two ways. Each is answered, or cut
-// off, and none is taken for something else.
+// Requests at and beyond the limits of headers, and requests that two servers could read
+// differently, are answered or cut off. None is taken for another request.
 func TestHeadersHaveLimitsAndOneMeaning(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, noKafka)
@@ -168,8 +169,8 @@ func TestHeadersHaveLimitsAndOneMeaning(t *testing.T) {
 	}
 }
 
-// What two readers could read in two ways is refused, with the code of what is not clear. Content-Length beside chunked is not
-// among it: the length does not count then.
+// A request that two readers could read differently is refused with the code of the ambiguous part.
+// Content-Length beside chunked is not among them, since the length is then ignored.
 func TestRequestsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, noKafka)
@@ -204,7 +205,7 @@ func TestRequestsThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 	}
 }
 
-// raw sends bytes and returns the status of the answer, 0 where there is none.
+// raw sends bytes and returns the status of the answer, 0 if there is none.
 func raw(t *testing.T, s *service.Service, request string) int {
 	t.Helper()
 	status, _ := exchange(t, s, request)
@@ -220,7 +221,7 @@ func exchange(t *testing.T, s *service.Service, request string) (status int, bod
 	}
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(patience))
-	go func() { _, _ = io.WriteString(c, request) }() // the other side may answer before it has read all
+	go func() { _, _ = io.WriteString(c, request) }() // the other side may answer before it has read everything
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		return 0, ""
@@ -230,7 +231,8 @@ func exchange(t *testing.T, s *service.Service, request string) (status int, bod
 	return response.StatusCode, string(text)
 }
 
-// A request id that the caller gives reaches the log when it is sane; anything else reaches neither log nor answer.
+// A sane request id of the caller is logged. Any other appears neither in the log nor in the
+// answer.
 func TestRequestIDsCannotForgeTheLog(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, noKafka)

@@ -1,7 +1,8 @@
-// Package journey makes the baggage messages of whole journeys, right and wrong ones, as feeds send them: check-in,
-// sorting, screening, loading, transfer, arrival, and all that goes wrong between them. What it makes is a function of
-// seed and options alone. It does not know what the messages mean to the service; only of malformed ones it says which
-// codes they earn.
+// Package journey makes baggage messages of whole journeys, valid and malformed ones, as feeds send
+// them: check-in, sorting, screening, loading, transfer and arrival, with everything that goes
+// wrong between them. Its journeys share plates, flights and names, so that they are hard to tell
+// apart. The same seed and options give the same messages. The package does not know what messages
+// mean to the service; it only says which codes malformed ones get.
 package journey
 
 import (
@@ -15,16 +16,16 @@ import (
 type Message struct {
 	Text     string
 	Received time.Time // UTC, whole milliseconds
-	Plate    string    // a plate that it names, or ""; fit as a Kafka key
-	Rejects  []int     // numbers of the SVCPRB codes of its errors, ascending; none: it is to be accepted
+	Plate    string    // one of its plates, or ""; for use as a Kafka key
+	Rejects  []int     // numbers of the SVCPRB codes of its errors, ascending; none if it must be accepted
 	Report   bool      // Text is a delayed-bag report, not a message
 }
 
-// Options say how many journeys there are, and how large the world is in which they happen. The smaller the world, the more
-// often journeys collide: in plates, flights, names.
+// Options are the number of journeys and the size of the world in which they happen. In a small
+// world, more journeys share plates, flights and names.
 type Options struct {
 	Start    time.Time     // when the first journey begins
-	Span     time.Duration // over which the beginnings of journeys are spread evenly; 0: in leaps of days, for tests
+	Span     time.Duration // time in which journeys begin, evenly; 0: with random gaps of days
 	Journeys int
 
 	Airports, Routes, Passengers, Plates int
@@ -32,24 +33,26 @@ type Options struct {
 	// Statuses are the baggage status codes that the configuration adds, by airport.
 	Statuses map[string][]string
 
-	// Faults is how often something goes wrong, in percent: twists of a journey, late and repeated messages. Malformed is the
-	// share of malformed messages, Reports that of delayed-bag reports a journey, both in percent.
+	// Percentages. Faults is how often something goes wrong: changes of a journey, late and
+	// repeated messages. Malformed is the share of malformed messages. Reports is the share of
+	// journeys with a delayed-bag report.
 	Faults, Malformed, Reports int
 }
 
-// Crowded returns options for a world in which nearly everything collides.
+// Crowded returns options for a world in which nearly all journeys share something.
 func Crowded(start time.Time, journeys int) Options {
 	return Options{Start: start, Journeys: journeys, Airports: 4, Routes: 6, Passengers: 3, Plates: 3,
 		Faults: 30, Malformed: 3, Reports: 10}
 }
 
-// Realistic returns options for a world of the size of its traffic, in which little goes wrong.
+// Realistic returns options for a world that grows with its traffic, in which little goes wrong.
 func Realistic(start time.Time, span time.Duration, journeys int) Options {
 	return Options{Start: start, Span: span, Journeys: journeys, Airports: len(airportTable), Routes: 40 + journeys/50,
 		Passengers: max(50, journeys), Plates: max(100, 2*journeys), Faults: 2, Malformed: 1}
 }
 
-// Awkward returns moments around which dates and times are hard: New Year, 29 February, the changes of summer time.
+// Awkward returns times around which dates and times are difficult: New Year, 29 February, changes
+// of the clocks.
 func Awkward() []time.Time {
 	var all []time.Time
 	for _, s := range []string{
@@ -74,7 +77,8 @@ func Make(seed uint64, opt Options) []Message {
 		if opt.Span > 0 {
 			begin = opt.Start.Add(opt.Span / time.Duration(opt.Journeys) * time.Duration(i))
 		} else if i > 0 {
-			// Journeys that touch, and near misses of three and four days; plates reused months later.
+			// Journeys that overlap, gaps of about three days, and plates that are used again
+			// months later.
 			begin = begin.AddDate(0, 0, pick(r, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 13, 14, 15, 170))
 			begin = begin.Add(time.Duration(r.IntN(180)) * time.Minute)
 		}

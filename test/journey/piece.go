@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Text pieces: elements and sheets as feeds write them. Nothing here knows of journeys.
+// This file writes elements and messages. It knows nothing of journeys.
 
-// flight is one flight of one day. Airports are the real ones; an element may name the metropolitan code instead.
+// flight is a flight of one day between two airports. An element may name the metropolitan code
+// instead.
 type flight struct {
 	airline, number string
 	day             time.Time // midnight UTC of the local departure date
 	from, to        airport
 }
 
-// ddmmm writes a date as messages do.
+// ddmmm formats a date as messages do.
 func ddmmm(t time.Time) string { return strings.ToUpper(t.Format("02Jan")) }
 
-// element joins an element line; trailing empty fields are cut.
+// element formats an element, without empty fields at its end.
 func element(letter byte, fields ...string) string {
 	return "." + string(letter) + "/" + strings.TrimRight(strings.Join(fields, "/"), "/")
 }
 
-// flightElement writes .F .I .O; airport is the one that the element names.
+// flightElement formats .F, .I or .O; airport is the one that the element names.
 func flightElement(r *rand.Rand, letter byte, f flight, airport string) string {
 	number := f.number
 	if r.IntN(4) == 0 && len(strings.TrimRight(number, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) < 4 {
@@ -36,13 +37,13 @@ func flightElement(r *rand.Rand, letter byte, f flight, airport string) string {
 	}
 	class := pick(r, "", "", "Y", "C")
 	line := element(letter, f.airline+number, date, airport, class)
-	if len(line) < 16 { // the shortest flight element that may be
+	if len(line) < 16 { // the shortest flight element that is valid
 		line = element(letter, f.airline+"0"+number, date, airport, class)
 	}
 	return line
 }
 
-// tagElement writes .N, or .B where there is a status code.
+// tagElement formats .N, or .B if there is a status code.
 func tagElement(status string, plate uint64, count int) string {
 	if status != "" {
 		return fmt.Sprintf(".B/%s/%010d%03d", status, plate, count)
@@ -50,7 +51,7 @@ func tagElement(status string, plate uint64, count int) string {
 	return fmt.Sprintf(".N/%010d%03d", plate, count)
 }
 
-// processing writes .J with the read time at, or without a time where at is zero.
+// processing formats .J with the read time at, or without a time if at is zero.
 func processing(r *rand.Rand, code string, at time.Time, zone *time.Location) string {
 	agent, scanner := pick(r, "", "AG7"), pick(r, "", "CI621")
 	reading, sent := pick(r, "", "LB9", "TIAT2"), pick(r, "", "GATE4")
@@ -69,7 +70,7 @@ func processing(r *rand.Rand, code string, at time.Time, zone *time.Location) st
 	return element('J', code, agent, scanner, ddmmm(at), at.Format("150405")+mark, reading, sent)
 }
 
-// sheet is a message in the making.
+// sheet is a message that is being written.
 type sheet struct {
 	identifier string
 	change     string // CHG, DEL, ADD or ""
@@ -83,7 +84,7 @@ func newSheet(identifier, change string, lines ...string) *sheet {
 
 func (s *sheet) add(lines ...string) { s.lines = append(s.lines, lines...) }
 
-// plain is the text without any of the feeds' habits.
+// plain returns the lines of the message.
 func (s *sheet) plain() []string {
 	lines := []string{s.identifier}
 	if s.change != "" {
@@ -92,8 +93,8 @@ func (s *sheet) plain() []string {
 	return append(append(lines, s.lines...), s.end)
 }
 
-// dress writes the lines of a message as some feed would: line ends, envelope, indentation, control characters.
-// It changes nothing that a message says.
+// dress writes the lines of a message in the style of some feed: line ends, envelope, indentation,
+// control characters. It does not change the meaning.
 func dress(r *rand.Rand, lines []string) string {
 	if r.IntN(3) == 0 {
 		return strings.Join(lines, "\n")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// version writes .V for an airport.
+// version formats .V for an airport.
 func (s *stage) version(source string, at airport) string {
 	line := ".V/1" + source + at.code
 	if s.chance(10) {
@@ -16,15 +16,16 @@ func (s *stage) version(source string, at airport) string {
 	return line
 }
 
-// flight writes .F .I .O; the airport goes by any of its names.
+// flight formats .F, .I or .O. The airport is named by any of its codes.
 func (s *stage) flight(letter byte, f flight, at airport) string {
-	if s.chance(s.opt.Faults) && s.chance(3) { // a date from nowhere
+	if s.chance(s.opt.Faults) && s.chance(3) { // any other date
 		f.day = pick(s.r, time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), f.day.AddDate(0, 6, 0), f.day.AddDate(0, 0, 7))
 	}
 	return flightElement(s.r, letter, f, pick(s.r, at.names()...))
 }
 
-// processing writes .J; the clock of the scanner may be an hour fast or slow, as on the days when summer time begins or ends.
+// processing formats .J. The clock of the scanner may be wrong by an hour, as on days on which
+// clocks change.
 func (s *stage) processing(code string, at time.Time, zone *time.Location) string {
 	if !at.IsZero() && s.chance(s.opt.Faults/4) {
 		at = at.Add(time.Duration(pick(s.r, -60, -30, 30, 60)) * time.Minute)
@@ -36,7 +37,7 @@ func (s *stage) processing(code string, at time.Time, zone *time.Location) strin
 	return processing(s.r, code, at, zone)
 }
 
-// bsm writes the BSM of flight i of the trip.
+// bsm returns the BSM of flight i of the trip.
 func (s *stage) bsm(change string, t trip, i int) *sheet {
 	f := t.flights[i]
 	source := "L"
@@ -64,19 +65,19 @@ func (s *stage) bsm(change string, t trip, i int) *sheet {
 	if s.chance(10) {
 		b.add(element('R', pick(s.r, "NOTE 42", "VIP")))
 	}
-	if s.chance(s.opt.Faults / 10) { // what belongs into a BPM
+	if s.chance(s.opt.Faults / 10) { // an element that belongs into a BPM
 		b.add(pick(s.r, element('U', t.device), s.processing("S", s.clock, f.from.zone), s.tags("OFF", t)))
 	}
 	if s.chance(s.opt.Faults / 4) {
 		s.another(b, t, i)
 	}
-	if s.chance(5) { // order says nothing but where groups are
+	if s.chance(5) { // the order of elements matters only within groups
 		slices.Reverse(b.lines[:1+s.r.IntN(2)])
 	}
 	return b
 }
 
-// another adds one more passenger, or one more flight, to a message: a group of its own.
+// another adds a second group: one more passenger, or one more flight.
 func (s *stage) another(b *sheet, t trip, i int) {
 	if s.chance(50) {
 		f := s.detour(t.flights[i])[0]
@@ -90,7 +91,8 @@ func (s *stage) another(b *sheet, t trip, i int) {
 	b.add(s.person(other.who, 80)...)
 }
 
-// person writes what names the passenger: each of name, PNR, frequent flyer number and weight in some percent of the cases.
+// person returns elements about the passenger. Name, PNR, frequent flyer number and weight are each
+// present in some percent of the calls.
 func (s *stage) person(who passenger, percent int) []string {
 	var lines []string
 	if s.chance(15) {
@@ -119,7 +121,7 @@ func (s *stage) person(who passenger, percent int) []string {
 	return lines
 }
 
-// tags writes the tags of the trip, as .N or under a status.
+// tags formats the tags of the trip, as .N or with a status.
 func (s *stage) tags(status string, t trip) string {
 	count := t.count
 	if status != "" && s.chance(70) {
@@ -128,7 +130,8 @@ func (s *stage) tags(status string, t trip) string {
 	return tagElement(status, t.plate, count)
 }
 
-// scan sends a BPM for flight i: what .J says, a status code or "", and further lines ("" is none).
+// scan sends a BPM for flight i, with a process code for .J, a status code or "", and further
+// elements ("" is none).
 func (s *stage) scan(t trip, i int, at airport, code, status string, more ...string) {
 	f := t.flights[i]
 	b := newSheet("BPM", "", s.version(pick(s.r, "L", "L", "T"), at))
@@ -154,7 +157,7 @@ func (s *stage) scan(t trip, i int, at airport, code, status string, more ...str
 		}
 	}
 	tags := []string{s.tags(status, t)}
-	if status != "" && s.chance(30) { // the whole piece count as .N, the irregular bag as .B too
+	if status != "" && s.chance(30) { // .N has the count of all pieces, .B only the irregular bag
 		tags = slices.Insert(tags, s.r.IntN(2), s.tags(pick(s.r, "", "OND", "NAL"), t))
 	}
 	b.add(tags...)
@@ -162,7 +165,7 @@ func (s *stage) scan(t trip, i int, at airport, code, status string, more ...str
 	s.send(b, s.late(read), t.plate)
 }
 
-// position sends where a container is, without any tag.
+// position sends a container positioning.
 func (s *stage) position(f flight, at airport, device string) {
 	b := newSheet("BPM", "", s.version("L", at))
 	if s.chance(60) {
@@ -176,19 +179,20 @@ func (s *stage) position(f flight, at airport, device string) {
 	s.send(b, s.late(s.clock), 0)
 }
 
-// screening writes .X.
+// screening formats .X.
 func (s *stage) screening() string {
 	return pick(s.r, ".X//CLR///HBS302/HBSLEVEL1", ".X/SEL/REJ", ".X/NON/REF", ".X/XRAY", ".X//UCL")
 }
 
-// connecting writes a .U with the connection of flight i.
+// connecting formats a .U with the connection of flight i.
 func (s *stage) connecting(t trip, i int) string {
 	next := t.flights[min(i+1, len(t.flights)-1)]
 	return element('U', t.device, pick(s.r, "", "12"), "", "", next.to.code, "", next.airline+next.number,
 		pick(s.r, "", ddmmm(next.day)), pick(s.r, "", next.to.code))
 }
 
-// late is when a message about a moment is received: mostly at once, sometimes much later, or even before.
+// late returns when a message about a moment is received: usually at once, sometimes much later, or
+// even earlier.
 func (s *stage) late(moment time.Time) time.Time {
 	if !s.fault() {
 		return moment.Add(time.Duration(s.r.IntN(2)) * time.Minute)
@@ -196,7 +200,7 @@ func (s *stage) late(moment time.Time) time.Time {
 	return moment.Add(time.Duration(pick(s.r, 5, 30, 100, 600, 3000, -5, -600, -1439, -1440, -1441, -2000)) * time.Minute)
 }
 
-// send gives a message to the feed, which may send it again, late, or spoil it.
+// send adds a message to the feed, perhaps twice, late or malformed.
 func (s *stage) send(b *sheet, received time.Time, plate uint64) {
 	m := Message{Text: dress(s.r, b.plain()), Received: received}
 	if plate != 0 {
@@ -216,7 +220,7 @@ func (s *stage) send(b *sheet, received time.Time, plate uint64) {
 	}
 }
 
-// squeeze takes blanks and hyphens out of a name, as some senders do.
+// squeeze removes blanks and hyphens from a name, as some senders do.
 func squeeze(name string) string {
 	return string(slices.DeleteFunc([]byte(name), func(c byte) bool { return c == ' ' || c == '-' }))
 }

@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// spoiler makes a right message wrong in one way.
+// spoiler makes a valid message malformed in one way.
 type spoiler struct {
 	kind string // BSM, BPM, or "" for both
-	code int    // the one code that the message then earns
-	// spoil changes the lines of a message, from identifier to end line; nil where it does not fit.
+	code int    // the code that the message then gets
+	// spoil changes the lines of a message, from identifier to end line. It returns nil if it does
+	// not apply to the message.
 	spoil func(lines []string) []string
 }
 
-// without drops the elements with these letters; nil where there are none.
+// without returns a function that removes the elements with these letters, or returns nil if there
+// are none.
 func without(letters string) func([]string) []string {
 	return func(lines []string) []string {
 		kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return isElement(l) && strings.Contains(letters, l[1:2]) })
@@ -24,7 +26,7 @@ func without(letters string) func([]string) []string {
 	}
 }
 
-// instead replaces the first element of a letter.
+// instead returns a function that changes the first element with a letter.
 func instead(letter byte, change func(line string) string) func([]string) []string {
 	return func(lines []string) []string {
 		lines = slices.Clone(lines)
@@ -38,7 +40,8 @@ func instead(letter byte, change func(line string) string) func([]string) []stri
 	}
 }
 
-// irregular leaves messages with a .B alone: without a known airport no status code of the configuration is known.
+// irregular limits a spoiler to messages without .B: if the airport is not known, none of the
+// configured status codes is.
 func irregular(spoil func([]string) []string) func([]string) []string {
 	return func(lines []string) []string {
 		if has(lines, ".B/") {
@@ -50,12 +53,12 @@ func irregular(spoil func([]string) []string) func([]string) []string {
 
 func isElement(l string) bool { return len(l) > 2 && l[0] == '.' && l[2] == '/' }
 
-// has says whether some line begins so.
+// has reports whether any line begins so.
 func has(lines []string, beginning string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, beginning) })
 }
 
-// field replaces field n, counted from 1, of an element.
+// field returns a function that replaces field n of an element, counted from 1.
 func field(n int, value string) func(string) string {
 	return func(line string) string {
 		fields := strings.Split(line, "/")
@@ -70,7 +73,7 @@ func field(n int, value string) func(string) string {
 var spoilers = []spoiler{
 	{"", 3, func([]string) []string { return []string{" ", ""} }},
 	{"", 4, func(l []string) []string {
-		if len(l[1]) == 3 { // a CHG would pass for the identifier
+		if len(l[1]) == 3 { // a CHG would be taken for the identifier
 			return nil
 		}
 		return l[1:]

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// stage is where journeys are played. The clock is that of the journey being played.
+// stage holds the world and the journeys in it. The clock is that of the current journey.
 type stage struct {
 	r        *rand.Rand
 	opt      Options
 	world    *world
 	clock    time.Time
 	messages []Message
-	trips    []trip // played so far
+	trips    []trip // journeys so far
 }
 
-// trip is one journey: a passenger (or two, each with tags), tags, flights.
+// trip is one journey: a passenger, tags, flights.
 type trip struct {
 	who     passenger
 	plate   uint64
@@ -26,13 +26,13 @@ type trip struct {
 	device  string
 }
 
-// chance says yes in the given percent of the cases.
+// chance returns true in that percentage of calls.
 func (s *stage) chance(percent int) bool { return s.r.IntN(100) < percent }
 
-// fault says yes as often as something goes wrong.
+// fault returns true as often as something goes wrong.
 func (s *stage) fault() bool { return s.chance(s.opt.Faults) }
 
-// wait lets time go by: mostly whole minutes, so that moments collide.
+// wait moves the clock on, usually by whole minutes, so that events have equal times.
 func (s *stage) wait(most int) {
 	s.clock = s.clock.Add(time.Duration(s.r.IntN(most+1)) * time.Minute)
 	if s.chance(10) {
@@ -40,7 +40,7 @@ func (s *stage) wait(most int) {
 	}
 }
 
-// play plays one journey from check-in to the last arrival, or to where it breaks off.
+// play makes the messages of one journey, from check-in to the last arrival or to an early end.
 func (s *stage) play() {
 	day := time.Date(s.clock.Year(), s.clock.Month(), s.clock.Day(), 0, 0, 0, 0, time.UTC)
 	if s.fault() {
@@ -51,9 +51,9 @@ func (s *stage) play() {
 	if len(s.trips) > 0 && s.chance(s.opt.Faults/3) {
 		s.collide(&t)
 	}
-	for i := 0; i < len(t.flights); i++ { // a reroute changes what is left of the flights
+	for i := 0; i < len(t.flights); i++ { // a reroute changes the remaining flights
 		if s.chance(s.opt.Faults / 4) {
-			break // the feed of this airport and all behind it is missing
+			break // no feed from this airport and those after it
 		}
 		s.source(&t, i)
 		s.handle(&t, i)
@@ -68,7 +68,8 @@ func (s *stage) play() {
 	}
 }
 
-// collide lets the trip share what makes bags hard to tell apart with an earlier one.
+// collide makes the trip share properties with an earlier one, so that their bags are hard to tell
+// apart.
 func (s *stage) collide(t *trip) {
 	other := pick(s.r, s.trips...)
 	switch s.r.IntN(4) {
@@ -76,26 +77,26 @@ func (s *stage) collide(t *trip) {
 		t.plate, t.flights = other.plate, slices.Clone(other.flights)
 	case 1: // another bag of the same passenger
 		t.who, t.flights = other.who, slices.Clone(other.flights)
-	case 2: // the same plate on other flights, some days on
+	case 2: // the same plate on other flights, some days later
 		t.plate = other.plate
 	case 3: // a name corrected
 		t.plate, t.flights, t.who.pnr = other.plate, slices.Clone(other.flights), other.who.pnr
 	}
 }
 
-// source sends the BSM at the departure of flight i, and what is changed afterwards.
+// source sends the BSM at the departure of flight i, and changes of it.
 func (s *stage) source(t *trip, i int) {
 	s.wait(30)
 	if s.fault() {
 		if s.chance(50) {
-			s.handle(t, i) // the bag is seen before it is announced, or nothing announces it at all
+			s.handle(t, i) // the bag is seen before it is announced, or is never announced
 		}
 		if s.chance(50) {
 			return
 		}
 	}
 	change := ""
-	if i > 0 && s.fault() { // the transfer is on another flight than the departure announced, or the passenger is on board already
+	if i > 0 && s.fault() { // the transfer flight is not the announced one, or the passenger has boarded
 		change = "CHG"
 		if s.chance(50) {
 			t.flights = append(t.flights[:i:i], s.detour(t.flights[i])...)
@@ -109,7 +110,7 @@ func (s *stage) source(t *trip, i int) {
 	}
 }
 
-// twist changes what was announced.
+// twist changes the announced journey.
 func (s *stage) twist(t *trip, i int, first *sheet) {
 	switch s.r.IntN(8) {
 	case 0: // boarded
@@ -122,7 +123,7 @@ func (s *stage) twist(t *trip, i int, first *sheet) {
 		s.send(s.bsm("CHG", *t, i), s.clock, t.plate)
 	case 3: // cancelled
 		s.send(s.bsm("DEL", *t, i), s.clock, t.plate)
-	case 4: // cancelled and made again, in the same words
+	case 4: // cancelled and announced again, with the same text
 		s.send(s.bsm("DEL", *t, i), s.clock, t.plate)
 		s.wait(3)
 		s.send(first, s.clock, t.plate)
@@ -136,12 +137,12 @@ func (s *stage) twist(t *trip, i int, first *sheet) {
 	case 6: // tagged again
 		t.plate, t.count = pick(s.r, s.world.plates...), 1
 		s.send(s.bsm("", *t, i), s.clock, t.plate)
-	case 7: // the same words again
+	case 7: // the same text again
 		s.send(first, s.clock, t.plate)
 	}
 }
 
-// detour returns another way out of the airport of f.
+// detour returns other flights out of the airport of f.
 func (s *stage) detour(f flight) []flight {
 	if way := s.world.itineraryFrom(s.r, f.from.place(), f.day.AddDate(0, 0, pick(s.r, 0, 0, 1))); len(way) > 0 {
 		return way
@@ -190,7 +191,7 @@ func (s *stage) handle(t *trip, i int) {
 	}
 }
 
-// mishap is something that goes wrong at the departure of flight i.
+// mishap adds something that goes wrong at the departure of flight i.
 func (s *stage) mishap(t *trip, i int) {
 	from := t.flights[i].from
 	switch s.r.IntN(7) {
@@ -199,7 +200,7 @@ func (s *stage) mishap(t *trip, i int) {
 	case 2:
 		codes := append([]string{"OND", "ONA", "UNS", "NAL", "NAL"}, s.opt.Statuses[from.code]...)
 		s.scan(*t, i, from, "R", pick(s.r, codes...), pick(s.r, "", element('U', t.device), element('U', "", "5"), element('U', t.device, "5")))
-	case 3: // moved into another container
+	case 3: // moved to another container
 		t.device = pick(s.r, s.world.containers...)
 		s.scan(*t, i, from, "R", "", element('U', t.device))
 	case 4: // the container is emptied and goes on another flight
@@ -234,7 +235,7 @@ func (s *stage) arrive(t trip, i int) {
 	}
 }
 
-// rush sends a bag after its passenger, or a chain of them, under new tags.
+// rush sends a rush bag, or a chain of them, under new tags.
 func (s *stage) rush(t trip) {
 	for range pick(s.r, 1, 1, 2, 3) {
 		s.clock = s.clock.Add(time.Duration(s.r.IntN(40)) * time.Hour)
@@ -248,7 +249,7 @@ func (s *stage) rush(t trip) {
 		day := time.Date(s.clock.Year(), s.clock.Month(), s.clock.Day(), 0, 0, 0, 0, time.UTC)
 		t.flights = s.detour(flight{from: t.flights[0].from, day: day})
 		if t.flights[0].airline == "" {
-			return // no way out
+			return // no flights from there
 		}
 		b := s.bsm(pick(s.r, "", "", "CHG"), t, 0)
 		if !second || s.chance(30) {
@@ -262,7 +263,7 @@ func (s *stage) rush(t trip) {
 	}
 }
 
-// link says which bag a rush bag re-flights, or leaves it to the passenger.
+// link returns elements that name the original of a rush bag; nil leaves it to the passenger.
 func (s *stage) link(original trip) []string {
 	plate := fmt.Sprintf("%010d", original.plate)
 	if s.chance(20) {
@@ -284,7 +285,7 @@ func (s *stage) report(t trip) {
 	plate := fmt.Sprintf("%010d", t.plate)
 	s.wait(600)
 	station := t.flights[len(t.flights)-1].to.code
-	if s.fault() { // reported where the journey began, and the BSM there withdrawn afterwards
+	if s.fault() { // reported at the airport of departure, whose BSM is withdrawn afterwards
 		station = t.flights[0].from.code
 		defer func() {
 			s.wait(60)

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-	_ "time/tzdata" // times are written in the local time of airports, wherever this runs
+	_ "time/tzdata" // for machines without time zones
 )
 
-// airport is a place where bags are handled.
+// airport is an airport of the world.
 type airport struct {
-	code, metropolitan string // metropolitan is "" where the airport has none
+	code, metropolitan string // metropolitan is "" if it has none
 	zone               *time.Location
 }
 
@@ -22,7 +22,7 @@ func (a airport) names() []string {
 	return []string{a.code, a.code, a.metropolitan}
 }
 
-// place is the metropolitan code, or the airport.
+// place returns the metropolitan code, or else the code of the airport.
 func (a airport) place() string {
 	if a.metropolitan != "" {
 		return a.metropolitan
@@ -30,8 +30,8 @@ func (a airport) place() string {
 	return a.code
 }
 
-// The first ones make a crowded world: two cities of several airports, zones on both sides of UTC, and a summer time of
-// half an hour.
+// The first ones make a crowded world: two cities with several airports, zones on both sides of
+// UTC, and summer time of half an hour.
 var airportTable = []struct{ code, metropolitan, zone string }{
 	{"ZRH", "", "Europe/Zurich"},
 	{"LHR", "LON", "Europe/London"},
@@ -66,35 +66,35 @@ var (
 	containers = []string{"AKE1", "AKE25219OZ", "PMC7", "AKH03LX"}
 )
 
-// route is a flight number with its two ends.
+// route is a flight number between two airports.
 type route struct {
 	airline, number string
 	from, to        airport
 }
 
-// passenger is whoever travels.
+// passenger is a passenger as messages name him.
 type passenger struct {
 	surname, given, pnr string
 }
 
-// world is what all journeys of a run share.
+// world is shared by all journeys of a run.
 type world struct {
 	airports   []airport
 	routes     []route
-	ways       map[string][]route // the routes out of each place
+	ways       map[string][]route // routes out of each place
 	surnames   []string
 	pnrs       []string
 	plates     []uint64
 	containers []string
 }
 
-// newWorld draws a world of the given sizes.
+// newWorld draws a world of the sizes in opt.
 func newWorld(r *rand.Rand, opt Options) *world {
 	w := &world{ways: map[string][]route{}, containers: containers[:min(len(containers), 1+opt.Routes/3)]}
 	for _, a := range airportTable[:min(max(opt.Airports, 2), len(airportTable))] {
 		zone, err := time.LoadLocation(a.zone)
 		if err != nil {
-			zone = time.UTC // cannot be: the zones are compiled in
+			zone = time.UTC // never: the zones are compiled in
 		}
 		w.airports = append(w.airports, airport{a.code, a.metropolitan, zone})
 	}
@@ -130,7 +130,7 @@ func newWorld(r *rand.Rand, opt Options) *world {
 	return w
 }
 
-// locator makes the i-th PNR: five or six letters and digits, no two alike.
+// locator returns the i-th PNR: five or six letters and digits, all different.
 func locator(r *rand.Rand, i int) string {
 	const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 	var b strings.Builder
@@ -148,17 +148,18 @@ func number(digits string) uint64 {
 	return n
 }
 
-// someone draws a passenger: surname and PNR are drawn apart, so that they collide apart.
+// someone draws a passenger. Surname and PNR are drawn independently, so that they repeat
+// independently.
 func (w *world) someone(r *rand.Rand) passenger {
 	return passenger{pick(r, w.surnames...), pick(r, givenNames...) + pick(r, titles...), pick(r, w.pnrs...)}
 }
 
-// itinerary draws one to three flights that follow each other, the first on day, from anywhere.
+// itinerary draws one to three connecting flights from any airport, the first on day.
 func (w *world) itinerary(r *rand.Rand, day time.Time) []flight {
 	return w.travel(r, day, w.routes)
 }
 
-// itineraryFrom is an itinerary out of a place; nil where no route leaves it.
+// itineraryFrom draws an itinerary out of a place. It returns nil if no route leaves it.
 func (w *world) itineraryFrom(r *rand.Rand, place string, day time.Time) []flight {
 	return w.travel(r, day, w.ways[place])
 }

@@ -1,4 +1,5 @@
-// Package loopback finds addresses for programs that take an address instead of a listener. It is for tests only.
+// Package loopback finds addresses for programs that take an address instead of a listener. It is
+// for tests only.
 package loopback
 
 import (
@@ -12,12 +13,12 @@ import (
 	"time"
 )
 
-// Ports finds n different TCP ports on which nothing listens on loopback.
+// Ports returns n different TCP ports on which nothing listens on loopback.
 //
-// They lie below the range from which systems give ports to outgoing connections. There a port that was free a moment
-// ago may go to any client before the server listens on it; a server that was killed might not find its port free
-// again; and a client that keeps dialling a dead port would one day be connected to itself. No other test process of this
-// machine finds the same ports for the next minutes, so that a server may take its time until it listens.
+// They are below the range from which systems give ports to outgoing connections. In that range any
+// client may take a free port before the server listens on it, a killed server might not get its
+// port again, and a client that keeps dialling a closed port could connect to itself. For the next
+// minutes no other test process of this machine gets the same ports.
 func Ports(n int) ([]int, error) {
 	const low, high = 10_000, 30_000
 	ports := make([]int, 0, n)
@@ -38,20 +39,21 @@ func Ports(n int) ([]int, error) {
 	return nil, errors.New("no free port on loopback")
 }
 
-// reservation is how long a port is kept for who has found it.
+// reservation is how long a port is reserved for the process that got it.
 const reservation = 5 * time.Minute
 
-// reserve keeps a port from other test processes; false where one of them has it. An empty file says so.
+// reserve reserves a port with an empty file. It returns false if another test process has the
+// port.
 func reserve(port int) bool {
 	dir := filepath.Join(os.TempDir(), "bagtrail-test-ports")
 	path := filepath.Join(dir, strconv.Itoa(port))
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > reservation {
 		_ = os.Remove(path) // if another process is faster, it has the port
 	}
-	_ = os.MkdirAll(dir, 0o700) // if it is not there, the file cannot be made
+	_ = os.MkdirAll(dir, 0o700) // if this fails, so does the creation of the file
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return errors.Is(err, fs.ErrPermission) // another user's: there is nobody to agree with
+		return errors.Is(err, fs.ErrPermission) // the file belongs to another user, with whom ports cannot be shared out
 	}
 	_ = f.Close()
 	return true
@@ -60,7 +62,7 @@ func reserve(port int) bool {
 // Join returns the address of a port on loopback.
 func Join(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// Addresses finds n addresses on which nothing listens, as Ports does.
+// Addresses returns n addresses on which nothing listens; see Ports.
 func Addresses(n int) ([]string, error) {
 	ports, err := Ports(n)
 	addresses := make([]string, len(ports))
@@ -70,7 +72,7 @@ func Addresses(n int) ([]string, error) {
 	return addresses, err
 }
 
-// Address returns one such address, or ends the test.
+// Address returns one address, or ends the test.
 func Address(t interface {
 	Helper()
 	Fatal(args ...any)

@@ -23,7 +23,7 @@ func TestAddressesAreFreeAndAllDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = l.Close() // it is not given away for all that
+			_ = l.Close() // the address is still reserved
 			if a := l.Addr().(*net.TCPAddr); !a.IP.IsLoopback() || a.Port < 10_000 || a.Port >= 30_000 {
 				t.Errorf("%s is not below the ports of clients on loopback", address)
 			}

@@ -1,6 +1,6 @@
-// Package quickstart_test does what the quick start of the README says, word for word: its shell blocks, one after the
-// other in one shell, in a copy of the tree. It needs bash, curl, and the ports of the README free, so it runs only where
-// BAGTRAIL_TEST_QUICKSTART is set; `make quickstart` sets it.
+// Package quickstart_test runs the quick start of the README: its shell blocks, one after the other
+// in one shell, in a copy of the tree. It needs bash, curl, and the ports of the README free. It is
+// skipped unless BAGTRAIL_TEST_QUICKSTART is set; `make quickstart` sets it.
 package quickstart_test
 
 import (
@@ -44,7 +44,7 @@ func script(text string) string {
 	return b.String()
 }
 
-// copyTree copies what belongs to the project, as it is now, into a new folder.
+// copyTree copies the files of the project, as they are now, into a new folder.
 func copyTree(t *testing.T) string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -58,7 +58,7 @@ func copyTree(t *testing.T) string {
 		from, to := filepath.Join(root, name), filepath.Join(dir, name)
 		info, err := os.Stat(from)
 		if err != nil || info.IsDir() {
-			continue // deleted, and not yet committed
+			continue // deleted, but not committed
 		}
 		data, err := os.ReadFile(from)
 		if err == nil {
@@ -89,7 +89,7 @@ func TestTheQuickStartDoesWhatItSays(t *testing.T) {
 	}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it started can be stopped with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to stop everything that it starts
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()

@@ -13,7 +13,8 @@ import (
 	"bagtrail/test/servers"
 )
 
-// checkout is a copy of what .ci/servers needs, with downloads alone in common with this checkout.
+// checkout is a copy of the files that .ci/servers needs. It shares only downloads with this
+// checkout.
 type checkout struct {
 	t   *testing.T
 	dir string
@@ -51,7 +52,7 @@ func (c checkout) servers(ctx context.Context, args ...string) {
 	}
 }
 
-// bridge is the name of the bridge on which the containers of the checkout are.
+// bridge returns the name of the bridge of the checkout's containers.
 func (c checkout) bridge() string {
 	c.t.Helper()
 	name, err := os.ReadFile(filepath.Join(c.dir, ".cache", "servers", "docker", "bridge"))

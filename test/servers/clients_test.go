@@ -30,7 +30,7 @@ func redis(t testing.TB, addr string, command ...string) string {
 	return fmt.Sprint(reply)
 }
 
-// answers tells whether a Redis does, soon.
+// answers reports whether a Redis answers soon.
 func answers(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer cancel()

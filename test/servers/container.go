@@ -19,9 +19,9 @@ import (
 	"bagtrail/test/servers/program"
 )
 
-// An image has a variable that names it, and a public one for when none is
-// named. Whichever it is has a shell, and redis-server, or java and
-// /opt/kafka/libs, where the public one has them.
+// image is a container image: the variable that names it, and a public one that is used if the
+// variable is not set. It must have a shell, and redis-server, or java and /opt/kafka/libs, as the
+// public one does.
 type image struct{ variable, public string }
 
 var (
@@ -32,10 +32,10 @@ var (
 	}
 )
 
-// here finds the image's name. A named image that the engine has not is fetched
-// by testcontainers.
+// here returns the name of the image. testcontainers downloads a named image that the engine does
+// not have.
 func (i image) here(ctx context.Context) (string, error) {
-	const enough = 5 * time.Second // for an engine to answer
+	const enough = 5 * time.Second // timeout for an engine's answer
 	ctx, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
 	if name := os.Getenv(i.variable); name != "" {
@@ -52,8 +52,8 @@ func (i image) here(ctx context.Context) (string, error) {
 	return i.public, nil
 }
 
-// run starts a container with a shell script, and ends it with the test. The
-// ports are the same inside and outside, where they are bound to loopback.
+// run starts a container with a shell script, and ends it with the test. The ports are the same
+// inside and outside, where they are bound to loopback.
 func (i image) run(ctx context.Context, t testing.TB, ports []int, env map[string]string, script string) error {
 	name, err := i.here(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (i image) run(ctx context.Context, t testing.TB, ports []int, env map[strin
 	return nil
 }
 
-// inContainer makes a Redis take connections from outside its container.
+// inContainer are settings with which a Redis accepts connections from outside its container.
 var inContainer = []string{"bind 0.0.0.0", "protected-mode no"}
 
 func containerRedis(t testing.TB) (Server, error) {
@@ -99,8 +99,8 @@ func containerRedis(t testing.TB) (Server, error) {
 	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, err
 }
 
-// containerCluster runs all nodes in one container: the address by which they
-// know each other must be the one by which clients outside know them.
+// containerCluster runs all nodes in one container: clients outside must reach the nodes at the
+// addresses by which the nodes know each other.
 func containerCluster(t testing.TB) (Server, error) {
 	const nodes = 6
 	ctx := Context(t)
@@ -138,7 +138,7 @@ func containerKafka(t testing.TB, version Version) (Server, error) {
 	}
 	addr := loopback.Join(ports[0])
 	listen := fmt.Sprintf("0.0.0.0:%d", ports[0])
-	const controller = "127.0.0.1:9093" // in the container, of nobody else's concern
+	const controller = "127.0.0.1:9093" // in the container only
 	env := map[string]string{"CONF": program.KafkaProperties(listen, addr, controller, "/tmp/kafka-data", nil)}
 	const script = `set -e
 printf '%s' "$CONF" >/tmp/server.properties

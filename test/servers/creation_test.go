@@ -20,7 +20,7 @@ func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T
 	defer client.Close()
 	door, err := kafkadoor.New(client, kafkadoor.Config{Group: "group", Topics: topics})
 	must(t, err)
-	for range 5 { // as /readyz asks
+	for range 5 { // as often as /readyz does
 		if err := door.Ping(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 			t.Errorf("before there is a topic Ping says %v", err)
 		}

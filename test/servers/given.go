@@ -22,8 +22,7 @@ func given(variable string) (string, error) {
 	return value, nil
 }
 
-// givenRedis gives out the databases of the server one after the other; number
-// 0 holds the count.
+// givenRedis gives each test the next database of the server. Database 0 holds the counter.
 func givenRedis(t testing.TB) (Server, error) {
 	value, err := given("BAGTRAIL_TEST_REDIS")
 	if err != nil {
@@ -131,15 +130,15 @@ func givenCluster(t testing.TB) (Server, error) {
 	return Server{Addrs: addrs, URL: value}, nil
 }
 
-// claim waits until no other test on this machine has a given cluster, and
-// keeps the claim until the test is over.
+// claim waits until no other test on this machine uses a given cluster, and claims it until the
+// test ends.
 func claim(ctx context.Context, t testing.TB) error {
 	name := fmt.Sprintf("bagtrail-test-cluster-%d.lock", os.Getuid())
 	file, err := os.OpenFile(filepath.Join(os.TempDir(), name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	t.Cleanup(func() { _ = file.Close() }) // and with it the lock
+	t.Cleanup(func() { _ = file.Close() }) // which releases the lock
 	err = program.Await(ctx, func(context.Context) error {
 		return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	})

@@ -12,7 +12,7 @@ func inProcessRedis(t testing.TB) (Server, error) {
 	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, nil
 }
 
-// inProcessCluster is one node that says it serves all slots.
+// inProcessCluster returns one node that serves all slots.
 func inProcessCluster(t testing.TB) (Server, error) {
 	return clusterOf([]string{miniredis.RunT(t).Addr()}), nil
 }

@@ -10,12 +10,11 @@ import (
 	"bagtrail/test/servers"
 )
 
-// rungs are the ladder, and the variables without which the two upper ones need
-// not be there even when real servers are required.
+// rungs are the rungs of the ladder. Without their variables, the two upper ones need not exist
+// even if real servers are required.
 var rungs = []servers.Kind{servers.Given, servers.Container, servers.Local, servers.InProcess}
 
-// onEveryRung runs a test once a rung, which is the only one that it may stand
-// on; it is skipped where the machine has none such.
+// onEveryRung runs a test on each rung alone, and skips the rungs that this machine does not have.
 func onEveryRung(t *testing.T, given, image string, test func(t *testing.T, kind servers.Kind)) {
 	for _, kind := range rungs {
 		t.Run(string(kind), func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"bagtrail/test/servers/program"
 )
 
-// PrivateRedis starts a Redis for this test alone, which it may kill, stop,
-// continue and start again. Settings are lines of redis.conf.
+// PrivateRedis starts a Redis for this test alone. The test may kill, stop, continue and restart
+// it. Settings are lines of redis.conf.
 func PrivateRedis(t testing.TB, settings ...string) *program.Process {
 	t.Helper()
 	needRedis(t)
@@ -49,7 +49,7 @@ func PrivateKafka(t testing.TB, version Version, settings ...string) *program.Pr
 	return p
 }
 
-// SecuredRedis starts a Redis that has a TLS door too.
+// SecuredRedis starts a Redis that also has a TLS port.
 func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 	t.Helper()
 	needRedis(t)
@@ -58,7 +58,7 @@ func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 	return s
 }
 
-// SecuredKafka starts a Kafka that has SASL and TLS doors too.
+// SecuredKafka starts a Kafka that also has SASL and TLS ports.
 func SecuredKafka(t testing.TB, version Version, settings ...string) *program.Secured {
 	t.Helper()
 	needKafka(t, version)
@@ -135,7 +135,7 @@ func home(t testing.TB) program.Home {
 	return program.Home{Dir: t.TempDir()}
 }
 
-// start runs a server, or several, that end with the test.
+// start starts servers that end with the test.
 func start(t testing.TB, s interface {
 	Start(context.Context) error
 	Close() error

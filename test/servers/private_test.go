@@ -225,7 +225,7 @@ func TestOwner(t *testing.T) {
 
 func TestServersEndWithAKilledTest(t *testing.T) {
 	t.Parallel()
-	servers.PrivateRedis(t) // or there is nothing to show
+	servers.PrivateRedis(t) // else the test would show nothing
 	file := t.TempDir() + "/owner"
 	owner := exec.Command(os.Args[0], "-test.run=^TestOwner$")
 	owner.Env = append(os.Environ(), "BAGTRAIL_TEST_OWNER="+file, "TMPDIR="+t.TempDir())

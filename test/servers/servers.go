@@ -1,8 +1,7 @@
-// Package servers gives tests the Kafka and the Redis that they ask for, as
-// real as this machine has them.
+// Package servers gives tests a Kafka and a Redis, as real as this machine has them.
 //
-// Redis, RedisCluster and Kafka climb down a ladder and take the first rung
-// that holds:
+// Redis, RedisCluster and Kafka try the rungs of a ladder and use the first one that this machine
+// has:
 //
 //  1. Given: a server at the address in BAGTRAIL_TEST_REDIS,
 //     BAGTRAIL_TEST_REDIS_CLUSTER, BAGTRAIL_TEST_KAFKA or
@@ -18,15 +17,13 @@
 // only. With BAGTRAIL_TEST_REQUIRE_REAL=1, as in CI, a test that would end up
 // without a real server fails.
 //
-// What a test gets is empty, for the databases of a given server are emptied:
-// point these variables at nothing that holds anything dear. Topics are not
-// removed; Unique makes names for them. Tests that kill, freeze or fill a server
-// take one of their own: PrivateRedis, PrivateCluster, PrivateKafka and so on,
-// which are always real.
+// Servers are given to tests empty: the databases of a given server are deleted, so never point
+// these variables at data that matters. Topics are not deleted; Unique makes names for them. Tests
+// that kill, freeze or fill a server use one of their own, which is always real: PrivateRedis,
+// PrivateCluster, PrivateKafka and so on.
 //
-// Everything listens on loopback only and is gone when the test is over, and
-// also when the test's process is killed; containers then with the reaper of
-// testcontainers.
+// Everything listens on loopback only, and ends with the test, also if the test's process is
+// killed. Containers are then ended by the reaper of testcontainers.
 package servers
 
 import (
@@ -41,7 +38,7 @@ import (
 	"bagtrail/test/servers/program"
 )
 
-// Kind says what a server is.
+// Kind is the kind of a server: a rung of the ladder.
 type Kind string
 
 // The rungs of the ladder, from the top.
@@ -52,7 +49,7 @@ const (
 	InProcess Kind = "in-process"
 )
 
-// Version is one of Kafka's.
+// Version is a version of Kafka.
 type Version string
 
 // The versions that tests may ask for.
@@ -61,17 +58,17 @@ const (
 	Kafka39 Version = program.Kafka39
 )
 
-// Server is what a test may use until it ends.
+// Server is a server that a test may use until it ends.
 type Server struct {
 	Kind  Kind
-	Addrs []string // host:port: of a Redis, of all nodes of its cluster, of the Kafka brokers
-	URL   string   // of a Redis, as BAGTRAIL_REDIS_URL takes it; of a Kafka, its addresses with commas between
+	Addrs []string // host:port: of a Redis, of all nodes of a cluster, of the Kafka brokers
+	URL   string   // of a Redis, as in BAGTRAIL_REDIS_URL; of a Kafka, its addresses separated by commas
 }
 
-// Real tells whether the server is the product itself.
+// Real reports whether the server is the real product.
 func (s Server) Real() bool { return s.Kind != InProcess }
 
-// Redis gives a test one Redis alone, with an empty database of its own.
+// Redis returns a Redis with an empty database for this test alone.
 func Redis(t testing.TB) Server {
 	t.Helper()
 	return climb(t, "Redis", []rung{
@@ -82,9 +79,9 @@ func Redis(t testing.TB) Server {
 	})
 }
 
-// RedisCluster gives a test an empty cluster for itself. A given cluster is
-// given to one test at a time: do not ask for a second before the first test
-// is over. In-process it has only one node, so no slot ever moves.
+// RedisCluster returns an empty cluster for this test alone. A given cluster is used by one test at
+// a time: do not ask for a second one before the first test has ended. The in-process one has only
+// one node, so that slots never move.
 func RedisCluster(t testing.TB) Server {
 	t.Helper()
 	return climb(t, "Redis Cluster", []rung{
@@ -95,8 +92,8 @@ func RedisCluster(t testing.TB) Server {
 	})
 }
 
-// Kafka gives a test a broker of the version; the one in-process is of no
-// version. Topics have to be created. Others may use it at the same time.
+// Kafka returns a broker of the version; the in-process one has no version. Topics must be created.
+// Other tests may use it at the same time.
 func Kafka(t testing.TB, version Version) Server {
 	t.Helper()
 	return climb(t, "Kafka "+string(version), []rung{
@@ -107,8 +104,8 @@ func Kafka(t testing.TB, version Version) Server {
 	})
 }
 
-// Unique makes a name for a topic, a group or a key prefix that no other test
-// uses, nor this test the next time.
+// Unique returns a name for a topic, a group or a key prefix that no other test uses and no other
+// run of this test.
 func Unique(t testing.TB, prefix string) string {
 	t.Helper()
 	test := strings.Map(func(r rune) rune {
@@ -120,11 +117,10 @@ func Unique(t testing.TB, prefix string) string {
 	return fmt.Sprintf("%s-%.80s-%x", prefix, test, time.Now().UnixNano())
 }
 
-// limit is what anything about a server may take.
+// limit is the timeout for starting or recovering a server.
 const limit = 2 * time.Minute
 
-// Context is that of the test with a time limit for what a server may take to
-// start or to recover.
+// Context returns the context of the test with that timeout.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -132,8 +128,8 @@ func Context(t testing.TB) context.Context {
 	return ctx
 }
 
-// A rung returns errAbsent when it is not there to stand on, and another error
-// when it breaks.
+// rung is a way to get a server. It returns errAbsent if this machine does not have it, and any
+// other error if it fails.
 type rung struct {
 	kind Kind
 	try  func(testing.TB) (Server, error)

@@ -1,5 +1,5 @@
-// Package service runs the bagtrail program for tests, as a process of its own, and talks to it as its
-// users do. It is for tests only, and imports nothing of the program.
+// Package service runs the bagtrail program for tests as a process of its own, and uses it as
+// callers do. It imports nothing of the program.
 package service
 
 import (
@@ -28,7 +28,8 @@ import (
 // DevelopmentKey is the key of a service without a key file.
 const DevelopmentKey = "bagtrail-development"
 
-// T is what a service needs of its test; *testing.T and *testing.B are, and *Suite is for a whole run of tests.
+// T is the part of a test that a service uses: a *testing.T, a *testing.B, or a *Suite for a whole
+// run of tests.
 type T interface {
 	Helper()
 	Cleanup(func())
@@ -45,8 +46,8 @@ var build struct {
 	err  error
 }
 
-// Binary builds the program once a test process and returns its path. BAGTRAIL_TEST_BINARY names one
-// that is built already.
+// Binary builds the program once for each test process and returns its path. BAGTRAIL_TEST_BINARY
+// names a program that is already built.
 func Binary(t T) string {
 	t.Helper()
 	build.once.Do(func() {
@@ -75,7 +76,7 @@ func root() string {
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
-// compile builds the program into a directory, with further flags of go build.
+// compile builds the program into a directory, with additional flags of go build.
 func compile(dir string, flags ...string) (path string, err error) {
 	path = filepath.Join(dir, "bagtrail")
 	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{"."})...)
@@ -86,8 +87,8 @@ func compile(dir string, flags ...string) (path string, err error) {
 	return path, nil
 }
 
-// StartDefective is Start for a program with a defect: in one of its source files, named from the root of the module,
-// a text that occurs once is replaced. The sources stay as they are.
+// StartDefective is Start for a program with a defect: in one source file, named from the root of
+// the module, a text that occurs once is replaced. The sources are not changed.
 func StartDefective(t T, source, text, replacement string, env ...string) *Service {
 	t.Helper()
 	source = filepath.Join(root(), source)
@@ -119,7 +120,7 @@ func StartDefective(t T, source, text, replacement string, env ...string) *Servi
 	return s
 }
 
-// Service is a running bagtrail.
+// Service is a running bagtrail process.
 type Service struct {
 	t     T
 	args  []string
@@ -128,7 +129,7 @@ type Service struct {
 	ended chan error
 	log   *buffer
 
-	binary string // the program, where it is not the one of Binary
+	binary string // the program, if it is not that of Binary
 
 	URL   string // of the five operations
 	Ops   string // of livez, readyz, metrics
@@ -136,11 +137,11 @@ type Service struct {
 	Dir   string // data directory
 }
 
-// Start runs `bagtrail serve` with settings of its own (addresses, data directory), then those of env
-// ("BAGTRAIL_X=y"), and waits until it is ready. The test's end kills it.
+// Start runs `bagtrail serve` with its own addresses and data directory, then the settings of env
+// ("BAGTRAIL_X=y"). It waits until the service is ready. The process is killed when the test ends.
 func Start(t T, env ...string) *Service { return StartCommand(t, []string{"serve"}, env...) }
 
-// StartCommand runs another command of the program.
+// StartCommand is Start for another command of the program.
 func StartCommand(t T, args []string, env ...string) *Service {
 	t.Helper()
 	s := New(t, args, env...)
@@ -182,7 +183,7 @@ func withoutSettings(env []string) []string {
 	return kept
 }
 
-// For returns the same running service for another test: what goes wrong from then on is that test's.
+// For returns the same running service for another test, which then reports its failures.
 func (s *Service) For(t T) *Service {
 	other := *s
 	other.t = t
@@ -213,7 +214,7 @@ func (s *Service) Launch() {
 	go func(cmd *exec.Cmd, ended chan<- error) { ended <- cmd.Wait() }(s.cmd, s.ended)
 }
 
-// WaitReady waits until /readyz says yes.
+// WaitReady waits until /readyz says that the service is ready.
 func (s *Service) WaitReady(patience time.Duration) {
 	s.t.Helper()
 	ok := s.Until(patience, func() bool {
@@ -225,7 +226,8 @@ func (s *Service) WaitReady(patience time.Duration) {
 	}
 }
 
-// Until asks again and again until the condition holds; false when patience is over or the process ended.
+// Until repeats the condition until it is true. It returns false when patience is over or the
+// process ended.
 func (s *Service) Until(patience time.Duration, condition func() bool) bool {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -259,7 +261,7 @@ func (s *Service) Stop() int {
 	return s.Wait(30 * time.Second)
 }
 
-// Wait waits for the process to end and returns its exit code, -1 where a signal ended it.
+// Wait waits for the process to end and returns its exit code, -1 if a signal ended it.
 func (s *Service) Wait(patience time.Duration) int {
 	s.t.Helper()
 	select {
@@ -285,10 +287,11 @@ func (s *Service) Kill() {
 // PID returns the id of the running process.
 func (s *Service) PID() int { return s.cmd.Process.Pid }
 
-// Log returns what the process wrote so far, over all its starts.
+// Log returns the output of the process, over all its starts.
 func (s *Service) Log() string { return s.log.String() }
 
-// brief is what of the log explains a failure: no requests that went well, and of the rest the end.
+// brief returns the part of the log that explains a failure: no successful requests, and of the
+// rest the end.
 func (s *Service) brief() string {
 	const most = 100
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(s.Log()), "\n"), func(line string) bool {
@@ -300,15 +303,15 @@ func (s *Service) brief() string {
 	return strings.Join(lines, "\n")
 }
 
-// Answer is what the service answered.
+// Answer is an answer of the service.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Do sends a request with the development key; header holds pairs of names and values, which replace it.
-// A target without host is one of the operations.
+// Do sends a request with the development key. header holds pairs of names and values, which
+// replace defaults. A target without host is an operation.
 func (s *Service) Do(method, target string, body io.Reader, header ...string) Answer {
 	s.t.Helper()
 	answer, err := s.TryDo(method, target, body, header...)
@@ -359,7 +362,7 @@ func (s *Service) Get(target string, header ...string) Answer {
 	return s.Do(http.MethodGet, target, nil, header...)
 }
 
-// TryGet returns status and body, and 0 where there is no answer.
+// TryGet returns status and body; the status is 0 if there is no answer.
 func (s *Service) TryGet(target string) (int, string) {
 	answer, err := s.TryDo(http.MethodGet, target, nil)
 	if err != nil {
@@ -368,7 +371,8 @@ func (s *Service) TryGet(target string) (int, string) {
 	return answer.Status, answer.Body
 }
 
-// Metric adds up the values of a metric of the process, over all its labels that match; 0 where it cannot be asked.
+// Metric returns the sum of a metric of the process over all labels that match; 0 if it cannot be
+// read.
 func (s *Service) Metric(name string, labels ...string) (sum float64) {
 	status, text := s.TryGet(s.Ops + "/metrics")
 	if status != http.StatusOK {
@@ -380,7 +384,7 @@ func (s *Service) Metric(name string, labels ...string) (sum float64) {
 		}
 		var v float64
 		if fields := strings.Fields(line); len(fields) > 0 {
-			_, _ = fmt.Sscan(fields[len(fields)-1], &v) // 0 where it is none
+			_, _ = fmt.Sscan(fields[len(fields)-1], &v) // 0 if it is no number
 		}
 		sum += v
 	}
@@ -425,7 +429,7 @@ func PassengerPath(pnr, day string) string {
 	return "/baggage/bagsforpassenger/v1.0/pnr/" + url.PathEscape(pnr) + "/dep_flight_date/" + day
 }
 
-// Run runs a command of the program to its end.
+// Run runs a command of the program and waits for its end.
 func Run(ctx context.Context, t T, stdin string, args []string, env ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
@@ -441,7 +445,7 @@ func Run(ctx context.Context, t T, stdin string, args []string, env ...string) (
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// buffer is a bytes.Buffer for a writer and readers at once.
+// buffer is a bytes.Buffer for concurrent use.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -459,7 +463,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// LimitData gives the process, before it is started, no more than so many MiB for its data: RLIMIT_DATA.
+// LimitData limits the data of the process, before it is started, to that many MiB: RLIMIT_DATA.
 func (s *Service) LimitData(mebibytes int) {
 	s.t.Helper()
 	program := s.binary
@@ -468,12 +472,13 @@ func (s *Service) LimitData(mebibytes int) {
 	}
 	s.binary = filepath.Join(s.t.TempDir(), "limited")
 	script := fmt.Sprintf("#!/bin/sh\nulimit -d %d && exec '%s' \"$@\"\n", mebibytes<<10, program)
-	if err := os.WriteFile(s.binary, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(s.binary, []byte(script), 0o700); err != nil { //nolint:gosec // it must be executable
 		s.t.Fatal(err)
 	}
 }
 
-// Status returns a line of what the kernel knows of the process, such as VmHWM; "" where it does not say.
+// Status returns a line of the process's status from the kernel, such as VmHWM; "" if there is
+// none.
 func (s *Service) Status(name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {

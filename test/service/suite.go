@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// Suite is the T of services that all tests of a package share: made in TestMain, ended after the last test.
+// Suite is the T of services that all tests of a package share. It is made in TestMain and ended
+// after the last test.
 type Suite struct {
 	mu       sync.Mutex
 	cleanups []func()
 	failed   bool
 }
 
-// End undoes what was made for the run, the last first. failed has the services show their logs.
+// End calls the cleanups, the last first. If failed is set, services show their logs.
 func (r *Suite) End(failed bool) {
 	r.mu.Lock()
 	r.failed = failed
@@ -28,21 +29,21 @@ func (r *Suite) End(failed bool) {
 // Helper does nothing.
 func (r *Suite) Helper() {}
 
-// Cleanup has f called by End.
+// Cleanup registers f for End.
 func (r *Suite) Cleanup(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cleanups = append(r.cleanups, f)
 }
 
-// Failed reports what End was told.
+// Failed returns the argument of End.
 func (r *Suite) Failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failed
 }
 
-// Fatal panics: without what the whole run needs, no test can go on.
+// Fatal panics: no test can go on without the shared parts.
 func (r *Suite) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 
 // Fatalf is Fatal with a format.
@@ -51,7 +52,7 @@ func (r *Suite) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, a
 // Logf writes to stderr.
 func (r *Suite) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// TempDir makes a directory that End removes.
+// TempDir returns a new directory, which End removes.
 func (r *Suite) TempDir() string {
 	dir, err := os.MkdirTemp("", "bagtrail-run-")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package terminal opens pseudo-terminals for tests of what a person sees and types. It is for tests only.
+// Package terminal opens pseudo-terminals for tests.
 package terminal
 
 import (
@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// Open opens a terminal: what is written to keyboard is typed, and what comes out of it was shown; a program has screen as its
-// input and output. It skips the test if there are no terminals here.
+// Open opens a terminal. Text that is written to keyboard is typed; text that is read from it was
+// shown. A program gets screen as its input and output. Open skips the test if there are no
+// terminals.
 func Open(t testing.TB) (keyboard, screen *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

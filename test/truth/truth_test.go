@@ -1,5 +1,6 @@
-// Package truth_test streams simulated traffic through Kafka into a running service, and holds every answer about every bag,
-// flight and passenger against the truth that the simulator wrote down. `make truth` does it at full size on real servers.
+// Package truth_test sends simulated traffic through Kafka into a running service, and compares
+// every answer about every bag, flight and passenger with the truth of the simulator. `make truth`
+// runs it at full size on real servers.
 package truth_test
 
 import (
@@ -33,7 +34,7 @@ func TestEveryAnswerIsTheTruth(t *testing.T) {
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + name + ".rejected",
 		"BAGTRAIL_KAFKA_EVENTS_TOPIC=" + name + ".events",
 		"BAGTRAIL_KAFKA_GROUP=" + name,
-		"BAGTRAIL_RETENTION=" + fmt.Sprint(100*365*24*time.Hour), // a fixed date never grows too old
+		"BAGTRAIL_RETENTION=" + fmt.Sprint(100*365*24*time.Hour), // so that a fixed date is never too old
 		"BAGTRAIL_LOG_LEVEL=warn",
 	}
 	s := service.Start(t, settings...)
@@ -53,7 +54,7 @@ func TestEveryAnswerIsTheTruth(t *testing.T) {
 		redis.Kind, kafka.Kind, sent.Messages, len(truth), sent.Rejected, len(questions), wrong)
 }
 
-// simulated runs the simulator, and returns what it says that it sent, and the truth.
+// simulated runs the simulator. It returns its summary and the truth.
 func simulated(t *testing.T, settings []string) (sent simulate.Summary, truth []simulate.Bag) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "truth")
@@ -83,14 +84,15 @@ func simulated(t *testing.T, settings []string) (sent simulate.Summary, truth []
 	return sent, truth
 }
 
-// question is what is asked, and what the truth is, one line for each bag or event.
+// question is a query with the true answer, one line for each bag or event.
 type question struct {
 	target string
 	lines  []string
 	read   func(body []byte) ([]string, error)
 }
 
-// ask returns every question that the truth answers: each bag, each flight from either end, each passenger on each day.
+// ask returns every question that the truth answers: each bag, each flight at both ends, each
+// passenger on each day.
 func ask(truth []simulate.Bag) []question {
 	var all []question
 	lists := make(map[string]*question)
@@ -102,7 +104,7 @@ func ask(truth []simulate.Bag) []question {
 	}
 	for _, b := range truth {
 		if len(b.Legs) == 0 {
-			continue // a bag without legs has no day under which it could be asked for, and must be on no list
+			continue // a bag without legs has no date for a query, and must be on no list
 		}
 		all = append(all, question{service.HistoryPath(b.Plate, b.Legs[0].Date), history(b), readHistory})
 		days := make(map[string]bool)
@@ -126,7 +128,7 @@ func ask(truth []simulate.Bag) []question {
 	return all
 }
 
-// history is what the history of a bag must say.
+// history returns the true history of a bag.
 func history(b simulate.Bag) []string {
 	reflights := ""
 	if r := b.Reflights; r != nil {
@@ -199,7 +201,7 @@ func readPassenger(body []byte) ([]string, error) {
 	return lines, err
 }
 
-// check asks all questions, and returns how many answers are not the truth.
+// check asks all questions. It returns the number of answers that are not the truth.
 func check(t *testing.T, s *service.Service, questions []question) (wrong int) {
 	t.Helper()
 	next := make(chan question)

@@ -17,9 +17,9 @@ const (
 	slots   = 16384
 )
 
-// clusterSettings make a fail-over a matter of two or three seconds.
+// clusterSettings make a failover take two or three seconds.
 var clusterSettings = []string{
-	"databases 1", // a cluster has no more
+	"databases 1", // a cluster has only one
 	"cluster-enabled yes",
 	"cluster-node-timeout 1500",
 	"cluster-replica-validity-factor 0",
@@ -28,13 +28,13 @@ var clusterSettings = []string{
 	"repl-ping-replica-period 1",
 }
 
-// ClusterNode are the settings of a node whose cluster bus listens on the port.
+// ClusterNode returns the settings of a node whose cluster bus listens on the port.
 func ClusterNode(bus int) []string {
 	return append([]string{fmt.Sprintf("cluster-port %d", bus)}, clusterSettings...)
 }
 
-// Cluster is a Redis Cluster of three masters with a replica each. Masters and
-// replicas change roles when one dies; Nodes keeps its order.
+// Cluster is a Redis Cluster of three masters with a replica each. A master and its replica change
+// roles when the master dies; Nodes keeps its order.
 type Cluster struct {
 	Nodes []*Process
 	buses []int // ports of the nodes' cluster buses
@@ -61,7 +61,7 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 	return c, nil
 }
 
-// Addrs are the addresses of all nodes.
+// Addrs returns the addresses of all nodes.
 func (c *Cluster) Addrs() []string {
 	var addrs []string
 	for _, n := range c.Nodes {
@@ -70,10 +70,10 @@ func (c *Cluster) Addrs() []string {
 	return addrs
 }
 
-// URL is the cluster as BAGTRAIL_REDIS_URL takes it.
+// URL returns the cluster as a BAGTRAIL_REDIS_URL.
 func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.Addrs(), ",") }
 
-// Start runs all nodes, joins them, and returns when the cluster is whole.
+// Start runs all nodes, joins them, and returns when the cluster is complete.
 func (c *Cluster) Start(ctx context.Context) error {
 	for _, n := range c.Nodes {
 		if err := n.Start(ctx); err != nil {
@@ -93,9 +93,9 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
-// Join makes one cluster of six empty nodes and returns when it is whole: the
-// first three become masters with a third of the slots each, the others their
-// replicas. buses are the ports of the nodes' cluster buses.
+// Join makes a cluster of six empty nodes and returns when it is complete. The first three become
+// masters with a third of the slots each, the others their replicas. buses are the ports of the
+// nodes' cluster buses.
 func Join(ctx context.Context, addrs []string, buses []int) error {
 	if err := introduce(ctx, addrs, buses); err != nil {
 		return fmt.Errorf("join cluster: %w", err)
@@ -108,7 +108,7 @@ func Join(ctx context.Context, addrs []string, buses []int) error {
 	return awaitWhole(ctx, addrs)
 }
 
-// introduce gives the masters their slots and lets the first node meet the others.
+// introduce assigns the slots to the masters and makes the first node meet the others.
 func introduce(ctx context.Context, addrs []string, buses []int) error {
 	for i, addr := range addrs {
 		if i < masters {
@@ -131,8 +131,7 @@ func introduce(ctx context.Context, addrs []string, buses []int) error {
 	return nil
 }
 
-// follow makes a node the replica of a master, which is refused until the news
-// of the master has reached the node.
+// follow makes a node the replica of a master. The node refuses until it has heard of the master.
 func follow(ctx context.Context, replica, master string) error {
 	id, err := ask(ctx, master, "CLUSTER", "MYID")
 	if err != nil {
@@ -144,8 +143,7 @@ func follow(ctx context.Context, replica, master string) error {
 	})
 }
 
-// Master finds a master that has a replica in step with it: one that may be
-// killed or stopped.
+// Master returns a master whose replica is in sync, so that it may be killed or stopped.
 func (c *Cluster) Master(ctx context.Context) (*Process, error) {
 	for _, n := range c.Nodes {
 		if role, err := roleOf(ctx, n.Addr); err == nil && role.master && role.replicas > 0 {
@@ -155,8 +153,8 @@ func (c *Cluster) Master(ctx context.Context) (*Process, error) {
 	return nil, errors.New("no master has a replica")
 }
 
-// AwaitFailover returns when the nodes without the lost one know of a master
-// for every slot that is not the lost one.
+// AwaitFailover returns when the nodes other than lost agree on a master for every slot, none of
+// which is lost.
 func (c *Cluster) AwaitFailover(ctx context.Context, lost *Process) error {
 	return Await(ctx, func(ctx context.Context) error {
 		for _, n := range c.Nodes {
@@ -174,7 +172,7 @@ func (c *Cluster) AwaitFailover(ctx context.Context, lost *Process) error {
 	})
 }
 
-// without asks one node: as far as it knows, the lost one serves no slot.
+// without checks that for one node the lost one serves no slot.
 func without(ctx context.Context, addr, lost string) error {
 	reply, err := ask(ctx, addr, "CLUSTER", "NODES")
 	if err != nil {
@@ -190,8 +188,8 @@ func without(ctx context.Context, addr, lost string) error {
 	return nil
 }
 
-// AwaitWhole returns when all nodes run, agree that all slots are served, and
-// each master has its replica.
+// AwaitWhole returns when all nodes run, agree that all slots are served, and each master has its
+// replica.
 func (c *Cluster) AwaitWhole(ctx context.Context) error { return awaitWhole(ctx, c.Addrs()) }
 
 func awaitWhole(ctx context.Context, addrs []string) error {
@@ -220,7 +218,7 @@ func awaitWhole(ctx context.Context, addrs []string) error {
 	})
 }
 
-// Masters are the addresses among addrs that are masters now.
+// Masters returns those of addrs that are masters now.
 func Masters(ctx context.Context, addrs []string) ([]string, error) {
 	var found []string
 	for _, addr := range addrs {
@@ -237,8 +235,8 @@ func Masters(ctx context.Context, addrs []string) ([]string, error) {
 
 type role struct {
 	master    bool
-	replicas  int  // of a master: connected ones
-	connected bool // of a replica: in step with its master
+	replicas  int  // connected replicas, of a master
+	connected bool // whether it is in sync, of a replica
 }
 
 func roleOf(ctx context.Context, addr string) (role, error) {
@@ -253,8 +251,7 @@ func roleOf(ctx context.Context, addr string) (role, error) {
 	return role{connected: fields[0] == "slave" && fields[3] == "connected"}, nil
 }
 
-// healthy asks one node: it sees a serving master for every slot and knows
-// every node.
+// healthy checks that one node knows every node and a running master for every slot.
 func healthy(ctx context.Context, addr string) error {
 	reply, err := ask(ctx, addr, "CLUSTER", "INFO")
 	if err != nil {

@@ -18,15 +18,14 @@ import (
 	"bagtrail/test/loopback"
 )
 
-// The versions of Apache Kafka that are tested against. .ci/servers fetches
-// their jars.
+// The versions of Apache Kafka that tests use. .ci/servers downloads their jars.
 const (
 	Kafka4  = "4.1.0"
 	Kafka39 = "3.9.1"
 )
 
-// KafkaLibs is the folder with the jars of one version: below the folder that
-// BAGTRAIL_TEST_KAFKA_JARS names, or below .cache/kafka of this module.
+// KafkaLibs returns the folder with the jars of one version, below the folder in
+// BAGTRAIL_TEST_KAFKA_JARS or else below .cache/kafka of this module.
 func KafkaLibs(version string) (string, error) {
 	base := os.Getenv("BAGTRAIL_TEST_KAFKA_JARS")
 	if base == "" {
@@ -58,8 +57,8 @@ func moduleRoot() (string, error) {
 	return "", err
 }
 
-// kafkaSettings are those of every Kafka: one node for everything, nothing that
-// makes tests wait, topics only where somebody created them.
+// kafkaSettings are the settings of every Kafka: one node for everything, no delays for tests, no
+// automatic creation of topics.
 var kafkaSettings = []string{
 	"process.roles=broker,controller",
 	"node.id=1",
@@ -71,12 +70,11 @@ var kafkaSettings = []string{
 	"transaction.state.log.min.isr=1",
 	"group.initial.rebalance.delay.ms=0",
 	"broker.heartbeat.interval.ms=500", // a killed broker may come back
-	"broker.session.timeout.ms=3000",   // when its last session is over
+	"broker.session.timeout.ms=3000",   // once its last session has ended
 }
 
-// NewKafka prepares a Kafka of the version with one broker, and formats its
-// data folder. Settings are lines of server.properties, and win over the ones
-// that every Kafka has here.
+// NewKafka prepares a Kafka of the version with one broker, and formats its data folder. Settings
+// are lines of server.properties, and override kafkaSettings.
 func NewKafka(ctx context.Context, home Home, version string, settings ...string) (*Process, error) {
 	addresses, err := loopback.Addresses(2)
 	if err != nil {
@@ -85,7 +83,7 @@ func NewKafka(ctx context.Context, home Home, version string, settings ...string
 	return newKafka(ctx, home, version, addresses[0], addresses[1], nil, settings)
 }
 
-// newKafka formats with more arguments than every format takes.
+// newKafka is NewKafka with more arguments for the formatting.
 func newKafka(ctx context.Context, home Home, version, addr, controller string, format, settings []string) (*Process, error) {
 	libs, err := KafkaLibs(version)
 	if err != nil {
@@ -114,8 +112,8 @@ func newKafka(ctx context.Context, home Home, version, addr, controller string, 
 	}, nil
 }
 
-// KafkaTool runs one of Kafka's command-line tools, named by its class below org.apache.kafka.tools, against the broker, and returns
-// what it prints. Some tools end well although they print an error.
+// KafkaTool runs one of Kafka's command-line tools against the broker and returns its output. class
+// is its class below org.apache.kafka.tools. Some tools print an error and still exit with 0.
 func KafkaTool(ctx context.Context, version, addr, class string, args ...string) (string, error) {
 	libs, err := KafkaLibs(version)
 	if err != nil {
@@ -130,13 +128,12 @@ func KafkaTool(ctx context.Context, version, addr, class string, args ...string)
 	return string(out), nil
 }
 
-// QuickJava leaves Java's optimizing compiler out. A broker that was started for
-// a test or a measurement would be compiled all the while, on a core that others
-// wait for; one in service has that behind it.
+// QuickJava turns off Java's optimizing compiler. A broker that was just started would otherwise
+// spend a core on compiling during the test or measurement.
 const QuickJava = "-XX:TieredStopAtLevel=1"
 
-// KafkaProperties is the text of a server.properties: the broker listens on one
-// address and tells clients another, its controller has one of its own.
+// KafkaProperties returns a server.properties: the broker listens on one address and advertises
+// another, and its controller has one of its own.
 func KafkaProperties(listen, advertised, controller, data string, settings []string) string {
 	lines := append([]string{
 		"listeners=PLAINTEXT://" + listen + ",CONTROLLER://" + controller,
@@ -147,11 +144,10 @@ func KafkaProperties(listen, advertised, controller, data string, settings []str
 	return strings.Join(append(lines, settings...), "\n") + "\n"
 }
 
-// KafkaClusterID is the name that every Kafka here is formatted with.
+// KafkaClusterID is the cluster id with which every Kafka is formatted.
 const KafkaClusterID = "YmFndHJhaWwtdGVzdC1rZg"
 
-// KafkaReady fails until the broker could create a topic, which takes more than
-// answering: it must have taken up its own duties.
+// KafkaReady fails until the broker could create a topic. A broker answers earlier than that.
 func KafkaReady(ctx context.Context, addr string) error {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)
@@ -162,7 +158,7 @@ func KafkaReady(ctx context.Context, addr string) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(deadline)
 	}
-	// Not by kafka.Client, which would wait for the topic to appear.
+	// kafka.Client would wait for the topic to appear.
 	conn := protocol.NewConn(c, "bagtrail-test")
 	conn.SetVersions(map[protocol.ApiKey]int16{protocol.CreateTopics: 2})
 	reply, err := conn.RoundTrip(&createtopics.Request{

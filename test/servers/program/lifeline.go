@@ -7,10 +7,9 @@ import (
 	"syscall"
 )
 
-// A lifeline ends a server when the process that holds the line ends, even by
-// kill -9: a shell of its own waits on a pipe, and a pipe whose writer has died
-// reads as ended. It is in no process group of ours, or Ctrl-C would reach it
-// as well.
+// A lifeline ends a server when the process that holds it ends, even by kill -9. A shell waits for
+// the end of a pipe, which ends when its writer dies. The shell is in a process group of its own,
+// so that Ctrl-C does not reach it.
 type lifeline struct {
 	keeper *exec.Cmd
 	hold   io.WriteCloser
@@ -18,7 +17,7 @@ type lifeline struct {
 
 const keeper = `read -r release || { kill -s KILL -- "-$1"; rm -rf -- "$2"; }`
 
-// tie ties the process group to the calling process; dir goes with it.
+// tie ties the process group to the calling process. dir is removed with it.
 func tie(group int, dir string) (*lifeline, error) {
 	cmd := exec.Command("/bin/sh", "-c", keeper, "keeper", strconv.Itoa(group), dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -32,7 +31,7 @@ func tie(group int, dir string) (*lifeline, error) {
 	return &lifeline{keeper: cmd, hold: hold}, nil
 }
 
-// release lets go of a server that has ended by itself or been ended.
+// release lets go of a server that has ended.
 func (l *lifeline) release() {
 	if l == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunsFrom tells whether a process that was left to outlive its starter runs
-// still: whether pid is a program that was called with something of dir.
+// RunsFrom reports whether a server that outlives its starter still runs: pid is a process with dir
+// in its command line.
 func RunsFrom(pid int, dir string) bool {
 	if pid <= 1 || dir == "" {
 		return false
@@ -20,7 +20,7 @@ func RunsFrom(pid int, dir string) bool {
 	return err == nil && strings.Contains(string(out), dir)
 }
 
-// KillFrom kills such a process with its group, and waits until it is gone.
+// KillFrom kills such a server with its process group, and waits until it has ended.
 func KillFrom(pid int, dir string) {
 	if !RunsFrom(pid, dir) {
 		return

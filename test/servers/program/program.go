@@ -1,10 +1,9 @@
-// Package program runs real servers from the programs of this machine:
-// Debian's redis-server and Apache Kafka's jars, alone and as a cluster.
+// Package program runs real servers from the programs on this machine: Debian's redis-server and
+// Apache Kafka's jars, alone and as a cluster.
 //
-// It does not install anything and knows nothing of tests; package servers
-// gives tests what it starts. Every server listens on loopback only, on ports
-// that nothing else uses, keeps all it writes in one folder, and ends with the
-// process that started it, however that one ends, unless told otherwise.
+// It installs nothing and knows nothing of tests; package servers gives its servers to tests. Every
+// server listens on loopback only, on ports that nothing else uses, and writes into one folder. It
+// ends with the process that started it, even if that is killed, unless Home.Outlive is set.
 package program
 
 import (
@@ -20,32 +19,31 @@ import (
 	"time"
 )
 
-// Home is where a server lives.
+// Home is the place of a server.
 type Home struct {
-	// Dir is an existing folder of the server's own: configuration, data, log.
+	// Dir is an existing folder for this server alone: configuration, data, log.
 	Dir string
 	// Outlive leaves the server running when the process that started it ends.
 	Outlive bool
 }
 
-// Process is one server. Start, Kill, Stop and Cont may be called from any
-// goroutine, one at a time; a started server keeps its address and data through
-// any number of deaths.
+// Process is one server. Start, Kill, Stop and Cont may be called from any goroutine, one at a
+// time. A server keeps its address and data when it is killed and started again.
 type Process struct {
 	Name string // "redis", "kafka": for messages
 	Addr string // host:port on loopback
 
 	home  Home
 	argv  []string
-	ready func(context.Context) error // nil: the server does what it is for
+	ready func(context.Context) error // nil if the server works
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	gone chan struct{} // closed when the process of cmd has ended
 }
 
-// Start runs the server and returns when it is ready to serve, or with the end
-// of its log in the error when it ends first or ctx does.
+// Start runs the server and returns when it is ready. If the server ends first, or ctx does, the
+// error has the end of its log.
 func (p *Process) Start(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +68,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// launch runs the program in a process group of its own, so that a signal
-// reaches the children that Redis forks to rewrite its files.
+// launch runs the program in a process group of its own, so that a signal reaches the children that
+// Redis forks.
 func (p *Process) launch() error {
 	log, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -112,8 +110,7 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Stop freezes the server as it is (SIGSTOP): its connections stay open and
-// nothing answers, from when Stop returns.
+// Stop freezes the server (SIGSTOP). Once Stop returns, nothing answers, but connections stay open.
 func (p *Process) Stop() error {
 	if err := p.locked("stop", syscall.SIGSTOP); err != nil {
 		return err
@@ -127,9 +124,8 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-// standsStill is an error while a thread of a process that was stopped runs on:
-// on a busy machine each of them takes the signal only at its next turn. Where
-// the system does not tell, it is nil.
+// standsStill returns an error while a thread of a stopped process still runs: on a busy machine
+// each thread takes the signal at its next turn. It returns nil if the system does not tell.
 func standsStill(pid int) error {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -140,7 +136,8 @@ func standsStill(pid int) error {
 		if err != nil {
 			continue // it has ended
 		}
-		// The state stands behind the name, which is in brackets and may hold any character: T is stopped, Z has ended.
+		// The state follows the name, which is in brackets and may hold any character. T is
+		// stopped, Z has ended.
 		state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:])
 		if len(state) == 0 || !bytes.ContainsRune([]byte("TZX"), rune(state[0])) {
 			return fmt.Errorf("a thread runs on: %s", text)
@@ -149,7 +146,7 @@ func standsStill(pid int) error {
 	return nil
 }
 
-// Cont lets a stopped server go on (SIGCONT).
+// Cont continues a stopped server (SIGCONT).
 func (p *Process) Cont() error { return p.locked("continue", syscall.SIGCONT) }
 
 // Close kills the server if it runs.
@@ -159,20 +156,19 @@ func (p *Process) Close() error {
 	if !p.alive() {
 		return nil
 	}
-	_ = p.signal(syscall.SIGKILL) // fails only when it has ended just now
+	_ = p.signal(syscall.SIGKILL) // fails only if it has just ended
 	<-p.gone
 	return nil
 }
 
-// Running tells whether the server has been started and has not ended; a
-// stopped one runs.
+// Running reports whether the server has been started and has not ended. A stopped server runs.
 func (p *Process) Running() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.alive()
 }
 
-// Pid is the process id of the running server, 0 when there is none.
+// Pid returns the process id of the running server, 0 if it does not run.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,12 +216,11 @@ func (p *Process) logEnd() []byte {
 
 var errEnded = errors.New("the program ended")
 
-// Await calls ready, again and again, until it returns nil or ctx is done; the
-// last reason is then part of the error.
+// Await calls ready until it returns nil or ctx is done. The error then has the last reason.
 func Await(ctx context.Context, ready func(context.Context) error) error {
 	const (
 		pause = 20 * time.Millisecond
-		once  = time.Second // for one call: a server that is starting may take a connection and stay silent
+		once  = time.Second // for one call, since a starting server may accept a connection and stay silent
 	)
 	tick := time.NewTicker(pause)
 	defer tick.Stop()

@@ -11,23 +11,21 @@ import (
 	"bagtrail/test/loopback"
 )
 
-// RedisServer is the name under which the program is looked for on PATH.
+// RedisServer is the name of the program on PATH.
 const RedisServer = "redis-server"
 
-// redisSettings are those of every Redis: what survives kill -9 (an append-only
-// file, no snapshots), the listpack limit that the store recommends, and enough
-// databases for each test to have one.
+// redisSettings are the settings of every Redis: an append-only file and no snapshots, so that data
+// survives kill -9; the listpack limit that the store recommends; and a database for each test.
 var redisSettings = []string{
 	`save ""`,
 	"appendonly yes",
 	"appendfsync everysec",
 	"hash-max-listpack-value 1024",
 	"databases 1024",
-	"set-proc-title no", // the command line goes on to say which server this is
+	"set-proc-title no", // so that the command line still names the server
 }
 
-// NewRedis prepares a Redis. Settings are lines of redis.conf, and win over the
-// ones that every Redis has here.
+// NewRedis prepares a Redis. Settings are lines of redis.conf, and override redisSettings.
 func NewRedis(home Home, settings ...string) (*Process, error) {
 	ports, err := loopback.Ports(1)
 	if err != nil {
@@ -53,14 +51,14 @@ func redis(home Home, port int, settings []string) (*Process, error) {
 	}, nil
 }
 
-// RedisConf is the text of a redis.conf for a server on loopback.
+// RedisConf returns a redis.conf for a server on loopback.
 func RedisConf(port int, dir string, settings []string) string {
 	lines := []string{"bind 127.0.0.1", fmt.Sprintf("port %d", port), fmt.Sprintf("dir %q", dir)}
 	lines = append(append(lines, redisSettings...), settings...)
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// RedisReady fails while the server reads its data back in.
+// RedisReady fails while the server loads its data.
 func RedisReady(ctx context.Context, addr string) error {
 	_, err := ask(ctx, addr, "PING")
 	return err

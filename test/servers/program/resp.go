@@ -11,15 +11,13 @@ import (
 	"strings"
 )
 
-// Conn is one connection to a Redis: as much of its protocol as it takes to
-// find out how a server is.
+// Conn is a connection to a Redis, with the part of its protocol that is needed to check servers.
 type Conn struct {
 	net  net.Conn
 	read *bufio.Reader
 }
 
-// DialRedis connects to host:port; the deadline of ctx holds for all that is
-// done on the connection.
+// DialRedis connects to host:port. The deadline of ctx holds for everything on the connection.
 func DialRedis(ctx context.Context, addr string) (*Conn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)
@@ -32,14 +30,14 @@ func DialRedis(ctx context.Context, addr string) (*Conn, error) {
 	return NewConn(c), nil
 }
 
-// NewConn speaks over a connection that has been made already.
+// NewConn uses an existing connection.
 func NewConn(c net.Conn) *Conn { return &Conn{net: c, read: bufio.NewReader(c)} }
 
 // Close ends the connection.
 func (c *Conn) Close() error { return c.net.Close() }
 
-// Do sends one command and reads its reply: a string, an int64, a []any, or
-// nil. An error that the server replies is returned as one.
+// Do sends one command and returns its reply: a string, an int64, a []any or nil. An error reply is
+// returned as an error.
 func (c *Conn) Do(args ...string) (any, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
@@ -92,7 +90,7 @@ func (c *Conn) reply() (any, error) {
 	return nil, fmt.Errorf("a reply that begins %q", kind)
 }
 
-// ask sends one command over a connection of its own.
+// ask sends one command over a new connection.
 func ask(ctx context.Context, addr string, args ...string) (any, error) {
 	c, err := DialRedis(ctx, addr)
 	if err != nil {

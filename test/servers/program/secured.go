@@ -20,24 +20,24 @@ import (
 	"bagtrail/test/loopback"
 )
 
-// What the doors of a Secured server want to hear.
+// The user and password of a Secured server.
 const (
 	User     = "bagtrail"
 	Password = "bagtrail-secret"
 )
 
-// Secured is a server that has, beside its plain door at Addr, where everybody
-// is an administrator, others that ask who comes.
+// Secured is a server with a plain port at Addr, where every client is an administrator, and
+// further ports that require authentication.
 type Secured struct {
 	*Process
-	SASL    string // Kafka: address of the door with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512
-	TLS     string // address of the door with TLS; Redis takes User and Password there
-	SASLTLS string // Kafka: address of the door with both
+	SASL    string // Kafka: address of the port with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512
+	TLS     string // address of the port with TLS, where Redis requires User and Password
+	SASLTLS string // Kafka: address of the port with both
 	CA      string // PEM file with the certificate to trust, for 127.0.0.1 and localhost
 }
 
-// NewSecuredRedis prepares a Redis with a plain and a TLS door. The user may do
-// everything, unless the settings hold a line that says what he may do.
+// NewSecuredRedis prepares a Redis with a plain and a TLS port. The user has all rights, unless the
+// settings hold a line with the user's rights.
 func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	cert, key, err := certificate(home.Dir)
 	if err != nil {
@@ -62,9 +62,9 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	return &Secured{Process: p, TLS: loopback.Join(ports[1]), CA: cert}, nil
 }
 
-// NewSecuredKafka prepares a Kafka whose brokers' doors are plain, SASL, TLS
-// and SASL over TLS. With the settings "authorizer.class.name=…" the user has
-// no right but those that were granted through the plain door.
+// NewSecuredKafka prepares a Kafka with ports for plain, SASL, TLS and SASL over TLS. With the
+// setting "authorizer.class.name=…" the user has only the rights that were granted through the
+// plain port.
 func NewSecuredKafka(ctx context.Context, home Home, version string, settings ...string) (*Secured, error) {
 	cert, key, err := certificate(home.Dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 		"advertised.listeners=" + doors,
 		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL,BOTH:SASL_SSL",
 		"inter.broker.listener.name=PLAINTEXT",
-		"super.users=User:ANONYMOUS", // whoever comes through the plain door
+		"super.users=User:ANONYMOUS", // the clients of the plain port
 		"sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
 		"ssl.keystore.type=PEM",
 		"ssl.keystore.location=" + both,
@@ -115,7 +115,7 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 	return &Secured{Process: p, SASL: sasl, TLS: tls, SASLTLS: saslTLS, CA: cert}, nil
 }
 
-// certificate writes a key and a certificate of its own into dir.
+// certificate writes a new key and certificate into dir.
 func certificate(dir string) (certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"bagtrail/test/loopback"
 )
 
-// SentinelMaster is the name under which sentinels know the master.
+// SentinelMaster is the name of the master for sentinels.
 const SentinelMaster = "bagtrail"
 
-// Sentinels is a Redis with a replica, watched by three sentinels that promote
-// the replica when two of them miss the master.
+// Sentinels is a Redis with a replica and three sentinels. They promote the replica when two of
+// them miss the master.
 type Sentinels struct {
 	Redis     []*Process // the first master, then its replica
 	Sentinels []*Process
 }
 
-// NewSentinels prepares both; settings as for NewRedis, for the two Redis.
+// NewSentinels prepares the servers. The settings are for the two Redis servers, as in NewRedis.
 func NewSentinels(home Home, settings ...string) (*Sentinels, error) {
 	const redises, watchers = 2, 3
 	ports, err := loopback.Ports(redises + watchers)
@@ -80,7 +80,7 @@ func sentinel(home Home, port, master int) (*Process, error) {
 	}, nil
 }
 
-// Addrs are the addresses of the sentinels.
+// Addrs returns the addresses of the sentinels.
 func (s *Sentinels) Addrs() []string {
 	var addrs []string
 	for _, p := range s.Sentinels {
@@ -89,19 +89,19 @@ func (s *Sentinels) Addrs() []string {
 	return addrs
 }
 
-// URL is the watched Redis as BAGTRAIL_REDIS_URL takes it.
+// URL returns the watched Redis as a BAGTRAIL_REDIS_URL.
 func (s *Sentinels) URL() string {
 	return "redis+sentinel://" + strings.Join(s.Addrs(), ",") + "/" + SentinelMaster
 }
 
-// Start runs all, and returns when every sentinel could lead a fail-over.
+// Start runs all servers, and returns when every sentinel could lead a failover.
 func (s *Sentinels) Start(ctx context.Context) error {
 	for _, p := range s.Redis {
 		if err := p.Start(ctx); err != nil {
 			return err
 		}
 	}
-	// A sentinel asks a master once for its replicas, and then not for a while.
+	// A sentinel asks a master for its replicas once, and then not for a while.
 	if err := Await(ctx, func(ctx context.Context) error { return hasReplica(ctx, s.Redis[0].Addr) }); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Sentinels) Start(ctx context.Context) error {
 	return s.AwaitWhole(ctx)
 }
 
-// Close kills all.
+// Close kills all servers.
 func (s *Sentinels) Close() error {
 	var errs []error
 	for _, p := range append(append([]*Process{}, s.Sentinels...), s.Redis...) {
@@ -122,7 +122,7 @@ func (s *Sentinels) Close() error {
 	return errors.Join(errs...)
 }
 
-// Master is the one that the sentinels name.
+// Master returns the server that the sentinels name as master.
 func (s *Sentinels) Master(ctx context.Context) (*Process, error) {
 	reply, err := ask(ctx, s.Addrs()[0], "SENTINEL", "GET-MASTER-ADDR-BY-NAME", SentinelMaster)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Sentinels) Master(ctx context.Context) (*Process, error) {
 	return nil, fmt.Errorf("the sentinels name %s as master", at)
 }
 
-// AwaitFailover returns when the sentinels name another master than the lost.
+// AwaitFailover returns when the sentinels name a master other than lost.
 func (s *Sentinels) AwaitFailover(ctx context.Context, lost *Process) error {
 	return Await(ctx, func(ctx context.Context) error {
 		switch now, err := s.Master(ctx); {
@@ -155,8 +155,8 @@ func (s *Sentinels) AwaitFailover(ctx context.Context, lost *Process) error {
 	})
 }
 
-// AwaitWhole returns when both Redis run, one the replica of the other, and
-// each sentinel knows the other sentinels and the replica.
+// AwaitWhole returns when both Redis servers run, one as the replica of the other, and each
+// sentinel knows the other sentinels and the replica.
 func (s *Sentinels) AwaitWhole(ctx context.Context) error {
 	return Await(ctx, func(ctx context.Context) error {
 		master, err := s.Master(ctx)

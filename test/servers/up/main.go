@@ -1,13 +1,13 @@
-// Command up keeps the real servers of a test run: it starts those that are
-// named and do not run yet, and stops them by process id. The servers outlive
-// it. .ci/servers installs what they are made of and then calls it.
+// Command up starts and stops the real servers of a test run. It starts the named servers that do
+// not run yet, and stops servers by process id. Servers outlive the command. .ci/servers installs
+// the programs and then calls it.
 //
 //	up [-state DIR] [-appendfsync everysec|always|no] start [redis] [cluster] [kafka] [kafka39]
 //	up [-state DIR] status
 //	up [-state DIR] stop
 //
-// start and status print one line for the shell a server: an export of the
-// variable by which package servers finds it. Without names start means all.
+// start and status print one shell line for each server: an export of the variable by which package
+// servers finds it. Without names, start means all.
 package main
 
 import (
@@ -76,11 +76,11 @@ func lock(state string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 }
 
-// A server is what has to be known of one, or of a cluster, to use and stop it.
+// A server is what up needs to use and stop a server or a cluster.
 type server struct {
 	Variable string `json:"variable"`
 	Value    string `json:"value"`
-	Dir      string `json:"dir"` // named in the command line of each of its processes
+	Dir      string `json:"dir"` // in the command line of each of its processes
 	Pids     []int  `json:"pids"`
 }
 
@@ -122,7 +122,7 @@ func (k *keeper) print() {
 	}
 }
 
-// names are the servers, in the order in which they are printed.
+// names are the servers in the order of output.
 var names = []string{"redis", "cluster", "kafka", "kafka39"}
 
 // starters make a server in a folder of its own and start it.
@@ -141,7 +141,7 @@ func (k *keeper) start(fsync string, wanted []string) error {
 	const limit = 2 * time.Minute
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // half-started servers end with us
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // half-started servers end too
 	defer stop()
 	if len(wanted) == 0 {
 		wanted = slices.Clone(names)
@@ -209,7 +209,7 @@ func startKafka(ctx context.Context, home program.Home, version, variable string
 	return server{Variable: variable, Value: p.Addr}.started(p.Start(ctx), p)
 }
 
-// started notes the processes, or ends them all when one did not start.
+// started records the processes, or ends them all if one did not start.
 func (s server) started(err error, processes ...*program.Process) (server, error) {
 	for _, p := range processes {
 		if err != nil {
@@ -221,8 +221,7 @@ func (s server) started(err error, processes ...*program.Process) (server, error
 	return s, err
 }
 
-// forgetDead drops every server of which a process is gone, and ends the rest
-// of it.
+// forgetDead removes every server that has lost a process, and ends the rest of it.
 func (k *keeper) forgetDead() {
 	for name, s := range k.servers {
 		if !s.alive() {
@@ -240,8 +239,8 @@ func (k *keeper) stop() error {
 	return k.save()
 }
 
-// end kills what of the server still runs and removes its data. A process id
-// that belongs to another program by now is left alone.
+// end kills the remaining processes of the server and removes its data. A process id that now
+// belongs to another program is left alone.
 func (s server) end() {
 	for _, pid := range s.Pids {
 		program.KillFrom(pid, s.Dir)
