@@ -42,7 +42,7 @@ func TestWrongConfigurationIsReportedWhole(t *testing.T) {
 }
 
 // Wrong usage and invalid files are 2; files and addresses that cannot be used are 3 (service §1).
-func TestExitCodes(t *testing.T) {
+func TestEachFailureHasItsExitCode(t *testing.T) {
 	t.Parallel()
 	taken := inside(t)
 	missing := filepath.Join(t.TempDir(), "missing")

@@ -9,7 +9,7 @@ import (
 )
 
 // Each parameter has the format of interface 4 and 8, up to its limits and not beyond.
-func TestFormatsOfParameters(t *testing.T) {
+func TestEachParameterIsAcceptedUpToTheLimitsOfItsFormat(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	flight := func(airport, indicator, airline, number, day string) string {

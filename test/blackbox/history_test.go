@@ -318,7 +318,7 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 
 // A cancelled bag is not listed. Its history is shown only if no other bag matches. The same BSM
 // after a DEL creates it again.
-func TestCancelledBags(t *testing.T) {
+func TestACancelledBagIsNotListed(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	const create = "BSM\n.V/1LZRH\n.F/LX8310/14MAR/JFK\n.N/0724420001001\n.P/GONE/ANNA\n.L/GONE01\nENDBSM"
@@ -342,7 +342,7 @@ func TestCancelledBags(t *testing.T) {
 
 // A bag is unknown while no BSM belongs to it: unknown_bag_flag is "Y" on its events, and absent
 // once a BSM explains it.
-func TestUnknownBagFlag(t *testing.T) {
+func TestABagIsUnknownUntilABSMExplainsIt(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	feed(t, s, record{"2026-03-14T08:00:00Z", "BPM\n.V/1LZRH\n.J/S//S1/14MAR/0830L\n.F/LX8311/14MAR/JFK\n.N/0724430001001\nENDBPM"})
@@ -361,7 +361,7 @@ func TestUnknownBagFlag(t *testing.T) {
 
 // A rush bag re-flights an original: reflighted_info on its event, rushtag on the original, the
 // indicator on itself (rules §3).
-func TestRushBags(t *testing.T) {
+func TestARushBagReflightsItsOriginal(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	feed(t, s,
@@ -393,7 +393,7 @@ func TestRushBags(t *testing.T) {
 
 // A BPM with a stowage device and no tags positions a container: every bag in it gets the event
 // (rules §2).
-func TestContainerPositioning(t *testing.T) {
+func TestAContainerPositioningIsAnEventOfEveryBagInIt(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	load := func(plate, device, moment string) record {
@@ -419,7 +419,7 @@ func TestContainerPositioning(t *testing.T) {
 
 // Local times have the airport's offset at that instant. Local times that exist twice or not at all
 // are read with the offset before the change (rules §2).
-func TestDaylightSavingHours(t *testing.T) {
+func TestLocalTimesHaveTheOffsetOfTheirInstant(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	for i, tc := range []struct{ name, airport, day, read, received, local, utc string }{
@@ -449,7 +449,7 @@ func TestDaylightSavingHours(t *testing.T) {
 
 // 01JAN received on 31 December is next year; 31DEC received on 1 January is last year; 29FEB is in
 // a leap year.
-func TestTheMissingYear(t *testing.T) {
+func TestAMissingYearIsThatOfTheNearestDate(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	for i, tc := range []struct{ received, written, day string }{

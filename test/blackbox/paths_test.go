@@ -108,7 +108,7 @@ func TestMissingPathSegmentsAreReportedByTheirCodes(t *testing.T) {
 
 // A slash at the end of a complete path, and an encoded slash inside a segment, change neither
 // operation nor meaning.
-func TestTrailingAndEncodedSlashes(t *testing.T) {
+func TestTrailingAndEncodedSlashesChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	const history = "/baggage/history/v1.0/tag/"

@@ -251,7 +251,7 @@ func TestMessageThatFailsInItsLastLineLeavesNoTrace(t *testing.T) {
 }
 
 // A message of ten thousand lines is treated like any other.
-func TestMessageOfTenThousandLines(t *testing.T) {
+func TestAMessageOfTenThousandLinesIsJudgedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	head := "BSM\n.V/1LZRH\n.F/LX100/" + ddmmm(today()) + "/JFK\n.N/0724200010001\n"
@@ -302,7 +302,7 @@ func TestRangeOf999TagsIsInEveryAnswer(t *testing.T) {
 
 // NUL, SOH, STX and ETX are removed. Other control characters and invalid UTF-8 are kept; the raw
 // text is shown as it was received.
-func TestControlCharactersAndForeignBytes(t *testing.T) {
+func TestControlCharactersAreStrippedAndForeignBytesKept(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	day := today().Format(time.DateOnly)

@@ -30,7 +30,7 @@ func captures(t testing.TB, plate string) (dir, target string) {
 
 // replay FILE accepts messages as a door does. Repeating it with the same --received changes
 // nothing (service §1).
-func TestReplayOfFiles(t *testing.T) {
+func TestReplayOfAFileAcceptsItsMessagesOnce(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, forever)
 	dir, target := captures(t, "0724910001")
@@ -52,7 +52,7 @@ func TestReplayOfFiles(t *testing.T) {
 
 // Messages that replay FILE writes into the data directory of a stopped service are there when it
 // starts.
-func TestReplayOfFilesIntoADataDirectory(t *testing.T) {
+func TestReplayIntoADataDirectoryIsThereAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	s := service.New(t, []string{"serve"}, forever)
 	dir, target := captures(t, "0724910002")
@@ -109,7 +109,7 @@ func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
 
 // replay --rejects reads the rejects topic again after a correction, and reports the messages that
 // are accepted now (service §1).
-func TestReplayOfRejectsAfterACorrection(t *testing.T) {
+func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
 	t.Parallel()
 	list := file(t, "airports.yaml", "airports: []\n")
 	settings := []string{forever, "BAGTRAIL_AIRPORTS_FILE=" + list, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}

@@ -210,7 +210,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 
 // /livez says that the process runs, /readyz which parts are ready, /metrics holds the metrics.
 // None needs a key (service §2).
-func TestOpsServer(t *testing.T) {
+func TestTheOpsServerNeedsNoKey(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	for path, want := range map[string]string{"/livez": "alive", "/readyz": `"ready":true`, "/metrics": "go_goroutines", "/debug/pprof/": "profile"} {

@@ -28,7 +28,7 @@ import (
 
 // After the retention nothing about a bag is left in any answer, nor comes back with a restart
 // (rules §5).
-func TestRetention(t *testing.T) {
+func TestNothingOfABagRemainsAfterTheRetention(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_RETENTION=3s", "BAGTRAIL_DUPLICATE_WINDOW=1s")
 	day := today().Format(time.DateOnly)
@@ -96,7 +96,7 @@ func TestWindowAndTopicsAreSettings(t *testing.T) {
 }
 
 // A certificate and its key turn TLS 1.2 and later on (service §2).
-func TestTLS(t *testing.T) {
+func TestACertificateTurnsTLSOn(t *testing.T) {
 	t.Parallel()
 	certificate, key, pool := selfSigned(t)
 	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+certificate, "BAGTRAIL_HTTP_TLS_KEY="+key)
@@ -182,7 +182,7 @@ func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 
 // When Redis comes back, everything goes on by itself: POSTs that were answered 503 can be
 // repeated, and records of the meantime are filed.
-func TestRedisComesBack(t *testing.T) {
+func TestTheServiceGoesOnWhenRedisComesBack(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
 	s := service.Start(t, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())
@@ -210,7 +210,7 @@ func TestRedisComesBack(t *testing.T) {
 
 // Many callers that send one message at the same time make one event, and each gets the same
 // success.
-func TestOneMessageFromManyCallersAtOnce(t *testing.T) {
+func TestOneMessageFromManyCallersIsOneEvent(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	message := bsmOn("0724920020", today())

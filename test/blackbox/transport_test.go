@@ -69,7 +69,7 @@ func TestRequestIDIsTakenOverWhenSane(t *testing.T) {
 
 // The four operations other than process BIM support JSONP (rules §4): the answer is
 // application/javascript, begins with /**/ and has nosniff; status and codes are the same.
-func TestJSONP(t *testing.T) {
+func TestACallbackMakesTheAnswerAScript(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	feed(t, s, record{"2026-03-14T08:00:00Z", "BSM\n.V/1LZRH\n.F/LX8600/14MAR/JFK\n.N/0724610001001\n.P/M\u2028\u2029LLER</script>\n.L/JSONP1\nENDBSM"})
@@ -121,7 +121,7 @@ func TestCallbackThatIsNoIdentifierIsRefused(t *testing.T) {
 }
 
 // A key with a rate gets headers with the rest of it, then 429 with Retry-After (service §6).
-func TestRateLimitHeaders(t *testing.T) {
+func TestAKeyWithARateIsToldWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	target := service.HistoryPath("0724999993", "2026-03-14")
@@ -168,7 +168,7 @@ func TestUnknownQueryParametersAreIgnored(t *testing.T) {
 
 // The request is forwarded byte for byte; the answer to a record is success with the bags and its
 // reference (interface 4.4).
-func TestDelayedBagReport(t *testing.T) {
+func TestADelayedBagReportIsForwardedByteForByte(t *testing.T) {
 	t.Parallel()
 	s := common(t)
 	yesterday := today().AddDate(0, 0, -1) // not after the day at any station

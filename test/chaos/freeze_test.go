@@ -24,7 +24,7 @@ const (
 
 // Redis is stopped (SIGSTOP) under load. Callers get 503 within a second, no process leaves the
 // consumer group, and everything goes on by itself.
-func TestRedisStandsStill(t *testing.T) {
+func TestCallersGet503SoonWhileRedisIsFrozen(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
@@ -38,7 +38,7 @@ func TestRedisStandsStill(t *testing.T) {
 }
 
 // Kafka is stopped. POSTs are answered 503 within a second, queries go on.
-func TestKafkaStandsStill(t *testing.T) {
+func TestQueriesGoOnWhileKafkaIsFrozen(t *testing.T) {
 	needsReal(t)
 	broker := servers.PrivateKafka(t, servers.Kafka4)
 	w := newWorld(t, broker.Addr, "redis://"+redis(t).Addr)

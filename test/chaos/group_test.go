@@ -11,7 +11,7 @@ import (
 )
 
 // Two to four ingest processes share sixteen partitions. Every two seconds one comes or goes.
-func TestProcessesJoinAndLeave(t *testing.T) {
+func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)

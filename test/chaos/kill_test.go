@@ -11,7 +11,7 @@ import (
 )
 
 // The service is killed again and again while messages stream in.
-func TestServiceKilled(t *testing.T) {
+func TestAKilledServiceLosesNothing(t *testing.T) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
@@ -48,7 +48,7 @@ func (w *world) aMoment(random *rand.Rand, watch *watch) {
 }
 
 // The only broker is killed and comes back.
-func TestBrokerKilled(t *testing.T) {
+func TestAKilledBrokerLosesNothing(t *testing.T) {
 	needsReal(t)
 	kafka := servers.PrivateKafka(t, servers.Kafka4)
 	w := newWorld(t, kafka.Addr, "redis://"+redis(t).Addr)
@@ -56,7 +56,7 @@ func TestBrokerKilled(t *testing.T) {
 }
 
 // A Redis with an append-only file, written to disk every second, is killed and comes back.
-func TestRedisKilled(t *testing.T) {
+func TestAKilledRedisLosesNothing(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)

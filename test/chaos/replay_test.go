@@ -38,7 +38,7 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 
 // A master of the cluster is killed and its replica takes over, which may lose the last
 // acknowledged writes. The log is replayed from an earlier time.
-func TestMasterKilled(t *testing.T) {
+func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	needsReal(t)
 	n := size()
 	cluster := servers.PrivateCluster(t, durable...)

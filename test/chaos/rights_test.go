@@ -18,7 +18,7 @@ import (
 )
 
 // The processes run with exactly the rights that docs/operations.md lists.
-func TestLeastPrivilege(t *testing.T) {
+func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	needsReal(t)
 	lines := operations(t)
 	index := servers.SecuredRedis(t, append(durable, linesWith(t, lines, "user bagtrail ")...)...)

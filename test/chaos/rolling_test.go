@@ -15,7 +15,7 @@ import (
 // a load balancer does: they use the processes in turn, and ask the next one if a connection is
 // refused. Any answer other than 200 and 503 is a failure, and so is a connection that is cut
 // before the answer.
-func TestRollingRestart(t *testing.T) {
+func TestARollingRestartFailsNoRequest(t *testing.T) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)

@@ -332,7 +332,7 @@ func disorder(messages []message, seed uint64) []message {
 // Each world is delivered three times: in order through the HTTP door; in random order, a third of
 // it twice, through the HTTP door; and through the Kafka door, which reads the log of every fifth
 // world twice.
-func TestConvergence(t *testing.T) {
+func TestAnswersDoNotDependOnTheOrderOfDelivery(t *testing.T) {
 	brokers := startBroker(t)
 	awkward := journey.Awkward()
 	var delivered, answers atomic.Int64

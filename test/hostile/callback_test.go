@@ -131,7 +131,7 @@ const reserved = `arguments await break case catch class const continue debugger
 
 // Each callback has its exact answer, on all four operations, for successes and failures. A script
 // calls the callback once with the answer and does nothing else.
-func TestCallbackCorpus(t *testing.T) {
+func TestEveryCallbackHasItsExactAnswer(t *testing.T) {
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn")
 	d := day(1)
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX3900/"+d.bim()+"/JFK", ".N/0724390001001", ".P/M\u2028\u2029</SCRIPT><!--\"'\\/LLER/A\uFEFF*/", ".L/JSNP01",

@@ -253,7 +253,7 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 
 // A key with a rate gets headers with the rest of it, then 429 with the time to wait. A change of
 // the file adds nothing (service §6).
-func TestRateLimitOfAKey(t *testing.T) {
+func TestAKeyPastItsRateIsTurnedAway(t *testing.T) {
 	t.Parallel()
 	k := newKeyring(t)
 	slow := k.create("slow", "--customer", "SLOW", "--rate", "0.01", "--burst", "3")
