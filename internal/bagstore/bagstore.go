@@ -35,7 +35,7 @@ type Store struct {
 	codec     *codec.Codec
 	known     *knownWrites
 	recent    recent
-	damages   damages
+	damages   damageQueue
 	damaged   func(digest string, err error)
 }
 
@@ -51,7 +51,7 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 		now:       c.Now,
 		codec:     codec.New(),
 		known:     newKnownWrites(mostMarks, client.Connects),
-		damages:   damages{waiting: make(map[damage]struct{}), ended: make(chan struct{})},
+		damages:   damageQueue{waiting: make(map[damage]struct{}), closed: make(chan struct{})},
 		damaged:   c.Damaged,
 	}
 	if s.damaged == nil {
@@ -60,11 +60,8 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits until nothing is being moved aside any more. It leaves the client open.
-func (s *Store) Close() {
-	s.damages.end()
-	s.damages.working.Wait()
-}
+// Close ends the moving aside of damage, and waits for a move that is under way. It leaves the client open.
+func (s *Store) Close() { s.damages.close() }
 
 // unavailable returns nil for nil, otherwise a redis.ErrUnavailable.
 func unavailable(operation string, err error) error {

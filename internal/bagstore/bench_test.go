@@ -16,10 +16,10 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// dayBefore is when streams begin: the same bags have the same messages in each.
+// dayBefore is the time at which each stream begins, so that a bag has the same messages in all of them.
 var dayBefore = time.Now().Add(-24 * time.Hour)
 
-// stream returns the filings of many bags, mixed as a feed mixes them.
+// stream returns filings about many bags, in the order of a feed.
 func stream(bags int) []bag.Filing {
 	feed := invent.NewFeed(5, dayBefore)
 	all := make([]bag.Filing, 0, 15*bags)
@@ -35,7 +35,7 @@ func stream(bags int) []bag.Filing {
 	return all
 }
 
-// An operation is 500 messages. Beside it the least that anybody would send: HSET of the raw text and two ZADD.
+// An operation is 500 messages. The reference sends the least possible: HSET of the raw text and two ZADD.
 func BenchmarkFile(b *testing.B) {
 	for name, url := range backends(b) {
 		all := stream(2000)
@@ -84,7 +84,7 @@ func BenchmarkFile(b *testing.B) {
 	}
 }
 
-// The trail of one bag with 15 messages, and of all bags of a flight of 300.
+// Reads the trail of one bag with 15 messages, and the trails of all 300 bags of a flight.
 func BenchmarkTrails(b *testing.B) {
 	for name, url := range backends(b) {
 		for _, n := range []int{1, 300} {

@@ -45,7 +45,7 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate for 127.0.0.1 and a file that holds it.
+// selfSigned makes a certificate for 127.0.0.1, and a file with it.
 func selfSigned(t *testing.T) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -67,7 +67,7 @@ func selfSigned(t *testing.T) (tls.Certificate, string) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// A sentinel names the master; when it names another one, the store goes there.
+// The store uses the master that a sentinel names, also after a failover.
 func TestSentinelsNameTheMaster(t *testing.T) {
 	master := redistest.StartServer(t)
 	host, port, err := net.SplitHostPort(master.Addr)

@@ -14,10 +14,10 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// damage is something in Redis that does not belong where it is: whoever meets it goes on without it, and it is moved aside.
+// damage is something in Redis that is no part of the index. Who finds it goes on without it; it is then moved aside.
 type damage struct {
 	key    string
-	what   damageKind
+	kind   damageKind
 	member string // field of a hash, or member of a sorted set
 	value  string // of the field
 }
@@ -25,100 +25,100 @@ type damage struct {
 type damageKind uint8
 
 const (
-	badValue  damageKind = iota // a field of a hash that is no message, or not the one that it names
+	badValue  damageKind = iota // a field of a hash that is no message, or another one than its name says
 	badMember                   // a member of a sorted set that is no plate
-	badType                     // a key that holds something else altogether
+	badType                     // a key of another type
 )
 
-// damages is what readers have met, until it has been moved aside. It is safe for concurrent use.
-type damages struct {
+// damageQueue holds the damage that is to be moved aside. It is safe for concurrent use.
+type damageQueue struct {
 	mu      sync.Mutex
 	waiting map[damage]struct{}
-	busy    bool          // somebody moves it
-	ended   chan struct{} // closed when nothing is to be moved any more
-	working sync.WaitGroup
+	moving  bool          // a worker moves it
+	closed  chan struct{} // closed when nothing is to be moved any more
+	workers sync.WaitGroup
 }
 
-// mostDamages bounds what waits to be moved aside: what is met beyond it is met again.
+// mostDamages bounds the queue. Damage beyond it is reported again when it is read again.
 const mostDamages = 1000
 
-// Time limits of moving one thing aside, and of waiting before it is tried again.
 const (
-	asideLimit = 5 * time.Second
-	asidePause = time.Second
+	moveLimit = 5 * time.Second // of moving one damage aside
+	movePause = time.Second     // after an error
 )
 
-// meet takes note of damage, which somebody else then moves aside.
-func (s *Store) meet(d damage) {
-	m := &s.damages
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.waiting) == mostDamages || m.hasEnded() {
+// report puts damage into the queue.
+func (s *Store) report(d damage) {
+	q := &s.damages
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == mostDamages || q.isClosed() {
 		return
 	}
-	m.waiting[d] = struct{}{}
-	if !m.busy {
-		m.busy = true
-		m.working.Go(s.tidy)
+	q.waiting[d] = struct{}{}
+	if !q.moving {
+		q.moving = true
+		q.workers.Go(s.moveAll)
 	}
 }
 
-// tidy moves aside what was met, until nothing is left of it or the store is closed.
-func (s *Store) tidy() {
-	m := &s.damages
+// moveAll moves damage aside until the queue is empty or closed.
+func (s *Store) moveAll() {
+	q := &s.damages
 	for {
-		d, some := m.next()
-		if !some {
+		d, found := q.next()
+		if !found {
 			return
 		}
-		if err := s.aside(context.Background(), d); err != nil {
+		if err := s.moveAside(context.Background(), d); err != nil {
 			select {
-			case <-m.ended:
-			case <-time.After(asidePause):
+			case <-q.closed:
+			case <-time.After(movePause):
 			}
 		}
-		m.mu.Lock()
-		delete(m.waiting, d) // after an error, it is met again
-		m.mu.Unlock()
+		q.mu.Lock()
+		delete(q.waiting, d) // after an error it is reported again when it is read again
+		q.mu.Unlock()
 	}
 }
 
-func (m *damages) next() (d damage, some bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.hasEnded() {
-		for d = range m.waiting {
+func (q *damageQueue) next() (d damage, found bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.isClosed() {
+		for d = range q.waiting {
 			return d, true
 		}
 	}
-	m.busy = false
+	q.moving = false
 	return damage{}, false
 }
 
-// end lets nothing more be moved. Somebody may still be at it until working is done.
-func (m *damages) end() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	close(m.ended)
+// close ends the moving, and waits for a move that is under way.
+func (q *damageQueue) close() {
+	q.mu.Lock()
+	close(q.closed)
+	q.mu.Unlock()
+	q.workers.Wait()
 }
 
-func (m *damages) hasEnded() bool {
+func (q *damageQueue) isClosed() bool {
 	select {
-	case <-m.ended:
+	case <-q.closed:
 		return true
 	default:
 		return false
 	}
 }
 
-// aside moves damage to a key of its own, which expires when the one that it comes from would have, unless it is gone by now,
-// and says so.
-func (s *Store) aside(ctx context.Context, d damage) error {
-	ctx, cancel := context.WithTimeout(ctx, asideLimit)
+// moveAside moves damage to a key of its own, which expires when the original key would have, and calls Config.Damaged.
+// Damage that is no longer there is ignored.
+func (s *Store) moveAside(ctx context.Context, d damage) error {
+	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()
 	moved := false
 	err := s.redis.WriteClient().Watch(ctx, func(tx *goredis.Tx) (err error) {
-		if moved, err = d.still(ctx, tx, s.keys); err != nil || !moved {
+		if moved, err = d.exists(ctx, tx, s.keys); err != nil || !moved {
 			return err
 		}
 		until, err := tx.ExpireTime(ctx, d.key).Result()
@@ -131,7 +131,7 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 		}
 		_, err = tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
 			to := s.keys.aside(d.key)
-			switch d.what {
+			switch d.kind {
 			case badValue:
 				p.HSet(ctx, to, d.member, d.value)
 				p.HDel(ctx, d.key, d.member)
@@ -147,33 +147,33 @@ func (s *Store) aside(ctx context.Context, d damage) error {
 		})
 		return err
 	}, d.key)
-	if d.what == badType {
-		s.known.forget() // what the key held before is not there any more
+	if d.kind == badType {
+		s.known.forget() // the key lost what it held before
 	}
 	switch {
-	case errors.Is(err, goredis.TxFailedErr): // somebody wrote there meanwhile: if it is still there, it is met again
+	case errors.Is(err, goredis.TxFailedErr): // another process wrote there; if the damage remains, it is reported again
 		return nil
 	case err != nil:
 		err = unavailable("move a damaged value aside", err)
 	case !moved:
 		return nil
 	}
-	if !s.damages.hasEnded() {
+	if !s.damages.isClosed() {
 		s.damaged(digest(d.key), err)
 	}
 	return err
 }
 
-// still reports whether Redis holds what was met.
-func (d damage) still(ctx context.Context, tx *goredis.Tx, k keys) (bool, error) {
-	switch d.what {
+// exists reports whether the damage is still there.
+func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error) {
+	switch d.kind {
 	case badValue:
 		value, err := tx.HGet(ctx, d.key, d.member).Result()
 		if errors.Is(err, goredis.Nil) {
 			return false, nil
 		}
 		return value == d.value, err
-	case badMember: // a plate it will never be
+	case badMember: // it never becomes a plate
 		return true, nil
 	default:
 		kind, err := tx.Type(ctx, d.key).Result()
@@ -181,14 +181,14 @@ func (d damage) still(ctx context.Context, tx *goredis.Tx, k keys) (bool, error)
 	}
 }
 
-// digest names a key in logs, where its name must not stand.
+// digest stands for the name of a key, which must not be logged.
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
 }
 
-// send sends the commands of a batch, whose words lie in text. Keys of a wrong type are moved aside first, since nothing
-// could ever be written there.
+// send sends the commands of a batch, whose words are in text. It moves keys of a wrong type aside, since nothing could
+// ever be written there, and sends the batch again.
 func (s *Store) send(ctx context.Context, b *batch, text string) error {
 	err := b.send(ctx, s.redis, text)
 	if !redis.WrongType(err) {
@@ -201,21 +201,21 @@ func (s *Store) send(ctx context.Context, b *batch, text string) error {
 			continue
 		}
 		moved[key] = true
-		if err := s.aside(ctx, damage{key: key, what: badType}); err != nil {
+		if err := s.moveAside(ctx, damage{key: key, kind: badType}); err != nil {
 			return err
 		}
 	}
 	return b.send(ctx, s.redis, text)
 }
 
-// plates returns those of the members of a sorted set that are plates.
+// plates returns the members of a sorted set that are plates, and reports the others as damage.
 func (s *Store) plates(key string, members []string) []bag.Plate {
 	all := make([]bag.Plate, 0, len(members))
 	for _, m := range members {
 		if p := bag.Plate(m); p.Valid() {
 			all = append(all, p)
 		} else {
-			s.meet(damage{key: key, what: badMember, member: m})
+			s.report(damage{key: key, kind: badMember, member: m})
 		}
 	}
 	return all

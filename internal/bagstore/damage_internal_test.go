@@ -9,7 +9,7 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// Between reading a damaged value and moving it aside, a replay may have brought back the good one.
+// A replay may write the good value after the damaged one was read and before it is moved aside.
 func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 	told := 0
 	s, err := Open(redistest.Open(t, ""), Config{Retention: time.Hour, Now: time.Now, Damaged: func(string, error) { told++ }})
@@ -27,11 +27,11 @@ func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 		for _, d := range []damage{
 			{"b:0220123456", badValue, field, "damaged"},
 			{"b:0220123456", badValue, "gone", "damaged"},
-			{key: "b:0220123456", what: badType},
-			{key: "p:ABC123", what: badType},
-			{key: "p:GONE", what: badType},
+			{key: "b:0220123456", kind: badType},
+			{key: "p:ABC123", kind: badType},
+			{key: "p:GONE", kind: badType},
 		} {
-			if err := s.aside(ctx, d); err != nil {
+			if err := s.moveAside(ctx, d); err != nil {
 				t.Errorf("%+v: %v", d, err)
 			}
 		}
@@ -55,10 +55,10 @@ func TestDamageThatCannotBeMovedIsToldWithoutItsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.meet(damage{"b:0220123456", badValue, "identity", "SECRET"})
+	s.report(damage{"b:0220123456", badValue, "identity", "SECRET"})
 	if err := <-told; err == nil {
 		t.Error("no error")
 	}
-	s.Close()                                                      // does not wait until it is tried again
-	s.meet(damage{"b:0220123456", badValue, "identity", "SECRET"}) // is left alone
+	s.Close()                                                        // does not wait until it is tried again
+	s.report(damage{"b:0220123456", badValue, "identity", "SECRET"}) // is left alone
 }

@@ -2,8 +2,8 @@ package bagstore
 
 import "bagtrail/internal/bag"
 
-// index adds to a batch the entries under which a plate is found, until a second. What Redis is known to have is left
-// out. The expiry of a flight or container is asked for once for all its bags; PNRs and originals have too few plates for that.
+// index adds to a batch the entries under which a plate is found until a second, except those that Redis is known to have.
+// The expiry of a flight or container is sent once for all its bags; PNRs and originals have too few plates for that.
 func (k keys) index(b *batch, r *round, e *bag.Entry, until int64) {
 	for _, f := range e.Flights {
 		if r.mustSend(flightKind, f, "", e.Plate, until) {

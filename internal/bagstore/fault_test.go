@@ -20,7 +20,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// oneBag is filings about a bag, and what must be found of it afterwards.
+// oneBag returns n filings about a bag.
 func oneBag(n int) []bag.Filing {
 	received := time.Now().UTC().Truncate(time.Millisecond)
 	flight := bag.Flight{Airline: "LX", Number: "1", Day: bag.DayOf(received)}
@@ -34,7 +34,7 @@ func oneBag(n int) []bag.Filing {
 	return all
 }
 
-// complete reports what is missing of filings of one bag.
+// complete returns an error if the store lacks a part of filings about one bag.
 func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	t.Helper()
 	e := filings[0].Entries[0]
@@ -48,8 +48,8 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	return nil
 }
 
-// A pipeline is cut off after every possible number of bytes of its replies: what is then reported as filed is there,
-// and filing again makes good what is not.
+// A pipeline is cut off after every possible number of bytes of its replies. What is reported as filed is in Redis; if
+// nothing is reported, filing again completes it.
 func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
@@ -105,7 +105,7 @@ func TestAReadIsWholeOrAnError(t *testing.T) {
 	}
 }
 
-// Many hashes are read over several connections. Where one of these fails, nothing is answered.
+// Many hashes are read over several connections. If one of these fails, the whole read fails.
 func TestALargeReadIsWholeOrAnError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	server := miniredis.RunT(t)
@@ -159,7 +159,7 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 	}
 }
 
-// What this process knows that Redis has is not sent again; what Redis may have lost is.
+// A known write is not sent again, unless Redis may have lost it.
 func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
@@ -261,7 +261,7 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	}
 }
 
-// A Redis that no longer lets us in has not said that there is nothing.
+// If Redis refuses the connection, the answer is an error and not empty.
 func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	server := miniredis.RunT(t)
 	server.RequireAuth("old")
@@ -317,7 +317,7 @@ func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
 	}
 }
 
-// kill -9 of the server while pipelines are under way. On a slow disk it has not written the last two seconds by then.
+// The server is killed while pipelines are under way. On a slow disk its file then lacks the last two seconds.
 func TestAKilledServerLosesNothingThatWasFiled(t *testing.T) {
 	server := redistest.StartServer(t, "--appendonly", "yes", "--appendfsync", "everysec")
 	s := open(t, server.URL(""), bagstore.Config{})

@@ -66,7 +66,7 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 	redistest.Eventually(t, 5*time.Second, "they stay", func() bool { return left() == 0 })
 }
 
-// Long pipelines in both directions at once, from many goroutines, must not block each other.
+// Long requests and long replies of many goroutines do not block each other.
 func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 	s := open(t, "", bagstore.Config{})
 	var all sync.WaitGroup

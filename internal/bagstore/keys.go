@@ -6,9 +6,9 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// The keys. Each begins with the prefix of the installation, which is "" as a rule. Only single-key commands are used,
-// so no two keys need to live on one node, and every write may be repeated or come in any order:
-// HSET of a field that is named by its content, ZADD with GT, EXPIREAT that only ever postpones.
+// The keys. Each begins with the prefix of the installation, which is "" as a rule. All commands are single-key, so keys
+// may live on different nodes, and all writes may be repeated or reordered: HSET of a field that is named by its content,
+// ZADD with GT, and EXPIREAT that only postpones.
 //
 //	key                        type   holds                                     expires
 //	b:0220123456               hash   identity → message, each that names the   when its newest message is past
@@ -23,21 +23,21 @@ import (
 //	                                  stowage device, for the flight
 //	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
 //	                                  the stowage device, for the flight        retention, or a bag in it is
-//	d:{b:0220123456}           hash   what was damaged under the key in the     with that key, as it
-//	                                  braces: field → value, or member → ""     was then
-//	d:{b:0220123456}:key       any    what stood in the place of that key and   the same
-//	                                  is of a wrong type
+//	d:{b:0220123456}           hash   damage that was found under the key in    when that key would have
+//	                                  the braces: field → value, or member → "" expired
+//	d:{b:0220123456}:key       any    the value of that key, which had a wrong  the same
+//	                                  type
 //	count                      string how many positions processes have taken   never
-//	                                  for messages, where there is no log
+//	                                  for messages, if there is no log
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
-//	                                  it is there, no process begins a sweep
+//	                                  it exists, no process begins a sweep
 //
-// The score of a member is the second at which the entry ends: received time and retention of the newest message that
-// made it. A member past it counts as gone. Identities and messages are written by package codec.
+// The score of a member is the second at which the entry expires: received time plus retention of the newest message that
+// made it. After that second the member is ignored. Package codec writes identities and messages.
 //
-// A flight has one index for departing and arriving: which legs of a bag live is known only when all its messages
-// are read. All expiries are rounded up to a granule (see retention), so that one serves many messages. What lives
-// longer than its own expiry, because its bag does, is extended by the Sweeper.
+// A flight has one index for departing and arriving, since the living legs of a bag are known only when all its messages
+// are read. All expiries are rounded up to a granule (see retention), so that one serves many messages. The Sweeper
+// extends the expiry of what a living bag needs for longer.
 const (
 	plateKind     = 'b'
 	flightKind    = 'f'
@@ -46,12 +46,12 @@ const (
 	contentsKind  = 'u'
 	stowageKind   = 'c'
 	damagedKind   = 'd'
-	wholeKey      = ":key" // behind the name of a damaged key
+	wholeKey      = ":key" // follows the name of a damaged key
 	countKey      = "count"
 	sweepKey      = "sweep"
 )
 
-// keys spells keys; it is the prefix.
+// keys makes keys. Its value is their prefix. The methods append a key to dst.
 type keys string
 
 func (k keys) plate(dst []byte, p bag.Plate) []byte { return append(k.kind(dst, plateKind), p...) }
@@ -80,6 +80,10 @@ func (k keys) stowage(dst []byte, c bag.Container) []byte {
 	return spellContainer(k.kind(dst, stowageKind), c)
 }
 
+func (k keys) count() string { return string(k) + countKey }
+
+func (k keys) sweep() string { return string(k) + sweepKey }
+
 func (k keys) kind(dst []byte, kind byte) []byte {
 	return append(append(dst, k...), kind, ':')
 }
@@ -92,7 +96,7 @@ func spellContainer(dst []byte, c bag.Container) []byte {
 	return append(append(spell(dst, c.Flight), ':'), c.Device...)
 }
 
-// split returns the kind of a key and what is behind it, or 0 for a key of another installation.
+// split returns the kind of a key and what follows it. The kind is 0 for a key of another installation.
 func (k keys) split(key string) (kind byte, rest string) {
 	if len(key) < len(k)+2 || key[:len(k)] != string(k) || key[len(k)+1] != ':' {
 		return 0, ""
@@ -100,8 +104,8 @@ func (k keys) split(key string) (kind byte, rest string) {
 	return key[len(k)], key[len(k)+2:]
 }
 
-// aside returns where what is damaged under a key is put: in the same slot of a cluster, so that it can be moved at once. A key
-// that holds braces of its own may have the slot that these name.
+// aside returns the key for damage that is found under a key. It is in the same slot of a cluster, so that damage can be
+// moved in one transaction; if a damaged key itself has braces, they name the slot.
 func (k keys) aside(key string) string {
 	to := string(k.kind(nil, damagedKind))
 	if strings.Contains(key[len(k):], "{") {
@@ -110,7 +114,7 @@ func (k keys) aside(key string) string {
 	return to + "{" + key + "}"
 }
 
-// typeOf returns the type that Redis has for a key.
+// typeOf returns the Redis type that a key must have.
 func (k keys) typeOf(key string) string {
 	if kind, _ := k.split(key); kind == plateKind || kind == stowageKind {
 		return "hash"

@@ -21,7 +21,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// A crowd that asks for one bag has its messages read a few times, not once for each, and none of them gets another answer.
+// If many ask for one bag at once, its messages are read a few times, not once for each, and all get the same answer.
 func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
@@ -53,8 +53,8 @@ func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	}
 }
 
-// Who asks for a plate that is known to be large, or for very many plates, waits for the memory before anything is read; who asks
-// for a usual one does not.
+// A question about a plate that is known to be large, or about very many plates, waits for memory before anything is read.
+// A question about a usual plate does not wait.
 func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())

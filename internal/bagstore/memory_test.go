@@ -16,8 +16,8 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// What an event takes, everything included: raw text, all indexes, 15 messages a bag, against the raw text alone under a
-// key of its own. The messages are those of a timetable that the dictionary has never seen.
+// Measures the memory that an event takes, with all indexes and 15 messages a bag, against the raw text alone under a key
+// of its own. The dictionary was not made from these messages.
 func TestMemoryOfAnEvent(t *testing.T) {
 	const bags = 4000
 	ctx := context.Background()
@@ -77,7 +77,7 @@ func used(t *testing.T, client *goredis.Client) int {
 	return n
 }
 
-// filings returns what the enricher makes of the messages of an invented bag.
+// filings returns the filings of the messages of an invented bag.
 func filings(b invent.Bag) []bag.Filing {
 	entry := bag.Entry{Plate: bag.Plate(b.Plate), PNRs: []string{b.PNR}}
 	for _, f := range b.Flights {

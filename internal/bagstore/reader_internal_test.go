@@ -2,7 +2,6 @@ package bagstore
 
 import "testing"
 
-// A number of this process in it would make it another one in the next process.
 func TestAVersionIsAFunctionOfTheFieldsAlone(t *testing.T) {
 	for _, c := range []struct {
 		words []string

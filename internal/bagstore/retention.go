@@ -2,15 +2,16 @@ package bagstore
 
 import "time"
 
-// retention says when what is stored expires. The moment is always a whole number of granules since 1970, so that the
-// many messages of a bag share few of them; nothing is kept for more than a granule longer than it has to be.
+// retention says when stored data expires, in seconds. An expiry is a whole number of granules since 1970, so that the
+// messages of a bag share few expiries. Nothing is kept for more than a granule longer than it must be.
 type retention struct {
-	keep    int64 // seconds
-	granule int64 // seconds
-	grace   int64 // seconds
+	keep    int64 // after the received time
+	granule int64
+	grace   int64 // see until
 }
 
-// endOfTime is the latest expiry, the end of the year 9999: a feed with a broken clock must not make Redis refuse.
+// endOfTime is the latest expiry, the end of the year 9999. Redis refuses much later ones, which a feed with a broken clock
+// could cause.
 const endOfTime = 253402300799
 
 func newRetention(keep time.Duration) retention {
@@ -22,15 +23,13 @@ func newRetention(keep time.Duration) retention {
 	}
 }
 
-// until returns the second at which a message expires that was received at the given time.
-//
-// A message that is past retention when it is filed, because a log is replayed, is kept for a grace: it may belong to
-// a bag whose later messages come behind it.
+// until returns the second at which a message expires. A message that is older than the retention when it is filed, because
+// a log is replayed, is kept for a grace: it may belong to a bag with later messages, which are still to come.
 func (r retention) until(received, now time.Time) int64 {
 	return r.round(max(received.Unix()+r.keep, now.Unix()+r.grace))
 }
 
-// round returns the end of the granule of a second.
+// round returns the end of the granule that a second is in.
 func (r retention) round(second int64) int64 {
 	return min((second/r.granule+1)*r.granule, endOfTime)
 }

@@ -67,7 +67,7 @@ func TestLeastRightsOnACluster(t *testing.T) {
 	useAll(t, grant(t, redistest.StartCluster(t), append(rights(t, "security.md"), "+cluster|slots", "+command", "+asking")))
 }
 
-// A user who may not read the settings is told so, and how to change that.
+// A setting that the user may not read is a finding, which says how to grant the right.
 func TestSettingsThatMayNotBeReadAreFindings(t *testing.T) {
 	ctx, server, all := context.Background(), redistest.StartServer(t), rights(t, "security.md")
 	url := grant(t, server.URL(""), slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == "+info" || r == "+config|get" }))
@@ -91,7 +91,7 @@ func TestSettingsThatMayNotBeReadAreFindings(t *testing.T) {
 	}
 }
 
-// useAll does with all stores what a service does.
+// useAll uses all stores as a service does.
 func useAll(t *testing.T, url string) {
 	t.Helper()
 	ctx, store, filings := context.Background(), open(t, url, bagstore.Config{Retention: 180 * time.Second}), oneBag(3)
@@ -139,7 +139,7 @@ func useAll(t *testing.T, url string) {
 	}
 }
 
-// meetDamage has damage of every sort moved aside.
+// meetDamage lets a store move damage of every kind aside.
 func meetDamage(t *testing.T, url string) {
 	t.Helper()
 	told := make(chan error, 10)

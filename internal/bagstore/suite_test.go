@@ -37,7 +37,7 @@ func TestSuiteOnMiniredis(t *testing.T) {
 	bagstoretest.Run(t, "redis://"+server.Addr())
 }
 
-// The Redis of BAGTRAIL_TEST_REDIS, else one that is started for the test.
+// The Redis is that of BAGTRAIL_TEST_REDIS, if it is set, or one that is started for the test.
 func TestSuiteOnRedis(t *testing.T) {
 	if url := os.Getenv("BAGTRAIL_TEST_REDIS"); url != "" {
 		bagstoretest.Run(t, url)

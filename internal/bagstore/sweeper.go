@@ -16,37 +16,36 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// Story is what a sweeper must be told of the messages of a plate, since the store does not know what they mean.
-type Story interface {
-	// Lifetimes returns for each message until when it must be kept.
+// Interpreter tells a Sweeper what stored messages mean, since the store does not know.
+type Interpreter interface {
+	// Lifetimes returns for each message of a plate until when it must be kept.
 	Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time
-	// Entry returns under what a message was filed for the plate.
+	// Entry returns the index entry that a message has for the plate.
 	Entry(plate bag.Plate, message bag.Stored) bag.Entry
 }
 
 // Swept counts what a sweep has done.
 type Swept struct {
-	Keys     int // looked at
+	Keys     int // read
 	Messages int // removed
 	Extended int // messages that live longer than their own retention, because their bag does
 	Members  int // removed from sorted sets
 	Damaged  int // values and keys that are damaged, and moved aside
 }
 
-// Sweeper does what the expiry of keys cannot: it removes the messages of a bag that has ended from a plate that goes on,
-// and plates from sorted sets that go on; and what a living bag needs it keeps from expiring. A sweep may be repeated,
-// broken off, and run in several processes while others write.
+// Sweeper does what the expiry of keys cannot. It removes the messages of an ended bag from a plate that another bag uses
+// now, and expired plates from sorted sets with others in them, and it keeps what a living bag needs from expiring. A sweep
+// may be repeated, aborted, and run in several processes while others write.
 //
-// It must not run while a log is replayed, since a bag might be judged by its first half: see Store.HoldSweeps.
+// No sweep may run while a log is replayed, since a bag would be judged by a part of its messages: see Store.HoldSweeps.
 type Sweeper struct {
-	store *Store
-	story Story
-	every time.Duration // between sweeps
-	rate  int           // keys a second and master
-	done  func(Swept, error)
+	store       *Store
+	interpreter Interpreter
+	rate        int // keys a second, of each master; 0 is no limit
+	done        func(Swept, error)
 }
 
-// What sweepKey says: somebody sweeps, or has done so since sweeps were last due; or nobody may.
+// The values of sweepKey: a sweep runs, or has run since the last one was due; or no sweep may run.
 const (
 	sweeping = "sweeping"
 	held     = "held"
@@ -54,11 +53,11 @@ const (
 
 var errHeld = errors.New("sweeps are held")
 
-// HoldSweeps keeps every process from sweeping until ctx ends, and ends a sweep that runs. Sweeps go on when the next one
-// is due, a 180th part of the retention after that.
+// HoldSweeps keeps every process from sweeping until ctx ends, and aborts a sweep that runs. The next sweep is due one
+// interval, a 180th of the retention, after ctx ends.
 func (s *Store) HoldSweeps(ctx context.Context) error {
 	hold := func() error {
-		return s.redis.WriteClient().Set(ctx, string(s.keys)+sweepKey, held, s.sweepInterval()).Err()
+		return s.redis.WriteClient().Set(ctx, s.keys.sweep(), held, s.sweepInterval()).Err()
 	}
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
@@ -71,43 +70,37 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				_ = hold() // where Redis is away the next one holds, and nobody sweeps
+				_ = hold() // if Redis is away nobody sweeps, and the next tick holds again
 			}
 		}
 	}()
 	return nil
 }
 
-// sweepInterval is the time between sweeps: what is too old may stay that much longer.
+// sweepInterval is the time between sweeps. What has expired may stay that much longer.
 func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
 
-// Sweeper returns a sweeper that looks at so many keys a second, of each master of a cluster; 0 is no limit. Each time it
-// has swept, done is told what, and the error that ended the sweep early.
-func (s *Store) Sweeper(story Story, keysPerSecond int, done func(Swept, error)) *Sweeper {
-	return &Sweeper{
-		store: s,
-		story: story,
-		every: s.sweepInterval(),
-		rate:  keysPerSecond,
-		done:  done,
-	}
+// Sweeper returns a sweeper that reads at most so many keys a second of each master; 0 is no limit. After each sweep it
+// calls done with what the sweep did, and with the error that ended it early.
+func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Swept, error)) *Sweeper {
+	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
 
-// Run sweeps every 180th part of the retention, beginning when that time has gone by without a sweep, until ctx ends.
-// Of several processes one sweeps.
+// Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep comes after an interval in
+// which no process has swept. Of several processes one sweeps.
 func (w *Sweeper) Run(ctx context.Context) {
-	ticker := time.NewTicker(max(w.every/24, time.Second))
+	interval := w.store.sweepInterval()
+	ticker := time.NewTicker(max(interval/24, time.Second))
 	defer ticker.Stop()
 	for first := true; ; first = false {
-		key := string(w.store.keys) + sweepKey
-		due, err := w.store.redis.WriteClient().SetNX(ctx, key, sweeping, w.every).Result()
+		due, err := w.store.redis.WriteClient().SetNX(ctx, w.store.keys.sweep(), sweeping, interval).Result()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			w.done(Swept{}, unavailable("sweep", err))
 		case due && !first:
-			w.done(w.sweep(ctx, w.mayGoOn))
+			w.done(w.sweep(ctx, w.mayContinue))
 		}
 		select {
 		case <-ctx.Done():
@@ -117,29 +110,29 @@ func (w *Sweeper) Run(ctx context.Context) {
 	}
 }
 
-// mayGoOn returns an error once sweeps are held.
-func (w *Sweeper) mayGoOn(ctx context.Context) error {
-	switch says, err := w.store.redis.WriteClient().Get(ctx, string(w.store.keys)+sweepKey).Result(); {
-	case errors.Is(err, goredis.Nil): // the next is due already
+// mayContinue returns an error if sweeps are held.
+func (w *Sweeper) mayContinue(ctx context.Context) error {
+	switch value, err := w.store.redis.WriteClient().Get(ctx, w.store.keys.sweep()).Result(); {
+	case errors.Is(err, goredis.Nil): // the next sweep is due already
 		return nil
-	case says == held:
+	case value == held:
 		return errHeld
 	default:
 		return err
 	}
 }
 
-// Sweep goes through all keys once, even where sweeps are held.
+// Sweep goes through all keys once, even if sweeps are held.
 func (w *Sweeper) Sweep(ctx context.Context) (Swept, error) {
 	return w.sweep(ctx, func(context.Context) error { return nil })
 }
 
-// sweep goes through all keys once, and asks before each page whether it may.
-func (w *Sweeper) sweep(ctx context.Context, may func(context.Context) error) (Swept, error) {
+// sweep goes through all keys once. It calls mayContinue before each page, and ends with its error.
+func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) error) (Swept, error) {
 	var mu sync.Mutex
 	var total Swept
 	err := w.store.redis.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
-		return w.scan(ctx, master, may, func(s Swept) {
+		return w.scan(ctx, master, mayContinue, func(s Swept) {
 			mu.Lock()
 			defer mu.Unlock()
 			total.Keys += s.Keys
@@ -152,26 +145,26 @@ func (w *Sweeper) sweep(ctx context.Context, may func(context.Context) error) (S
 	return total, unavailable("sweep", err)
 }
 
-// page is the number of keys that are looked at in one round trip.
-const page = 100
+// pageKeys is the number of keys that are read in one round trip.
+const pageKeys = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, may func(context.Context) error, count func(Swept)) error {
-	pattern := glob.Replace(string(w.store.keys)) + "[bfpruc]:*"
+func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(Swept)) error {
+	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfpruc]:*"
 	for cursor := uint64(0); ; {
-		keys, next, err := master.Scan(ctx, cursor, pattern, page).Result()
+		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
 		if err != nil {
 			return err
 		}
-		for some := range slices.Chunk(keys, page) {
-			if err := may(ctx); err != nil {
+		for some := range slices.Chunk(keys, pageKeys) {
+			if err := mayContinue(ctx); err != nil {
 				return err
 			}
-			s, err := w.some(ctx, some)
+			s, err := w.sweepPage(ctx, some)
 			if count(s); err != nil {
 				return err
 			}
-			if err := w.rest(ctx, len(some)); err != nil {
+			if err := w.pause(ctx, len(some)); err != nil {
 				return err
 			}
 		}
@@ -181,11 +174,11 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, may 
 	}
 }
 
-// glob makes a text match itself only.
-var glob = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+// globEscaper makes a pattern that matches only a text.
+var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// rest waits as long as so many keys may take.
-func (w *Sweeper) rest(ctx context.Context, keys int) error {
+// pause waits as long as so many keys may take by the rate.
+func (w *Sweeper) pause(ctx context.Context, keys int) error {
 	if w.rate <= 0 {
 		return ctx.Err()
 	}
@@ -199,10 +192,18 @@ func (w *Sweeper) rest(ctx context.Context, keys int) error {
 	}
 }
 
-// some sweeps some keys.
-func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
+// page is the sweep of one page of keys.
+type page struct {
+	*Sweeper
+	Swept
+	now   time.Time
+	batch batch
+	round *round
+}
+
+func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 	now := w.store.now()
-	p := sweep{Sweeper: w, now: now, round: w.store.known.begin()}
+	p := page{Sweeper: w, now: now, round: w.store.known.begin()}
 	p.round.sendAll = true
 	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
@@ -213,10 +214,10 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 		case plateKind:
 			plates, trails = append(plates, key), append(trails, read.HGetAll(ctx, key))
 		case stowageKind:
-			p.heal(key)
+			p.ensureExpiry(key)
 		case flightKind, passengerKind, rushKind, contentsKind:
 			p.batch.add(command{verb: dropMembers, key: p.batch.word([]byte(key)), until: now.Unix()})
-			p.heal(key)
+			p.ensureExpiry(key)
 		}
 	}
 	if len(trails) > 0 {
@@ -228,44 +229,37 @@ func (w *Sweeper) some(ctx context.Context, keys []string) (Swept, error) {
 		fields, err := trails[i].Result()
 		switch {
 		case redis.WrongType(err):
-			p.meet(damage{key: key, what: badType})
+			p.report(damage{key: key, kind: badType})
 			continue
 		case err != nil:
 			return p.Swept, err
 		}
-		p.plate(key, fields)
-		if err := p.send(ctx, p.batch.full()); err != nil {
-			return p.Swept, err
+		p.sweepPlate(key, fields)
+		if p.batch.full() {
+			if err := p.send(ctx); err != nil {
+				return p.Swept, err
+			}
 		}
 	}
-	return p.Swept, p.send(ctx, true)
+	return p.Swept, p.send(ctx)
 }
 
-// sweep is the sweep of some keys.
-type sweep struct {
-	*Sweeper
-	Swept
-	now   time.Time
-	batch batch
-	round *round
-}
-
-// heal gives a key an expiry that has none, since a process ended between two commands.
-func (p *sweep) heal(key string) {
+// ensureExpiry makes a key expire that has no expiry because a process ended between two commands.
+func (p *page) ensureExpiry(key string) {
 	p.batch.add(command{verb: firstExpiry, key: p.batch.word([]byte(key)), until: p.store.retention.until(p.now, p.now)})
 }
 
-// plate drops the messages of a plate whose time is over, and keeps what the others need.
-func (p *sweep) plate(key string, fields map[string]string) {
-	p.heal(key)
+// sweepPlate drops the messages of a plate that have ended, and extends the expiries that the others need.
+func (p *page) sweepPlate(key string, fields map[string]string) {
+	p.ensureExpiry(key)
 	_, name := p.store.keys.split(key)
 	plate, keep := bag.Plate(name), p.store.retention
-	identities, messages := p.due(key, plate, fields)
+	identities, messages := p.dueMessages(key, plate, fields)
 	if len(messages) == 0 {
 		return
 	}
 	last := int64(0)
-	for i, end := range p.story.Lifetimes(plate, messages) {
+	for i, end := range p.interpreter.Lifetimes(plate, messages) {
 		if !end.After(p.now) {
 			p.batch.add(command{verb: dropField, key: p.batch.word([]byte(key)), field: p.batch.word([]byte(identities[i]))})
 			continue
@@ -274,7 +268,7 @@ func (p *sweep) plate(key string, fields map[string]string) {
 		last = max(last, until)
 		if until > keep.round(messages[i].Received.Unix()+keep.keep) {
 			p.Extended++
-			p.extend(p.story.Entry(plate, messages[i]), until)
+			p.extend(p.interpreter.Entry(plate, messages[i]), until)
 		}
 	}
 	if last > 0 {
@@ -282,20 +276,20 @@ func (p *sweep) plate(key string, fields map[string]string) {
 	}
 }
 
-// meet counts damage, which is then moved aside.
-func (p *sweep) meet(d damage) {
+// report counts damage, and puts it into the queue of the store.
+func (p *page) report(d damage) {
 	p.Damaged++
-	p.store.meet(d)
+	p.store.report(d)
 }
 
-// due returns the messages of a plate where the time of one of them is over, or nearly; else nothing.
-func (p *sweep) due(key string, plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored) {
+// dueMessages returns all messages of a plate if one of them has ended, or will soon. Otherwise it returns none.
+func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored) {
 	soon := p.now.Unix() + max(3*p.store.retention.grace, p.store.retention.keep/20) - p.store.retention.keep
 	oldest := int64(math.MaxInt64)
 	for identity, value := range fields {
 		received, err := codec.Received(value)
 		if err != nil {
-			p.meet(damage{key, badValue, identity, value})
+			p.report(damage{key, badValue, identity, value})
 			delete(fields, identity)
 			continue
 		}
@@ -307,7 +301,7 @@ func (p *sweep) due(key string, plate bag.Plate, fields map[string]string) (iden
 	for identity, value := range fields {
 		text, message, err := p.store.codec.Read(nil, identity, value, string(plate))
 		if err != nil {
-			p.meet(damage{key, badValue, identity, value})
+			p.report(damage{key, badValue, identity, value})
 			continue
 		}
 		message.Raw = string(text)
@@ -316,8 +310,8 @@ func (p *sweep) due(key string, plate bag.Plate, fields map[string]string) (iden
 	return identities, messages
 }
 
-// extend keeps what a message was filed under until a second, and the positionings of its containers.
-func (p *sweep) extend(e bag.Entry, until int64) {
+// extend keeps the index entry of a message until a second, and the positionings of its containers.
+func (p *page) extend(e bag.Entry, until int64) {
 	p.store.keys.index(&p.batch, p.round, &e, until)
 	for _, c := range e.Stowage {
 		if p.round.mustSend(stowageKind, c.Flight, c.Device, "", until) {
@@ -328,11 +322,8 @@ func (p *sweep) extend(e bag.Entry, until int64) {
 	}
 }
 
-// send sends what has been gathered, where asked to, and counts what it has removed.
-func (p *sweep) send(ctx context.Context, now bool) error {
-	if !now {
-		return nil
-	}
+// send sends the batch, and counts what it has removed.
+func (p *page) send(ctx context.Context) error {
 	if err := p.store.send(ctx, &p.batch, string(p.batch.text)); err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Address is where Redis is, and how to come in.
+// Address says where Redis is, and as whom to connect.
 type Address struct {
 	Cluster  bool
-	Master   string   // name of the master that sentinels know; "" without sentinels
-	Hosts    []string // host:port; of a cluster some of its nodes, of sentinels some of them
+	Master   string   // name of the master, for sentinels; "" without sentinels
+	Hosts    []string // host:port of the server, of some nodes of the cluster, or of some sentinels
 	User     string
 	Password string
 	Database int
@@ -27,7 +27,7 @@ type Address struct {
 	SentinelPassword string
 }
 
-// kinds of addresses by scheme, without the s for TLS.
+// schemes are the kinds of addresses, by scheme without the s for TLS.
 var schemes = map[string]struct {
 	port              string
 	cluster, sentinel bool
@@ -43,11 +43,11 @@ var schemes = map[string]struct {
 //	redis+cluster://user:password@a:6379,b,c
 //	redis+sentinel://user:password@a:26379,b,c/master/0
 //
-// The same with rediss in place of redis uses TLS. User, password, port and database may be left out; user and password
+// With rediss in place of redis the connection uses TLS. User, password, port and database are optional; user and password
 // are percent-encoded. Parameters: prefix, of all keys; ca, a file with the certificates to trust in place of those of the
 // system; sentinel_user and sentinel_password.
 //
-// An error holds every fault, and no password.
+// An error reports every fault, and no password.
 func ParseURL(text string) (Address, error) {
 	p := urlParser{}
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -82,7 +82,7 @@ func ParseURL(text string) (Address, error) {
 	return p.Address, nil
 }
 
-// Redact returns the URL with its passwords replaced by stars. Of a text that is no such URL nothing is shown.
+// Redact returns the URL with its passwords replaced by ***. A text that is no valid URL becomes *** altogether.
 func Redact(text string) string {
 	if _, err := ParseURL(text); err != nil {
 		return "***"
@@ -110,7 +110,7 @@ func Redact(text string) string {
 	return scheme + "://" + authority
 }
 
-// urlParser gathers an address and its faults.
+// urlParser holds the address that is parsed so far, and its faults.
 type urlParser struct {
 	Address
 	faults []error
@@ -120,7 +120,7 @@ func (p *urlParser) fault(format string, args ...any) {
 	p.faults = append(p.faults, fmt.Errorf("redis URL: "+format, args...))
 }
 
-// decode resolves percent signs. The text may be secret.
+// decode decodes percent signs. A fault does not repeat the text, which may be secret.
 func (p *urlParser) decode(what, text string) string {
 	decoded, err := url.PathUnescape(text)
 	if err != nil {
@@ -191,7 +191,7 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 	}
 }
 
-// trust makes the certificates in a file the only ones that are trusted.
+// trust trusts the certificates in a file, and no others.
 func (p *urlParser) trust(file string) {
 	if p.TLS == nil {
 		p.fault("parameter \"ca\" needs TLS: rediss://")

@@ -10,15 +10,15 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// Finding is a setting of a server that does not suit the index.
+// Finding is a setting of a server that does not suit the stores.
 type Finding struct {
-	Server  string // address, or "" where there is one only
+	Server  string // address; "" if Redis is a single server
 	Setting string // "maxmemory-policy"
-	Found   string // "allkeys-lru"; "" where it may not be read
+	Found   string // "allkeys-lru"; "" if the user may not read it
 	Wanted  string // "noeviction"
 	Why     string // one sentence
-	Fix     string // the command that sets it, or what else to do
-	Fatal   bool   // the index cannot work
+	Fix     string // the command that sets it, or another remedy
+	Fatal   bool   // the stores cannot work
 }
 
 // String returns the finding in one line.
@@ -37,8 +37,8 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Check returns what in the configuration of the servers does not suit the index; of a Redis inside this process nothing.
-// The error is ErrUnavailable.
+// Check returns the settings of the servers that do not suit the stores. A Redis inside this process suits. The error is
+// ErrUnavailable.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if c.inProcess != nil {
 		return nil, nil
@@ -104,12 +104,12 @@ func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding
 
 const whyVersion = "earlier ones have no EXPIREAT with NX and GT"
 
-// forbidden reports whether the user, or the operator of the server, may not use a command.
+// forbidden reports whether Redis refused a command because the user may not run it, or because it is renamed.
 func forbidden(err error) bool {
 	return goredis.HasErrorPrefix(err, "NOPERM") || goredis.HasErrorPrefix(err, "unknown command")
 }
 
-// wanted is the configuration for which the layout of the index is made.
+// wanted lists the settings that the stores are made for.
 var wanted = []struct {
 	setting, value, text, why string
 	suits                     func(string) bool
@@ -135,7 +135,7 @@ func number(least int) func(string) bool {
 	}
 }
 
-// field returns a line of INFO.
+// field returns the value of a field of INFO.
 func field(info, name string) string {
 	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")
 	value, _, _ := strings.Cut(rest, "\r")

@@ -27,7 +27,7 @@ func findings(t *testing.T, url string) []string {
 	return all
 }
 
-// Each finding holds the command that ends it: once all have been given, nothing is found.
+// Each finding holds the command that ends it: after all these commands nothing is found.
 func TestFindingsHoldTheCommandThatEndsThem(t *testing.T) {
 	ctx := context.Background()
 	s := redistest.StartServer(t, "--maxmemory-policy", "allkeys-lru", "--hash-max-listpack-value", "64", "--hash-max-listpack-entries", "100")

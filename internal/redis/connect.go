@@ -9,13 +9,12 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// connect makes the two clients. The reading one gives up soon, so that a slow Redis becomes an error and not a queue;
-// the writing one waits, and never sends anything twice on its own.
+// connect makes the clients that ReadClient and WriteClient return.
 func (c *Client) connect(a Address) {
 	reading := c.options(a)
 	reading.MaxRetries = 1
 	reading.PoolSize, reading.PoolTimeout = 32, 250*time.Millisecond
-	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // ReadLimit ends it before
+	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up before, see ReadLimit
 	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
 
 	writing := c.options(a)
@@ -27,16 +26,16 @@ func (c *Client) connect(a Address) {
 		c.connects.Add(1)
 		return nil
 	}
-	if c.inProcess != nil { // its connections know no deadlines, and need none
+	if c.inProcess != nil { // pipes in memory have no deadlines, and -2 sets none
 		reading.ReadTimeout, reading.WriteTimeout = -2, -2
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
-	c.reads, c.writes = client(reading), client(writing)
+	c.reads, c.writes = newClient(reading), newClient(writing)
 }
 
-// client makes a client. One of a cluster asks every second who the masters are: the death of one shows in connections
-// that fail, after which the library would ask nobody for a minute.
-func client(o *goredis.UniversalOptions) goredis.UniversalClient {
+// newClient makes a client. For a cluster it reads the masters every second. The library alone would read them after a
+// redirection only, or once a minute, and a dead master redirects nobody.
+func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	if !o.IsClusterMode {
 		return goredis.NewUniversalClient(o)
 	}
@@ -45,7 +44,7 @@ func client(o *goredis.UniversalOptions) goredis.UniversalClient {
 	return goredis.NewClusterClient(cluster)
 }
 
-// options are those that both clients share.
+// options returns the options that both clients share.
 func (c *Client) options(a Address) *goredis.UniversalOptions {
 	o := &goredis.UniversalOptions{
 		Addrs:                 a.Hosts,

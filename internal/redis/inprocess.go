@@ -8,10 +8,10 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// inProcess is a Redis inside this process, for those who have no server and for tests. No port is opened: it is reached
-// through memory only. What it holds ends with the process.
+// inProcess is a Redis inside this process, for tests and for users who have no server. It opens no port: connections are
+// pipes in memory. Its data ends with the process.
 //
-// Its clock stands still between ticks, since every tick costs it a look at all keys.
+// Its clock stands still between ticks, since each tick scans all keys.
 type inProcess struct {
 	server *miniredis.Miniredis
 	stop   chan struct{}
@@ -20,46 +20,46 @@ type inProcess struct {
 
 // startInProcess starts a Redis whose keys expire by the clock, at most a tick late.
 func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error) {
-	e := &inProcess{server: miniredis.NewMiniRedis(), stop: make(chan struct{}), done: make(chan struct{})}
-	first, err := e.server.Dial() // this is what starts a server without a port
+	p := &inProcess{server: miniredis.NewMiniRedis(), stop: make(chan struct{}), done: make(chan struct{})}
+	first, err := p.server.Dial() // starts the server without a port
+	if err == nil {
+		err = first.Close()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("in-process redis: %w", err)
 	}
-	if err := first.Close(); err != nil {
-		return nil, fmt.Errorf("in-process redis: %w", err)
-	}
-	e.server.SetTime(now())
-	e.server.ClockTTL(true)
+	p.server.SetTime(now())
+	p.server.ClockTTL(true)
 	if tick == 0 {
 		tick = time.Minute
 	}
-	go e.run(now, max(time.Second, tick))
-	return e, nil
+	go p.run(now, max(time.Second, tick))
+	return p, nil
 }
 
-func (e *inProcess) run(now func() time.Time, tick time.Duration) {
-	defer close(e.done)
+func (p *inProcess) run(now func() time.Time, tick time.Duration) {
+	defer close(p.done)
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-e.stop:
+		case <-p.stop:
 			return
 		case <-ticker.C:
-			e.server.SetTime(now())
+			p.server.SetTime(now())
 		}
 	}
 }
 
 // dial returns a connection to the server.
-func (e *inProcess) dial() net.Conn {
+func (p *inProcess) dial() net.Conn {
 	client, server := newPipe()
-	e.server.Server().ServeConn(server)
+	p.server.Server().ServeConn(server)
 	return client
 }
 
-func (e *inProcess) close() {
-	close(e.stop)
-	<-e.done
-	e.server.Close()
+func (p *inProcess) close() {
+	close(p.stop)
+	<-p.done
+	p.server.Close()
 }

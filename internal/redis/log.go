@@ -10,15 +10,15 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// ClientLog gives the lines that the client library would print to log instead: lost connections, new masters. While a
-// server is away the library says so at each attempt, so of each kind of line there is one a minute; more is how many of
-// its kind were left out since the one before. It holds for the whole process; a program calls it once, before anything
-// else. Lines hold addresses, never keys or values.
+// ClientLog passes the lines that the client library would print, about lost connections and new masters, to log. While a
+// server is away the library prints a line at each attempt, so log gets one line of each kind a minute; more is how many
+// were left out since the last one. It applies to the whole process: call it once, before anything else. Lines hold
+// addresses, never keys or values.
 func ClientLog(log func(line string, more int), now func() time.Time) {
 	goredis.SetLogger(&clientLog{log: log, now: now, kinds: make(map[string]*clientLines)})
 }
 
-// clientLogPause is how long a kind of line is silent after it was logged.
+// clientLogPause is the least time between two lines of a kind.
 const clientLogPause = time.Minute
 
 type clientLog struct {
@@ -26,16 +26,16 @@ type clientLog struct {
 	now func() time.Time
 
 	mu    sync.Mutex
-	kinds map[string]*clientLines // by their format, of which the library has some dozens
+	kinds map[string]*clientLines // by format; the library has some dozens
 }
 
 // clientLines are the lines of one kind.
 type clientLines struct {
-	logged time.Time // the last one that was
-	more   int       // left out since
+	logged time.Time // the last line that was passed on
+	more   int       // lines left out since then
 }
 
-// Printf implements the logger of the library.
+// Printf implements the interface of the library for loggers.
 func (c *clientLog) Printf(_ context.Context, format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

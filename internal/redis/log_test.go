@@ -11,7 +11,7 @@ import (
 	"bagtrail/test/loopback"
 )
 
-// TestRedialsAreOneLogLineAMinute asks a server that is away again and again; the line says how many were left out.
+// A server that is away is dialled again and again. The line says how many lines were left out.
 func TestRedialsAreOneLogLineAMinute(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	var lines []string

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// newPipe returns the two ends of a connection in memory. Unlike net.Pipe it keeps what is written until it is read, so
-// that a client may send a whole pipeline before it reads the first reply. It knows no deadlines: both ends are in one
-// process, and a server that answers every command needs none.
+// newPipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers what is written, so that a client may
+// send a whole pipeline before it reads the first reply. It ignores deadlines, since the server in this process answers
+// every command.
 func newPipe() (client, server net.Conn) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
@@ -42,11 +42,11 @@ type stream struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	text    []byte
-	read    int // bytes of text that have been read
+	read    int // bytes of text
 	closed  bool
 }
 
-// mostKept is how much memory a stream keeps for what is written next, in bytes: a large reply is a rare one.
+// mostKept is the largest buffer that is kept once it is read, in bytes. Larger ones are rare.
 const mostKept = 1 << 20
 
 func newStream() *stream {

@@ -1,9 +1,9 @@
 // Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server inside this process.
-// It knows no keys. Each store (bagstore, reportstore) spells its own, shares one Client with the others, and is told
-// nothing of how Redis is reached. Stores import go-redis as goredis, for its commands and their arguments.
+// It has no keys. Each store, such as bagstore and reportstore, has keys of its own and shares one Client with the others.
+// Stores import go-redis as goredis, for its commands and their arguments.
 //
-// A store uses single-key commands only, so that a cluster may keep its keys anywhere, and makes every write repeatable,
-// since an error does not say whether it was done:
+// A store uses commands on one key, or on keys of one slot, so that it works on a cluster. It makes every write repeatable,
+// since an error does not tell whether the write was done:
 //
 //	// The keys. Each begins with the prefix of the installation.
 //	//

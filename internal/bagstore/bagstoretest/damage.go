@@ -16,7 +16,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// complaints is what a store tells of damage.
+// complaints records the calls of Config.Damaged.
 type complaints struct {
 	mu      sync.Mutex
 	digests []string
@@ -39,7 +39,7 @@ func (d *complaints) moved() int {
 	return len(d.digests)
 }
 
-// openTold opens a store that tells of damage.
+// openTold opens a store, and records its calls of Config.Damaged.
 func (b *bench) openTold() (*bagstore.Store, *complaints) {
 	b.Helper()
 	d := &complaints{}
@@ -56,18 +56,18 @@ func (b *bench) openTold() (*bagstore.Store, *complaints) {
 	return s, d
 }
 
-// waitMoved waits until so much has been moved aside.
+// waitMoved waits until so many damages have been moved aside.
 func (b *bench) waitMoved(d *complaints, want int) {
 	b.Helper()
 	redistest.Eventually(b, 10*time.Second, fmt.Sprintf("%d damages are not moved aside", want), func() bool { return d.moved() >= want })
 }
 
-// near allows for a Redis that rounds.
+// near reports whether two times are equal within the second by which Redis may round.
 func near(a, b time.Duration) bool { return (a - b).Abs() <= time.Second }
 
 const damagedPlate = bag.Plate("0220123456")
 
-// aBag is filings about a bag and a container.
+// aBag returns filings about a bag and a container.
 func aBag() []bag.Filing {
 	at := now()
 	e := bag.Entry{
@@ -82,7 +82,7 @@ func aBag() []bag.Filing {
 	}
 }
 
-// hashes are the hashes of aBag, and what of it they hold.
+// hashes returns the keys of the hashes of aBag, and how to read each.
 func (b *bench) hashes() map[string]trail.Wanted {
 	return map[string]trail.Wanted{
 		b.prefix + "b:0220123456":                              {Trails: []bag.Plate{damagedPlate}},
@@ -90,7 +90,7 @@ func (b *bench) hashes() map[string]trail.Wanted {
 	}
 }
 
-// holding returns the one thing that is wanted.
+// holding reads one plate or container.
 func (b *bench) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
 	b.Helper()
 	found, err := s.Reader().Read(context.Background(), w)

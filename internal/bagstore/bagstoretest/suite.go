@@ -1,3 +1,4 @@
+// Package bagstoretest holds the tests that the index must pass on every kind of Redis.
 package bagstoretest
 
 import (
@@ -67,7 +68,7 @@ func Run(t *testing.T, url string) {
 	}
 }
 
-// bench is what a test works with.
+// bench holds what a test works with.
 type bench struct {
 	testing.TB
 	url    string
@@ -96,7 +97,7 @@ func newBench(t *testing.T, url string) *bench {
 	return b
 }
 
-// open opens a store: that of a process of its own.
+// open opens a store as a process of its own does.
 func (b *bench) open(keep time.Duration, now func() time.Time) *bagstore.Store {
 	b.Helper()
 	s, err := bagstore.Open(redistest.Open(b, b.url), bagstore.Config{Retention: keep, Now: now})
@@ -152,7 +153,7 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 	return fresh
 }
 
-// view is all that can be read of a small world.
+// view holds everything that can be read of a few filings.
 type view struct {
 	Flights  map[bag.Flight][]bag.Plate
 	PNRs     map[string][]bag.Plate
@@ -170,14 +171,14 @@ func newView() view {
 	}
 }
 
-// Messages returns the messages that are held.
+// Messages returns the messages of a plate or container.
 func Messages(t testing.TB, held trail.Held) []bag.Stored {
 	t.Helper()
 	messages, _ := held.Messages()
 	return messages
 }
 
-// read reads everything that filings name.
+// read returns everything that the store has for what filings name.
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
 	ctx, r, v := context.Background(), s.Reader(), newView()
@@ -217,7 +218,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	return v
 }
 
-// expected is what must be read of filings.
+// expected returns the view that filings must give.
 func expected(filings []bag.Filing) view {
 	v := newView()
 	for _, f := range filings {
@@ -253,7 +254,7 @@ func expected(filings []bag.Filing) view {
 	return v
 }
 
-// with returns a sorted set with one more element.
+// with returns a sorted set and one more element.
 func with[T comparable](set []T, x T, compare func(a, b T) int) []T {
 	if !slices.Contains(set, x) {
 		set = append(set, x)
@@ -268,7 +269,7 @@ func byReceipt(a, b bag.Stored) int {
 		cmp.Compare(rank[a.Report], rank[b.Report]))
 }
 
-// check fails the test where what is read is not what was filed.
+// check fails the test if the store does not return exactly what was filed.
 func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	b.Helper()
 	got, want := b.read(s, filings), expected(filings)
@@ -292,22 +293,22 @@ func compare[K comparable, V any](t testing.TB, what string, got, want map[K]V) 
 	}
 }
 
-// now is a clock in whole milliseconds.
+// now is a clock with a precision of milliseconds.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// in is a clock that is ahead.
+// in returns a clock that is ahead.
 func in(d time.Duration) func() time.Time { return func() time.Time { return now().Add(d) } }
 
 func lx(number string) bag.Flight {
 	return bag.Flight{Airline: "LX", Number: number, Day: bag.DayOf(now())}
 }
 
-// ake is a stowage device on a flight.
+// ake returns a stowage device on a flight.
 func ake(number, flight string) bag.Container {
 	return bag.Container{Flight: lx(flight), Device: "AKE" + number + "LX"}
 }
 
-// journeys are filings of every sort about few plates, flights and PNRs.
+// journeys returns filings of every kind about few plates, flights and PNRs.
 func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 	r := rand.New(rand.NewPCG(seed, seed))
 	plate := func() bag.Plate { return bag.Plate(fmt.Sprintf("022012345%d", r.IntN(4))) }
@@ -621,7 +622,7 @@ func testVersions(t *testing.T, b *bench) {
 	}
 }
 
-// Two processes that filed the same in another order, one message at a time and all at once, see the same versions.
+// Two processes that file the same messages in different orders, at once and one by one, read the same versions.
 func testVersionsTravel(t *testing.T, b *bench) {
 	at, container := now(), ake("1", "1")
 	var filings []bag.Filing

@@ -14,8 +14,8 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// story is a plain one: messages whose texts begin with the same word are about one bag, which ends when retention has
-// passed since the last of them.
+// story is a simple bagstore.Interpreter: messages whose texts begin with the same word are about one bag, which ends one
+// retention after the last of them.
 type story struct {
 	keep    time.Duration
 	filings []bag.Filing
@@ -49,7 +49,7 @@ func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 const day = 24 * time.Hour
 
-// told is a filing of one plate some days ago.
+// told returns a filing about one plate, received some days ago.
 func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),

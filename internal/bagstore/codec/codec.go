@@ -1,19 +1,18 @@
-// Package codec writes and reads the values of the store: one message each, with its kind, the time at which it was
-// received and its position in the log of record, in as few bytes as can be had for less than a microsecond. It knows nothing of Redis and nothing of what
-// messages mean. What Append writes Decode reads, byte for byte, whatever the text; Decode of any other bytes is
-// ErrDamaged or a text, never a panic. A Codec never changes and is safe for concurrent use.
+// Package codec encodes the values of the store. A value is one message with its kind, its received time and its position
+// in the log of record, in as few bytes as a microsecond of work can reach. Decode returns exactly what Append encoded,
+// whatever the text. For any other bytes it returns ErrDamaged or a text; it never panics.
 //
 // A value is
 //
-//	1 byte    packing in bits 0-2, 0x08: a position is there, line end of the phrases in bits 4-5, 0x40: the first NUL is
-//	          the plate, 0x80: report
+//	1 byte    encoding of the text in bits 0-2, 0x08: there is a position, line end of the phrases in bits 4-5, 0x40: the
+//	          first NUL stands for the plate, 0x80: report
 //	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number, varint (6 bytes today)
 //	2-15      the position, if there is one: partition, then offset, each a varint like received
-//	the rest  the text: plain, in the phrases of a dictionary, or S2-compressed, whichever is shortest
+//	the rest  the text: plain, in phrases of a dictionary, or S2-compressed, whichever is shortest
 //
-// Values that were written before there were positions have none, and are read as such.
+// Old values have no position, and remain readable.
 //
-// A new dictionary is a new packing: first every process must be able to read it, then one may write it.
+// A new dictionary is a new encoding. Deploy its decoder to every process before any process encodes with it.
 package codec
 
 import (
@@ -30,7 +29,7 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// ErrDamaged is returned for bytes that are no value of this codec, or of a newer one.
+// ErrDamaged is returned for bytes that this codec cannot have written.
 var ErrDamaged = errors.New("damaged or unknown value")
 
 const (
@@ -44,23 +43,23 @@ const (
 	report      = 0x80
 )
 
-// lineEnds are those that a text may have; texts of one that has several are stored as well, at a byte more for each.
+// lineEnds are the line ends of texts. A text with several kinds is stored too, with a byte more for each line end of another kind.
 var lineEnds = [...]string{"\n", "\r\n", "\r"}
 
 const (
-	worthS2 = 512     // bytes of a text from which S2 is tried as well
-	largest = 4 << 20 // bytes that an S2 value may claim to hold; a message has 64 KiB, a request document 1 MiB
+	worthS2 = 512     // the least bytes of a text for which S2 is tried
+	largest = 4 << 20 // the most bytes that an S2 value may claim to hold; a message has 64 KiB, a request document 1 MiB
 )
 
 // Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind, position and text.
 type Identity [8]byte
 
-// Codec turns messages into values and back.
+// Codec encodes messages as values. It is immutable, and safe for concurrent use.
 type Codec struct {
 	phrases [len(lineEnds)]*phrases
 }
 
-// New returns a codec. It panics where the dictionary that is compiled in is none.
+// New returns a codec. It panics if the dictionary that is compiled in is faulty.
 func New() *Codec {
 	c := &Codec{}
 	for i, end := range lineEnds {
@@ -72,7 +71,7 @@ func New() *Codec {
 // NewIdentity returns the identity of a message.
 func NewIdentity(s bag.Stored) Identity { return identify(s, s.Raw) }
 
-// identify returns the identity of a message with a text.
+// identify returns the identity of a message. It takes the text separately, and ignores s.Raw.
 func identify[T string | []byte](s bag.Stored, text T) Identity {
 	head := make([]byte, 9, 512)
 	binary.BigEndian.PutUint64(head, uint64(s.Received.UnixMilli()))
@@ -85,8 +84,8 @@ func identify[T string | []byte](s bag.Stored, text T) Identity {
 	return Identity(sum[:8])
 }
 
-// Append appends the value of a message to dst. plate is the plate under which it is stored, which is then left out of
-// the text; it must be given to Decode again. It may be "".
+// Append appends the value of a message to dst. It leaves plate, under which the message is stored, out of the text, so
+// Decode needs the same plate. It may be "".
 func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(append(dst, 0), uint64(s.Received.UnixMilli()))
@@ -108,7 +107,7 @@ func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	return dst
 }
 
-// pack appends a text in phrases, and returns what the head byte says of it.
+// pack appends a text in phrases, and returns the bits of the head byte for it.
 func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	end := lineEndOf(raw)
 	how = dictionary1 | byte(end)<<lineEnd
@@ -121,8 +120,8 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	return c.phrases[end].append(dst, append(text, raw...)), how
 }
 
-// Read does what Decode does, for a value that was found under a field. That the field is not the identity of the message
-// is damage, too: some of the bytes are others than were written, and can be read all the same.
+// Read decodes a value that is stored under a field. It returns ErrDamaged also if the field is not the identity of the
+// message: then some bytes have changed, though they still decode.
 func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored, error) {
 	start := len(dst)
 	dst, s, err := c.Decode(dst, value, plate)
@@ -137,7 +136,7 @@ func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored
 	return dst, s, nil
 }
 
-// Decode appends the text of a value to dst, and returns it with all else that the value holds in a message without text.
+// Decode appends the text of a value to dst, and returns dst and the message without its text.
 func (c *Codec) Decode(dst []byte, value, plate string) ([]byte, bag.Stored, error) {
 	head, s, text, err := split(value)
 	if err != nil {
@@ -187,13 +186,13 @@ func insert(text []byte, start int, plate string) ([]byte, error) {
 	return text, nil
 }
 
-// Received returns the received time of a value without reading its text.
+// Received returns the received time of a value. It does not decode the text.
 func Received(value string) (time.Time, error) {
 	_, s, _, err := split(value)
 	return s.Received, err
 }
 
-// lineEndOf returns the index of the line end that a text has.
+// lineEndOf returns the index in lineEnds of the first line end of a text.
 func lineEndOf(text string) int {
 	first := strings.IndexAny(text, "\r\n")
 	switch {
@@ -230,7 +229,7 @@ func split(value string) (head byte, s bag.Stored, text string, err error) {
 	return head, s, text, nil
 }
 
-// number reads a varint, and returns what is behind it.
+// number decodes a varint, and returns the text after it.
 func number(text string) (n uint64, rest string, ok bool) {
 	for i, shift := 0, 0; i < len(text) && shift < 64; i, shift = i+1, shift+7 {
 		n |= uint64(text[i]&0x7f) << shift
@@ -241,7 +240,7 @@ func number(text string) (n uint64, rest string, ok bool) {
 	return 0, "", false
 }
 
-// flags returns what the head byte says of a message, but for its text.
+// flags returns the bits of the head byte that do not concern the text.
 func flags(s bag.Stored) (f byte) {
 	if s.Report {
 		f = report

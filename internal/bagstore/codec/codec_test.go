@@ -18,7 +18,7 @@ const plate = "0220123456"
 
 var received = time.Date(2026, 11, 21, 9, 15, 30, 123e6, time.UTC)
 
-// texts are what a message may look like, decent or not.
+// texts are texts of messages, valid and invalid.
 func texts(t testing.TB) map[string]string {
 	all := map[string]string{
 		"empty":                  "",
@@ -142,7 +142,7 @@ func TestEveryPositionHasAnIdentityOfItsOwn(t *testing.T) {
 	}
 }
 
-// A later version must find the same field again, or a replay would store every message twice.
+// If a later version named fields differently, a replay would store every message twice.
 func TestIdentityNeverChanges(t *testing.T) {
 	got := codec.NewIdentity(bag.Stored{Raw: "BSM\n.V/1LZRH\nENDBSM", Received: received})
 	if want := (codec.Identity{0xdf, 0x8a, 0xe4, 0xa6, 0x9a, 0x12, 0x35, 0xf9}); got != want {
@@ -150,7 +150,7 @@ func TestIdentityNeverChanges(t *testing.T) {
 	}
 }
 
-// Nor may a value that was once written become unreadable.
+// Values that earlier versions wrote remain readable.
 func TestValuesOfOldAreStillRead(t *testing.T) {
 	for value, want := range map[string]string{
 		"Q\xcb\u05ce\xeb\x9f4\xda)!\x17\xfd\xb4'=\xf5\xfc\x7f\x19\x15\xfe\x8e\xfd\a\x1d\x05\x00\xfe\x10P": "BSM\r\n.V/1LZRH\r\n.F/LX100/21NOV/JFK/Y\r\n.N/0220123456001\r\nENDBSM\r\n",
@@ -204,7 +204,7 @@ func TestPackingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Messages of a timetable that the dictionary has never seen.
+// The dictionary was not made from these messages.
 func TestMessagesTakeLittleMoreThanHalfTheirBytes(t *testing.T) {
 	raw, packed := measure(codec.New(), unseen(200))
 	t.Logf("%.0f bytes a message, %.1f as a value: %.2f×", raw, packed, raw/packed)

@@ -7,36 +7,37 @@ import (
 	"strings"
 )
 
-// The codes of a packed text. Every byte below page stands for a phrase of the dictionary.
+// The codes of a packed text. A byte below page stands for a phrase of the dictionary.
 const (
-	page   = 0xfc // to 0xfe: with the byte behind it, for a phrase too
-	escape = 0xff // the byte behind it stands for itself
+	page   = 0xfc // to 0xfe: stands for a phrase together with the next byte
+	escape = 0xff // the next byte stands for itself
 )
 
 // widest is the length of the longest phrase.
 const widest = 15
 
-// The phrases of dictionary 1, a Go string literal a line, those with a code of one byte first. Line ends in them
-// are LF.
+// dictionary1Text has one phrase on each line, as a Go string literal. The phrases with a code of one byte come first.
+// Their line ends are LF.
 //
 //go:embed dictionary-1.txt
 var dictionary1Text string
 
-// phrases packs texts. A phrase is known by its number: its line in the dictionary, from 0.
+// phrases packs texts. The number of a phrase is its line in the dictionary, counted from 0.
 type phrases struct {
 	list    [page + 3<<8]phrase
-	class   [256]uint8 // of a byte in the tree; 0 for one that no phrase holds
+	class   [256]uint8 // of a byte in the tree; 0 for a byte that no phrase has
 	classes uint8
 	tree    []node // tree[0] is the root
 }
 
-// phrase is a text, and in the last byte its length, 0 where there is none. So decode moves one word a phrase.
+// phrase is a text of at most widest bytes; the last byte is its length, or 0 if there is no phrase. Its fixed size lets
+// decode copy a phrase at once.
 type phrase [widest + 1]byte
 
-// node stands for the beginning of a phrase.
+// node stands for a prefix of phrases.
 type node struct {
-	next   [64]uint16 // by class, 0 for none; there are fewer classes than this
-	phrase int16      // the one that ends here, or -1
+	next   [64]uint16 // by class; 0 for none. There are fewer than 64 classes
+	phrase int16      // the phrase that ends here, or -1
 }
 
 // loadPhrases reads the dictionary for texts with the given line end.
@@ -48,7 +49,7 @@ func loadPhrases(lineEnd string) *phrases {
 			panic("codec: dictionary 1, line " + strconv.Itoa(number+1))
 		}
 		p.list[number][widest] = uint8(copy(p.list[number][:], text))
-		p.plant(text, int16(number))
+		p.insert(text, int16(number))
 	}
 	if int(p.classes) >= len(node{}.next) {
 		panic("codec: dictionary 1 holds too many different bytes")
@@ -56,7 +57,8 @@ func loadPhrases(lineEnd string) *phrases {
 	return p
 }
 
-func (p *phrases) plant(text string, number int16) {
+// insert inserts a phrase into the tree.
+func (p *phrases) insert(text string, number int16) {
 	at := uint16(0)
 	for i := range len(text) {
 		if p.class[text[i]] == 0 {
@@ -74,7 +76,7 @@ func (p *phrases) plant(text string, number int16) {
 	p.tree[at].phrase = number
 }
 
-// append appends the packed text to dst: always the longest phrase that fits.
+// append appends the packed text to dst. At each place it takes the longest phrase.
 func (p *phrases) append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		number, n, at := int16(-1), 1, &p.tree[0]
@@ -101,7 +103,7 @@ func (p *phrases) append(dst, text []byte) []byte {
 	return dst
 }
 
-// decode appends the text to dst.
+// decode appends the text that was packed to dst.
 func (p *phrases) decode(dst []byte, packed string) ([]byte, error) {
 	at := len(dst)
 	room := slices.Grow(dst, (len(packed)+1)*(widest+1))

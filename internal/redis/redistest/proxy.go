@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Proxy stands between a store and its Redis, and does to the connection what networks do.
+// Proxy is a TCP proxy between a client and its Redis, which can disturb the connection.
 type Proxy struct {
 	listener net.Listener
 
@@ -63,14 +63,14 @@ func (p *Proxy) Lead(target string) {
 	p.target = target
 }
 
-// CutAfter closes all connections once so many more bytes of replies have passed, and passes on as before then.
+// CutAfter closes all connections once so many more bytes of replies have passed. A negative number closes none.
 func (p *Proxy) CutAfter(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left = n
 }
 
-// Silence holds back, or lets go, everything; connections stay open.
+// Silence starts or stops holding back all bytes. Connections stay open.
 func (p *Proxy) Silence(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *Proxy) serve() {
 	}
 }
 
-// allow returns how many bytes of a reply still pass.
+// allow returns how many bytes of a reply may pass.
 func (p *Proxy) allow(b []byte) int {
 	if p.left < 0 {
 		return len(b)
@@ -122,7 +122,7 @@ func (p *Proxy) allow(b []byte) int {
 	return n
 }
 
-// pass copies from one side to the other. look is called with the lock held.
+// pass copies from one side to the other. It calls look with the lock held.
 func (p *Proxy) pass(to, from net.Conn, look func([]byte) int) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	buf := make([]byte, 4096)

@@ -28,8 +28,8 @@ type Server struct {
 	cmd    *exec.Cmd
 }
 
-// StartServer starts a redis-server on a free port of loopback, with settings that suit the index unless args say
-// otherwise. It ends with the test, which is skipped where there is no redis-server.
+// StartServer starts a redis-server on a free port of loopback, with settings that suit the stores unless args say
+// otherwise. It ends with the test. Without a redis-server on the machine the test is skipped.
 func StartServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -49,7 +49,7 @@ func StartServer(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// StartSentinel starts a sentinel with a configuration file, which it will write to.
+// StartSentinel starts a sentinel with a configuration file, which the sentinel rewrites.
 func StartSentinel(t testing.TB, file string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -68,7 +68,7 @@ func (s *Server) Port() string {
 	return port
 }
 
-// Start starts the server again after Kill, with what it has kept.
+// Start starts the server again after Kill, with the data that it has on disk.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -153,7 +153,7 @@ func StartCluster(t testing.TB) string {
 	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// Eventually fails the test where a condition does not come true in time.
+// Eventually fails the test if a condition does not become true in time.
 func Eventually(t testing.TB, limit time.Duration, otherwise string, condition func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(limit)

@@ -1,10 +1,10 @@
-// Command generate builds the dictionary of the codec from invented and simulated messages: the phrases that make them
+// Command generate makes the dictionary of the codec: the phrases with which invented and simulated messages become
 // shortest.
 //
 //	go run ./internal/bagstore/codec/generate > internal/bagstore/codec/dictionary-1.txt
 //
-// The result depends on nothing but the code of this repository. A dictionary that values were written with must never
-// change: a better one gets the next number, and the old file stays.
+// The result depends on the code of this repository alone. A dictionary with which values were written must never change:
+// a better one gets the next number, and the old file stays.
 package main
 
 import (
@@ -23,12 +23,12 @@ import (
 
 const (
 	short   = 252         // phrases with a code of one byte
-	size    = short + 768 // phrases in all; the others have two
-	longest = 15          // bytes of a phrase when its line ends are CR LF
-	pool    = 12000       // candidates to begin with
+	size    = short + 768 // all phrases; the others have a code of two bytes
+	longest = 15          // bytes of a phrase with line ends of CR LF
+	pool    = 12000       // candidates at first
 )
 
-// always are the texts that have a code of one byte however rare they are.
+// always holds the characters that have a code of one byte, however rare they are.
 const always = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/.- \n" + plate
 
 // plate stands for the plate under which a message is stored.
@@ -53,8 +53,8 @@ func run() error {
 	return out.Flush()
 }
 
-// corpus is messages of many timetables, so that no airline and no airport earns a phrase, and those of the simulator,
-// disguised.
+// corpus returns messages of many timetables, so that no airline and no airport gets a phrase, and disguised messages of
+// the simulator.
 func corpus() ([]string, error) {
 	texts := []string{strings.Repeat(" ", 400)}
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -80,8 +80,9 @@ func oneLineEnd(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// disguised are the fields that say who travels, and where: by element, which field, and which of its bytes.
-var disguised = map[string][]struct{ field, from, to int }{
+// personal lists the fields that tell who travels and where, by element: the number of the field, and the range of its
+// bytes.
+var personal = map[string][]struct{ field, from, to int }{
 	".P": {{1, 0, 99}, {2, 0, 99}},
 	".L": {{1, 0, 99}},
 	".V": {{1, 2, 5}},
@@ -92,12 +93,12 @@ var disguised = map[string][]struct{ field, from, to int }{
 	".H": {{1, 0, 3}},
 }
 
-// disguise replaces every letter and digit of those fields by another one.
+// disguise replaces every letter and digit of the personal fields by a random one.
 func disguise(random *rand.Rand, text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		fields := strings.Split(line, "/")
-		for _, d := range disguised[strings.TrimSpace(fields[0])] {
+		for _, d := range personal[strings.TrimSpace(fields[0])] {
 			if d.field < len(fields) {
 				f := fields[d.field]
 				from, to := min(d.from, len(f)), min(d.to, len(f))
@@ -121,8 +122,8 @@ func another(random *rand.Rand) func(rune) rune {
 	}
 }
 
-// train begins with every frequent text and drops, a fifth at a time, the phrases without which the corpus grows least.
-// Then those that are used most get the short codes, which changes how often each is used, and so on.
+// train begins with every frequent text. In each round it drops the fifth of the phrases that shorten the corpus least.
+// Then it gives the short codes to the phrases that are used most, which changes how often each is used; so it repeats that.
 func train(texts []string) []string {
 	phrases := candidates(texts)
 	for len(phrases) > size {
@@ -168,7 +169,7 @@ func candidates(texts []string) []string {
 	return all
 }
 
-// sortBy sorts phrases by falling worth, those that are always kept first; the order that they had does not matter.
+// sortBy sorts phrases by falling worth, after those of always. The result does not depend on their order.
 func sortBy(phrases []string, worth func(string) int) {
 	of := func(p string) int {
 		if len(p) == 1 && strings.Contains(always, p) {
@@ -179,7 +180,7 @@ func sortBy(phrases []string, worth func(string) int) {
 	slices.SortFunc(phrases, func(a, b string) int { return cmp.Or(of(b)-of(a), strings.Compare(a, b)) })
 }
 
-// count returns how often each phrase is used when texts are written as short as possible.
+// count returns how often each phrase is used in the shortest encoding of texts.
 func count(b *book, texts []string) map[string]int {
 	used := map[string]int{}
 	for _, text := range texts {
@@ -188,7 +189,7 @@ func count(b *book, texts []string) map[string]int {
 	return used
 }
 
-// book is a list of phrases, the first (short) of which have codes of one byte, the others of two.
+// book is a list of phrases with the lengths of their codes.
 type book struct {
 	byFirst [256][]string
 	cost    map[string]int
@@ -205,8 +206,8 @@ func newBook(phrases []string, short int) *book {
 	return b
 }
 
-// parse cuts text into phrases so that it takes the fewest bytes, without using the phrase skip, and returns their
-// number. A byte without a phrase takes two. Each phrase of the result is given to use, where there is one.
+// parse cuts text into phrases other than skip so that it takes the fewest bytes, and returns how many. A byte without a
+// phrase takes two. It calls use, unless that is nil, with each phrase.
 func (b *book) parse(text, skip string, use func(string)) int {
 	cost, step := make([]int, len(text)+1), make([]int, len(text))
 	for i := len(text) - 1; i >= 0; i-- {

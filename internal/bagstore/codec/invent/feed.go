@@ -1,7 +1,6 @@
-// Package invent makes up baggage messages, from which the dictionary of the codec is built and with which the store
-// is measured. Everything in them is drawn at random: airlines, airports, names, bookings, places. What is real is
-// their shape: which elements follow each other, and how feeds fill them. The same seed gives the same bytes.
-// Nothing here runs in the service.
+// Package invent makes up baggage messages for the dictionary of the codec and for benchmarks of the store. Airlines,
+// airports, names, bookings and places are random. The order of elements and the use of their fields are those of real
+// feeds. The same seed gives the same bytes. The service does not use this package.
 package invent
 
 import (

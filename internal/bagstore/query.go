@@ -1,0 +1,146 @@
+package bagstore
+
+import (
+	"cmp"
+	"context"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/gather"
+	"bagtrail/internal/parallel"
+	"bagtrail/internal/redis"
+)
+
+// A hash is read by one of these commands. HKEYS tells the version of a hash in a tenth of the bytes.
+const (
+	readHash   = "hgetall" // fields, each followed by its value
+	readFields = "hkeys"
+)
+
+// query is the reading commands of one question.
+type query struct {
+	reader  *Reader
+	args    []any
+	cmds    []goredis.Cmder
+	replies []*goredis.StringSliceCmd
+	large   bool // a reply is known to be large
+	lists   bool // it reads the plates of a flight, which may be many
+}
+
+func (r *Reader) newQuery(commands int) *query {
+	return &query{
+		reader:  r,
+		args:    make([]any, 0, 5*commands),
+		cmds:    make([]goredis.Cmder, 0, commands),
+		replies: make([]*goredis.StringSliceCmd, 0, commands),
+	}
+}
+
+// addCommands adds a command for each name, and returns their replies, which are filled by send.
+func addCommands[T any](ctx context.Context, q *query, names []T, key func(dst []byte, name T) []byte, command string, rest ...any) []*goredis.StringSliceCmd {
+	first := len(q.replies)
+	var text []byte
+	for _, name := range names {
+		text = key(text[:0], name)
+		at := len(q.args)
+		q.args = append(append(q.args, command, string(text)), rest...)
+		reply := goredis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
+		q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
+	}
+	return q.replies[first:]
+}
+
+// A query is sent alone if few others are under way, if it has many commands, or if a reply is known to be large: nobody
+// shall wait for that. Other queries share round trips, each of which costs Redis and this process as much as a small
+// query. Queries for the plates of a flight share round trips with each other only.
+const (
+	fewQueries     = 3
+	fewCommands    = 4
+	queriesPerTrip = 64
+	tripsAtOnce    = 2
+)
+
+func (r *Reader) sharedTrips(atOnce int) *gather.Calls[*query] {
+	return &gather.Calls[*query]{Run: r.sendTogether, Most: queriesPerTrip, Runs: atOnce, Limit: redis.ReadLimit(queriesPerTrip * fewCommands)}
+}
+
+// send sends the commands. After a nil error every reply is there: whole, or empty if the key holds a wrong type.
+func (q *query) send(ctx context.Context) error {
+	if len(q.cmds) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.cmds)))
+	defer cancel()
+	underWay := q.reader.underWay.Add(1)
+	defer q.reader.underWay.Add(-1)
+	var err error
+	switch few := len(q.cmds) <= fewCommands; {
+	case few && q.lists:
+		err = q.reader.listTrips.Do(ctx, q)
+	case underWay < fewQueries || !few || q.large:
+		err = q.reader.sendAlone(ctx, q.cmds, int(underWay))
+	default:
+		err = q.reader.trips.Do(ctx, q)
+	}
+	if err != nil {
+		return unavailable("read", err)
+	}
+	for _, reply := range q.replies {
+		switch err := reply.Err(); {
+		case redis.WrongType(err):
+			q.reader.store.report(damage{key: keyOf(reply), kind: badType})
+		case err != nil:
+			return unavailable("read", err)
+		}
+	}
+	return nil
+}
+
+// keyOf returns the key of a command.
+func keyOf(reply *goredis.StringSliceCmd) string {
+	key, _ := reply.Args()[1].(string)
+	return key
+}
+
+// sendTogether sends several queries in one round trip, and a command that several of them have once. Each query looks at
+// the errors of its own replies.
+func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
+	type request struct{ command, key string }
+	cmds := make([]goredis.Cmder, 0, 2*len(queries))
+	first := make(map[request]*goredis.StringSliceCmd, 2*len(queries))
+	for _, q := range queries {
+		for i, reply := range q.replies {
+			command, _ := reply.Args()[0].(string)
+			request := request{command, keyOf(reply)}
+			if same, found := first[request]; found {
+				q.replies[i] = same
+				continue
+			}
+			first[request] = reply
+			cmds = append(cmds, reply)
+		}
+	}
+	return r.roundTrip(ctx, cmds)
+}
+
+// A query with many commands uses several connections at once, so that several processors read its replies. Each
+// connection carries at least repliesPerPart, and all queries together use at most partsAtOnce connections of the pool.
+const (
+	repliesPerPart = 64
+	partsAtOnce    = 8
+)
+
+// sendAlone sends the commands of a query, in parts if they are many. For a cluster the client makes the parts.
+func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
+	parts := min(parallel.Workers(len(cmds), repliesPerPart), max(1, partsAtOnce/underWay))
+	if parts == 1 || r.store.redis.Cluster() {
+		return r.roundTrip(ctx, cmds)
+	}
+	errs := make([]error, parts)
+	parallel.Do(len(cmds), parts, func(part, from, to int) { errs[part] = r.roundTrip(ctx, cmds[from:to]) })
+	return cmp.Or(errs...)
+}
+
+func (r *Reader) roundTrip(ctx context.Context, cmds []goredis.Cmder) error {
+	return r.store.redis.Read(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
+}
