@@ -31,8 +31,8 @@ const (
 	acceptRuns      = 4   // at the same time
 )
 
-// Acceptor is the only way from a message to what follows from it: log and index, or rejects. It may be used by
-// several goroutines at once.
+// Acceptor is the only way from a message to what follows from it: log and index, or rejects. It
+// may be used by several goroutines at once.
 type Acceptor struct {
 	conf     Config
 	accepted gather.Calls[*decision] // so that rejects that cannot be written do not fail accepted messages,
@@ -68,9 +68,10 @@ func (a *Acceptor) Now() time.Time { return a.conf.Clock.Now() }
 // Judge decides on a message, and writes nothing.
 func (a *Acceptor) Judge(env Envelope) Outcome { return a.conf.Judge.Judge(env) }
 
-// Accept decides on one message that somebody waits for. Messages that arrive meanwhile are applied together. When it
-// returns the message has taken effect as after Apply. If the message is accepted, the millisecond of its received
-// time is over too: whoever waits for one message before sending the next is received in that order.
+// Accept decides on one message that somebody waits for. Messages that arrive meanwhile are applied
+// together. When it returns the message has taken effect as after Apply. If the message is
+// accepted, the millisecond of its received time is over too: whoever waits for one message before
+// sending the next is received in that order.
 //
 // An error means that it is not known whether the message took effect; it is safe to send it again.
 func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
@@ -116,11 +117,12 @@ type Batch struct {
 	done      int       // steps of Apply
 }
 
-// bagsABatch is how many bags the messages of a batch name at least, if there are so many; containers count like
-// bags. It bounds the memory of a batch, and how long others wait for it.
+// bagsABatch is how many bags the messages of a batch name at least, if there are so many;
+// containers count like bags. It bounds the memory of a batch, and how long others wait for it.
 const bagsABatch = mostBags
 
-// JudgeBatch judges the first of the envelopes, at least one: as many as one batch takes. The batch keeps the envelopes.
+// JudgeBatch judges the first of the envelopes, at least one: as many as one batch takes. The batch
+// keeps the envelopes.
 func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
 	outcomes := make([]Outcome, 0, len(envelopes))
 	for bags := 0; len(outcomes) < len(envelopes) && bags < bagsABatch; {
@@ -131,8 +133,8 @@ func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
 	return &Batch{Envelopes: envelopes[:len(outcomes)], Outcomes: outcomes}
 }
 
-// AcceptBatch judges and applies the first of the envelopes: as many as it returns outcomes. After an error, any of them may
-// have taken effect; it is safe to send them again.
+// AcceptBatch judges and applies the first of the envelopes: as many as it returns outcomes. After
+// an error, any of them may have taken effect; it is safe to send them again.
 func (a *Acceptor) AcceptBatch(ctx context.Context, envelopes []Envelope) ([]Outcome, error) {
 	b := a.JudgeBatch(envelopes)
 	if err := a.Apply(ctx, b); err != nil {
@@ -162,11 +164,13 @@ var steps = [...]struct {
 	{"rejects", (*Acceptor).reject},
 }
 
-// Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless they are Logged, then
-// files them in the index. It writes rejected messages to the rejects. When it returns all of this is durable, and
-// accepted messages that the index held before are Duplicate.
+// Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless
+// they are Logged, then files them in the index. It writes rejected messages to the rejects. When
+// it returns all of this is durable, and accepted messages that the index held before are
+// Duplicate.
 //
-// Every error is a *StepError. After an error Apply may be called again, and goes on with the step that failed.
+// Every error is a *StepError. After an error Apply may be called again, and goes on with the step
+// that failed.
 func (a *Acceptor) Apply(ctx context.Context, b *Batch) error {
 	for ; b.done < len(steps); b.done++ {
 		step := steps[b.done]

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Clock gives messages that somebody waits for their received times. These never go back, even if the clock of the machine
-// does. It may be used by several goroutines at once.
+// Clock gives messages that somebody waits for their received times. These never go back, even if
+// the clock of the machine does. It may be used by several goroutines at once.
 type Clock struct {
 	now   func() time.Time
-	floor atomic.Int64 // the earliest that may still be given, in milliseconds since 1970
+	floor atomic.Int64 // no earlier time is given any more, in milliseconds since 1970
 }
 
-// NewClock returns a Clock that follows another.
+// NewClock returns a Clock that follows now.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time in whole milliseconds, UTC.
 func (c *Clock) Now() time.Time { return time.UnixMilli(c.raise(c.now().UnixMilli())).UTC() }
 
-// raise makes sure that no time before a millisecond is given any more, and returns the earliest that may be.
+// raise raises the floor to a millisecond, unless it is higher, and returns it.
 func (c *Clock) raise(to int64) int64 {
 	for {
 		floor := c.floor.Load()
@@ -31,7 +31,7 @@ func (c *Clock) raise(to int64) int64 {
 	}
 }
 
-// Pass returns when the millisecond of a received time is over, and gives it to nobody any more.
+// Pass returns when the millisecond of a received time is over, and no message gets it any more.
 func (c *Clock) Pass(received time.Time) {
 	next := received.Truncate(time.Millisecond).Add(time.Millisecond)
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back

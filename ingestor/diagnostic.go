@@ -10,20 +10,20 @@ import (
 	"bagtrail/parser"
 )
 
-// Diagnostic is one fault of a message: the parser's, or one for which the message was not even parsed.
+// Diagnostic is one fault of a message, found by the parser or before the message was parsed.
 //
-// Value and Description may hold names and PNRs: neither belongs in a log line.
+// Value and Description may hold names and PNRs: neither may be logged.
 type Diagnostic struct {
 	Code        string // SVCPRB018, SVCSRV003
 	Line        int    // 1-based
 	Column      int    // 1-based, in bytes of the line as sent
-	Element     string // ".V"; "" where it is none
-	Value       string // what stands there, any bytes
+	Element     string // ".V"; "" if the fault is in no element
+	Value       string // the text at fault, any bytes
 	Expected    string
 	Description string // one sentence, printable
 }
 
-// diagnostics copies what the parser says out of memory that it uses again.
+// diagnostics copies the diagnostics of the parser, which uses their memory again.
 func diagnostics(found []parser.Diagnostic) []Diagnostic {
 	if len(found) == 0 {
 		return nil
@@ -35,17 +35,10 @@ func diagnostics(found []parser.Diagnostic) []Diagnostic {
 	return out
 }
 
-// unreadable is the fault of a document in which no message was found.
-func unreadable() Diagnostic {
-	return diagnostics([]parser.Diagnostic{{
-		Code: parser.MissingText, Line: 1, Column: 1, Expected: `one JSON object with one string "bim_message"`,
-	}})[0]
-}
-
-// of returns the fault of an envelope as a whole.
-func of(id fault.ID, expected string) Diagnostic {
+// faultOf returns the fault of an envelope as a whole.
+func faultOf(id fault.ID, expected string) []Diagnostic {
 	entry := id.Entry()
-	return Diagnostic{Code: entry.Code, Line: 1, Column: 1, Expected: expected, Description: entry.Text}
+	return []Diagnostic{{Code: entry.Code, Line: 1, Column: 1, Expected: expected, Description: entry.Text}}
 }
 
 // Codes returns the codes of the diagnostics, each once, in their order.
@@ -59,8 +52,8 @@ func Codes(list []Diagnostic) []string {
 	return codes
 }
 
-// AppendDiagnostics appends the diagnostics as a JSON array of their full form. Bytes that are not UTF-8
-// become U+FFFD.
+// AppendDiagnostics appends the diagnostics as a JSON array of their full form. Bytes that are not
+// UTF-8 become U+FFFD.
 func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 	dst = append(dst, '[')
 	for i, d := range list {

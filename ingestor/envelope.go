@@ -1,10 +1,11 @@
-// Package ingestor is the only way by which messages reach the index: a Judge decides on them, and an Acceptor writes
-// accepted ones to the log and the index, and rejected ones to the rejects.
+// Package ingestor is the only way by which messages reach the index: a Judge decides on them, and
+// an Acceptor writes accepted ones to the log and the index, and rejected ones to the rejects.
 //
-// Doors put messages into envelopes and translate the outcomes; they decide nothing. A faulty message is an outcome,
-// Rejected. An error means that no decision was reached, and the same envelope may be sent again. Envelopes with the
-// same text, received time and position have the same outcome, and nothing is filed twice. The package knows neither
-// Kafka nor HTTP, nor how the index is stored.
+// Doors put messages into envelopes and translate the outcomes; they decide nothing. A faulty
+// message is an outcome, Rejected. An error means that no decision was reached, and the same
+// envelope may be sent again. Envelopes with the same text, received time and position have the
+// same outcome, and nothing is filed twice. The package knows neither Kafka nor HTTP, nor how the
+// index is stored.
 package ingestor
 
 import (
@@ -33,8 +34,8 @@ type Envelope struct {
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
 
-	// Authorise reports whether the sender may send the message. It is asked about messages without errors only, and
-	// must not keep the message. If it is nil, every message may be sent.
+	// Authorise reports whether the sender may send the message. It is asked about messages without
+	// errors only, and must not keep the message. If it is nil, every message may be sent.
 	Authorise func(*parser.Message) bool
 }
 
@@ -63,7 +64,8 @@ type Outcome struct {
 	Warnings   []Diagnostic
 }
 
-// Filer turns accepted messages into what the index is told. Its results depend on its arguments alone.
+// Filer turns accepted messages into what the index is told. Its results depend on its arguments
+// alone.
 type Filer interface {
 	// Filing is called for messages without errors. It keeps nothing of m.
 	Filing(m *parser.Message, raw string, received time.Time) bag.Filing

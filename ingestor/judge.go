@@ -9,8 +9,8 @@ import (
 	"bagtrail/parser"
 )
 
-// Judge parses messages and decides whether they are accepted. It writes nothing. It may be used by several goroutines
-// at once.
+// Judge parses messages and decides whether they are accepted. It writes nothing. It may be used by
+// several goroutines at once.
 type Judge struct {
 	reference parser.Reference
 	filer     Filer
@@ -25,9 +25,9 @@ func NewJudge(reference parser.Reference, filer Filer) *Judge {
 // Judge decides on one message. It does not know duplicates: only the index does.
 func (j *Judge) Judge(env Envelope) Outcome {
 	env.Received = milliseconds(env.Received)
-	text, wrong := open(env)
-	if wrong != nil {
-		return Outcome{Verdict: Rejected, Errors: []Diagnostic{*wrong}}
+	text, faults := open(env)
+	if faults != nil {
+		return Outcome{Verdict: Rejected, Errors: faults}
 	}
 	if env.Report {
 		return j.judgeReport(env)
@@ -43,8 +43,8 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		outcome.Verdict = Rejected
 		return outcome
 	}
-	if wrong := tooFar(m, text); wrong != nil {
-		outcome.Verdict, outcome.Errors = Rejected, []Diagnostic{*wrong}
+	if faults := overLimits(m, text); faults != nil {
+		outcome.Verdict, outcome.Errors = Rejected, faults
 		return outcome
 	}
 	if env.Authorise != nil && !env.Authorise(m) {
@@ -59,7 +59,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 func (j *Judge) judgeReport(env Envelope) Outcome {
 	filing, err := j.filer.ReportFiling(env.Raw, env.Received)
 	if err != nil {
-		return Outcome{Verdict: Rejected, Errors: []Diagnostic{of(fault.DelayedRequest, "the document of a delayed-bag report")}}
+		return Outcome{Verdict: Rejected, Errors: faultOf(fault.DelayedRequest, "the document of a delayed-bag report")}
 	}
 	filing.Position = env.Position
 	return Outcome{Verdict: Accepted, Filing: filing}
@@ -75,8 +75,8 @@ func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	return bag.Entry{Plate: plate}
 }
 
-// open takes the message out of its envelope.
-func open(env Envelope) (text string, wrong *Diagnostic) {
+// open takes the message out of its envelope. Its faults are those that keep it from being parsed.
+func open(env Envelope) (text string, faults []Diagnostic) {
 	text = env.Raw
 	if env.JSON && !env.Report {
 		if len(env.Raw) > MaxDocument {
@@ -84,8 +84,9 @@ func open(env Envelope) (text string, wrong *Diagnostic) {
 		}
 		message, ok := DecodeDocument(env.Raw)
 		if !ok {
-			d := unreadable()
-			return "", &d
+			return "", diagnostics([]parser.Diagnostic{{
+				Code: parser.MissingText, Line: 1, Column: 1, Expected: `one JSON object with one string "bim_message"`,
+			}})
 		}
 		text = message
 	}
@@ -95,7 +96,6 @@ func open(env Envelope) (text string, wrong *Diagnostic) {
 	return text, nil
 }
 
-func tooLong(most int) *Diagnostic {
-	d := of(fault.TooLarge, fmt.Sprintf("at most %d bytes", most))
-	return &d
+func tooLong(most int) []Diagnostic {
+	return faultOf(fault.TooLarge, fmt.Sprintf("at most %d bytes", most))
 }

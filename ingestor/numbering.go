@@ -9,11 +9,13 @@ import (
 
 // Counter counts messages.
 type Counter interface {
-	// Count counts n messages and returns the number of the first. No number is given twice, and later ones are higher.
+	// Count counts n messages and returns the number of the first. No number is given twice, and
+	// later ones are higher.
 	Count(ctx context.Context, n int) (first int64, err error)
 }
 
-// Numbering stands in for the log of a service without one: it gives messages positions, and keeps nothing.
+// Numbering stands in for the log of a service without one: it gives messages positions, and keeps
+// nothing.
 type Numbering struct {
 	counter   Counter
 	mu        sync.Mutex

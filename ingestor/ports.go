@@ -19,19 +19,21 @@ type Record struct {
 
 // Log is the log of record, from which the index can be rebuilt.
 type Log interface {
-	// Append returns when all replicas of the log hold all records. It sets the positions of the records that are not
-	// Replayed. Records with one plate have positions in their order. After an error the log may hold any of them.
+	// Append returns when all replicas of the log hold all records. It sets the positions of the
+	// records that are not Replayed. Records with one plate have positions in their order. After an
+	// error the log may hold any of them.
 	Append(ctx context.Context, records []Record) error
 }
 
 // Index keeps what was filed.
 type Index interface {
-	// File returns when all filings are durable. After an error it may have filed some. Filing again changes
-	// nothing; fresh tells for each filing whether it is new.
+	// File returns when all filings are durable. After an error it may have filed some. Filing
+	// again changes nothing; fresh tells for each filing whether it is new.
 	File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error)
 }
 
-// Rejection is a rejected message. Its origin is its identity: the same rejection written twice counts once.
+// Rejection is a rejected message. Its origin is its identity: the same rejection written twice
+// counts once.
 type Rejection struct {
 	Envelope
 	Door   string // by which it came

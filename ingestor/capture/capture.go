@@ -1,6 +1,6 @@
-// Package capture splits a stream of baggage messages, as a line printer or a socket recorder writes it, into single
-// messages. It neither judges nor changes them. It drops blank lines between messages, and cuts a message at [Longest]
-// bytes, so that its memory is bounded.
+// Package capture splits a stream of baggage messages, as a line printer or a socket recorder
+// writes it, into single messages. It neither judges nor changes them. It drops blank lines between
+// messages, and cuts a message at [Longest] bytes, so that its memory is bounded.
 package capture
 
 import (
@@ -24,8 +24,8 @@ const Longest = 256 << 10
 // known are the standard message identifiers.
 var known = []string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
 
-// Reader reads the messages of a capture. A message ends with its end line: END and an identifier, or ENDPART and
-// digits. Text after the last end line is one more message.
+// Reader reads the messages of a capture. A message ends with its end line: END and an identifier,
+// or ENDPART and digits. Text after the last end line is one more message.
 type Reader struct {
 	src   *bufio.Reader
 	lines int    // that were read

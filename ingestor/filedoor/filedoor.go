@@ -1,8 +1,8 @@
 // Package filedoor takes in the messages of files.
 //
-// They count as received a millisecond apart, in their order. They get no position in the log, so they come after
-// messages that were received in the same millisecond. With the same files and the same times, taking them in again
-// changes nothing.
+// They count as received a millisecond apart, in their order. They get no position in the log, so
+// they come after messages that were received in the same millisecond. With the same files and the
+// same times, taking them in again changes nothing.
 package filedoor
 
 import (
@@ -18,7 +18,8 @@ import (
 
 // Acceptor decides on messages; *ingestor.Acceptor does.
 type Acceptor interface {
-	// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns outcomes.
+	// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
+	// outcomes.
 	AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 }
 
@@ -27,7 +28,8 @@ type Door struct {
 	Acceptor Acceptor
 	Received time.Time // of the first message
 	Messages iter.Seq2[messagefile.Message, error]
-	// Decided is called for some messages after the other, in their order, with one outcome for each.
+	// Decided is called for some messages after the other, in their order, with one outcome for
+	// each.
 	Decided func([]messagefile.Message, []ingestor.Outcome)
 }
 
@@ -37,8 +39,9 @@ const (
 	bytesABatch    = 1 << 20
 )
 
-// Run returns when all messages are decided on. What cannot be read is left out, and reported by the error. If a batch cannot
-// be accepted Run stops; it is not known then which of its messages took effect.
+// Run returns when all messages are decided on. What cannot be read is left out, and reported by
+// the error. If a batch cannot be accepted Run stops; it is not known then which of its messages
+// took effect.
 func (d Door) Run(ctx context.Context) error {
 	received := d.Received.UTC().Truncate(time.Millisecond)
 	var (

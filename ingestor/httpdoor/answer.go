@@ -12,8 +12,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// answer writes what became of the message that begins there in the body (interface 2.6). A copy gets the same answer as the first
-// one (rules §3).
+// answer returns the answer to a message that begins at byte at of the body (interface 2.6). A copy
+// gets the same answer as the first one (rules §3).
 func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Answer {
 	if outcome.Verdict == ingestor.Rejected {
 		dst := append(c.Buffer, `{"success":false`...)
@@ -26,7 +26,7 @@ func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Ans
 	return c.OK(append(dst, '}'))
 }
 
-// missing answers that there is no message in the body and, with details, why.
+// missing returns the answer to a body without a message. With details it says why.
 func missing(c *web.Call, err error, details bool) web.Answer {
 	a := c.Refuse(fault.BIMMissing)
 	var why *strictjson.Fault
@@ -40,8 +40,8 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 	return a
 }
 
-// appendList appends a member that lists diagnostics, unless there are none. Each has the two members of the interface and,
-// with details, the rest of what is known (rules §1).
+// appendList appends a member with a list of diagnostics, unless there are none. Each has the two
+// members of the interface and, with details, all others (rules §1).
 func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at int, details bool) []byte {
 	for i, d := range list {
 		if i == 0 {
@@ -64,7 +64,7 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 	return dst
 }
 
-// appendOffset appends where in the body there is no message.
+// appendOffset appends the offset of a fault in the body.
 func appendOffset(dst []byte, at int) []byte {
 	return strconv.AppendInt(append(dst, `,"offset":`...), int64(at), 10)
 }

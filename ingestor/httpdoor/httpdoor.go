@@ -1,8 +1,10 @@
-// Package httpdoor is the door by which messages come in over HTTP: POST processbim (interface 4.5).
+// Package httpdoor is the door by which messages come in over HTTP: POST processbim (interface
+// 4.5).
 //
-// It takes the message out of the body, has it judged and accepted, and answers with the outcome. It decides only
-// whether there is a message in the body, and whether the API key may post it. A message that was answered with
-// success is in the log and in the index; one that was answered with 503 may be.
+// It takes the message out of the body, has it judged and accepted, and answers with the outcome.
+// It decides only whether there is a message in the body, and whether the API key may post it. A
+// message that was answered with success is in the log and in the index; one that was answered with
+// 503 may be.
 package httpdoor
 
 import (
@@ -20,8 +22,9 @@ import (
 type Acceptor interface {
 	// Judge decides on a message, and writes nothing.
 	Judge(env ingestor.Envelope) ingestor.Outcome
-	// Accept decides on a message, and returns when it has taken effect. It MUST return within a second, and when ctx
-	// ends. An error means that it is not known whether the message took effect.
+	// Accept decides on a message, and returns when it has taken effect. It MUST return within a
+	// second, and when ctx ends. An error means that it is not known whether the message took
+	// effect.
 	Accept(ctx context.Context, env ingestor.Envelope) (ingestor.Outcome, error)
 }
 
@@ -68,8 +71,8 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	return answer(c, outcome, at, details == "true")
 }
 
-// decide has the message accepted. If the key may not post messages at all, the message is judged only: its faults come
-// first (rules §4), but it leaves no trace.
+// decide has the message accepted. If the key may not post messages at all, the message is judged
+// only: its faults come first (rules §4), but it leaves no trace.
 func (d Door) decide(ctx context.Context, c *web.Call, message string) (ingestor.Outcome, error) {
 	env := ingestor.Envelope{
 		Raw: message, Received: d.Clock(), Origin: "http/" + c.UniqueID(), Sender: c.Key.Name,

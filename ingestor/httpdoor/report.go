@@ -10,11 +10,12 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Reports takes in delayed-bag reports that were created downstream. They are logged and filed as messages are.
+// Reports takes in delayed-bag reports that were created downstream. They are logged and filed as
+// messages are.
 type Reports struct{ Acceptor Acceptor }
 
-// File returns when the report is in the log and in the index. To file a report again with the same received time
-// changes nothing.
+// File returns when the report is in the log and in the index. To file a report again with the same
+// received time changes nothing.
 func (r Reports) File(ctx context.Context, report enricher.Report, received time.Time, id string) error {
 	document, err := report.Append(nil)
 	if err != nil {

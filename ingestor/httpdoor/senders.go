@@ -19,8 +19,8 @@ type Senders struct {
 	Now  time.Time
 }
 
-// May reports whether the key with this name may post a message now. A key that is missing, expired or revoked may
-// post none.
+// May reports whether the key with this name may post a message now. A key that is missing, expired
+// or revoked may post none.
 func (s Senders) May(name string, m *parser.Message) bool {
 	key, found := s.Keys.Named(name, s.Now)
 	return found && mayPost(key, m)

@@ -1,5 +1,5 @@
-// Package rejectlog logs rejected messages: a line each, and of many only so many a second. A line says what is wrong,
-// and where; it says nothing of the message itself.
+// Package rejectlog logs rejected messages: a line each, and of many only so many a second. A line
+// says what is wrong, and where; it says nothing of the message itself.
 package rejectlog
 
 import (
@@ -26,7 +26,8 @@ type Log struct {
 	leftOut atomic.Int64 // lines since the last one
 }
 
-// New returns a Log of the rejections that next has taken. If next is nil, the log is all that is kept of them.
+// New returns a Log of the rejections that next has taken. If next is nil, the log is all that is
+// kept of them.
 func New(log *zap.Logger, next ingestor.Rejects) *Log {
 	l := &Log{next: next}
 	count := func(_ zapcore.Entry, decision zapcore.SamplingDecision) {

@@ -1,4 +1,5 @@
-// Package budget bounds the memory that many goroutines take together. They say how many bytes they take and return.
+// Package budget bounds the memory that many goroutines take together. They say how many bytes they
+// take and return.
 package budget
 
 import (
@@ -22,8 +23,8 @@ type waiter struct {
 	ready chan struct{} // closed when the bytes are taken
 }
 
-// New returns a budget of limit bytes. If press is not nil, it is called when more than half of them are taken; the
-// function that it returns is called when less than a quarter are.
+// New returns a budget of limit bytes. If press is not nil, it is called when more than half of
+// them are taken; the function that it returns is called when less than a quarter are.
 func New(limit int64, press func() (end func())) *Bytes { return &Bytes{limit: limit, press: press} }
 
 // Try takes n bytes if they are left, and reports whether they were.
@@ -65,8 +66,8 @@ func (b *Bytes) Return(n int64) {
 	b.admit()
 }
 
-// wait takes n bytes as soon as they are left. Callers are served in order; if n is above the limit, the call waits until no
-// bytes are taken. If wait returns nil, the bytes are taken.
+// wait takes n bytes as soon as they are left. Callers are served in order; if n is above the
+// limit, the call waits until no bytes are taken. If wait returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
 	b.mu.Lock()

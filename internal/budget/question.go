@@ -19,7 +19,8 @@ type Question struct {
 
 type questionKey struct{}
 
-// Ask begins a question that takes its memory from the budget. Functions that answer it get the context, and call Need.
+// Ask begins a question that takes its memory from the budget. Functions that answer it get the
+// context, and call Need.
 func (b *Bytes) Ask(ctx context.Context) (context.Context, *Question) {
 	q := &Question{budget: b}
 	return context.WithValue(ctx, questionKey{}, q), q
@@ -35,9 +36,10 @@ func (q *Question) End() {
 	q.taken = 0
 }
 
-// Need tells that the question of ctx needs more bytes. A small question never waits. Any other waits once, until its bytes
-// are left. Bytes that it needs later are counted, but it does not wait again: while it waited, its own bytes would be of
-// no use to others. The error is that of ctx. Without a question nothing is counted.
+// Need tells that the question of ctx needs more bytes. A small question never waits. Any other
+// waits once, until its bytes are left. Bytes that it needs later are counted, but it does not wait
+// again: while it waited, its own bytes would be of no use to others. The error is that of ctx.
+// Without a question nothing is counted.
 func Need(ctx context.Context, bytes int64) error {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Sizes remembers how many bytes something took the last time, by name. It is a hint: names share entries, so that it
-// takes constant memory, and a later name replaces an earlier one. It is safe for concurrent use.
+// Sizes remembers how many bytes something took the last time, by name. It is a hint: names share
+// entries, so that it takes constant memory, and a later name replaces an earlier one. It is safe
+// for concurrent use.
 type Sizes struct {
 	seed    maphash.Seed
 	entries [1 << 10]atomic.Uint64 // the upper half of the hash of a name, then the bytes

@@ -1,7 +1,9 @@
-// Package command is the bagtrail command: its subcommands, their options and exit codes, and the wiring of each.
+// Package command is the bagtrail command: its subcommands, their flags and exit codes, and their
+// wiring.
 //
-// It holds no rules of its own. Results go to stdout, logs and progress to stderr. Whatever a command needs is made
-// here, handed on, and stopped in the reverse order when its context ends.
+// It knows nothing of messages and bags. Results go to stdout, logs and progress to stderr. It
+// starts the parts that a command needs, and stops them in the reverse order when the context of
+// the command ends.
 package command
 
 import (
@@ -29,16 +31,16 @@ const (
 	Failed   = 3 // a server or file could not be used
 )
 
-// exit is the error of a command that knows its exit code.
+// exit is an error with an exit code.
 type exit struct {
 	code int
-	err  error // nil where everything has been said already
+	err  error // nil if everything has been printed already
 }
 
 func (e *exit) Error() string { return fmt.Sprint(e.err) }
 func (e *exit) Unwrap() error { return e.err }
 
-// failed makes an error that ends the command with exit code Failed.
+// failed gives err the exit code Failed. It returns nil if err is nil.
 func failed(err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +48,7 @@ func failed(err error) error {
 	return &exit{Failed, err}
 }
 
-// process is what a command has of the process that it runs in.
+// process is the environment and the standard streams of a command.
 type process struct {
 	env    []string
 	stdin  io.Reader
@@ -54,8 +56,9 @@ type process struct {
 	stderr io.Writer
 }
 
-// Run runs the command that args name (without the name of the program) and returns its exit code. env is as of
-// [os.Environ]. When ctx ends the command drains: it finishes what is under way, and returns.
+// Run runs the command that args name, without the name of the program, and returns its exit code.
+// env is in the form of [os.Environ]. When ctx ends the command finishes the work under way, and
+// returns.
 func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &process{env, stdin, stdout, stderr}
 	root := p.root()
@@ -102,7 +105,7 @@ could not be used.`,
 			return errors.New("which command?")
 		},
 	}
-	root.Flags().BoolVar(&version, "version", false, "show version, commit and Go")
+	root.Flags().BoolVar(&version, "version", false, "show the version, the commit and the version of Go")
 	root.SetFlagErrorFunc(suggestFlag)
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().SortFlags, root.Flags().SortFlags = false, false
@@ -123,13 +126,13 @@ could not be used.`,
 	return root
 }
 
-// usage leaves the settings out of the help of subcommands: they are the same everywhere, and many.
+// usage leaves the settings out of the help of subcommands: they are many, and the same everywhere.
 func usage(template string) string {
 	const inherited = "{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
 	return strings.Replace(template, inherited, `  every setting, such as --config or --log-level: see "bagtrail help"`, 1)
 }
 
-// load makes the configuration of the command that is run; checks are the demands of this command.
+// load returns the configuration of a command. checks are those of the command.
 func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effective, error) {
 	eff, err := config.Load(cmd.Flags(), p.env, append([]config.Check{redisURL}, checks...)...)
 	if err != nil {
@@ -138,7 +141,7 @@ func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effe
 	return eff, nil
 }
 
-// redisURL checks what only package redis knows: how a Redis may be named.
+// redisURL checks the form of the URL, which only package redis knows.
 func redisURL(c *config.Config) error {
 	if c.Redis.InProcess() {
 		return nil
@@ -149,7 +152,7 @@ func redisURL(c *config.Config) error {
 	return nil
 }
 
-// logger makes the log of a command, which is that of the Redis client too.
+// logger returns the log of a command. The Redis client writes to it too.
 func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	log, err := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	if err != nil {
@@ -161,8 +164,8 @@ func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	return log, nil
 }
 
-// unusable makes the error for a file that a setting names: Failed where it cannot be read, Usage where what it says is
-// wrong.
+// unusable gives the error of a file that a setting names its exit code: Failed if the file cannot
+// be read, Usage if its text is wrong.
 func unusable(err error) error {
 	if err == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 // runner takes messages in until ctx ends.
 type runner func(ctx context.Context) error
 
-// doors are the ways by which messages come in. Each is opened with an Acceptor of its own, which logs and counts under the name
-// of the door.
+// doors are the ways by which messages come in. Each is opened with an Acceptor of its own, which
+// logs and counts under the name of the door.
 var doors = []struct {
 	name string
 	open func(*service, *ingestor.Acceptor) (runner, error)

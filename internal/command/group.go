@@ -17,7 +17,8 @@ type group struct {
 	wg     sync.WaitGroup
 }
 
-// newGroup returns a group that runs until ctx ends or it is stopped. fail is called with each error that a goroutine returns.
+// newGroup returns a group that runs until ctx ends or it is stopped. fail is called with each
+// error that a goroutine returns.
 func newGroup(ctx context.Context, fail func(error)) *group {
 	g := &group{fail: fail}
 	g.ctx, g.cancel = context.WithCancel(ctx)

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthPatience is how long health waits for an answer: /readyz gives its parts one second.
+// healthPatience is how long health waits for an answer; /readyz takes up to one second.
 const healthPatience = 2 * time.Second
 
-// errUnhealthy is a process that answers, and is not ready or not alive.
+// errUnhealthy means that the process answers, but is not ready or not alive.
 var errUnhealthy = errors.New("unhealthy")
 
 func (p *process) health() *cobra.Command {
@@ -25,7 +25,7 @@ func (p *process) health() *cobra.Command {
 		Short: "Ask the process at the ops address whether it is ready: exit code 0 if it is, else 1",
 		Long: `health asks /readyz of BAGTRAIL_OPS_ADDR, for the health check of a container.
 
-It sees the environment and the file of --config, but no flag of the process that it asks.`,
+It reads the environment and the file of --config. It does not see the flags of the process that it asks.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			eff, err := p.load(cmd)
@@ -44,12 +44,12 @@ It sees the environment and the file of --config, but no flag of the process tha
 			return failed(err)
 		},
 	}
-	cmd.Flags().BoolVar(&alive, "alive", false, "ask /livez: does it run, ready or not?")
+	cmd.Flags().BoolVar(&alive, "alive", false, "ask /livez instead: whether the process runs, ready or not")
 	return cmd
 }
 
-// askHealth returns what url answers with 200; every other answer is an error. An address such as 0.0.0.0 is asked on
-// this machine.
+// askHealth returns the body of the answer of url; any status but 200 is an error. The address
+// 0.0.0.0 means this machine.
 func askHealth(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
@@ -57,7 +57,7 @@ func askHealth(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := new(http.Transport).RoundTrip(req) // unlike the default client: by no proxy
+	resp, err := new(http.Transport).RoundTrip(req) // unlike the default client, it uses no proxy
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", url, err)
 	}

@@ -20,8 +20,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// listen takes the address of the five operations, so that a process that cannot have it fails before it has done anything.
-// Callers who come too early wait.
+// listen takes the address of the five operations, so that a process that cannot have it fails
+// before it has done anything. Callers who come too early wait.
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
@@ -58,7 +58,8 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	}, nil
 }
 
-// linger returns a context that ends a while after ctx, so that load balancers see in time that /readyz says no.
+// linger returns a context that ends a while after ctx, so that load balancers see in time that
+// /readyz says no.
 func linger(ctx context.Context, while time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(while, cancel) })

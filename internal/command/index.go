@@ -69,7 +69,8 @@ func (s *service) reportDamage() func(digest string, err error) {
 	}
 }
 
-// keysASecond is how many keys of Redis the sweeper reads in a second, a load that others do not notice.
+// keysASecond is how many keys of Redis the sweeper reads in a second, a load that others do not
+// notice.
 const keysASecond = 2000
 
 // sweep removes from the index what is older than the retention, until ctx ends.

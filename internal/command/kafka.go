@@ -22,8 +22,9 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// openKafka opens the connection to Kafka, and starts the in-process broker if no other is named. It opens the log and the
-// rejects too: Kafka has both. Without Kafka, positions are counted in Redis, and rejects are logged only.
+// openKafka opens the connection to Kafka, and starts the in-process broker if no other is named.
+// It opens the log and the rejects too: Kafka has both. Without Kafka, positions are counted in
+// Redis, and rejects are logged only.
 func (s *service) openKafka(context.Context) (err error) {
 	conf := s.conf.Kafka
 	if conf.Off {
@@ -69,8 +70,8 @@ func (s *service) keepRejects(in ingestor.Rejects) {
 	s.rejects = log
 }
 
-// startBroker starts the in-process broker and returns its address. If the files of the broker are in use, by a bagtrail
-// serve, a tool uses the broker of that process.
+// startBroker starts the in-process broker and returns its address. If the files of the broker are
+// in use, by a bagtrail serve, a tool uses the broker of that process.
 func (s *service) startBroker() (string, error) {
 	address := s.conf.Kafka.EmbeddedAddr
 	running, err := broker.Start(broker.Config{
@@ -105,8 +106,8 @@ func writable(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// afterlife is how much longer than a bag the topics keep a message. The retention of a bag begins with its last event;
-// most messages of its journey are older.
+// afterlife is how much longer than a bag the topics keep a message. The retention of a bag begins
+// with its last event; most messages of its journey are older.
 const afterlife = 30 * 24 * time.Hour
 
 // kafkaConfig says how to reach Kafka.

@@ -19,7 +19,7 @@ func (p *process) keys() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keys",
 		Short: "Create, list and revoke API keys in the key file",
-		Long:  "keys edits the file that --keys-file or BAGTRAIL_KEYS_FILE names. A service that runs takes changes over by itself.",
+		Long:  "keys edits the file that --keys-file or BAGTRAIL_KEYS_FILE names. A running service reads the file again when it changes.",
 		Args:  subcommandOnly,
 		RunE:  func(*cobra.Command, []string) error { return errors.New("which of create, list, revoke?") },
 	}
@@ -49,7 +49,7 @@ func (p *process) createKey() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Add a key; it is printed this once, the file keeps its digest",
+		Short: "Add a key, and print it this once; the file keeps its digest",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := p.keysFile(cmd)
@@ -73,14 +73,14 @@ func (p *process) createKey() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&key.Customer, "customer", "", "customer `id` of the key; without one it cannot ask for histories")
-	flags.StringSliceVar(&airlines, "airlines", nil, `comma `+"`list`"+` of airlines; left out or "*" all, "" none`)
-	flags.StringSliceVar(&airports, "airports", nil, `comma `+"`list`"+` of airports; left out or "*" all, "" none`)
-	flags.StringSliceVar(&operations, "operations", nil, "comma `list` of "+strings.Join(operation.Rights(), ", ")+"; left out or \"*\" all")
-	flags.BoolVar(&key.Conceal, "conceal", false, "answer as if bags that the key does not cover were not there")
-	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339) from which the key is unknown; default never")
-	flags.Float64Var(&key.Rate, "rate", 0, "requests a second that the key may make; 0 sets no limit")
-	flags.IntVar(&key.Burst, "burst", 0, "requests that it may make at once; default those of one second")
+	flags.StringVar(&key.Customer, "customer", "", "`id` of the customer, without which the key cannot ask for histories")
+	flags.StringSliceVar(&airlines, "airlines", nil, "comma-separated `list` of airlines; by default or with \"*\" all, with \"\" none")
+	flags.StringSliceVar(&airports, "airports", nil, "comma-separated `list` of airports; by default or with \"*\" all, with \"\" none")
+	flags.StringSliceVar(&operations, "operations", nil, "comma-separated `list` of "+strings.Join(operation.Rights(), ", ")+"; by default or with \"*\" all")
+	flags.BoolVar(&key.Conceal, "conceal", false, "answer as if bags that the key does not cover did not exist")
+	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339) from which the key is unknown; by default never")
+	flags.Float64Var(&key.Rate, "rate", 0, "requests a second that the key may make; 0 is no limit")
+	flags.IntVar(&key.Burst, "burst", 0, "requests that the key may make at once; by default those of one second")
 	return cmd
 }
 

@@ -14,8 +14,8 @@ import (
 	"bagtrail/internal/flightref"
 )
 
-// readLibraries returns the airports, and the pairs of airline codes in the operator's file. The airports are those that are compiled
-// in, and those in the operator's file.
+// readLibraries returns the airports, and the pairs of airline codes in the operator's file. The
+// airports are those that are compiled in, and those in the operator's file.
 func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 	extra, err := readFile("airports file", c.Files.Airports, airport.ReadExtra)
 	if err != nil {

@@ -25,24 +25,22 @@ func (p *process) replay() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "replay [FILE|DIR|-]...",
-		Short: "Feed files, or the raw topic anew, through the pipeline into the index",
-		Long: `replay without files reads the raw topic from --from to its end, and files every message in the index. Filing again
-changes nothing, so it may be repeated, and run beside consumers. It commits no offsets and writes no topic.
+		Short: "Take in the messages of files, or file those of the raw topic again",
+		Long: `Without files, replay reads the raw topic from --from to its end, and files every message in the index. It may be
+repeated, and run beside consumers, since filing again changes nothing. It commits no offsets and writes no topic.
 
-With files it takes messages in as a door does: what is accepted is appended to the raw topic and filed, what is not
-goes to the rejects topic. A FILE is one message; of a DIR the files ending .txt or .bim are taken, in name order; "-" is the
-standard input. The
-messages count as received at --received, a millisecond apart, in their order. With the same files and the same --received
-a repetition changes nothing.
+With files, it takes messages in as the other doors do: accepted ones are appended to the raw topic and filed, rejected
+ones go to the rejects topic. A FILE is one message. Of a DIR it reads the files ending .txt or .bim, in the order of
+their names. "-" is the standard input. The messages count as received at --received, a millisecond apart, in their
+order. With the same files and the same --received, a repetition changes nothing. The messages get no position in the log:
+they come after others that were received in the same millisecond.
 
-What is taken in has no place in the log: it comes after messages that were received in the same millisecond.
-
-With --rejects it judges the messages of the rejects topic again, and takes in what is accepted now. What was posted with an API key is
-accepted only if that key may post it by the key file of now.`,
+With --rejects, it judges the messages of the rejects topic again, and takes in those that are accepted now. A message
+that was posted with an API key is accepted only if that key may post it now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var checks []config.Check
 			switch {
-			case rejects: // what is accepted goes to the raw topic, from where any index takes it
+			case rejects: // accepted messages go to the raw topic, from which any index reads them
 				checks = []config.Check{config.SomeKafka}
 			case len(names) == 0:
 				checks = []config.Check{config.SharedRedis, config.SomeKafka}
@@ -75,14 +73,14 @@ accepted only if that key may post it by the key file of now.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&from, "from", "", "`where` to begin in the raw topic: earliest (default), a time (RFC 3339), a date, or offsets as 0:1200,1:1187")
-	flags.BoolVar(&rejects, "rejects", false, "judge the rejects topic again instead")
-	flags.BoolVar(&split, "split", false, "a file is a capture of many messages, each ending at its end line")
-	flags.StringVar(&received, "received", "", "`time` of receipt of the first message of files (RFC 3339); default now")
+	flags.StringVar(&from, "from", "", "`start` in the raw topic: earliest (the default), a time (RFC 3339), a date, or offsets as 0:1200,1:1187")
+	flags.BoolVar(&rejects, "rejects", false, "judge the messages of the rejects topic again")
+	flags.BoolVar(&split, "split", false, "read each file as a capture of many messages, each ending with its end line")
+	flags.StringVar(&received, "received", "", "received `time` of the first message of files (RFC 3339); by default now")
 	return cmd
 }
 
-// replayTopic files the raw topic anew.
+// replayTopic files the messages of the raw topic again.
 func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start) error {
 	holding, release := context.WithCancel(ctx)
 	defer release()
@@ -104,7 +102,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	return rejectedAny(int(done.Rejected))
 }
 
-// replayRejects judges the rejects topic again.
+// replayRejects judges the messages of the rejects topic again.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
 	keys, err := s.readKeys()
 	if err != nil {
@@ -166,8 +164,8 @@ func (c clearing) Reject(ctx context.Context, rejections []ingestor.Rejection) e
 	return c.Rejects.Reject(ctx, rejections)
 }
 
-// tally counts messages by verdict. Known ones are accepted too: the index held them before, perhaps since a moment ago from
-// a consumer that runs beside. Refused ones are rejected too.
+// tally counts messages by verdict. Known messages, which the index held before, count as accepted
+// too: a consumer may have filed them a moment ago. Refused ones count as rejected too.
 type tally struct{ accepted, known, rejected, refused int }
 
 func (t *tally) add(v ingestor.Verdict) {
@@ -191,7 +189,7 @@ func (t tally) String() string {
 	return fmt.Sprintf("messages: %d, accepted: %d, known before: %d, rejected: %d", t.messages(), t.accepted, t.known, t.rejected)
 }
 
-// rejectedAny returns the error that ends a command that is done, with the exit code that tells whether anything was rejected.
+// rejectedAny returns an error with the exit code Rejected if any message was rejected.
 func rejectedAny(rejected int) error {
 	if rejected > 0 {
 		return &exit{code: Rejected}

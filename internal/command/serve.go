@@ -14,7 +14,7 @@ import (
 func (p *process) serve() *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "Run everything in one process, with an in-process part for every server that has no address",
+		Short: "Run everything in one process, with an in-process server for each that has no address",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			eff, err := p.load(cmd)
@@ -60,8 +60,8 @@ func (p *process) api() *cobra.Command {
 	}
 }
 
-// run runs a service until ctx ends or a part of it fails, and stops it in good order. What ends it early is a record of
-// its log, as all that it says.
+// run runs a service until ctx ends or a part of it fails, and stops its parts in order. An error
+// that ends it is logged.
 func (p *process) run(ctx context.Context, conf *config.Config, open []string) error {
 	log, err := p.logger(conf)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *process) run(ctx context.Context, conf *config.Config, open []string) e
 	return logged(log, p.work(ctx, conf, open, log))
 }
 
-// logged logs the error that ends a service, and returns one that says nothing more but its exit code.
+// logged logs the error that ends a service, and returns one that holds only its exit code.
 func logged(log *zap.Logger, err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,7 @@ func logged(log *zap.Logger, err error) error {
 	return &exit{code: code}
 }
 
-// work does what run does, and returns what has ended the service early.
+// work does the work of run, and returns the error that ended the service.
 func (p *process) work(ctx context.Context, conf *config.Config, open []string, log *zap.Logger) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -80,7 +80,8 @@ func newService(conf *config.Config, doors []string, log *zap.Logger, fail func(
 // isTool reports whether the process opens no door.
 func (s *service) isTool() bool { return len(s.doors) == 0 }
 
-// start starts the parts from the inside outward: each needs only those before it, and the doors open last.
+// start starts the parts from the inside outward: each needs only those before it, and the doors
+// open last.
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
@@ -118,7 +119,8 @@ func (s *service) startOps(ctx context.Context) error {
 	return nil
 }
 
-// usualHeap is how large the heap is at full rate, in bytes: what a process has been at its peak it may as well use.
+// usualHeap is how large the heap is at full rate, in bytes: what a process has been at its peak it
+// may as well use.
 const usualHeap = 64 << 20
 
 // watch takes over changes of a file while the service runs.

@@ -15,7 +15,8 @@ import (
 	"bagtrail/internal/apikey"
 )
 
-// openKeys reads the API keys and watches their file. If nobody has named a file, and callers come from other machines, it makes one.
+// openKeys reads the API keys and watches their file. If nobody has named a file, and callers come
+// from other machines, it makes one.
 func (s *service) openKeys(context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
@@ -60,8 +61,8 @@ const ownKeyName = "serve"
 // ownKeyFile returns the name of the key file that serve makes.
 func (s *service) ownKeyFile() string { return filepath.Join(s.conf.DataDir, "keys.yaml") }
 
-// makeOwnKey makes a key file with a key of every right, unless there is one. It prints the key to stdout this once, since the file holds
-// only its digest.
+// makeOwnKey makes a key file with a key of every right, unless there is one. It prints the key to
+// stdout this once, since the file holds only its digest.
 func (s *service) makeOwnKey() error {
 	path := s.ownKeyFile()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -20,7 +20,7 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-// simulation is one run of the simulate command.
+// simulation is the flags of the simulate command.
 type simulation struct {
 	options     simulate.Options
 	to          string // kafka, http, or the name of a file
@@ -37,12 +37,13 @@ func (p *process) simulate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate",
 		Short: "Send journeys of bags with realistic traffic and faults",
-		Long: `simulate makes the messages of bags on a timetable of flights, from check-in to arrival, with what goes wrong on the way,
-and sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same bytes.
+		Long: `simulate makes the messages of bags on a timetable of flights, from check-in to arrival, with ordinary mishaps.
+It sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same
+bytes.
 
-To Kafka, records are stamped with the times of the journey, which without --start lie in the past: brokers refuse what comes from
-the future. Over HTTP the service stamps what it receives with its own clock.
-It ends with one line of JSON that says what was sent, with the start.`,
+Records for Kafka have the times of the journey. Without --start these lie in the past, since brokers refuse records from
+the future. Over HTTP the service sets the received times by its own clock.
+The last line is JSON: what was sent, and the start.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var checks []config.Check
@@ -64,21 +65,21 @@ It ends with one line of JSON that says what was sent, with the start.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&sim.to, "to", "kafka", "kafka, http, or a `file` for a capture (- is the standard output)")
-	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` that decides on everything that happens")
-	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); default so long ago that the last journey is over")
+	flags.StringVar(&sim.to, "to", "kafka", "kafka, http, or the name of a `file` (- is the standard output)")
+	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` on which everything random depends")
+	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); by default so long ago that the last journey is over")
 	flags.IntVar(&sim.options.Bags, "bags", 1000, "how many bags are checked in")
-	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "`time` from one check-in to the next")
-	flags.StringVar(&sim.faults, "faults", "", `what goes wrong, in percent: "none", "all=5", "none,rush=5,late=1"; default that of an ordinary day`)
-	flags.Float64Var(&sim.rate, "rate", 0, "messages a second; 0 is as fast as they are taken")
-	flags.StringVar(&sim.truth, "truth", "", "`file` for the truth about every bag, a line of JSON each")
-	flags.StringVar(&sim.url, "url", "", "`URL` of the service to post to; default that of a service on this machine with the same settings")
+	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "time from one check-in to the next")
+	flags.StringVar(&sim.faults, "faults", "", "`list` of mishaps in percent: \"none\", \"all=5\", \"none,rush=5,late=1\"; by default those of an ordinary day")
+	flags.Float64Var(&sim.rate, "rate", 0, "messages a second; 0 is as fast as possible")
+	flags.StringVar(&sim.truth, "truth", "", "`file` for the expected answers about every bag, one line of JSON each")
+	flags.StringVar(&sim.url, "url", "", "`URL` of the service to post to; by default one on this machine with the same settings")
 	flags.StringVar(&sim.key, "key", apikey.DevelopmentKey, "API `key` to post with")
-	flags.IntVar(&sim.connections, "connections", 8, "how many posts at once")
+	flags.IntVar(&sim.connections, "connections", 8, "number of posts at the same time")
 	return cmd
 }
 
-// runSimulation opens what the messages go to, and sends them.
+// runSimulation opens the target, and sends the messages to it.
 func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *simulation) error {
 	switch sim.to {
 	case "kafka":
@@ -100,13 +101,13 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 	return errors.Join(p.capture(ctx, sim, file, p.stdout), failed(file.Close()))
 }
 
-// capture writes the messages to w, and says to summary what it has written.
+// capture writes the messages to w, and the summary to summary.
 func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	return errors.Join(p.send(ctx, sim, simulate.ToCapture(out), summary), failed(out.Flush()))
 }
 
-// target is where messages are posted.
+// target returns the URL to which messages are posted.
 func (sim *simulation) target(conf *config.Config) string {
 	base := sim.url
 	if base == "" {
@@ -118,7 +119,7 @@ func (sim *simulation) target(conf *config.Config) string {
 	return base + httpdoor.Door{}.Operation().Template
 }
 
-// send sends the messages to a sink.
+// send sends the messages to a sink, and writes the summary.
 func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink, summary io.Writer) error {
 	shown := newProgress(p.stderr)
 	with := simulate.Delivery{Sink: sink, Rate: sim.rate, Now: time.Now, Progress: func(s simulate.Summary) {

@@ -9,13 +9,13 @@ import (
 	"go.uber.org/zap"
 )
 
-// How long a start waits for servers that do not answer, and how often it asks.
+// How long a start waits for a server that does not answer, and the pause between attempts.
 const (
 	startPatience = 20 * time.Second
 	startPause    = 500 * time.Millisecond
 )
 
-// waitForServers waits until Redis and Kafka answer and suit bagtrail.
+// waitForServers waits until Redis and Kafka answer and are set up for bagtrail.
 func (s *service) waitForServers(ctx context.Context) error {
 	if s.store != nil {
 		if err := s.await(ctx, "redis", s.checkRedis); err != nil {
@@ -28,7 +28,7 @@ func (s *service) waitForServers(ctx context.Context) error {
 	return s.await(ctx, "kafka", s.kafka.EnsureTopics)
 }
 
-// await repeats try until it succeeds, and gives up when patience is over.
+// await calls try until it succeeds, returns an error with an exit code, or startPatience is over.
 func (s *service) await(ctx context.Context, server string, try func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()

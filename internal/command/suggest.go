@@ -10,7 +10,8 @@ import (
 	"bagtrail/internal/config"
 )
 
-// subcommandOnly refuses the arguments of a command that only holds others: each is a subcommand that there is not.
+// subcommandOnly refuses the arguments of a command that only has subcommands: the first is an
+// unknown subcommand.
 func subcommandOnly(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -22,8 +23,8 @@ func subcommandOnly(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), config.DidYouMean(args[0], names))
 }
 
-// suggestFlag adds to the error about an unknown flag which one may be meant; also about one that is written with a single
-// dash, and so read as many flags of one letter.
+// suggestFlag adds a suggestion to the error about an unknown flag, even if the flag was written
+// with a single dash and so was read as several flags of one letter.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

@@ -11,10 +11,10 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// step is one step in which a service or a tool gets what it works with.
+// step opens or starts one part of a service.
 type step func(*service, context.Context) error
 
-// tool runs work with the parts of a service that steps make ready, and stops them afterwards.
+// tool runs work with the parts of a service that steps open, and stops these afterwards.
 func (p *process) tool(ctx context.Context, conf *config.Config, work func(context.Context, *service) error, steps ...step) (err error) {
 	log, err := p.logger(conf)
 	if err != nil {
@@ -32,17 +32,17 @@ func (p *process) tool(ctx context.Context, conf *config.Config, work func(conte
 	return work(ctx, s)
 }
 
-// streamingHeap is what Go may take of memory, in bytes, while files are read as streams.
+// streamingHeap is how much memory Go may take while files are read as streams, in bytes.
 const streamingHeap = 32 << 20
 
-// progress shows how far a tool has come, on a terminal and nowhere else.
+// progress shows on a terminal how far a tool has come.
 type progress struct {
 	w       io.Writer
 	changed time.Time
 	visible bool
 }
 
-// newProgress returns a progress on w, which shows nothing if nobody looks.
+// newProgress returns a progress on w. It shows nothing if w is no terminal.
 func newProgress(w io.Writer) progress {
 	if !telemetry.IsTerminal(w) {
 		w = nil
@@ -50,7 +50,7 @@ func newProgress(w io.Writer) progress {
 	return progress{w: w}
 }
 
-// progressPause is how long a person needs to read a line.
+// progressPause is how long each line is shown at least.
 const progressPause = 200 * time.Millisecond
 
 // show replaces the line that was shown last.
@@ -62,7 +62,7 @@ func (p *progress) show(now time.Time, format string, args ...any) {
 	fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
 }
 
-// clear takes the line away, so that something else can be printed.
+// clear removes the line, so that something else can be printed.
 func (p *progress) clear() {
 	if p.visible {
 		fmt.Fprint(p.w, "\r\x1b[K")

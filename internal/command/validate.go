@@ -18,12 +18,12 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// validation is one run of the validate command.
+// validation is the flags and the state of the validate command.
 type validation struct {
 	judge    *ingestor.Judge
 	announce announce.Announcer
 	received time.Time
-	events   bool // add the events that a message would make
+	events   bool // show the events that a message would make
 	json     bool
 
 	out      *bufio.Writer
@@ -40,13 +40,13 @@ func (p *process) validate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR|-]...",
-		Short: "Parse messages and show what is wrong with them; touches nothing",
+		Short: "Parse messages and show what is wrong with them, without any server",
 		Long: `validate parses messages and shows what is wrong with them, with the line and a mark under the column.
-It touches no server. A FILE is one message as sent; of a DIR the files ending .txt or .bim are taken, in name
-order; "-", or no name, is the standard input. A DIR without such files is a failure, as a FILE that is missing is.
+It uses no server. A FILE is one message as sent. Of a DIR it reads the files ending .txt or .bim, in the order of their
+names; if there are none, it fails. "-", or no name, is the standard input.
 
-With --json it prints one object a line and message: file, message (its number in the file), kind ("BSM", "BPM", the
-identifier found, or ""), accepted, errors, warnings.`,
+With --json it prints one object per message, each on a line: file, message (its number in the file), kind ("BSM", "BPM",
+the identifier found, or ""), accepted, errors, warnings.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			eff, err := p.load(cmd)
 			if err != nil {
@@ -71,14 +71,14 @@ identifier found, or ""), accepted, errors, warnings.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&split, "split", false, "a file is a capture of many messages, each ending at its end line")
-	flags.BoolVar(&v.json, "json", false, "print one JSON object a message")
-	flags.BoolVar(&v.events, "events", false, "add the events that each message would make")
-	flags.StringVar(&received, "received", "", "`time` of receipt (RFC 3339), from which dates take their year; default now")
+	flags.BoolVar(&split, "split", false, "read each file as a capture of many messages, each ending with its end line")
+	flags.BoolVar(&v.json, "json", false, "print one JSON object per message")
+	flags.BoolVar(&v.events, "events", false, "show the events that each message would make")
+	flags.StringVar(&received, "received", "", "received `time` (RFC 3339), which gives dates their year; by default now")
 	return cmd
 }
 
-// run judges every message, and goes on past files that cannot be read.
+// run judges every message. It reports files that cannot be read, and goes on with the next.
 func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []string) error {
 	defer collector.Within(streamingHeap)()
 	var faults []error
@@ -128,7 +128,7 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 	return nil
 }
 
-// appendJSON appends the object of one message and a line end.
+// appendJSON appends the JSON object of one message and a line end.
 func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []announce.Event) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = strictjson.AppendString(dst, m.File)
@@ -151,7 +151,7 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// moment reads a time as RFC 3339, or a day, which begins at 00:00 UTC; the empty text is now.
+// moment parses a time in RFC 3339, or a day, which begins at 00:00 UTC. The empty text is now.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, nil

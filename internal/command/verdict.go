@@ -10,7 +10,8 @@ import (
 	"bagtrail/internal/messagefile"
 )
 
-// writeVerdict writes what became of a message, and each fault with its line and a mark under its column.
+// writeVerdict writes the verdict on a message, and each fault with its line and a mark under its
+// column.
 func writeVerdict(w io.Writer, m messagefile.Message, outcome ingestor.Outcome) {
 	verdict := "accepted"
 	if outcome.Verdict == ingestor.Rejected {
@@ -36,8 +37,8 @@ func writeVerdict(w io.Writer, m messagefile.Message, outcome ingestor.Outcome) 
 	}
 }
 
-// writeMark writes the line at fault, numbered as in its file, and a mark under the column; nothing if the line is
-// blank. first is the number of the first of the lines.
+// writeMark writes the line at fault, numbered as in its file, and a mark under the column. It
+// writes nothing if the line is blank. first is the number of the first of the lines.
 func writeMark(w io.Writer, first int, lines []string, d ingestor.Diagnostic) {
 	if d.Line > len(lines) || strings.TrimSpace(lines[d.Line-1]) == "" {
 		return
@@ -52,13 +53,14 @@ func linesOf(text string) []string { return strings.Split(lineFeeds.Replace(text
 
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// What is shown of a long line: so many characters before and behind the mark.
+// How many characters of a long line are shown before and after the mark.
 const (
 	shownBefore = 60
-	shownBehind = 60
+	shownAfter  = 60
 )
 
-// excerpt returns line as a terminal can show it, every character one cell wide, and the cell of the byte at offset.
+// excerpt returns a part of the line for a terminal, each character one cell wide, and the cell of
+// the byte at offset.
 func excerpt(line string, offset int) (shown string, mark int) {
 	var cells []rune
 	mark = -1
@@ -77,7 +79,7 @@ func excerpt(line string, offset int) (shown string, mark int) {
 	if mark < 0 {
 		mark = len(cells)
 	}
-	if end := mark + shownBehind; end < len(cells) {
+	if end := mark + shownAfter; end < len(cells) {
 		cells = append(cells[:end], '…')
 	}
 	if begin := mark - shownBefore; begin > 0 {

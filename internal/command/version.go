@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// build is what the binary knows of itself.
+// build describes the binary.
 type build struct{ version, commit, runtime string }
 
-// thisBuild reads what the Go toolchain wrote into the binary; "unknown" stands for what it did not.
+// thisBuild returns what the Go toolchain has written into the binary; "unknown" replaces what is
+// missing.
 func thisBuild() build {
 	b := build{"unknown", "unknown", runtime.Version()}
 	info, found := debug.ReadBuildInfo()

@@ -1,9 +1,9 @@
 // Package config turns flags, environment and a YAML file into one typed [Config].
 //
-// One table ([Config.settings]) names every setting, its default and how its text is read. Flags, variables, members
-// of the file, help and `bagtrail config` follow from it. A flag overrides the environment, the environment the file,
-// and the file the default. All faults are reported in one error. The package opens only the file that --config names
-// and the files that hold secrets.
+// One table ([Config.settings]) names every setting, its default and how its text is read. Flags,
+// variables, members of the file, help and `bagtrail config` follow from it. A flag overrides the
+// environment, the environment the file, and the file the default. All faults are reported in one
+// error. The package opens only the file that --config names and the files that hold secrets.
 package config
 
 import (

@@ -31,8 +31,8 @@ func (e *Effective) source(variable string) string {
 	return ""
 }
 
-// WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names the variable and the
-// source of the value. Secrets are masked.
+// WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names
+// the variable and the source of the value. Secrets are masked.
 func (e *Effective) WriteTo(w io.Writer) (int64, error) {
 	lines, width := make([]string, len(e.rows)), 0
 	for i, r := range e.rows {
@@ -63,8 +63,9 @@ func scalar(text string) string {
 // mask replaces a secret.
 const mask = "********"
 
-// Mask hides a secret. In a URL it replaces the user or, if there is one, the password, and the values of query
-// parameters that hold secrets. It replaces any other text as a whole. The empty text stays empty.
+// Mask hides a secret. In a URL it replaces the user or, if there is one, the password, and the
+// values of query parameters that hold secrets. It replaces any other text as a whole. The empty
+// text stays empty.
 func Mask(secret string) string {
 	if secret == "" {
 		return ""

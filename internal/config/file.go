@@ -8,8 +8,8 @@ import (
 	"bagtrail/internal/strictyaml"
 )
 
-// fromFile reads the YAML file that a flag or the environment names, if any. Its members are the settings, with
-// underscores in their names. A comma-separated list may be a YAML list.
+// fromFile reads the YAML file that a flag or the environment names, if any. Its members are the
+// settings, with underscores in their names. A comma-separated list may be a YAML list.
 func (l *loader) fromFile(flags, env layer, settings []setting) layer {
 	name, found := flags[configName]
 	if !found {
@@ -45,8 +45,8 @@ func (l *loader) fromFile(flags, env layer, settings []setting) layer {
 	return file
 }
 
-// plain returns the text of a scalar, or the texts of a list, separated by commas. For any other value, which is a
-// fault, it returns false.
+// plain returns the text of a scalar, or the texts of a list, separated by commas. For any other
+// value, which is a fault, it returns false.
 func plain(value strictyaml.Value) (string, bool) {
 	if !value.IsList() {
 		return value.Text()

@@ -26,7 +26,8 @@ func AddFlags(fs *pflag.FlagSet) {
 	}
 }
 
-// flagValue is the value of a flag. It takes any text: faults are found by Load, so that they are reported together.
+// flagValue is the value of a flag. It takes any text: faults are found by Load, so that they are
+// reported together.
 type flagValue struct{ text, kind string }
 
 func (v *flagValue) String() string        { return v.text }
@@ -39,9 +40,9 @@ type given struct{ text, source string }
 // layer is a source of settings, by name of the setting ("http-addr", "redis-url-file").
 type layer map[string]given
 
-// Load returns the configuration of parsed flags, which [AddFlags] has added, and of environ, in the form of
-// [os.Environ]. The command may add checks to those of [Config.Validate]. The error joins all faults, each a [*Fault];
-// a Config with faults is not returned.
+// Load returns the configuration of parsed flags, which [AddFlags] has added, and of environ, in
+// the form of [os.Environ]. The command may add checks to those of [Config.Validate]. The error
+// joins all faults, each a [*Fault]; a Config with faults is not returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	var (
 		l   loader
@@ -134,11 +135,12 @@ func fromFlags(fs *pflag.FlagSet) layer {
 // testPrefix begins the variables of the tests, which are no settings.
 const testPrefix = prefix + "TEST_"
 
-// serviceLink matches the variables that Kubernetes makes for a Service whose name begins with "bagtrail".
+// serviceLink matches the variables that Kubernetes makes for a Service whose name begins with
+// "bagtrail".
 var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$`)
 
-// fromEnviron reads the variables. If the empty text is no value of a setting, an empty variable counts as absent:
-// container tools set one for what they do not have.
+// fromEnviron reads the variables. If the empty text is no value of a setting, an empty variable
+// counts as absent: container tools set one for what they do not have.
 func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	env := layer{}
 	known := names(settings, variable)
@@ -184,8 +186,8 @@ func didYouMean(written string, known []spelling) string {
 	return DidYouMean(written, names)
 }
 
-// DidYouMean returns the end of a sentence about an unknown name: a suggestion of the nearest known name, or "" if none
-// is near. A name that begins with the written one is near.
+// DidYouMean returns the end of a sentence about an unknown name: a suggestion of the nearest known
+// name, or "" if none is near. A name that begins with the written one is near.
 func DidYouMean(written string, known []string) string {
 	best, nearest := "", len(written)/3+1
 	for _, name := range known {

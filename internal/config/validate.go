@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does not check the URL of
-// Redis, whose form only the store knows: see the checks of [Load].
+// Validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does
+// not check the URL of Redis, whose form only the store knows: see the checks of [Load].
 func (c *Config) Validate() error {
 	return errors.Join(
 		c.HTTP.Validate(),
@@ -175,8 +175,9 @@ func (c *Config) distinctAddresses() error {
 // A Check is a check that only some commands make.
 type Check func(*Config) error
 
-// KeysOrLoopback checks that there is a key file if other machines reach the HTTP server: without the file, a key that
-// everybody knows opens everything. Only serve makes a key instead; several api processes would each make another.
+// KeysOrLoopback checks that there is a key file if other machines reach the HTTP server: without
+// the file, a key that everybody knows opens everything. Only serve makes a key instead; several
+// api processes would each make another.
 func KeysOrLoopback(c *Config) error {
 	if c.Files.Keys != "" || c.HTTP.Loopback() {
 		return nil

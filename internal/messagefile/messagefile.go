@@ -1,8 +1,9 @@
 // Package messagefile reads messages from files, directories and the standard input.
 //
-// It does not judge them. The bytes of a message are not changed, and text that is no message is returned as one, so
-// that the caller can report what is wrong with it. Files are read as streams, so memory does not grow with them. A
-// message longer than [capture.Longest] is cut; it is too long to be accepted in any case.
+// It does not judge them. The bytes of a message are not changed, and text that is no message is
+// returned as one, so that the caller can report what is wrong with it. Files are read as streams,
+// so memory does not grow with them. A message longer than [capture.Longest] is cut; it is too long
+// to be accepted in any case.
 package messagefile
 
 import (
@@ -44,12 +45,14 @@ type Reader struct {
 	Split bool      // whether a file is a capture of many messages, or one message
 }
 
-// Messages yields the messages of each name in turn. A name is [Stdin], a file, a named pipe, a device, or a directory: then its
-// files that end .txt or .bim are read, in the order of their names. Directories in it are skipped. Named pipes and
-// devices in it are not opened, and yield [ErrIrregular]. A directory without files yields [ErrNoFiles]. A file that
-// cannot be read yields an error. After an error Messages goes on with the next file.
+// Messages yields the messages of each name in turn. A name is [Stdin], a file, a named pipe, a
+// device, or a directory: then its files that end .txt or .bim are read, in the order of their
+// names. Directories in it are skipped. Named pipes and devices in it are not opened, and yield
+// [ErrIrregular]. A directory without files yields [ErrNoFiles]. A file that cannot be read yields
+// an error. After an error Messages goes on with the next file.
 //
-// When ctx ends reading stops at once, even while it waits for input. The last value is then the error of ctx.
+// When ctx ends reading stops at once, even while it waits for input. The last value is then the
+// error of ctx.
 func (r Reader) Messages(ctx context.Context, names []string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		for _, name := range names {
@@ -140,8 +143,8 @@ func (r Reader) file(ctx context.Context, name string, yield func(Message, error
 	}
 }
 
-// open returns a reader of a file, which reports errors of opening too. When ctx ends reading fails, even while it waits
-// for input from a terminal or a named pipe.
+// open returns a reader of a file, which reports errors of opening too. When ctx ends reading
+// fails, even while it waits for input from a terminal or a named pipe.
 func (r Reader) open(ctx context.Context, name string) (text io.Reader, stop func()) {
 	out, in := io.Pipe()
 	unhook := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })

@@ -44,8 +44,8 @@ type Consumer struct {
 	ages        *ages
 }
 
-// NewConsumer registers the metrics of a consumer, whose messages are counted under the name of its door. Every counter
-// begins at 0, so that its first step is an increase.
+// NewConsumer registers the metrics of a consumer, whose messages are counted under the name of its
+// door. Every counter begins at 0, so that its first step is an increase.
 func NewConsumer(registry prometheus.Registerer, messages *Messages, door string, now func() time.Time) *Consumer {
 	c := &Consumer{
 		messages: messages, door: door,
@@ -90,7 +90,8 @@ func (c *Consumer) Lost(n int64) { c.lost.Add(float64(n)) }
 // Retry counts failed attempts of an operation.
 func (c *Consumer) Retry(operation string) { c.retries.WithLabelValues(operation).Inc() }
 
-// Lag sets how many records of the partition are not yet decided on, and the time of the oldest of them, or zero.
+// Lag sets how many records of the partition are not yet decided on, and the time of the oldest of
+// them, or zero.
 func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.lag.WithLabelValues(strconv.Itoa(partition)).Set(float64(n))
 	c.ages.mu.Lock()
@@ -98,8 +99,8 @@ func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.ages.since[partition] = oldest
 }
 
-// ages is the age, for each partition, of the oldest record that is not yet decided on. It is computed when the metrics are read,
-// so it grows while the consumer stands still.
+// ages is the age, for each partition, of the oldest record that is not yet decided on. It is
+// computed when the metrics are read, so it grows while the consumer stands still.
 type ages struct {
 	now   func() time.Time
 	mu    sync.Mutex

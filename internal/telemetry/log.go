@@ -1,5 +1,5 @@
-// Package telemetry shows operators a process: its log, its metrics, and the ops server with /livez, /readyz, /metrics
-// and /debug/pprof. It knows nothing of bags, and has no globals.
+// Package telemetry shows operators a process: its log, its metrics, and the ops server with
+// /livez, /readyz, /metrics and /debug/pprof. It knows nothing of bags, and has no globals.
 package telemetry
 
 import (
@@ -13,8 +13,9 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json, console, or auto,
-// which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with milliseconds.
+// NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json,
+// console, or auto, which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with
+// milliseconds.
 func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	threshold, err := zapcore.ParseLevel(level)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// NewRegistry returns a registry with the metrics of the Go runtime and of the process, and bagtrail_build_info.
+// NewRegistry returns a registry with the metrics of the Go runtime and of the process, and
+// bagtrail_build_info.
 func NewRegistry(version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Readiness knows the parts of a process, and whether each is ready. Its methods may be called from any goroutine.
+// Readiness knows the parts of a process, and whether each is ready. Its methods may be called from
+// any goroutine.
 type Readiness struct {
 	mu    sync.Mutex
 	parts []part
@@ -20,8 +21,9 @@ type part struct {
 	check  func(context.Context) error
 }
 
-// Add adds a part without which the process is not ready. check returns nil if the part is ready, else what it lacks, in
-// words that everybody who reaches the ops server may read. It is called for every request of /readyz, and has one second.
+// Add adds a part without which the process is not ready. check returns nil if the part is ready,
+// else what it lacks, in words that everybody who reaches the ops server may read. It is called for
+// every request of /readyz, and has one second.
 func (r *Readiness) Add(name string, check func(context.Context) error) {
 	r.add(part{name, true, check})
 }
@@ -47,8 +49,8 @@ type PartStatus struct {
 // checkTimeout is how long a check may take.
 const checkTimeout = time.Second
 
-// Check checks all parts at the same time. It returns their states in the order in which they were added, and whether
-// all needed ones are ready.
+// Check checks all parts at the same time. It returns their states in the order in which they were
+// added, and whether all needed ones are ready.
 func (r *Readiness) Check(ctx context.Context) (parts []PartStatus, ready bool) {
 	r.mu.Lock()
 	checked := r.parts[:len(r.parts):len(r.parts)]

@@ -42,7 +42,8 @@ func (r *Requests) Observe(route, method string, status int, took time.Duration,
 	s.bytes.Add(float64(bytes))
 }
 
-// Expect creates the series of a route with each of the statuses, at 0, so that the first request is an increase.
+// Expect creates the series of a route with each of the statuses, at 0, so that the first request
+// is an increase.
 func (r *Requests) Expect(route, method string, statuses ...int) {
 	for _, status := range statuses {
 		r.seriesOf(request{route, method, status})
@@ -55,7 +56,8 @@ type request struct {
 	status        int
 }
 
-// series is the metrics of one request. They are kept because finding them by labels takes longer than counting.
+// series is the metrics of one request. They are kept because finding them by labels takes longer
+// than counting.
 type series struct {
 	seconds prometheus.Observer
 	bytes   prometheus.Counter

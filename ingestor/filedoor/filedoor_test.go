@@ -1,0 +1,83 @@
+package filedoor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/ingestor/filedoor"
+	"bagtrail/internal/messagefile"
+)
+
+// acceptor accepts at most so many envelopes at once, and fails after so many.
+type acceptor struct {
+	most, fail int
+	accepted   []ingestor.Envelope
+}
+
+var errAway = errors.New("the index is away")
+
+func (a *acceptor) AcceptBatch(_ context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+	if len(a.accepted) >= a.fail {
+		return nil, errAway
+	}
+	n := min(len(envelopes), a.most)
+	a.accepted = append(a.accepted, envelopes[:n]...)
+	outcomes := make([]ingestor.Outcome, n)
+	for i, env := range envelopes[:n] {
+		outcomes[i].Identifier = env.Raw
+	}
+	return outcomes, nil
+}
+
+var received = time.Date(2026, 3, 12, 6, 0, 0, 5e6, time.UTC)
+
+var errUnreadable = errors.New("no regular file")
+
+// run takes in n messages, with an unreadable file in between, and returns how many were decided on.
+func run(t *testing.T, a *acceptor, n int) (decided int, err error) {
+	err = filedoor.Door{
+		Acceptor: a, Received: received,
+		Messages: func(yield func(messagefile.Message, error) bool) {
+			for i := range n {
+				if i == n/2 && !yield(messagefile.Message{}, errUnreadable) || !yield(messagefile.Message{File: "a", Number: i + 1, Text: string(rune(i))}, nil) {
+					return
+				}
+			}
+		},
+		Decided: func(messages []messagefile.Message, outcomes []ingestor.Outcome) {
+			for i, m := range messages {
+				if outcomes[i].Identifier != m.Text || m.Number != decided+i+1 {
+					t.Errorf("message %d has the outcome of %q", m.Number, outcomes[i].Identifier)
+				}
+			}
+			decided += len(messages)
+		},
+	}.Run(t.Context())
+	return decided, err
+}
+
+func TestMessagesOfFilesAreReplayedAMillisecondApart(t *testing.T) {
+	a := &acceptor{most: 700, fail: 5000}
+	decided, err := run(t, a, 4500)
+	if !errors.Is(err, errUnreadable) || decided != 4500 {
+		t.Fatalf("decided on %d, error %v", decided, err)
+	}
+	for i, env := range a.accepted {
+		if want := received.Add(time.Duration(i) * time.Millisecond); env.Received != want || !env.Replayed || env.Raw != string(rune(i)) {
+			t.Fatalf("envelope %d: %+v, want received %v", i, env, want)
+		}
+	}
+	if want := []string{"file/a/1773295200005/1", "file/a/1773295200006/2"}; !slices.Equal([]string{a.accepted[0].Origin, a.accepted[1].Origin}, want) {
+		t.Errorf("origins %v, %v", a.accepted[0].Origin, a.accepted[1].Origin)
+	}
+}
+
+func TestABatchThatFailsStopsTheDoor(t *testing.T) {
+	if decided, err := run(t, &acceptor{most: 700, fail: 1400}, 4500); !errors.Is(err, errAway) || decided != 1400 {
+		t.Errorf("decided on %d, error %v", decided, err)
+	}
+}

@@ -1,0 +1,55 @@
+package ingestor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bagtrail/internal/fault"
+	"bagtrail/parser"
+)
+
+// Limits of what the index stores for one message (rules §1). A text of 64 KiB can name millions of
+// bags in ranges of 999. The index stores the text with every bag, and every bag with every flight.
+const (
+	mostBags    = 999     // different plates
+	mostEntries = 100_000 // bags with flights and PNRs
+	mostText    = 4 << 20 // bytes of text, counted once per bag
+)
+
+// overLimits returns the fault of a message that exceeds the limits, or nil.
+func overLimits(m *parser.Message, text string) []Diagnostic {
+	bags, entries := 0, 0
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		own := 0
+		for _, t := range g.Tags {
+			own += t.Count
+		}
+		bags += own
+		entries += (own + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
+	}
+	most := min(mostBags, mostText/max(len(text), 1))
+	if entries <= mostEntries && (bags <= most || plates(m) <= most) {
+		return nil
+	}
+	return faultOf(fault.TooLarge, fmt.Sprintf(
+		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", mostBags, mostEntries, mostText>>20))
+}
+
+// plates returns how many different plates a message names. Ranges may overlap.
+func plates(m *parser.Message) int {
+	var ranges []parser.Tags
+	for i := range m.Groups {
+		ranges = append(ranges, m.Groups[i].Tags...)
+	}
+	slices.SortFunc(ranges, func(a, b parser.Tags) int { return cmp.Compare(a.First, b.First) })
+	count, next := 0, uint64(0) // next is the first number that is not counted yet
+	for _, r := range ranges {
+		if end := r.First + uint64(r.Count); end > next {
+			count += int(end - max(next, r.First))
+			next = end
+		}
+	}
+	return count
+}
