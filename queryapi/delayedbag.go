@@ -5,6 +5,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/wtr"
 )
 
@@ -72,7 +73,7 @@ func reflightedAs(ctx context.Context, trails Trails, b *bag.Bag, viewer *bag.Vi
 	}
 	for _, same := range listed {
 		if same.Plate == b.Plate && same.FirstDay == b.FirstDay {
-			return rushTag(same, viewer), nil
+			return bagdoc.RushPlate(same, viewer), nil
 		}
 	}
 	return "", nil

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -116,7 +117,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 		}
 		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
 		if e.Code == bag.EventReflighted {
-			shown.Reflighted = reflighted(b, e, viewer)
+			shown.Reflighted = bagdoc.Reflighted(b, e, viewer)
 		}
 		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
 		var err error

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -61,7 +62,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = bagjson.AppendPassengerBag(dst, b, rushTag(b, viewer))
+		dst = bagjson.AppendPassengerBag(dst, b, bagdoc.RushPlate(b, viewer))
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
 		}

@@ -30,6 +30,10 @@ type Trails interface {
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// History returns the same without asking which bags were re-flighted.
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
+	// TracePlates returns the bags of plates, in the order of lists, with what joins them with other plates.
+	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)
+	// TracePassenger returns the bags that OfPassenger returns, in the same way.
+	TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]trail.Traced, error)
 	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that departs on the day.
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
 }
@@ -62,7 +66,7 @@ const limit = 900 * time.Millisecond
 // index is away shows with the first thing that is read, within a second as well.
 const listLimit = 5 * time.Second
 
-// Operations returns the three operations.
+// Operations returns the operations that ask for something.
 func (q Queries) Operations() []web.Operation {
 	return []web.Operation{
 		{
@@ -86,5 +90,9 @@ func (q Queries) Operations() []web.Operation {
 				NotAuthorised: fault.PassengerNotAuthorised, Unavailable: fault.Unavailable,
 			},
 		},
+		{Operation: operation.ByID("listBagsOfPlate"), Limit: limit, Serve: q.plateV1},
+		{Operation: operation.ByID("findBags"), Limit: limit, Serve: q.bagsV1},
+		{Operation: operation.ByID("searchBags"), Limit: limit, Serve: q.searchV1},
+		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
 	}
 }

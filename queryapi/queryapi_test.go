@@ -71,6 +71,24 @@ func (a *answers) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 	return a.OfPlate(ctx, plate)
 }
 
+func (a *answers) TracePlates(_ context.Context, plates []bag.Plate) ([]trail.Traced, error) {
+	a.asked = fmt.Sprint(plates)
+	return a.traced(a.plate), a.err
+}
+
+func (a *answers) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]trail.Traced, error) {
+	bags, err := a.OfPassenger(ctx, pnr, day)
+	return a.traced(bags), err
+}
+
+func (*answers) traced(bags []*bag.Bag) []trail.Traced {
+	traced := make([]trail.Traced, len(bags))
+	for i, b := range bags {
+		traced[i] = trail.Traced{Bag: b, Chain: []bag.Plate{b.Plate}}
+	}
+	return traced
+}
+
 func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
 	a.asked = pnr + " " + day.String()
 	return a.passenger, a.err

@@ -1,8 +1,6 @@
 package queryapi
 
 import (
-	"slices"
-
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
@@ -54,34 +52,6 @@ func hidden(c *web.Call, nothing fault.ID) web.Answer {
 		return c.Refuse(nothing)
 	}
 	return c.NotAuthorised()
-}
-
-// rushTag returns the plate under which b was re-flighted last, or "".
-func rushTag(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
-	if b.RushTag == nil || !viewer.Founding(b) || !viewer.Founding(b.RushTag) {
-		return ""
-	}
-	return b.RushTag.Plate
-}
-
-// reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. Of a bag that must not be shown only that plate is
-// known which the message of the event names itself.
-func reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
-	r := b.ReflightedBy(e)
-	if r == nil || viewer == nil {
-		return r
-	}
-	if viewer.Founding(b) && r.Bag != nil && viewer.Founding(r.Bag) {
-		seen := *r
-		if !slices.ContainsFunc(viewer.View(r.Bag).Legs, func(l bag.Leg) bool { return l.Flight == r.Flight }) {
-			seen.Flight = bag.Flight{}
-		}
-		return &seen
-	}
-	if e.Message.Original == "" {
-		return nil
-	}
-	return &bag.Reflighted{Plate: e.Message.Original}
 }
 
 // showsRaw reports whether the key may read the text of a message that it sees. The document of a delayed-bag report is no baggage message, and

@@ -8,9 +8,6 @@ package announce
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
@@ -20,7 +17,6 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
-	"bagtrail/parser"
 )
 
 // Event is one event of the bag with that plate.
@@ -137,7 +133,7 @@ func (a Announcer) read(filings []bag.Filing, mentions []mention) {
 
 // isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
 // time of the one before. A BPM with a read time, which is most of the traffic, says all by itself.
-func isUnclear(m *bag.Message) bool { return m.Kind != parser.BPM || m.Read.IsZero() }
+func isUnclear(m *bag.Message) bool { return !m.IsTimed() }
 
 // weigh estimates how much is to be read of the index for mentions, and lets those tell by themselves for which it is too much.
 func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []mention, spent []int) error {
@@ -388,7 +384,7 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 	if cap(a.paper) < most {
 		a.paper = make([]byte, 0, sheet)
 	}
-	made := Event{ID: identity(plate, e.Message), Plate: plate, Code: e.Code, Description: e.Description}
+	made := Event{ID: bag.EventID(plate, e.Message), Plate: plate, Code: e.Code, Description: e.Description}
 	doc := append(a.paper, `{"specversion":"1.0","source":"/bagtrail","id":`...)
 	doc = strictjson.AppendString(doc, made.ID)
 	doc = append(doc, `,"type":`...)
@@ -406,26 +402,4 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 	doc = append(doc, "}}"...)
 	made.Document, a.paper = doc[:len(doc):len(doc)], doc[len(doc):]
 	a.events, a.written = append(a.events, made), a.written+len(made.Document)
-}
-
-// identity names an event by what tells it from others (rules §3, duplicates): plate, text, group, and the moment at which
-// the message was read or, if it does not say, received, with its position in the log. The code is no part of it, since
-// that may depend on what else is known.
-func identity(plate bag.Plate, m *bag.Message) string {
-	moment, position := m.Received, m.Position
-	if !isUnclear(m) {
-		moment, position = m.Read, bag.Position{}
-	}
-	var memory [512]byte
-	text := append(memory[:0], plate...)
-	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
-	if position.Known {
-		text = binary.BigEndian.AppendUint32(text, uint32(position.Partition))
-		text = binary.BigEndian.AppendUint64(text, uint64(position.Offset))
-	}
-	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
-	sum := sha256.Sum256(m.Text.Append(text))
-	var id [32]byte
-	hex.Encode(id[:], sum[:16])
-	return string(id[:])
 }

@@ -1,8 +1,8 @@
 // Package apidoc describes the interface, to machines and to people: /openapi.json for HTTP, /asyncapi.json for Kafka,
 // /codes.json, and /docs; / leads to them.
 //
-// Paths, parameters and schemas are written by hand in openapi.json. Answers are not: statuses, codes and texts come from the
-// register of package fault, so that none can be forgotten. The tests hold all of it to the handlers that really run.
+// Paths, parameters and schemas are written by hand in openapi.json and v1.json. Answers are not: statuses, codes and texts come
+// from the registers of package fault, so that none can be forgotten. The tests hold all of it to the handlers that really run.
 package apidoc
 
 import (
@@ -50,12 +50,16 @@ func Pages(version string, clock func() time.Time) ([]web.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	problems, err := problemPages()
+	if err != nil {
+		return nil, fmt.Errorf("write the pages of problems: %w", err)
+	}
 	return []web.Page{
 		{Path: "/", Handler: home()},
 		{Path: "/openapi.json", Handler: dated(document, clock)},
 		{Path: "/asyncapi.json", Handler: fixed(topics)},
 		{Path: "/codes.json", Handler: fixed(codes)},
-		{Path: "/docs/", Handler: docs("/openapi.json", "/docs/")},
+		{Path: "/docs/", Handler: withProblems(problems, docs("/openapi.json", "/docs/"))},
 	}, nil
 }
 
@@ -81,32 +85,49 @@ func write(w http.ResponseWriter, contentType string, text []byte) {
 	_, _ = w.Write(text) // a reader who is gone is no fault of ours
 }
 
+// openAPI is an OpenAPI document.
+type openAPI struct {
+	OpenAPI    string                       `json:"openapi"`
+	Info       object                       `json:"info"`
+	Servers    []object                     `json:"servers"`
+	Security   []object                     `json:"security"`
+	Tags       []object                     `json:"tags"`
+	Paths      map[string]map[string]object `json:"paths"`
+	Components object                       `json:"components"`
+}
+
+// unmarshal reads JSON without unknown members.
+func unmarshal(text []byte, to any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(to)
+}
+
 // OpenAPI returns the OpenAPI document.
 func OpenAPI(version string) ([]byte, error) {
-	var document struct {
-		OpenAPI    string                       `json:"openapi"`
-		Info       object                       `json:"info"`
-		Servers    []object                     `json:"servers"`
-		Security   []object                     `json:"security"`
-		Tags       []object                     `json:"tags"`
-		Paths      map[string]map[string]object `json:"paths"`
-		Components object                       `json:"components"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(skeleton))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&document); err != nil {
+	var document openAPI
+	if err := unmarshal(skeleton, &document); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI skeleton: %w", err)
 	}
+	if err := document.addV1(); err != nil {
+		return nil, err
+	}
 	document.Info["version"] = version
-	for _, methods := range document.Paths {
-		for _, described := range methods {
-			id, _ := described["operationId"].(string)
-			answers, err := responses(operation.Right(id))
-			if err != nil {
-				return nil, err
-			}
-			described["responses"] = answers
+	for _, op := range operation.All() {
+		described := document.Paths[op.Template][strings.ToLower(op.Method)]
+		if described == nil {
+			return nil, fmt.Errorf("the OpenAPI skeleton does not describe %s %s", op.Method, op.Template)
 		}
+		describe := responses
+		if op.V1 {
+			describe = responsesV1
+			described["security"] = []object{{"api_key": []string{}}, {"x_api_key": []string{}}, {"bearer": []string{}}}
+		}
+		answers, err := describe(op)
+		if err != nil {
+			return nil, err
+		}
+		described["responses"] = answers
 	}
 	text, err := json.Marshal(document)
 	if err != nil {

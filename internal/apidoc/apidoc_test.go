@@ -13,6 +13,7 @@ import (
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/web"
 	"bagtrail/internal/wtr"
 )
 
@@ -93,7 +94,7 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 				t.Errorf("%s has no %s", op.Template, placeholder)
 			}
 		}
-		if strings.Count(op.Template, "{") != len(path) || callback != op.JSONP || op.Body != (len(described.RequestBody.Content) == 2) {
+		if strings.Count(op.Template, "{") != len(path) || callback != op.JSONP || op.Body != (len(described.RequestBody.Content) > 0) {
 			t.Errorf("%s: parameters %+v", op.Template, described.Parameters)
 		}
 	}
@@ -103,8 +104,11 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 }
 
 func TestDocumentHoldsEveryStatusAndCodeOfTheRegister(t *testing.T) {
-	for _, methods := range read(t).Paths {
+	for path, methods := range read(t).Paths {
 		for _, op := range methods {
+			if strings.HasPrefix(path, "/v1/") {
+				continue
+			}
 			for _, e := range fault.Register() {
 				if !e.Gives(operation.Right(op.OperationID)) || e.Code == "SVCPRB010" {
 					continue
@@ -123,6 +127,58 @@ func TestDocumentHoldsEveryStatusAndCodeOfTheRegister(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
+	d := read(t)
+	described := map[string]bool{}
+	for _, listed := range operation.All() {
+		if !listed.V1 {
+			continue
+		}
+		op := d.Paths[listed.Template][strings.ToLower(listed.Method)]
+		for status, response := range op.Responses {
+			for form, answer := range response.Content {
+				if wanted := map[bool]string{true: "application/json", false: "application/problem+json"}[status == "200"]; form != wanted || len(answer.Examples) == 0 {
+					t.Errorf("%s %s has the form %s with %d examples", listed.ID, status, form, len(answer.Examples))
+				}
+			}
+			if response.Headers["X-Request-Id"] == nil || response.Headers["RateLimit"] == nil {
+				t.Errorf("%s %s: headers %v", listed.ID, status, response.Headers)
+			}
+			for _, p := range fault.Problems() {
+				described[p.Name] = described[p.Name] || strings.Contains(response.Description, "("+web.ProblemPages+p.Name+") "+p.Title)
+			}
+		}
+		if cached := op.Responses["304"].Headers["ETag"] != nil; cached != (listed.Method == "GET") {
+			t.Errorf("%s: ETag %v", listed.ID, cached)
+		}
+	}
+	for _, p := range fault.Problems() {
+		if p.Name != "method-not-allowed" && !described[p.Name] {
+			t.Errorf("%s is described nowhere", p.Name)
+		}
+	}
+}
+
+func TestEveryProblemHasAPage(t *testing.T) {
+	s := newStack(t)
+	index := s.ask("GET", "/docs/problems/", "", "").Body.String()
+	for _, p := range fault.Problems() {
+		w := s.ask("GET", web.ProblemPages+p.Name, "", "")
+		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(w.Body.String(), p.Title) ||
+			!strings.Contains(w.Body.String(), p.Remedy) || !strings.Contains(index, `href="`+web.ProblemPages+p.Name+`"`) {
+			t.Errorf("%s: %d %s", p.Name, w.Code, w.Body)
+		}
+	}
+	for _, c := range fault.Causes() {
+		if page := s.ask("GET", web.ProblemPages+"invalid-request", "", "").Body.String(); !strings.Contains(page, "<code>"+c.Name+"</code>") || !strings.Contains(page, c.Detail) {
+			t.Errorf("no %s in %s", c.Name, page)
+		}
+	}
+	if w := s.ask("GET", "/docs/problems/none", "", ""); w.Code != 404 {
+		t.Errorf("%d", w.Code)
 	}
 }
 
@@ -166,6 +222,10 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"bagsforflight", "GET", example(t, fault.FlightUnavailable).Target, ""},
 		{"history", "GET", example(t, fault.Unavailable).Target + "?include_bim=true", ""},
 		{"bagsforpassenger", "GET", fmt.Sprintf(query, "bagsforpassenger", "pnr/ABC123/dep_flight_date/2026-03-14"), ""},
+		{"listBagsOfPlate", "GET", "/v1/bags/0724100001?fields=raw", ""},
+		{"findBags", "GET", "/v1/bags?plate=0724100001&plate=0724100002", ""},
+		{"searchBags", "POST", "/v1/bags/search", `{"pnr":"ABC123","date":"2026-03-14"}`},
+		{"getAirport", "GET", "/v1/airports/ZRH", ""},
 		{"delayedbags", "POST", fmt.Sprintf(query, "delayedbags", ""), report()},
 		{"delayedbags-400", "POST", fmt.Sprintf(query, "delayedbags", ""), strings.Replace(report(), `\"AirlineVendorID\":\"LX\"`, `\"AirlineVendorID\":\"ZZ\"`, 1)},
 		{"processbim", "POST", fmt.Sprintf(query, "processbim", ""), `{"bim_message":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\n.W/K/A\r\nENDBSM\r\n"}`},

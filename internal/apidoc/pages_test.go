@@ -13,19 +13,24 @@ import (
 // parameter is what a test reads of a parameter to ask with its example.
 type parameter struct {
 	Name, In string
-	Example  string
+	Example  any // a text, or a list of texts
 }
 
 // exampleTarget is a path with the examples of its parameters.
 func exampleTarget(path string, parameters []parameter) string {
 	query := url.Values{}
 	for _, p := range parameters {
-		switch {
-		case p.Example == "":
-		case p.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", p.Example)
-		default:
-			query.Set(p.Name, p.Example)
+		switch example := p.Example.(type) {
+		case []any:
+			for _, e := range example {
+				query.Add(p.Name, e.(string))
+			}
+		case string:
+			if p.In == "path" {
+				path = strings.ReplaceAll(path, "{"+p.Name+"}", example)
+			} else {
+				query.Set(p.Name, example)
+			}
 		}
 	}
 	return path + "?" + query.Encode()
@@ -60,6 +65,12 @@ func TestExamplesWorkOnTheDayOnWhichTheyAreServed(t *testing.T) {
 				}
 				target := exampleTarget(path, operation.Parameters)
 				w := s.ask(strings.ToUpper(method), target, "demo", string(operation.RequestBody.Content["application/json"].Example))
+				if strings.HasPrefix(path, "/v1/") {
+					if w.Code != 200 {
+						t.Errorf("%v: %s %s: %d %s", now, method, target, w.Code, w.Body)
+					}
+					continue
+				}
 				if w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"success":true`) || !strings.Contains(w.Body.String(), "0724100001") && method == "get" {
 					t.Errorf("%v: %s %s: %d %s", now, method, target, w.Code, w.Body)
 				}
@@ -80,7 +91,7 @@ func TestJSONStandsFirstAmongTheFormsOfAnAnswer(t *testing.T) {
 	for path, methods := range d.Paths {
 		for _, operation := range methods {
 			for status, response := range operation.Responses {
-				if !strings.HasPrefix(string(response.Content), `{"application/json":`) {
+				if !strings.HasPrefix(string(response.Content), `{"application/json":`) && !strings.HasPrefix(path, "/v1/") {
 					t.Errorf("%s %s: %.60s", path, status, response.Content)
 				}
 			}

@@ -28,16 +28,14 @@ var answers = map[operation.Right]map[int]string{
 	operation.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
 }
 
-// jsonp are the operations that can answer with a script.
-var jsonp = []operation.Right{operation.BagsForFlight, operation.History, operation.BagsForPassenger, operation.DelayedBags}
-
 // content is the forms of an answer. JSON stands first, since generators of clients take the first one.
 type content struct {
 	JSON   object `json:"application/json"`
 	Script object `json:"application/javascript,omitempty"`
 }
 
-func responses(right operation.Right) (object, error) {
+func responses(op operation.Operation) (object, error) {
+	right := op.Right
 	schemas, known := answers[right]
 	if !known {
 		return nil, fmt.Errorf("describe answers: no right %q", right)
@@ -53,7 +51,7 @@ func responses(right operation.Right) (object, error) {
 			return nil, err
 		}
 		forms := content{JSON: object{"schema": schema(schemas[status], given), "examples": shown}}
-		if slices.Contains(jsonp, right) {
+		if op.JSONP {
 			forms.Script = object{"schema": object{"type": "string"}}
 		}
 		all[strconv.Itoa(status)] = object{"description": describe(status, given), "headers": headers(right, status), "content": forms}

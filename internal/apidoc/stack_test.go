@@ -110,6 +110,13 @@ func (x *switchable) OfFlight(ctx context.Context, airport string, arriving bool
 	return x.Reader.OfFlight(ctx, airport, arriving, f)
 }
 
+func (x *switchable) TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return x.Reader.TracePlates(ctx, plates)
+}
+
 func newStack(t testing.TB) *stack {
 	t.Helper()
 	library := airport.New()
@@ -145,6 +152,9 @@ func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if key != "" {
 		r.Header.Set("api_key", key)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
 	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)

@@ -13,6 +13,7 @@ type Allowance struct {
 	Limited    bool // the key has a limit, and the members below count
 	Limit      int  // requests at once
 	Remaining  int  // requests that would pass now, after this one
+	Window     int  // whole seconds in which Limit requests are granted anew
 	Reset      int  // whole seconds until Remaining is Limit again
 	RetryAfter int  // whole seconds until the next request passes; 0 where this one did
 }
@@ -51,6 +52,7 @@ func (b *bucket) take(now time.Time, rate, burst float64) Allowance {
 		a.RetryAfter = int(math.Ceil((1 - b.tokens) / rate))
 	}
 	a.Remaining = int(b.tokens)
+	a.Window = int(math.Ceil(burst / rate))
 	a.Reset = int(math.Ceil((burst - b.tokens) / rate))
 	return a
 }

@@ -24,14 +24,14 @@ func TestARateLetsABurstPassAndThenSoManyASecond(t *testing.T) {
 		after time.Duration
 		want  apikey.Allowance
 	}{
-		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Remaining: 2, Reset: 1}},
-		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Remaining: 1, Reset: 1}},
-		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Remaining: 0, Reset: 2}},
-		{0, apikey.Allowance{Limited: true, Limit: 3, Remaining: 0, Reset: 2, RetryAfter: 1}},
-		{499 * time.Millisecond, apikey.Allowance{Limited: true, Limit: 3, Remaining: 0, Reset: 2, RetryAfter: 1}},
-		{500 * time.Millisecond, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Remaining: 0, Reset: 2}},
-		{0, apikey.Allowance{Limited: true, Limit: 3, Remaining: 0, Reset: 2, RetryAfter: 1}}, // a clock that goes back grants nothing
-		{time.Hour, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Remaining: 2, Reset: 1}},
+		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Window: 2, Remaining: 2, Reset: 1}},
+		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Window: 2, Remaining: 1, Reset: 1}},
+		{0, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Window: 2, Remaining: 0, Reset: 2}},
+		{0, apikey.Allowance{Limited: true, Limit: 3, Window: 2, Remaining: 0, Reset: 2, RetryAfter: 1}},
+		{499 * time.Millisecond, apikey.Allowance{Limited: true, Limit: 3, Window: 2, Remaining: 0, Reset: 2, RetryAfter: 1}},
+		{500 * time.Millisecond, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Window: 2, Remaining: 0, Reset: 2}},
+		{0, apikey.Allowance{Limited: true, Limit: 3, Window: 2, Remaining: 0, Reset: 2, RetryAfter: 1}}, // a clock that goes back grants nothing
+		{time.Hour, apikey.Allowance{Allowed: true, Limited: true, Limit: 3, Window: 2, Remaining: 2, Reset: 1}},
 	} {
 		if got := k.Take(now.Add(c.after)); got != c.want {
 			t.Errorf("request %d: %+v, want %+v", i+1, got, c.want)
@@ -43,7 +43,7 @@ func TestASlowRateTellsHowLongToWait(t *testing.T) {
 	w := watch(t, "keys:\n"+entry("app", "secret", ", rate: 0.1"))
 	k, _ := w.Lookup("secret", now)
 	k.Take(now)
-	if got := k.Take(now.Add(2500 * time.Millisecond)); got != (apikey.Allowance{Limited: true, Limit: 1, Reset: 8, RetryAfter: 8}) {
+	if got := k.Take(now.Add(2500 * time.Millisecond)); got != (apikey.Allowance{Limited: true, Limit: 1, Window: 10, Reset: 8, RetryAfter: 8}) {
 		t.Errorf("%+v", got)
 	}
 }

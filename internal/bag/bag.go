@@ -79,6 +79,7 @@ type Leg struct {
 	Status   Status   // NoStatus for a leg that is known from an inbound element only
 	Seat     string   // from the latest BSM at From, for this flight, that holds one
 	Arrived  bool     // an ARRIVED event names the flight
+	Departed bool     // it is Delayed because its flight has departed, not by an event
 	SetBy    *Message // whose event set Status; nil if none did
 }
 
@@ -168,7 +169,7 @@ func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
 		l := &legs[i]
 		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(but, l.Flight) &&
 			(l.SetBy == nil || l.SetBy.compare(reflight) < 0) {
-			l.Status, l.SetBy = Delayed, reflight
+			l.Status, l.SetBy, l.Departed = Delayed, reflight, false
 		}
 	}
 }
@@ -211,6 +212,6 @@ func (b *Bag) Depart(departed func(f Flight, from string) bool) {
 		if shared {
 			b.Legs, shared = slices.Clone(b.Legs), false
 		}
-		b.Legs[i].Status = Delayed
+		b.Legs[i].Status, b.Legs[i].Departed = Delayed, true
 	}
 }

@@ -75,6 +75,12 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	dst = append(dst, `","utc_date_time":"`...)
 	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
+	return append(AppendEventDetails(dst, e, places, shown), '}')
+}
+
+// AppendEventDetails appends the members of an event after its airport, code and times, each led by a comma.
+func AppendEventDetails(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
+	m := e.Message
 	if m.Compartment != m.Airport {
 		dst = appendMember(dst, "aircraft_compartment", m.Compartment)
 	}
@@ -103,8 +109,7 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 		dst = appendMember(dst, "longitude", longitude)
 		dst = appendMember(dst, "latitude", latitude)
 	}
-	dst = appendAirlineData(dst, m.AirlineData)
-	return append(dst, '}')
+	return appendAirlineData(dst, m.AirlineData)
 }
 
 func appendFlightInfo(dst []byte, m *bag.Message) []byte {

@@ -92,7 +92,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
-		AnswerBytes: s.conf.HTTP.AnswerBytes,
+		AnswerBytes: s.conf.HTTP.AnswerBytes, Origins: s.conf.HTTP.Origins,
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
 	for _, op := range operations {

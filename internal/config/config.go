@@ -33,6 +33,7 @@ type HTTP struct {
 	Drain   time.Duration // how long it then waits for requests under way
 
 	AnswerBytes    int64          // memory of all large answers together
+	Origins        []string       // whose pages may call /v1 from a browser
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
 }
 

@@ -80,7 +80,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	env := []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
-		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
@@ -92,6 +92,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	want := config.Config{
 		HTTP: config.HTTP{
 			Addr: "0.0.0.0:80", TLSCert: "c.pem", TLSKey: "k.pem", Linger: 5 * time.Second, Drain: time.Minute, AnswerBytes: 1 << 30,
+			Origins: []string{"https://ops.example", "http://127.0.0.1:3000"},
 			TrustedProxies: []netip.Prefix{
 				netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
 			},
@@ -212,7 +213,7 @@ func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	file := write(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
 	got := faults(t,
-		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy"},
+		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--http-cors-origins=https://ops.example/"},
 		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
 		config.KeysOrLoopback)
 	want := []string{
@@ -220,6 +221,7 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		file + ` line 2: http_adr: unknown member; did you mean http_addr?`,
 		file + ` line 3: log_level: not a plain value`,
 		`BAGTRAIL_HTTP_ANSWER_BYTES "1MB" is no size such as 512KiB, 64MiB or 1GiB (flag --http-answer-bytes)`,
+		`BAGTRAIL_HTTP_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is no origin such as https://ops.example (flag --http-cors-origins)`,
 		`BAGTRAIL_TRUSTED_PROXIES "10.0.0.1,proxy" holds "proxy", which is neither an address nor a network such as 10.0.0.0/8 (flag --trusted-proxies)`,
 		`BAGTRAIL_OPS_ADDR is empty (flag --ops-addr)`,
 		`BAGTRAIL_KAFKA_TLS "perhaps" is neither true nor false (flag --kafka-tls)`,

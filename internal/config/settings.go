@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ func (c *Config) settings() []setting {
 		{name: "http-linger", init: "0s", value: duration(&c.HTTP.Linger), usage: "how long a stopping process still takes requests, so that load balancers notice"},
 		{name: "http-drain", init: "20s", value: duration(&c.HTTP.Drain), usage: "how long a stopping process waits for requests under way"},
 		{name: "http-answer-bytes", init: "64MiB", value: size(&c.HTTP.AnswerBytes), usage: "memory of all large answers together, and as much again for making them"},
+		{name: "http-cors-origins", value: origins(&c.HTTP.Origins), empty: true, usage: "comma-separated `list` of origins, such as https://ops.example, whose pages may call /v1"},
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller"},
 		{name: "ops-addr", init: "127.0.0.1:8081", value: text(&c.Ops.Addr), usage: "`address` on which /livez, /readyz, /metrics and /debug/pprof are served"},
 		{name: "data-dir", init: "./bagtrail-data", value: text(&c.DataDir), usage: "`directory` in which the in-process servers keep their data"},
@@ -138,6 +140,20 @@ func networks(dst *[]netip.Prefix) value {
 				return fmt.Errorf("holds %q, which is neither an address nor a network such as 10.0.0.0/8", item)
 			}
 			*dst = append(*dst, network)
+		}
+		return nil
+	}}
+}
+
+func origins(dst *[]string) value {
+	return value{"string", func(s string) error {
+		*dst = nil
+		for item := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+			u, err := url.Parse(item)
+			if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || item != u.Scheme+"://"+u.Host {
+				return fmt.Errorf("holds %q, which is no origin such as https://ops.example", item)
+			}
+			*dst = append(*dst, item)
 		}
 		return nil
 	}}

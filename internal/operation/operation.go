@@ -12,13 +12,15 @@ import (
 // Right is a name that the member operations of a key may hold.
 type Right string
 
-// The rights. Each of the five operations has its own.
+// The rights. Each of the five operations has its own; those of /v1 are grouped by what they are about.
 const (
 	ProcessBIM       Right = "processbim"
 	BagsForFlight    Right = "bagsforflight"
 	History          Right = "history"
 	BagsForPassenger Right = "bagsforpassenger"
 	DelayedBags      Right = "delayedbags"
+	Bags             Right = "bags"
+	Flights          Right = "flights"
 )
 
 // Operation is one operation.
@@ -29,7 +31,11 @@ type Operation struct {
 	Template string // path with placeholders: /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}
 	JSONP    bool   // the query parameter callback turns the answer into a script
 	Body     bool   // the request has a body
+	V1       bool   // it keeps the rules of /v1: exact paths, problem details, ETag, nothing unknown in a request
+	Media    string // content types that the body may have, split by blanks; of /v1 only
 }
+
+const jsonMedia = "application/json"
 
 // list holds every operation, in the order of the documents.
 var list = []Operation{
@@ -51,6 +57,11 @@ var list = []Operation{
 		ID: "delayedbags", Right: DelayedBags, Method: http.MethodPost, JSONP: true, Body: true,
 		Template: "/baggage/delayedbags/v1.0/",
 	},
+
+	{ID: "listBagsOfPlate", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags/{plate}"},
+	{ID: "findBags", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags"},
+	{ID: "searchBags", Right: Bags, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/bags/search"},
+	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
 }
 
 // All returns every operation.

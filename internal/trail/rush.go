@@ -145,48 +145,69 @@ func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 // joinRushTags fills in, of each bag, the last rush bag of the chain that re-flights it, each plate once.
 func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
 	for _, b := range s.founded(bags) {
-		visited := map[bag.Plate]bool{b.Plate: true}
-		for at := b; at != nil; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rush, err := s.rushBagsOf(ctx, at)
-			if err != nil {
-				return err
-			}
-			at = nil
-			for _, c := range rush {
-				if !visited[c.Plate] && (at == nil || c.ReflightedAfter(at)) {
-					at = c
-				}
-			}
-			if at != nil {
-				visited[at.Plate] = true
-				b.RushTag = at
-			}
+		chain, err := s.rushChain(ctx, b)
+		if err != nil {
+			return err
+		}
+		if len(chain) > 0 {
+			b.RushTag = chain[len(chain)-1]
 		}
 	}
 	return nil
 }
 
+// rushChain returns the chain of rush bags that re-flights a bag, each plate once. Of several rush bags of one bag it goes on with
+// the one that was re-flighted last.
+func (s *session) rushChain(ctx context.Context, b *bag.Bag) (chain []*bag.Bag, err error) {
+	visited := map[bag.Plate]bool{b.Plate: true}
+	for at := b; at != nil; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rush, err := s.rushBagsOf(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		at = nil
+		for _, c := range rush {
+			if !visited[c.Plate] && (at == nil || c.ReflightedAfter(at)) {
+				at = c
+			}
+		}
+		if at != nil {
+			visited[at.Plate] = true
+			chain = append(chain, at)
+		}
+	}
+	return chain, nil
+}
+
 // leaveBehind makes Delayed the legs of those bags that a rush bag re-flights (rules §3, loading status).
 func (s *session) leaveBehind(ctx context.Context, bags []*bag.Bag) error {
 	for _, b := range bags {
-		rush, err := s.rushBagsOf(ctx, b)
+		first, err := s.firstRushBag(ctx, b)
 		if err != nil {
 			return err
 		}
-		var first *bag.Message
-		for _, c := range rush {
-			if m := c.FirstReflight(); first == nil || m.Before(first) {
-				first = m
-			}
-		}
 		if first != nil {
-			b.LeaveBehind(first)
+			b.LeaveBehind(first.FirstReflight())
 		}
 	}
 	return nil
+}
+
+// firstRushBag returns the rush bag that was the first to re-flight b, or nil.
+func (s *session) firstRushBag(ctx context.Context, b *bag.Bag) (first *bag.Bag, err error) {
+	rush, err := s.rushBagsOf(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range rush {
+		if first == nil || c.FirstReflight().Before(first.FirstReflight()) {
+			first = c
+		}
+	}
+	return first, nil
 }
 
 // rushBagsOf returns the rush bags whose original is b.

@@ -49,7 +49,12 @@ func write(w http.ResponseWriter, r *http.Request, a Answer, callback string) {
 		h["Content-Type"] = scriptType
 		a = asScript(a, callback)
 	}
-	h["Content-Length"] = []string{strconv.Itoa(a.length())}
+	writeParts(w, r, a)
+}
+
+// writeParts writes the status and the bytes of an answer.
+func writeParts(w http.ResponseWriter, r *http.Request, a Answer) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(a.length())}
 	w.WriteHeader(a.Status)
 	for _, part := range a.parts {
 		if _, err := w.Write(part); err != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	maxBody   = 1 << 20 // bytes
+	maxBody   = 1 << 20 // bytes, unless the operation says otherwise
 	firstBody = 1 << 10 // bytes to make room for at first, whatever the caller announces
 )
 
 // readBody reads the body of the request, growing its memory as bytes come in, so that a caller who only announces much takes
-// none. A body that was cut off, or is longer than maxBody, is nil.
+// none. A body that was cut off, or is longer than the operation takes, is nil.
 func (c *Call) readBody() {
-	r, buf := c.Request, c.body[:0]
-	if c.TooLarge = r.ContentLength > maxBody; c.TooLarge {
+	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
+	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
 		return
 	}
 	if cap(buf) == 0 {
@@ -29,7 +29,7 @@ func (c *Call) readBody() {
 		buf = buf[:len(buf)+n]
 		c.received = len(buf)
 		switch {
-		case len(buf) > maxBody:
+		case len(buf) > most:
 			c.TooLarge = true
 			return
 		case err == io.EOF:

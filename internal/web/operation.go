@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -15,8 +16,9 @@ import (
 type Operation struct {
 	operation.Operation // a body is read before Serve is called
 
-	Refusals Refusals
+	Refusals Refusals      // of the five operations
 	Limit    time.Duration // how long Serve may take; its context ends then. 0: it bounds itself
+	MaxBody  int           // bytes; 0 is 1 MiB
 
 	// Serve does the operation. It is called for a caller whose key is known; it checks, in this order, parameters (Call.Faults),
 	// authorisation, data.
@@ -27,6 +29,8 @@ type Operation struct {
 type Refusals struct {
 	KeyMissing, KeyUnknown, NoCustomer, NotAuthorised, Unavailable fault.ID
 }
+
+func (o *Operation) bodyLimit() int { return cmp.Or(o.MaxBody, maxBody) }
 
 // Keys finds out who calls; *apikey.Store does.
 type Keys interface {
@@ -42,7 +46,7 @@ type Call struct {
 	Values    []string // of the placeholders, in order; "" where missing or blank
 	Query     Query
 	Body      []byte // nil where it was cut off, or was too large
-	TooLarge  bool   // the body was longer than 1 MiB
+	TooLarge  bool   // the body was longer than the operation takes
 	Buffer    []byte // empty; the answer may be appended to it, so that its memory is used again
 
 	operation   *Operation
@@ -81,7 +85,8 @@ type Answer struct {
 	RetryAfter bool   // the caller should try again in a second
 	Cause      error  // why the service could not do what was asked; for the log
 
-	parts [][]byte // that stand before Body
+	parts   [][]byte // that stand before Body
+	problem bool     // Body is problem details
 }
 
 // Faults returns all parameter faults of the call: those given, and that of the callback.
@@ -103,11 +108,16 @@ func (c *Call) Refuse(ids ...fault.ID) Answer {
 }
 
 // NotAuthorised answers that the key may not do this.
-func (c *Call) NotAuthorised() Answer { return c.Refuse(c.operation.Refusals.NotAuthorised) }
+func (c *Call) NotAuthorised() Answer {
+	return c.refuse(c.operation.Refusals.NotAuthorised, fault.ForbiddenV1)
+}
+
+// MayUse reports whether the key has the right that the operation asks for.
+func (c *Call) MayUse() bool { return c.Key.MayUse(c.operation.Right) }
 
 // Unavailable answers that it is not known whether the request took effect.
 func (c *Call) Unavailable(cause error) Answer {
-	a := c.Refuse(c.operation.Refusals.Unavailable)
+	a := c.refuse(c.operation.Refusals.Unavailable, fault.UnavailableV1)
 	a.RetryAfter, a.Cause = true, cause
 	return a
 }

@@ -34,6 +34,9 @@ type Settings struct {
 	Clock   func() time.Time                                                      // for keys, rates and durations
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
 
+	// Origins are those whose pages may call /v1 from a browser: https://ops.example.
+	Origins []string
+
 	// AnswerBytes bounds the memory of all answers over 64 KiB that are under way, and as much again that they are made of. 0: it is
 	// not bounded.
 	AnswerBytes int64
@@ -56,6 +59,15 @@ type Site struct {
 type route struct {
 	Operation
 	skeleton skeleton
+	pattern  pattern // of /v1, which has no skeleton
+}
+
+// match appends the values of the placeholders of a path to dst. It is not ok if the path is of another operation.
+func (r *route) match(segments, dst []string) (values []string, ok bool) {
+	if r.V1 {
+		return r.pattern.match(segments, dst)
+	}
+	return r.skeleton.match(segments, dst)
 }
 
 // processBIM is the path under which what is no operation is 402, not 404 (interface 7.1).
@@ -75,9 +87,15 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 		panic(err) // no proxies are given, so none can be wrong
 	}
 	for _, op := range operations {
-		here := &route{Operation: op, skeleton: parseTemplate(op.Template)}
+		here := &route{Operation: op}
 		s.operations = append(s.operations, here)
 		answer := func(c *gin.Context) { s.serve(c.Writer, c.Request, here) }
+		if op.V1 {
+			here.pattern = newPattern(op.Template)
+			s.engine.Handle(op.Method, here.pattern.route(), answer)
+			continue
+		}
+		here.skeleton = parseTemplate(op.Template)
 		s.engine.Handle(op.Method, here.skeleton.base(), answer)
 		s.engine.Handle(op.Method, here.skeleton.base()+"/*rest", answer)
 	}
@@ -135,7 +153,11 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		}
 	}
 	s.noteLength(c, answer)
-	write(w, c.Request, answer, callback)
+	if c.v1() {
+		writeV1(w, c.Request, &answer)
+	} else {
+		write(w, c.Request, answer, callback)
+	}
 	return answer
 }
 
@@ -146,7 +168,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 			if defect == http.ErrAbortHandler { //nolint:errorlint // the sentinel of net/http, compared as it does
 				panic(defect)
 			}
-			a = c.Refuse(fault.Internal)
+			a = c.refuse(fault.Internal, fault.InternalV1)
 			a.Cause = panicOf(defect)
 			callback = c.callback
 		}
@@ -155,7 +177,10 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	segments := split(c.Request.URL, buffer[:0])
 	ok := false
 	if here != nil {
-		c.Values, ok = here.skeleton.match(segments, c.Values)
+		c.Values, ok = here.match(segments, c.Values)
+	}
+	if isV1(c.Request.URL.Path) {
+		s.share(w.Header(), c.Request)
 	}
 	if !ok {
 		return s.unrouted(w, c, segments), ""
@@ -174,6 +199,11 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	}
 	if here.Body {
 		c.readBody()
+		if here.V1 {
+			if refusal, refused := c.unreadable(); refused {
+				return refusal, ""
+			}
+		}
 	}
 	ctx := c.Request.Context()
 	if here.Limit > 0 {
@@ -204,8 +234,12 @@ func (p panicked) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
 // unrouted answers a path that is no operation's, or a method that is not the operation's.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
+	if isV1(c.Request.URL.Path) {
+		w.Header().Del("Allow") // the router's, which does not know the whole path
+		return s.unroutedV1(w.Header(), c, segments)
+	}
 	for _, op := range s.operations {
-		if _, ok := op.skeleton.match(segments, nil); ok {
+		if _, ok := op.match(segments, nil); ok {
 			w.Header().Set("Allow", op.Method)
 			return c.Refuse(fault.WrongMethod)
 		}

@@ -49,6 +49,7 @@ var rings = []struct {
 	{"internal/trail", meaning},
 	{"internal/announce", meaning},
 	{"internal/apikey", meaning},
+	{"internal/bagdoc", meaning},
 	{"internal/bagjson", meaning},
 	{"internal/fault", meaning},
 	{"internal/flightref", meaning},

@@ -1,0 +1,61 @@
+package apidoc
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"bagtrail/internal/fault"
+	"bagtrail/internal/web"
+)
+
+// problemPage is the page of a problem, or of all of them.
+//
+//go:embed problem.html
+var problemPage string
+
+var problemTemplate = template.Must(template.New("problem").Parse(problemPage))
+
+// problemPages returns the pages of the problems by their paths, made from the register.
+func problemPages() (map[string][]byte, error) {
+	type view struct {
+		Title    string
+		Problems []fault.Problem
+		Causes   []fault.Cause
+		One      bool
+	}
+	pages := map[string][]byte{}
+	add := func(path string, v view) error {
+		var text strings.Builder
+		err := problemTemplate.Execute(&text, v)
+		pages[path] = []byte(text.String())
+		return err
+	}
+	if err := add(web.ProblemPages, view{Title: "Problems of /v1", Problems: fault.Problems()}); err != nil {
+		return nil, err
+	}
+	for _, p := range fault.Problems() {
+		v := view{Title: p.Title, Problems: []fault.Problem{p}, One: true}
+		if p.Name == fault.InvalidRequest.Problem().Name {
+			v.Causes = fault.Causes()
+		}
+		if err := add(web.ProblemPages+p.Name, v); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// withProblems serves the pages of the problems, and what else is below /docs/ by another handler.
+func withProblems(pages map[string][]byte, other http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, there := pages[r.URL.Path]
+		if !there {
+			other.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Security-Policy", homePolicy)
+		write(w, "text/html", text)
+	})
+}

@@ -1,0 +1,158 @@
+package apidoc
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
+	"bagtrail/internal/web"
+)
+
+// skeletonV1 is the part of /v1, without answers.
+//
+//go:embed v1.json
+var skeletonV1 []byte
+
+// answersV1 names the schema of what an operation of /v1 answers.
+var answersV1 = map[string]string{
+	"listBagsOfPlate": "Bags",
+	"findBags":        "BagPage",
+	"searchBags":      "BagPage",
+	"getAirport":      "Airport",
+}
+
+// partV1 is what skeletonV1 holds.
+type partV1 struct {
+	Tags            []object                     `json:"tags"`
+	Paths           map[string]map[string]object `json:"paths"`
+	SecuritySchemes object                       `json:"securitySchemes"`
+	Parameters      object                       `json:"parameters"`
+	Headers         object                       `json:"headers"`
+	Schemas         object                       `json:"schemas"`
+}
+
+// addV1 adds the part of /v1 to the document.
+func (d *openAPI) addV1() error {
+	var part partV1
+	if err := unmarshal(skeletonV1, &part); err != nil {
+		return fmt.Errorf("read the part of /v1: %w", err)
+	}
+	d.Tags = append(d.Tags, part.Tags...)
+	maps.Copy(d.Paths, part.Paths)
+	for name, added := range map[string]object{
+		"securitySchemes": part.SecuritySchemes, "parameters": part.Parameters, "headers": part.Headers, "schemas": part.Schemas,
+	} {
+		known, _ := d.Components[name].(object)
+		if known == nil {
+			return fmt.Errorf("the OpenAPI skeleton has no %s", name)
+		}
+		maps.Copy(known, added)
+	}
+	return d.shareEvent()
+}
+
+// shareEvent gives the event of /v1 the members of the event of a history, but for those that have another form.
+func (d *openAPI) shareEvent() error {
+	var shared struct {
+		Schemas struct {
+			Event, BagEvent struct {
+				Properties object `json:"properties"`
+			}
+		} `json:"schemas"`
+	}
+	text, err := json.Marshal(d.Components)
+	if err == nil {
+		err = json.Unmarshal(text, &shared)
+	}
+	if err != nil {
+		return fmt.Errorf("read the events of the OpenAPI document: %w", err)
+	}
+	members := shared.Schemas.Event.Properties
+	for _, other := range []string{"event_code", "event_desc", "local_date_time", "utc_date_time"} {
+		delete(members, other)
+	}
+	maps.Copy(members, shared.Schemas.BagEvent.Properties)
+	d.Components["schemas"].(object)["BagEvent"].(object)["properties"] = members
+	return nil
+}
+
+// responsesV1 describes the answers of an operation of /v1.
+func responsesV1(op operation.Operation) (object, error) {
+	schema, known := answersV1[op.ID]
+	if !known {
+		return nil, fmt.Errorf("describe answers: no operation %q", op.ID)
+	}
+	example, err := examples.ReadFile("examples/" + op.ID + ".json")
+	if err != nil || !json.Valid(example) {
+		return nil, fmt.Errorf("no example of %s", op.ID)
+	}
+	headers := object{
+		"X-Request-Id": reference("headers", "RequestId"), "RateLimit": reference("headers", "RateLimit"),
+		"RateLimit-Policy": reference("headers", "RateLimitPolicy"),
+	}
+	success := maps.Clone(headers)
+	all := object{"200": object{
+		"description": "Done.", "headers": success,
+		"content": content{JSON: object{
+			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
+		}},
+	}}
+	if op.Method == http.MethodGet {
+		success["ETag"] = reference("headers", "ETag")
+		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
+	}
+	for _, id := range problemsOf(op) {
+		status := strconv.Itoa(id.Problem().Status)
+		answer, there := all[status].(object)
+		if !there {
+			given := maps.Clone(headers)
+			if s := id.Problem().Status; s == http.StatusServiceUnavailable || s == http.StatusTooManyRequests {
+				given["Retry-After"] = reference("headers", "RetryAfter")
+			}
+			answer = object{"description": "", "headers": given, "content": object{"application/problem+json": object{
+				"schema": reference("schemas", "Problem"), "examples": object{},
+			}}}
+			all[status] = answer
+		}
+		p := id.Problem()
+		answer["description"] = answer["description"].(string) + "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
+		answer["content"].(object)["application/problem+json"].(object)["examples"].(object)[p.Name] = object{"value": exampleOf(p)}
+	}
+	return all, nil
+}
+
+// problemsOf returns the problems that an operation of /v1 can answer with.
+func problemsOf(op operation.Operation) []fault.ProblemID {
+	all := []fault.ProblemID{
+		fault.InvalidRequest, fault.KeyMissingV1, fault.KeyUnknownV1, fault.ForbiddenV1, fault.RateLimitV1, fault.InternalV1, fault.UnavailableV1,
+	}
+	if op.Body {
+		all = append(all, fault.TooLargeV1, fault.WrongMediaType)
+	}
+	if slices.Contains(mayBeMissing, op.ID) {
+		all = append(all, fault.NotFoundV1)
+	}
+	return all
+}
+
+// mayBeMissing are the operations that answer 404 for what they do not know.
+var mayBeMissing = []string{"getAirport"}
+
+// exampleOf returns problem details with a problem.
+func exampleOf(p *fault.Problem) object {
+	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "request_id": "2j4g6a8t0z"}
+	if p.Code != fault.None {
+		example["code"] = p.Code.Entry().Code
+	}
+	if p.Name == fault.InvalidRequest.Problem().Name {
+		example["detail"] = "1 fault"
+		example["errors"] = []object{{"parameter": "dat", "code": fault.Unknown.Name, "detail": fault.Unknown.Detail, "got": exampleDate}}
+	}
+	return example
+}

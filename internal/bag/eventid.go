@@ -1,0 +1,35 @@
+package bag
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	"bagtrail/parser"
+)
+
+// EventID returns the id of the event that a message makes of a plate (rules §3): a function of plate, group, text, and the
+// moment at which the message was read or, if it does not say, received, with its position in the log. The code is no part of
+// it, since that may depend on other messages.
+func EventID(plate Plate, m *Message) string {
+	moment, position := m.Received, m.Position
+	if m.IsTimed() {
+		moment, position = m.Read, Position{}
+	}
+	var memory [512]byte
+	text := append(memory[:0], plate...)
+	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
+	if position.Known {
+		text = binary.BigEndian.AppendUint32(text, uint32(position.Partition))
+		text = binary.BigEndian.AppendUint64(text, uint64(position.Offset))
+	}
+	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
+	sum := sha256.Sum256(m.Text.Append(text))
+	var id [32]byte
+	hex.Encode(id[:], sum[:16])
+	return string(id[:])
+}
+
+// IsTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no predecessor, and its copies are
+// those with the same read time.
+func (m *Message) IsTimed() bool { return m.Kind == parser.BPM && !m.Read.IsZero() }

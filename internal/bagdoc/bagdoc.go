@@ -1,0 +1,341 @@
+// Package bagdoc writes a bag as the JSON document of /v1, wherever one is told: in queries, and in whatever tells of changes.
+//
+// It appends what the asker sees and nothing else: a Writer is made for one asker, and takes whole bags. Absent members are left
+// out. Of equal bags and equal reference data it makes equal bytes.
+package bagdoc
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+	"bagtrail/parser"
+)
+
+// Fields says how much of a bag is written.
+type Fields uint8
+
+// The fields.
+const (
+	List   Fields = iota // of its events the last one
+	Events               // all its events
+	Raw                  // and the messages as they were sent
+)
+
+// References is the flight reference; *flightref.Store is one.
+type References interface {
+	// Lookup returns what is known of a leg; an airport may be "".
+	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
+}
+
+// Writer writes bags for one asker.
+type Writer struct {
+	Viewer     *bag.Viewer // nil for one who sees everything
+	Places     bagjson.Places
+	References References
+	Fields     Fields
+	ShowsRaw   func(*bag.Message) bool // whether the asker may read a text; for Raw
+}
+
+// subject is a bag as the asker sees it.
+type subject struct {
+	trail.Traced
+	seen *bag.Bag
+}
+
+// Append appends a bag. It is not ok, and nothing is appended, if the asker sees nothing of it.
+func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
+	seen := w.Viewer.View(t.Bag)
+	if seen == nil {
+		return dst, false
+	}
+	s := subject{t, seen}
+	dst = append(dst, `{"plate":`...)
+	dst = strictjson.AppendString(dst, string(seen.Plate))
+	dst = appendBool(dst, "unknown", seen.Unknown)
+	dst = appendBool(dst, "rush", seen.Rush)
+	dst = appendBool(dst, "cancelled", seen.Cancelled)
+	dst = appendPassenger(dst, seen)
+	dst = appendChecked(dst, seen)
+	dst = append(dst, `,"legs":[`...)
+	for i := range seen.Legs {
+		dst = appendComma(dst, i)
+		dst = w.appendLeg(dst, s, &seen.Legs[i])
+	}
+	dst = append(dst, `],"events":[`...)
+	first := 0
+	if w.Fields == List {
+		first = len(seen.Events) - 1
+	}
+	for i := first; i < len(seen.Events); i++ {
+		dst = appendComma(dst, i-first)
+		dst = w.appendEvent(dst, s, &seen.Events[i])
+	}
+	dst = append(dst, ']')
+	originals := w.originals(s)
+	dst = appendPlates(dst, "originals", originals)
+	dst = appendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
+	chain := t.Chain
+	if len(originals) > 0 && len(chain) > 0 && chain[0] == seen.Plate {
+		chain = append([]bag.Plate{originals[0]}, chain...) // of which the plate alone is known
+	}
+	if len(chain) > 1 {
+		dst = appendPlates(dst, "chain", chain)
+	}
+	return append(appendTime(dst, "changed", Changed(seen)), '}'), true
+}
+
+// Changed returns when the newest message or report was received that makes an event of the bag.
+func Changed(b *bag.Bag) (newest time.Time) {
+	for i := range b.Events {
+		if at := b.Events[i].Message.Received; at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+func appendPassenger(dst []byte, b *bag.Bag) []byte {
+	status, frequentFlyer := latest(b)
+	return appendObject(dst, "passenger", func(dst []byte) []byte {
+		dst = appendMember(dst, "last_name", b.Surname)
+		dst = appendMember(dst, "first_name", b.GivenName)
+		dst = appendMember(dst, "pnr", b.PNR)
+		dst = appendMember(dst, "status", status)
+		return appendMember(dst, "frequent_flyer", frequentFlyer)
+	})
+}
+
+// latest returns passenger status and frequent traveller: each from the latest BSM that holds it, else from the latest BPM.
+func latest(b *bag.Bag) (status, frequentFlyer string) {
+	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
+		for i := range slices.Backward(b.Events) {
+			if e := &b.Events[i]; e.Message.Kind == kind && !e.Positioning {
+				status = cmp.Or(status, e.Message.PassengerStatus)
+				frequentFlyer = cmp.Or(frequentFlyer, e.Message.FrequentFlyer)
+			}
+		}
+	}
+	return status, frequentFlyer
+}
+
+func appendChecked(dst []byte, b *bag.Bag) []byte {
+	return appendObject(dst, "checked", func(dst []byte) []byte {
+		dst = appendNumber(dst, "bags", b.Pieces)
+		dst = appendNumber(dst, "weight", b.Weight)
+		return appendMember(dst, "unit", b.WeightUnit)
+	})
+}
+
+func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
+	dst = append(dst, `{"airline":`...)
+	dst = strictjson.AppendString(dst, l.Carrier)
+	dst = appendMember(dst, "flight", l.Number)
+	dst = appendMember(dst, "date", l.Day.String())
+	dst = appendMember(dst, "from", l.From)
+	dst = appendMember(dst, "to", l.To)
+	dst = appendBool(dst, "living", l.Living)
+	dst = appendMember(dst, "seat", l.Seat)
+	reference, known := w.References.Lookup(l.Flight, l.From, l.To)
+	if l.Status != bag.NoStatus {
+		dst = appendMember(dst, "status", l.Status.String())
+		dst = w.appendCause(dst, s, l, reference)
+	}
+	if known {
+		dst = AppendTimes(dst, "departure", reference.Departure)
+		dst = AppendTimes(dst, "arrival", reference.Arrival)
+	}
+	return append(dst, '}')
+}
+
+// appendCause appends what set the status of a leg, and when, if the asker sees that event.
+func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *flightref.Reference) []byte {
+	switch {
+	case l.Departed:
+		if reference != nil {
+			at, _ := reference.Departure.Best()
+			dst = appendTime(dst, "status_since", at)
+		}
+		return appendMember(dst, "status_event", "departed")
+	case l.SetBy == nil:
+		return dst
+	case has(s.seen, l.SetBy):
+		return appendSet(dst, s.seen.Plate, l.SetBy)
+	case s.LeftBy != nil:
+		if rush := w.Viewer.View(s.LeftBy); rush != nil && has(rush, l.SetBy) {
+			return appendSet(dst, rush.Plate, l.SetBy)
+		}
+	}
+	return dst
+}
+
+func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
+	dst = appendTime(dst, "status_since", by.Happened)
+	return appendMember(dst, "status_event", bag.EventID(plate, by))
+}
+
+// has reports whether a message makes an event of a bag.
+func has(b *bag.Bag, m *bag.Message) bool {
+	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return e.Message == m })
+}
+
+func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
+	m := e.Message
+	dst = append(dst, `{"id":`...)
+	dst = strictjson.AppendString(dst, bag.EventID(s.seen.Plate, m))
+	dst = appendMember(dst, "code", e.Code)
+	dst = appendMember(dst, "description", e.Description)
+	dst = appendMember(dst, "airport", m.Airport)
+	dst = AppendHappened(dst, m, w.Places)
+	dst = appendTime(dst, "received", m.Received)
+	dst = appendNumber(dst, "leg", legOf(s.seen, m))
+	shown := bagjson.Shown{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
+	if e.Code == bag.EventReflighted {
+		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
+	}
+	return append(bagjson.AppendEventDetails(dst, e, w.Places, shown), '}')
+}
+
+// AppendHappened appends when an event happened: in UTC, and as the clocks at its airport show it.
+func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
+	dst = appendTime(dst, "happened", m.Happened)
+	dst = append(dst, `,"local":"`...)
+	dst = m.Happened.In(places.Location(m.Airport)).AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	return append(dst, '"')
+}
+
+// legOf returns the place in Legs of the leg that a message is about, or -1: that of its .F, else of its .I. Of several legs on
+// one flight it is the one that departs from the airport of the message.
+func legOf(b *bag.Bag, m *bag.Message) int {
+	f := m.Outbound.Flight
+	if f.IsZero() {
+		f = m.Inbound.Flight
+	}
+	found := -1
+	for i := range b.Legs {
+		if l := &b.Legs[i]; l.Flight == f && !f.IsZero() && (found < 0 || l.From == m.Airport) {
+			found = i
+		}
+	}
+	return found
+}
+
+// originals returns the plates that the REFLIGHTED events show, each once.
+func (w *Writer) originals(s subject) (plates []bag.Plate) {
+	for i := range s.seen.Events {
+		e := &s.seen.Events[i]
+		if e.Code != bag.EventReflighted {
+			continue
+		}
+		if r := Reflighted(s.seen, e, w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
+			plates = append(plates, r.Plate)
+		}
+	}
+	return plates
+}
+
+// RushPlate returns the plate under which a bag, or a view of it, was re-flighted last, or "".
+func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
+	if b.RushTag == nil || !viewer.Founding(b) || !viewer.Founding(b.RushTag) {
+		return ""
+	}
+	return b.RushTag.Plate
+}
+
+// Reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. If the viewer must not be led to that
+// bag, only the plate that the message of the event itself names is shown.
+func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
+	r := b.ReflightedBy(e)
+	if r == nil || viewer == nil {
+		return r
+	}
+	if viewer.Founding(b) && r.Bag != nil && viewer.Founding(r.Bag) {
+		seen := *r
+		if !slices.ContainsFunc(viewer.View(r.Bag).Legs, func(l bag.Leg) bool { return l.Flight == r.Flight }) {
+			seen.Flight = bag.Flight{}
+		}
+		return &seen
+	}
+	if e.Message.Original == "" {
+		return nil
+	}
+	return &bag.Reflighted{Plate: e.Message.Original}
+}
+
+// AppendTimes appends the times of one end of a flight, unless none is known.
+func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
+	return appendObject(dst, name, func(dst []byte) []byte {
+		dst = appendTime(dst, "scheduled", t.Scheduled)
+		dst = appendTime(dst, "estimated", t.Estimated)
+		return appendTime(dst, "actual", t.Actual)
+	})
+}
+
+// appendObject appends a member that is an object, unless members appends nothing. It appends each member led by a comma.
+func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
+	start := len(dst)
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	body := len(dst)
+	if dst = members(dst); len(dst) == body {
+		return dst[:start]
+	}
+	dst[body] = '{'
+	return append(dst, '}')
+}
+
+func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
+	if len(plates) == 0 {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':', '[')
+	for i, p := range plates {
+		dst = appendComma(dst, i)
+		dst = strictjson.AppendString(dst, string(p))
+	}
+	return append(dst, ']')
+}
+
+func appendMember(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	return strictjson.AppendString(dst, value)
+}
+
+func appendBool(dst []byte, name string, value bool) []byte {
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	return strconv.AppendBool(dst, value)
+}
+
+// appendNumber appends a number, unless it is negative.
+func appendNumber[N int | int32](dst []byte, name string, value N) []byte {
+	if value < 0 {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	return strconv.AppendInt(dst, int64(value), 10)
+}
+
+// appendTime appends a time in UTC with milliseconds, unless it is zero.
+func appendTime(dst []byte, name string, at time.Time) []byte {
+	if at.IsZero() {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':', '"')
+	dst = at.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	return append(dst, '"')
+}
+
+func appendComma(dst []byte, i int) []byte {
+	if i > 0 {
+		return append(dst, ',')
+	}
+	return dst
+}

@@ -1,0 +1,118 @@
+package trail
+
+import (
+	"context"
+	"slices"
+
+	"bagtrail/internal/bag"
+)
+
+// Traced is a bag with all that joins it with other plates. The bag is whole: what the asker sees of it is a view of it. Chain and
+// the bag's originals lead only where the asker may be led.
+type Traced struct {
+	Bag   *bag.Bag
+	Chain []bag.Plate // the rush chain from the first original to the last rush bag; it holds the bag's own plate
+
+	// LeftBy is the rush bag whose first REFLIGHTED event set the status of legs of the bag, or nil. It is the same for every asker,
+	// as statuses are.
+	LeftBy *bag.Bag
+}
+
+// TracePlates returns the bags of plates, in the order of lists.
+func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
+	s := r.newSession()
+	if err := s.load(ctx, plates, Wanted{}); err != nil {
+		return nil, err
+	}
+	plates = slices.Compact(slices.Sorted(slices.Values(plates)))
+	return s.trace(ctx, s.ofPlates(plates))
+}
+
+// TracePassenger returns the bags that OfPassenger returns.
+func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]Traced, error) {
+	s := r.newSession()
+	all, err := s.ofPNR(ctx, pnr)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(slices.Clone(all.bags), func(b *bag.Bag) bool { return !departsOn(b, day) })
+	return s.trace(ctx, found)
+}
+
+// trace joins bags that are loaded with other plates: first their statuses, which are the same for everybody, then what leads the
+// asker to others.
+func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
+	var plates []bag.Plate
+	for _, b := range bags {
+		plates = append(plates, b.Plate)
+	}
+	if err := s.loadRush(ctx, plates); err != nil {
+		return nil, err
+	}
+	traced := make([]Traced, len(bags))
+	for i, b := range bags {
+		left, err := s.firstRushBag(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		if left != nil {
+			b.LeaveBehind(left.FirstReflight())
+		}
+		traced[i] = Traced{Bag: b, LeftBy: left}
+	}
+	s.lookAs(bag.NewViewer(ctx, s.reader.sight))
+	for i, b := range bags {
+		chain, err := s.chain(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		traced[i].Chain = chain
+	}
+	return traced, s.viewer.Err()
+}
+
+// lookAs changes who asks. What leads from bag to bag is found anew.
+func (s *session) lookAs(viewer *bag.Viewer) {
+	s.viewer = viewer
+	if viewer != nil {
+		fresh := session{}
+		s.days, s.passengers, s.reflights, s.joined, s.plates = fresh.days, fresh.passengers, fresh.reflights, fresh.joined, fresh.plates
+	}
+}
+
+// chain joins a bag with its originals and its rush bags, and returns the plates of the chain through it.
+func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
+	var chain []bag.Plate
+	visited := make(map[bag.Plate]bool)
+	for at := b; at != nil && !visited[at.Plate]; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		visited[at.Plate] = true
+		chain = append(chain, at.Plate)
+		if len(at.Reflighted) == 0 {
+			if err := s.joinOriginals(ctx, at); err != nil {
+				return nil, err
+			}
+		}
+		var before *bag.Bag
+		for _, r := range at.Reflighted {
+			if before = r.Bag; before != nil {
+				break
+			}
+		}
+		at = before
+	}
+	slices.Reverse(chain)
+	if !s.viewer.Founding(b) {
+		return chain, nil
+	}
+	rush, err := s.rushChain(ctx, b)
+	for _, c := range rush {
+		b.RushTag = c
+		if !visited[c.Plate] {
+			chain = append(chain, c.Plate)
+		}
+	}
+	return chain, err
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
+)
+
+// RequestError is one fault of a request to /v1: of a parameter, or of a member of the body.
+type RequestError struct {
+	Parameter string // name of the parameter; "" for a fault of the body
+	Pointer   string // JSON pointer into the body, where Parameter is ""
+	Cause     fault.Cause
+	Got       string // what was sent
+	Expected  string
+}
+
+// maxGot is how many bytes of what was sent are repeated in an answer.
+const maxGot = 100
+
+// Invalid answers 400 with all faults of a request.
+func (c *Call) Invalid(errors []RequestError) Answer {
+	detail := "1 fault"
+	if n := len(errors); n != 1 {
+		detail = strconv.Itoa(n) + " faults"
+	}
+	return c.problem(fault.InvalidRequest, detail, errors)
+}
+
+// Problem answers with problem details (RFC 9457).
+func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.problem(id, detail, nil) }
+
+func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError) Answer {
+	p := id.Problem()
+	dst := append(c.Buffer, `{"type":"`+ProblemPages...)
+	dst = append(dst, p.Name...)
+	dst = append(dst, `","title":`...)
+	dst = strictjson.AppendString(dst, p.Title)
+	dst = append(dst, `,"status":`...)
+	dst = strconv.AppendInt(dst, int64(p.Status), 10)
+	dst = appendMember(dst, "detail", detail)
+	if p.Code != fault.None {
+		dst = appendMember(dst, "code", p.Code.Entry().Code)
+	}
+	dst = appendMember(dst, "request_id", c.RequestID)
+	for i, e := range errors {
+		if i == 0 {
+			dst = append(dst, `,"errors":[{`...)
+		} else {
+			dst = append(dst, `,{`...)
+		}
+		dst = e.append(dst)
+	}
+	if len(errors) > 0 {
+		dst = append(dst, ']')
+	}
+	return Answer{Status: p.Status, Body: append(dst, '}'), problem: true}
+}
+
+// append appends the members of a fault, and the end of its object.
+func (e RequestError) append(dst []byte) []byte {
+	name, value := "parameter", e.Parameter
+	if value == "" {
+		name, value = "pointer", e.Pointer
+	}
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	dst = strictjson.AppendString(dst, value)
+	dst = appendMember(dst, "code", e.Cause.Name)
+	dst = appendMember(dst, "detail", e.Cause.Detail)
+	got := e.Got
+	if len(got) > maxGot {
+		got = strings.ToValidUTF8(got[:maxGot], "") + "…"
+	}
+	dst = appendMember(dst, "got", got)
+	dst = appendMember(dst, "expected", e.Expected)
+	return append(dst, '}')
+}
+
+// appendMember appends a member, led by a comma, unless its value is "".
+func appendMember(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	return strictjson.AppendString(dst, value)
+}

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+)
+
+// This file holds what the operations of /v1 have in common and the five others have not.
+
+const (
+	v1Path = "/v1"
+	// ProblemPages is the path below which each problem has its page.
+	ProblemPages = "/docs/problems/"
+)
+
+// isV1 reports whether a path is of /v1, whether or not there is an operation.
+func isV1(path string) bool { return path == v1Path || strings.HasPrefix(path, v1Path+"/") }
+
+// pattern is the template of an operation of /v1, split at its slashes.
+type pattern []string
+
+func newPattern(template string) pattern {
+	return strings.Split(strings.TrimPrefix(template, "/"), "/")
+}
+
+func isPlaceholder(part string) bool { return strings.HasPrefix(part, "{") }
+
+// route returns the pattern as the router spells it.
+func (p pattern) route() string {
+	var route strings.Builder
+	for _, part := range p {
+		if isPlaceholder(part) {
+			part = ":" + strings.Trim(part, "{}")
+		}
+		route.WriteString("/" + part)
+	}
+	return route.String()
+}
+
+// match appends the values of the placeholders to dst. It is not ok if the path is of another operation.
+func (p pattern) match(segments, dst []string) (values []string, ok bool) {
+	if len(segments) != len(p) {
+		return dst, false
+	}
+	for i, part := range p {
+		switch {
+		case isPlaceholder(part) && segments[i] != "":
+			dst = append(dst, segments[i])
+		case part != segments[i]:
+			return dst, false
+		}
+	}
+	return dst, true
+}
+
+// bearer returns the key in the header Authorization, "" if there is none. It is not one if the header is repeated.
+func bearer(h http.Header) (key string, one bool) {
+	values := h["Authorization"]
+	if len(values) == 0 {
+		return "", true
+	}
+	scheme, key, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", len(values) == 1
+	}
+	return strings.TrimSpace(key), len(values) == 1
+}
+
+// writePolicy tells the caller of /v1 what the rate limit leaves, in the form of draft-ietf-httpapi-ratelimit-headers.
+func writePolicy(h http.Header, left apikey.Allowance) {
+	if !left.Limited {
+		return
+	}
+	h["Ratelimit-Policy"] = []string{`"key";q=` + strconv.Itoa(left.Limit) + ";w=" + strconv.Itoa(left.Window)}
+	h["Ratelimit"] = []string{`"key";r=` + strconv.Itoa(left.Remaining) + ";t=" + strconv.Itoa(left.Reset)}
+	if !left.Allowed {
+		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
+	}
+}
+
+// v1 reports whether the call keeps the rules of /v1.
+func (c *Call) v1() bool {
+	return c.operation != nil && c.operation.V1 || c.operation == nil && isV1(c.Request.URL.Path)
+}
+
+// refuse answers with a code, or with a problem if the call is of /v1.
+func (c *Call) refuse(id fault.ID, problem fault.ProblemID) Answer {
+	if c.v1() {
+		return c.Problem(problem, "")
+	}
+	return c.Refuse(id)
+}
+
+// unreadable answers a request to /v1 whose body cannot be used, whatever it means.
+func (c *Call) unreadable() (Answer, bool) {
+	h := c.Request.Header
+	media := "" // which no operation takes
+	if types := h["Content-Type"]; len(types) == 1 {
+		if named, _, err := mime.ParseMediaType(types[0]); err == nil {
+			media = named
+		}
+	}
+	switch {
+	case !slices.Contains(strings.Fields(c.operation.Media), media), len(h["Content-Encoding"]) > 0:
+		return c.Problem(fault.WrongMediaType, "Expected "+strings.Join(strings.Fields(c.operation.Media), " or ")), true
+	case c.TooLarge:
+		return c.Problem(fault.TooLargeV1, "The limit is "+strconv.Itoa(c.operation.bodyLimit())+" bytes"), true
+	case c.Body == nil:
+		return c.Invalid([]RequestError{{Cause: fault.Malformed, Expected: "the rest of the body"}}), true
+	}
+	return Answer{}, false
+}
+
+// Header values of /v1.
+var (
+	problemType = []string{"application/problem+json; charset=utf-8"}
+	revalidate  = []string{"private, no-cache"}
+)
+
+// writeV1 writes an answer of /v1.
+func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
+	h := w.Header()
+	h["X-Content-Type-Options"] = nosniff
+	h["Cache-Control"] = noStore
+	if a.RetryAfter {
+		h["Retry-After"] = oneSecond
+	}
+	if a.Status == http.StatusOK && r.Method == http.MethodGet {
+		tag := a.tag()
+		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
+		if matches(r.Header["If-None-Match"], tag) {
+			a.Status = http.StatusNotModified
+			w.WriteHeader(a.Status)
+			return
+		}
+	}
+	if a.Status == http.StatusNoContent {
+		w.WriteHeader(a.Status)
+		return
+	}
+	h["Content-Type"] = jsonType
+	if a.problem {
+		h["Content-Type"] = problemType
+	}
+	writeParts(w, r, *a)
+}
+
+// tag returns the ETag of an answer: a hash of its bytes.
+func (a *Answer) tag() string {
+	hash := sha256.New()
+	for _, part := range a.parts {
+		hash.Write(part)
+	}
+	hash.Write(a.Body)
+	return `"` + hex.EncodeToString(hash.Sum(nil)[:16]) + `"`
+}
+
+// matches reports whether the header If-None-Match names a tag, weak ones included.
+func matches(headers []string, tag string) bool {
+	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		item = strings.TrimSpace(item)
+		if item == "*" || strings.TrimPrefix(item, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// share lets a page of another origin read the answer, if the setting names the origin. Keys go in headers, never in cookies, so
+// no credentials are allowed.
+func (s *Site) share(h http.Header, r *http.Request) (allowed bool) {
+	if len(s.Origins) == 0 {
+		return false
+	}
+	h.Add("Vary", "Origin")
+	origin := r.Header["Origin"]
+	if len(origin) != 1 || !slices.Contains(s.Origins, origin[0]) {
+		return false
+	}
+	h["Access-Control-Allow-Origin"] = origin
+	h["Access-Control-Expose-Headers"] = exposed
+	return true
+}
+
+// What a page of another origin may send and read.
+var (
+	exposed    = []string{"ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
+	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, X-API-Key, X-Request-Id"}
+	tenMinutes = []string{"600"}
+)
+
+// unroutedV1 answers a path of /v1 that is no operation's, a method that no operation has there, and the question of a browser
+// whether a page of another origin may ask.
+func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
+	var methods []string
+	for _, op := range s.operations {
+		if op.V1 {
+			if _, ok := op.pattern.match(segments, nil); ok {
+				methods = append(methods, op.Method)
+			}
+		}
+	}
+	if len(methods) == 0 || slices.Contains(methods, c.Request.Method) { // the router sees a slash in %2F
+		return c.Problem(fault.NotFoundV1, "")
+	}
+	allow := strings.Join(methods, ", ")
+	if c.Request.Method == http.MethodOptions && h["Access-Control-Allow-Origin"] != nil {
+		h["Access-Control-Allow-Methods"] = []string{allow}
+		h["Access-Control-Allow-Headers"] = sendable
+		h["Access-Control-Max-Age"] = tenMinutes
+		return Answer{Status: http.StatusNoContent}
+	}
+	h["Allow"] = []string{allow}
+	return c.Problem(fault.WrongMethodV1, "")
+}

@@ -1,0 +1,194 @@
+package queryapi
+
+import (
+	"slices"
+	"strconv"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
+)
+
+// arguments are what a request to /v1 asks with: path and query parameters, or the members of its body. Reading them collects
+// every fault.
+type arguments struct {
+	given  []argument
+	errors []web.RequestError
+	broken bool // the body is no JSON object
+}
+
+// argument is one value. Parameter is its name, or pointer leads to it in the body.
+type argument struct {
+	name, value        string
+	parameter, pointer string
+}
+
+// newArguments returns the arguments of a request without a body. names are those of the placeholders of its path.
+func newArguments(c *web.Call, names ...string) *arguments {
+	a := new(arguments)
+	for i, name := range names {
+		a.given = append(a.given, argument{name: name, value: c.Values[i], parameter: name})
+	}
+	for _, p := range c.Query {
+		a.given = append(a.given, argument{name: p.Name, value: p.Value, parameter: p.Name})
+		if slices.Contains(names, p.Name) {
+			a.fail(a.given[len(a.given)-1], fault.Unknown, "")
+		}
+	}
+	return a
+}
+
+// bodyArguments returns the members of a body, one for each element of a list. Query parameters are faults.
+func bodyArguments(c *web.Call) *arguments {
+	a := new(arguments)
+	for _, p := range c.Query {
+		a.fail(argument{parameter: p.Name, value: p.Value}, fault.Unknown, "no parameter")
+	}
+	add := func(name, pointer string, value []byte) {
+		text, ok := strictjson.Unquote(value)
+		if !ok {
+			text = string(value)
+			if _, err := strconv.Atoi(text); err != nil {
+				a.fail(argument{pointer: pointer, value: text}, fault.Malformed, "a string or a whole number")
+				return
+			}
+		}
+		a.given = append(a.given, argument{name: name, value: text, pointer: pointer})
+	}
+	seen := map[string]bool{}
+	err := strictjson.Object(c.Body, func(m strictjson.Member) {
+		name, _ := strictjson.Unquote(m.Name)
+		pointer := "/" + name
+		if seen[name] {
+			a.fail(argument{pointer: pointer}, fault.Repeated, "")
+			return
+		}
+		seen[name] = true
+		if len(m.Value) == 0 || m.Value[0] != '[' {
+			add(name, pointer, m.Value)
+			return
+		}
+		i := 0
+		_ = strictjson.Elements(m.Value, func(value []byte) { // the body has just been read
+			add(name, pointer+"/"+strconv.Itoa(i), value)
+			i++
+		})
+	})
+	if err != nil {
+		a.given, a.broken = nil, true
+		a.errors = []web.RequestError{{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()}}
+	}
+	return a
+}
+
+func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
+	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
+}
+
+// only fails every argument that bears none of the names.
+func (a *arguments) only(names ...string) {
+	for _, g := range a.given {
+		if !slices.Contains(names, g.name) {
+			a.fail(g, fault.Unknown, "")
+		}
+	}
+}
+
+// all returns the arguments of a name.
+func (a *arguments) all(name string) (found []argument) {
+	for _, g := range a.given {
+		if g.name == name {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// one returns the argument of a name. It is not there if it was not sent, or was sent more than once, which is a fault.
+func (a *arguments) one(name string) (argument, bool) {
+	found := a.all(name)
+	if len(found) > 1 {
+		a.fail(found[1], fault.Repeated, "")
+	}
+	if len(found) != 1 {
+		return argument{}, false
+	}
+	return found[0], true
+}
+
+// text returns the value of a name, checked; "" if it was not sent.
+func (a *arguments) text(name string, valid func(string) bool, expected string) string {
+	g, there := a.one(name)
+	if there && !valid(g.value) {
+		a.fail(g, fault.Malformed, expected)
+	}
+	return g.value
+}
+
+// choice returns the value of a name, which is one of some; the first one if it was not sent.
+func (a *arguments) choice(name string, values ...string) string {
+	g, there := a.one(name)
+	switch {
+	case !there:
+		return values[0]
+	case !slices.Contains(values, g.value):
+		expected := values[0]
+		for _, v := range values[1:] {
+			expected += ", " + v
+		}
+		a.fail(g, fault.Malformed, "one of "+expected)
+	}
+	return g.value
+}
+
+// day returns the date of a name, and whether it was sent.
+func (a *arguments) day(name string) (day bag.Day, there bool) {
+	g, there := a.one(name)
+	if there {
+		var err error
+		if day, err = bag.ParseDay(g.value); err != nil {
+			a.fail(g, fault.Malformed, "a date of the form YYYY-MM-DD")
+		}
+	}
+	return day, there
+}
+
+// plates returns the plates of a name.
+func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
+	for i, g := range a.all(name) {
+		switch {
+		case i == most:
+			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(most))
+			return nil
+		case !bag.Plate(g.value).Valid():
+			a.fail(g, fault.Malformed, "10 digits")
+		default:
+			plates = append(plates, bag.Plate(g.value))
+		}
+	}
+	return plates
+}
+
+// missing fails a name that was not sent.
+func (a *arguments) missing(name, expected string) {
+	if a.broken {
+		return
+	}
+	g := argument{parameter: name}
+	if len(a.given) > 0 && a.given[0].pointer != "" {
+		g = argument{pointer: "/" + name}
+	}
+	a.fail(g, fault.Missing, expected)
+}
+
+// refusal answers with the faults of the arguments, or that the key has not the right.
+func (a *arguments) refusal(c *web.Call) (web.Answer, bool) {
+	switch {
+	case len(a.errors) > 0:
+		return c.Invalid(a.errors), true
+	case !c.MayUse():
+		return c.NotAuthorised(), true
+	}
+	return web.Answer{}, false
+}

@@ -1,0 +1,311 @@
+package queryapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/web"
+)
+
+// askV1 asks with a key, by POST if there is a body.
+func askV1(s *web.Site, key, target, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", target, nil)
+	if body != "" {
+		r = httptest.NewRequest("POST", target, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// faultsV1 returns the faults of an answer 400, each as parameter or pointer, and code.
+func faultsV1(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var p struct {
+		Errors []struct{ Parameter, Pointer, Code string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 {
+		return fmt.Sprint(w.Code, " ", w.Body)
+	}
+	var all []string
+	for _, e := range p.Errors {
+		all = append(all, e.Parameter+e.Pointer+" "+e.Code)
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
+	s := site(&answers{err: errors.New("must not be asked")})
+	const plate = "/v1/bags/0724100001"
+	plates := url.Values{}
+	for i := range 101 {
+		plates.Add("plate", fmt.Sprintf("0724%06d", i))
+	}
+	for _, tc := range []struct{ target, body, want string }{
+		{"/v1/bags/724100001", "", "plate malformed"},
+		{"/v1/bags/07241000011?date=14MAR&fields=all&limit=1&date=2026-03-14", "", "limit unknown, plate malformed, date repeated, fields malformed"},
+		{plate + "?plate=0724100001", "", "plate unknown, plate too_many"},
+		{plate + "?Date=2026-03-14", "", "Date unknown"},
+		{plate + "?date=", "", "date malformed"},
+		{plate + "?date=2026-02-30", "", "date malformed"},
+		{"/v1/bags", "", "plate missing"},
+		{"/v1/bags?pnr=ABC123", "", "date missing"},
+		{"/v1/bags?date=2026-03-14", "", "plate missing"},
+		{"/v1/bags?pnr=ABC-12&date=2026-03-14", "", "pnr malformed"},
+		{"/v1/bags?plate=0724100001&pnr=ABC123&date=2026-03-14", "", "pnr conflict, date conflict"},
+		{"/v1/bags?" + plates.Encode(), "", "plate too_many"},
+		{"/v1/bags?last_name=MUELLER&plate=1", "", "last_name unknown, plate malformed"},
+		{"/v1/bags?plate=0724100001&limit=0", "", "limit malformed"},
+		{"/v1/bags?plate=0724100001&limit=1001&cursor=x&cursor=y", "", "limit malformed, cursor repeated"},
+		{"/v1/bags?plate=0724100001&cursor=AAAA", "", "cursor cursor"},
+		{"/v1/bags?plate=0724100001&cursor=%00", "", "cursor cursor"},
+		{"/v1/bags/search", `{}`, "plate missing"},
+		{"/v1/bags/search", `{"plate":["0724100001","1"],"plates":[],"pnr":"ABC123","limit":"2"}`, "/plate/1 malformed, /pnr conflict"},
+		{"/v1/bags/search", `{"plate":["0724100001"],"Date":"x"}`, "/Date unknown"},
+		{"/v1/bags/search", `{"pnr":"ABC123","pnr":"ABC124","date":"2026-03-14"}`, "/pnr repeated"},
+		{"/v1/bags/search", `{"pnr":"ABC123"}`, "/date missing"},
+		{"/v1/bags/search", `{"plate":[["0724100001"],{"a":1},null,true,1.5]}`, "/plate/0 malformed, /plate/1 malformed, /plate/2 malformed, /plate/3 malformed, /plate/4 malformed, plate missing"},
+		{"/v1/bags/search", `{"plate":{"0":"0724100001"}}`, "/plate malformed, plate missing"},
+		{"/v1/bags/search?plate=0724100001", `{"plate":["0724100001"]}`, "plate unknown"},
+		{"/v1/bags/search", `[]`, " malformed"},
+		{"/v1/bags/search", `{"plate":["0724100001"]} x`, " malformed"},
+		{"/v1/bags/search", "\xef\xbb\xbf{}", " malformed"},
+		{"/v1/airports/zrh?x=1", "", "x unknown, code malformed"},
+	} {
+		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {
+			t.Errorf("%s %s: %s\nwant %s", tc.target, tc.body, got, tc.want)
+		}
+	}
+}
+
+func TestWhatAKeyMayNotAskOfV1(t *testing.T) {
+	hidden := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	s := site(&answers{plate: []*bag.Bag{hidden}, passenger: []*bag.Bag{hidden}})
+	none := site(&answers{})
+	for _, q := range []struct{ target, body string }{
+		{"/v1/bags/0724100001", ""}, {"/v1/bags?plate=0724100001", ""}, {"/v1/bags/search", `{"pnr":"abc123","date":"2026-03-14"}`},
+	} {
+		for key, want := range map[string]int{
+			"demo": 200, "lx": 200, "ba": 403, "lhr": 403, "no-airline": 403, "no-customer": 403, "history-only": 403, "posts": 403, "nobody": 401,
+		} {
+			if w := askV1(s, key, q.target, q.body); w.Code != want || want != 200 && strings.Contains(w.Body.String(), "MUELLER") {
+				t.Errorf("%s %s: %d %s", key, q.target, w.Code, w.Body)
+			}
+		}
+		if w := askV1(none, "ba", q.target, q.body); w.Body.String() != `{"bags":[]}` {
+			t.Errorf("%s: nothing is there: %d %s", q.target, w.Code, w.Body)
+		}
+		hidden := site(&answers{plate: []*bag.Bag{made(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}, passenger: []*bag.Bag{made(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}})
+		if w := askV1(hidden, "concealing", q.target, q.body); w.Code != 200 || w.Body.String() != `{"bags":[]}` {
+			t.Errorf("%s: a key that conceals: %d %s", q.target, w.Code, w.Body)
+		}
+		if w := askV1(site(&answers{err: context.DeadlineExceeded}), "demo", q.target, q.body); w.Code != 503 {
+			t.Errorf("%s: the index is away: %d %s", q.target, w.Code, w.Body)
+		}
+	}
+	if w := askV1(s, "demo", "/v1/airports/QQQ", ""); w.Code != 404 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestPagesGoThroughEveryBagOnce(t *testing.T) {
+	var all []*bag.Bag
+	for i := range 23 {
+		plate := bag.Plate(fmt.Sprintf("07241%05d", i/3)) // three bags a plate
+		line := "LX"
+		if i%5 == 4 {
+			line = "BA"
+		}
+		all = append(all, made(t, plate, fmt.Sprintf("ABC%03d", i), "NAME", line, fmt.Sprint(100+i), "ZRH", "JFK"))
+	}
+	s := site(&answers{plate: all})
+	type answer struct {
+		Bags []struct {
+			Passenger struct{ PNR string }
+		}
+		Next string
+	}
+	var list []string
+	for i := range 8 {
+		list = append(list, fmt.Sprintf(`"07241%05d"`, i))
+	}
+	for key, want := range map[string]int{"demo": 23, "lx": 19} {
+		for _, limit := range []int{1, 2, 7, 22, 23, 1000} {
+			var seen []string
+			cursor := ""
+			for {
+				body := fmt.Sprintf(`{"plate":[%s],"limit":%d%s}`, strings.Join(list, ","), limit, cursor)
+				w := askV1(s, key, "/v1/bags/search", body)
+				var a answer
+				if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != 200 || len(a.Bags) > limit || len(a.Bags) == 0 {
+					t.Fatalf("%s: %d %s", body, w.Code, w.Body)
+				}
+				for _, b := range a.Bags {
+					seen = append(seen, b.Passenger.PNR)
+				}
+				if a.Next == "" {
+					break
+				}
+				other := fmt.Sprintf(`{"plate":["0724100001"],"cursor":"%s"}`, a.Next)
+				if got := faultsV1(t, askV1(s, key, "/v1/bags/search", other)); got != "/cursor cursor" {
+					t.Fatalf("the cursor of another question: %s", got)
+				}
+				forged := a.Next[:len(a.Next)-1] + string('A'+('Z'-a.Next[len(a.Next)-1])%26)
+				if got := faultsV1(t, askV1(s, key, "/v1/bags/search", strings.Replace(body, "}", `,"cursor":"`+forged+`"}`, 1))); !strings.HasSuffix(got, "cursor cursor") && !strings.Contains(got, "repeated") {
+					t.Fatalf("a forged cursor: %s", got)
+				}
+				cursor = `,"cursor":"` + a.Next + `"`
+			}
+			slices.Sort(seen)
+			if len(seen) != want || len(slices.Compact(seen)) != want {
+				t.Errorf("%s, %d a page: %q", key, limit, seen)
+			}
+		}
+	}
+}
+
+func TestFieldsOfABag(t *testing.T) {
+	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	second := *b.Events[0].Message
+	second.Raw = "BSM second"
+	b.Events = append(b.Events, bag.Event{Code: "SORTED", Description: "Bag Sorted", Message: &second})
+	s := site(&answers{plate: []*bag.Bag{b}})
+	for fields, want := range map[string][2]int{"?fields=list": {1, 0}, "?fields=events": {2, 0}, "?fields=raw": {2, 2}, "": {2, 0}} {
+		w := askV1(s, "demo", "/v1/bags/0724100001"+fields, "")
+		text := w.Body.String()
+		if got := [2]int{strings.Count(text, `"id":`), strings.Count(text, `"raw_bim_msg":`)}; w.Code != 200 || got != want || !strings.Contains(text, `"SORTED"`) {
+			t.Errorf("%s: %d %s", fields, w.Code, text)
+		}
+	}
+}
+
+// factsV1 is what the key is told by /v1, as lines like those of facts, and of each plate whether it is told of more than one bag of a day,
+// of which a history tells none or one.
+func (o *office) factsV1(t *testing.T) (told map[string]bool, several map[string]bool) {
+	t.Helper()
+	told, several = map[string]bool{}, map[string]bool{}
+	for _, plate := range worldPlates {
+		for d := range worldDays {
+			day := worldBegins.AddDate(0, 0, d).Format(time.DateOnly)
+			bags, _ := o.get("/v1/bags/" + plate + "?fields=raw&date=" + day)["bags"].([]any)
+			several[plate] = several[plate] || len(bags) > 1
+			for _, b := range bags {
+				o.tellBagV1(t, told, b.(map[string]any))
+			}
+		}
+	}
+	return told, several
+}
+
+func (o *office) tellBagV1(t *testing.T, told map[string]bool, b map[string]any) {
+	t.Helper()
+	plate := fmt.Sprint(b["plate"])
+	if passenger, there := b["passenger"].(map[string]any); there {
+		tell(told, plate, map[string]any{"passenger_last_name": passenger["last_name"]}, "passenger_last_name")
+	}
+	ids := map[string]bool{"departed": true}
+	for _, e := range b["events"].([]any) {
+		event := e.(map[string]any)
+		ids[fmt.Sprint(event["id"])] = true
+		happened := strings.Replace(fmt.Sprint(event["happened"]), ".000Z", "Z", 1)
+		line, _ := json.Marshal([]any{event["airport"], happened, event["flight_info"], event["pnr"], event["stowage_device"]})
+		told[plate+" event "+string(line)] = true
+		tell(told, plate, event, "pnr", "raw_bim_msg")
+		if r, there := event["reflighted_info"].(map[string]any); there {
+			flights, _ := json.Marshal(r["flights"])
+			told[plate+" re-flights "+fmt.Sprint(r["bagtag"])+" "+string(flights)] = true
+		}
+	}
+	for _, l := range b["legs"].([]any) {
+		leg := l.(map[string]any)
+		if id, there := leg["status_event"]; there && !ids[fmt.Sprint(id)] && b["chain"] == nil {
+			t.Errorf("%s: the status of %v is of an event that is not told", plate, leg)
+		}
+	}
+}
+
+// What /v1 tells a limited key of a plate is what the histories of the plate tell it, no more and no less; and a loading status is
+// the same for every key.
+func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
+	const worlds = 200
+	compared, statuses := 0, 0
+	for seed := range uint64(worlds) {
+		m := &worldMaker{Rand: rand.New(rand.NewPCG(seed, 16))}
+		key := writer(m)
+		unlimited := *key
+		unlimited.Airlines, unlimited.Airports = all, all
+		o, free := newOffice(key), newOffice(&unlimited)
+		var messages []said
+		for i, plate := range worldPlates {
+			messages = append(messages, m.victim(plate)...)
+			if p := m.post(pick(m, worldPlates), i); o.may(t, p) {
+				messages = append(messages, p)
+			}
+		}
+		for _, s := range messages {
+			o.take(t, s)
+			free.take(t, s)
+		}
+		before := o.facts()
+		told, several := o.factsV1(t)
+		_, more := free.factsV1(t)
+		for _, plate := range worldPlates {
+			if several[plate] || more[plate] {
+				continue
+			}
+			of := func(facts map[string]bool) (lines []string) {
+				for fact := range facts {
+					if strings.HasPrefix(fact, plate+" ") && !strings.HasSuffix(fact, " listed") && !strings.HasPrefix(fact, plate+" rushtag ") && !strings.HasSuffix(fact, " <nil>") {
+						lines = append(lines, fact)
+					}
+				}
+				slices.Sort(lines)
+				return lines
+			}
+			if a, b := of(before), of(told); !slices.Equal(a, b) {
+				t.Fatalf("world %d, key %v %v: histories tell\n%s\n/v1 tells\n%s", seed, key.Airlines, key.Airports, strings.Join(a, "\n"), strings.Join(b, "\n"))
+			}
+			compared += len(of(told))
+			statuses += sameStatuses(t, o, free, plate)
+		}
+	}
+	if compared < worlds || statuses < worlds {
+		t.Errorf("only %d facts and %d statuses compared", compared, statuses)
+	}
+}
+
+// sameStatuses compares the loading statuses of the legs that a limited key is told with those that every key is told.
+func sameStatuses(t *testing.T, limited, free *office, plate string) (compared int) {
+	t.Helper()
+	statuses := func(o *office) map[string]any {
+		found := map[string]any{}
+		bags, _ := o.get("/v1/bags/" + plate)["bags"].([]any)
+		for _, b := range bags {
+			for _, l := range b.(map[string]any)["legs"].([]any) {
+				leg := l.(map[string]any)
+				found[fmt.Sprint(leg["airline"], leg["flight"], leg["date"], leg["from"], leg["to"])] = leg["status"]
+			}
+		}
+		return found
+	}
+	every := statuses(free)
+	for leg, status := range statuses(limited) {
+		compared++
+		if every[leg] != status {
+			t.Errorf("%s %s: %v for a limited key, %v for every key", plate, leg, status, every[leg])
+		}
+	}
+	return compared
+}

@@ -1,0 +1,32 @@
+package queryapi
+
+import (
+	"context"
+
+	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
+)
+
+// airportV1 answers GET /v1/airports/{code}.
+func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
+	a := newArguments(c, "code")
+	a.only("code")
+	code := a.text("code", isAirport, "3 upper case letters")
+	if refusal, refused := a.refusal(c); refused {
+		return refusal
+	}
+	if !q.Airports.KnownAirport(code) {
+		return c.Problem(fault.NotFoundV1, "The airport library does not know this code")
+	}
+	dst := append(c.Buffer, `{"code":`...)
+	dst = strictjson.AppendString(dst, code)
+	dst = append(dst, `,"time_zone":`...)
+	dst = strictjson.AppendString(dst, q.Airports.Location(code).String())
+	if latitude, longitude, known := q.Airports.Position(code); known {
+		dst = append(dst, `,"latitude":`...)
+		dst = append(append(dst, latitude...), `,"longitude":`...)
+		dst = append(dst, longitude...)
+	}
+	return c.OK(append(dst, '}'))
+}

@@ -1,0 +1,184 @@
+package queryapi
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/web"
+)
+
+// fieldsOf are the values of the parameter fields.
+var fieldsOf = map[string]bagdoc.Fields{"list": bagdoc.List, "events": bagdoc.Events, "raw": bagdoc.Raw}
+
+// writer returns what writes bags for the asker of a call.
+func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.Writer {
+	return bagdoc.Writer{
+		Viewer: bag.NewViewer(ctx, q.sight(c.Key)), Places: q.Airports, References: q.Flights, Fields: fieldsOf[fields],
+		ShowsRaw: func(m *bag.Message) bool { return q.showsRaw(m, c.Key) },
+	}
+}
+
+// plateV1 answers GET /v1/bags/{plate}.
+func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c, "plate")
+	a.only("plate", "date", "fields")
+	plates := a.plates("plate", 1)
+	day, dated := a.day("date")
+	fields := a.choice("fields", "events", "list", "raw")
+	if refusal, refused := a.bagRefusal(c); refused {
+		return refusal
+	}
+	traced, err := q.Trails(q.sight(c.Key)).TracePlates(ctx, plates)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	w := q.writer(ctx, c, fields)
+	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
+	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1})
+}
+
+// mostPlates is how many plates one question may name.
+const mostPlates = 100
+
+// bagsV1 answers GET /v1/bags.
+func (q Queries) bagsV1(ctx context.Context, c *web.Call) web.Answer {
+	return q.findBags(ctx, c, newArguments(c))
+}
+
+// searchV1 answers POST /v1/bags/search.
+func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
+	return q.findBags(ctx, c, bodyArguments(c))
+}
+
+// findBags answers with the bags of plates, or with those of a passenger that depart on a day.
+func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
+	a.only("plate", "pnr", "date", "fields", "limit", "cursor")
+	plates := a.plates("plate", mostPlates)
+	pnr := a.text("pnr", func(s string) bool { return isAlphanumeric(s) && isPNRLength(s) }, "5 or 6 letters and digits")
+	day, dated := a.day("date")
+	named, booked := len(a.all("plate")) > 0, len(a.all("pnr")) > 0
+	switch {
+	case named:
+		for _, name := range []string{"pnr", "date"} {
+			for _, g := range a.all(name) {
+				a.fail(g, fault.Conflict, "plate without "+name)
+			}
+		}
+	case !booked:
+		a.missing("plate", "plate, or pnr and date")
+	case len(a.all("date")) == 0:
+		a.missing("date", "pnr and date")
+	}
+	fields := a.choice("fields", "list", "events", "raw")
+	part := a.page("bags", fmt.Sprint(plates), strings.ToUpper(pnr), day.String(), fields)
+	if refusal, refused := a.bagRefusal(c); refused {
+		return refusal
+	}
+	trails, w := q.Trails(q.sight(c.Key)), q.writer(ctx, c, fields)
+	wanted := func(*bag.Bag) bool { return true }
+	var traced []trail.Traced
+	var err error
+	if dated {
+		query := passengerQuery{pnr, day}
+		wanted = query.means
+		traced, err = trails.TracePassenger(ctx, pnr, day)
+	} else {
+		traced, err = trails.TracePlates(ctx, plates)
+	}
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	return showBags(c, w, traced, wanted, part)
+}
+
+// noCustomer is what a key without a customer is told, which gets no bag history either.
+const noCustomer = "No customer is associated with the key: the customer setup must be completed with the operator"
+
+// bagRefusal is refusal for questions about single bags.
+func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
+	refusal, refused := a.refusal(c)
+	if !refused && c.Key.Customer == "" {
+		return c.Problem(fault.ForbiddenV1, noCustomer), true
+	}
+	return refusal, refused
+}
+
+// showBags answers with a page of those bags that are wanted. Whether there are any that the key does not see is told as by the
+// five operations: if it sees none of them.
+func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page) web.Answer {
+	there, seen := visible(all, w.Viewer, wanted)
+	if err := w.Viewer.Err(); err != nil {
+		return c.Unavailable(err)
+	}
+	if there > 0 && len(seen) == 0 && !c.Key.Conceal {
+		return c.NotAuthorised()
+	}
+	dst := append(c.Buffer, `{"bags":[`...)
+	shown, last := 0, bagPosition{}
+	for _, t := range seen {
+		if last.step(t.Bag.Plate); !last.after(part.position) {
+			continue
+		}
+		if shown == part.limit {
+			dst = append(dst, `],"next":`...)
+			dst = strictjson.AppendString(dst, part.next(last.before()))
+			return c.OK(append(dst, '}'))
+		}
+		if shown > 0 {
+			dst = append(dst, ',')
+		}
+		shown++
+		dst, _ = w.Append(dst, t) // it is seen
+		var err error
+		if dst, err = c.Part(dst); err != nil {
+			return c.Unavailable(err)
+		}
+	}
+	return c.OK(append(dst, `]}`...))
+}
+
+// bagPosition is the place of a bag in a list: its plate, and which of the plate's bags it is, from 1.
+type bagPosition struct {
+	plate, previous bag.Plate
+	of, ofPrevious  int
+}
+
+// step goes on to a bag of a plate. Plates ascend.
+func (p *bagPosition) step(plate bag.Plate) {
+	p.previous, p.ofPrevious = p.plate, p.of
+	if plate != p.plate {
+		p.plate, p.of = plate, 0
+	}
+	p.of++
+}
+
+// before returns the position of the bag before.
+func (p *bagPosition) before() string { return string(p.previous) + " " + strconv.Itoa(p.ofPrevious) }
+
+// after reports whether the bag comes after a position.
+func (p *bagPosition) after(position string) bool {
+	plate, of, _ := strings.Cut(position, " ")
+	n, _ := strconv.Atoi(of) // as before wrote it
+	return string(p.plate) > plate || string(p.plate) == plate && p.of > n
+}
+
+// visible returns how many bags are wanted, and those that are wanted for what the viewer sees of them too.
+func visible(all []trail.Traced, viewer *bag.Viewer, wanted func(*bag.Bag) bool) (there int, seen []trail.Traced) {
+	for _, t := range all {
+		if !wanted(t.Bag) {
+			continue
+		}
+		there++
+		if view := viewer.View(t.Bag); view != nil && wanted(view) {
+			seen = append(seen, t)
+		}
+	}
+	return there, seen
+}

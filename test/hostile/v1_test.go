@@ -1,0 +1,162 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"bagtrail/test/service"
+)
+
+// This file asks the operations of /v1 for the cells of the matrix.
+
+const forbidden = "not-authorised"
+
+// isProblem returns what compares an answer with a problem.
+func isProblem(name string) func(string) bool {
+	return func(got string) bool { return strings.HasPrefix(got, `{"type":"/docs/problems/`+name+`",`) }
+}
+
+// bagV1 returns a bag as a key with every right is told of it.
+func (m *matrix) bagV1(t *testing.T, s *service.Service, b *luggage) string {
+	t.Helper()
+	got := s.Get("/v1/bags/" + b.plate + "?fields=raw&date=" + b.day())
+	for _, told := range bagsOf(decoded(got.Body)) {
+		passenger, _ := told["passenger"].(map[string]any)
+		if got.Status == http.StatusOK && (b.pnr == "" || passenger["pnr"] == b.pnr) {
+			text, _ := json.Marshal(told) // what was read as JSON can be written
+			return string(text)
+		}
+	}
+	t.Fatalf("bag %s is not as the model has it: %d %s", b.plate, got.Status, got.Body)
+	return ""
+}
+
+func bagsOf(answer any) (bags []map[string]any) {
+	object, _ := answer.(map[string]any)
+	list, _ := object["bags"].([]any)
+	for _, b := range list {
+		bags = append(bags, b.(map[string]any))
+	}
+	return bags
+}
+
+// bagsV1 asks for every plate, with and without a date.
+func (m *matrix) bagsV1(k scope) {
+	asked := map[string][]*luggage{"0724999999": nil}
+	for _, b := range m.world {
+		asked[b.plate] = ofPlate(m.world, b.plate)
+	}
+	for plate, there := range asked {
+		for _, query := range []string{"?fields=raw", "?fields=raw&date=" + day(1).iso()} {
+			wanted := sifted(there, func(b *luggage) bool { return !strings.Contains(query, "date") || b.day() == day(1).iso() })
+			m.add(m.cellV1(k, cell{target: "/v1/bags/" + plate + query}, wanted))
+		}
+	}
+}
+
+// searchV1 asks for every PNR, and for all plates at once.
+func (m *matrix) searchV1(k scope) {
+	search := func(body string, there []*luggage) {
+		m.add(m.cellV1(k, cell{method: http.MethodPost, target: "/v1/bags/search", body: body}, there))
+	}
+	var plates []string
+	for _, b := range m.world {
+		plates = append(plates, quoted(b.plate))
+		if b.pnr != "" {
+			there := sifted(m.world, func(other *luggage) bool { return other.pnr == b.pnr && len(other.living) > 0 })
+			slices.SortFunc(there, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
+			search(`{"pnr":`+quoted(b.pnr)+`,"date":"`+day(1).iso()+`","fields":"raw"}`, there)
+		}
+	}
+	everything := slices.Clone(m.world)
+	slices.SortStableFunc(everything, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
+	search(`{"plate":[`+strings.Join(plates, ",")+`],"fields":"raw"}`, everything)
+}
+
+// cellV1 is the cell of a question that these bags match.
+func (m *matrix) cellV1(k scope, c cell, there []*luggage) cell {
+	c.key, c.status, c.same = k, http.StatusForbidden, isProblem(forbidden)
+	seen := sifted(there, k.bag)
+	switch {
+	case !covers(k.operations, "bags") || !k.customer || len(there) > 0 && len(seen) == 0 && !k.conceal:
+		return c
+	case len(seen) == 0:
+		c.status, c.same, c.want = http.StatusOK, nil, `{"bags":[]}`
+		return c
+	}
+	c.status, c.tells = http.StatusOK, true
+	c.same = func(got string) bool {
+		told := bagsOf(decoded(got))
+		if len(told) != len(seen) {
+			return false
+		}
+		for i, b := range seen {
+			if !reflect.DeepEqual(any(told[i]), m.shownV1(k, b)) {
+				return false
+			}
+		}
+		return true
+	}
+	return c
+}
+
+// shownV1 is what a key sees of a bag in its scope: all of it, but for the texts of messages of which not all is in scope, and for what
+// leads to bags that it does not see.
+func (m *matrix) shownV1(k scope, b *luggage) any {
+	shown := decoded(m.v1[b]).(map[string]any)
+	for i, e := range shown["events"].([]any) {
+		event := e.(map[string]any)
+		if !k.text(b.textOf(i)) {
+			delete(event, "raw_bim_msg")
+		}
+		if b.original != nil && !k.bag(b.original) {
+			delete(event, "reflighted_info")
+			if b.named {
+				event["reflighted_info"] = map[string]any{"bagtag": b.original.plate}
+			}
+		}
+	}
+	var chain []any
+	at := b
+	for ; at.original != nil && k.bag(at.original); at = at.original {
+		chain = append(chain, at.original.plate)
+	}
+	if at == b && b.original != nil && b.named {
+		chain = append(chain, b.original.plate)
+	}
+	if len(chain) == 0 {
+		delete(shown, "originals")
+	}
+	slices.Reverse(chain)
+	chain = append(chain, b.plate)
+	delete(shown, "rush_plate")
+	for rush := b.reflight; rush != nil && k.bag(rush); rush = rush.reflight {
+		chain = append(chain, rush.plate)
+		shown["rush_plate"] = rush.plate
+	}
+	delete(shown, "chain")
+	if len(chain) > 1 {
+		shown["chain"] = chain
+	}
+	if b.reflight != nil && !k.bag(b.reflight) {
+		for _, l := range shown["legs"].([]any) {
+			leg := l.(map[string]any)
+			delete(leg, "status_since")
+			delete(leg, "status_event")
+		}
+	}
+	return shown
+}
+
+// airportV1 asks for an airport, which is the same for every key with the right.
+func (m *matrix) airportV1(k scope) {
+	c := cell{key: k, target: "/v1/airports/ZRH", status: http.StatusForbidden, same: isProblem(forbidden)}
+	if covers(k.operations, "flights") {
+		c.status, c.same = http.StatusOK, func(got string) bool { return strings.Contains(got, `"Europe/Zurich"`) }
+	}
+	m.add(c)
+}
