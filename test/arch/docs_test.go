@@ -1,0 +1,196 @@
+package arch_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pages returns the pages of the documentation by their paths. Decisions (docs/adr) stay as they were written.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/adr/*.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := filepath.Rel(root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[path] = string(text)
+		}
+	}
+	if all["docs/contributing.md"] == "" || all["docs/rules.md"] == "" {
+		t.Fatalf("pages are missing: there are %d", len(all))
+	}
+	return all
+}
+
+var (
+	quoted = regexp.MustCompile("`([^`\n]+)`")
+	inside = regexp.MustCompile(`^\.?[a-z][A-Za-z0-9_./-]*$`)
+)
+
+// filesOf returns what a page quotes that is a path below a folder of the project.
+func filesOf(page string) (paths []string) {
+	for _, m := range quoted.FindAllStringSubmatch(page, -1) {
+		top, _, below := strings.Cut(m[1], "/")
+		if !below || !inside.MatchString(m[1]) {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(root, top)); err == nil && info.IsDir() {
+			paths = append(paths, m[1])
+		}
+	}
+	return paths
+}
+
+// TestPagesNameFilesThatExist leaves decisions out, which may name what is gone.
+func TestPagesNameFilesThatExist(t *testing.T) {
+	for name, page := range pages(t) {
+		if strings.HasPrefix(name, "docs/adr/") {
+			continue
+		}
+		for _, path := range filesOf(page) {
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s names %s, which does not exist", name, path)
+			}
+		}
+	}
+}
+
+// TestContributingNamesWhatFilesHold reads the rows of the tables that begin with a file: what else their first cell
+// quotes stands in that file.
+func TestContributingNamesWhatFilesHold(t *testing.T) {
+	rows := 0
+	for line := range strings.Lines(pages(t)["docs/contributing.md"]) {
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		cell, _, _ := strings.Cut(line[2:], " |")
+		names := quoted.FindAllStringSubmatch(cell, -1)
+		info, err := os.Stat(filepath.Join(root, names[0][1]))
+		if err != nil || info.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, names[0][1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows++
+		for _, name := range names[1:] {
+			if !regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(name[1]) + `(\W|$)`).Match(text) {
+				t.Errorf("%s does not hold %s", names[0][1], name[1])
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("%d rows name a file; are they still written as | `file` `name` |?", rows)
+	}
+}
+
+// TestContributingMapsEveryPackageOnce holds the map of packages against go list. The map has a block for each ring.
+func TestContributingMapsEveryPackageOnce(t *testing.T) {
+	_, rest, found := strings.Cut(pages(t)["docs/contributing.md"], "\n## The map of packages\n")
+	code := regexp.MustCompile("(?s)```\n(.*?)\n```").FindStringSubmatch(rest)
+	if !found || code == nil {
+		t.Fatal("docs/contributing.md has no map of packages")
+	}
+	mapped := map[string]bool{}
+	for i, block := range strings.Split(code[1], "\n\n") {
+		for line := range strings.Lines(block) {
+			paths, _, _ := strings.Cut(line, "  ")
+			for path := range strings.FieldsSeq(paths) {
+				path = strings.TrimSuffix(path, "main.go")
+				if mapped[path] {
+					t.Errorf("the map names %s twice", path)
+				}
+				mapped[path] = true
+				if own, known := ringOf(path); !known || own != ring(i) {
+					t.Errorf("the map has %s in the wrong ring", path)
+				}
+			}
+		}
+	}
+	for _, p := range list(t) {
+		if !mapped[p.path()] {
+			t.Errorf("the map does not name %s", p.ImportPath)
+		}
+		delete(mapped, p.path())
+	}
+	for path := range mapped {
+		t.Errorf("the map names %s, which is not a package", path)
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors returns the names by which the headings of a page are linked to.
+func anchors(page string) (all []string) {
+	for _, m := range heading.FindAllStringSubmatch(page, -1) {
+		all = append(all, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return all
+}
+
+func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	for name, page := range all {
+		for _, m := range link.FindAllStringSubmatch(page, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, anchor, anchored := strings.Cut(m[1], "#")
+			target := name
+			if file != "" {
+				target = filepath.Join(filepath.Dir(name), file)
+			}
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			} else if anchored && !slices.Contains(anchors(all[target]), anchor) {
+				t.Errorf("%s links to %s, and there is no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+var namedTest = regexp.MustCompile("`[^`\n]*\\b(Test[A-Z][A-Za-z0-9]+)`")
+
+func TestPagesNameTestsThatExist(t *testing.T) {
+	declared := map[string]bool{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+			declared[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, page := range pages(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(page, -1) {
+			if !declared[m[1]] {
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			}
+		}
+	}
+}
