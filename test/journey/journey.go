@@ -21,34 +21,22 @@ type Message struct {
 	Report   bool      // Text is a delayed-bag report, not a message
 }
 
-// Options are the number of journeys and the size of the world in which they happen. In a small
-// world, more journeys share plates, flights and names.
+// Options are the options of a feed.
 type Options struct {
-	Start    time.Time     // when the first journey begins
-	Span     time.Duration // time in which journeys begin, evenly; 0: with random gaps of days
-	Journeys int
-
-	Airports, Routes, Passengers, Plates int
-
-	// Statuses are the baggage status codes that the configuration adds, by airport.
-	Statuses map[string][]string
-
-	// Percentages. Faults is how often something goes wrong: changes of a journey, late and
-	// repeated messages. Malformed is the share of malformed messages. Reports is the share of
-	// journeys with a delayed-bag report.
-	Faults, Malformed, Reports int
+	Start     time.Time           // when the first journey begins
+	Journeys  int                 // number of journeys
+	Malformed int                 // share of malformed messages, in percent
+	Statuses  map[string][]string // baggage status codes that the configuration adds, by airport
 }
 
-// Crowded returns options for a world in which nearly all journeys share something.
+const (
+	faults  = 30 // how often something goes wrong, in percent: changes of a journey, late messages
+	reports = 10 // share of journeys with a delayed-bag report, in percent
+)
+
+// Crowded returns options with some malformed messages and no additional status codes.
 func Crowded(start time.Time, journeys int) Options {
-	return Options{Start: start, Journeys: journeys, Airports: 4, Routes: 6, Passengers: 3, Plates: 3,
-		Faults: 30, Malformed: 3, Reports: 10}
-}
-
-// Realistic returns options for a world that grows with its traffic, in which little goes wrong.
-func Realistic(start time.Time, span time.Duration, journeys int) Options {
-	return Options{Start: start, Span: span, Journeys: journeys, Airports: len(airportTable), Routes: 40 + journeys/50,
-		Passengers: max(50, journeys), Plates: max(100, 2*journeys), Faults: 2, Malformed: 1}
+	return Options{Start: start, Journeys: journeys, Malformed: 3}
 }
 
 // Awkward returns times around which dates and times are difficult: New Year, 29 February, changes
@@ -71,12 +59,10 @@ func Awkward() []time.Time {
 // Make returns the messages of opt.Journeys journeys, in the order in which they are received.
 func Make(seed uint64, opt Options) []Message {
 	r := rand.New(rand.NewPCG(seed, 0x6261677472616c))
-	s := &stage{r: r, opt: opt, world: newWorld(r, opt)}
+	s := &stage{r: r, opt: opt, world: newWorld(r)}
 	begin := opt.Start
 	for i := range opt.Journeys {
-		if opt.Span > 0 {
-			begin = opt.Start.Add(opt.Span / time.Duration(opt.Journeys) * time.Duration(i))
-		} else if i > 0 {
+		if i > 0 {
 			// Journeys that overlap, gaps of about three days, and plates that are used again
 			// months later.
 			begin = begin.AddDate(0, 0, pick(r, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 13, 14, 15, 170))

@@ -36,30 +36,6 @@ func TestMessagesComeInTheOrderOfTheirReceipt(t *testing.T) {
 	}
 }
 
-func TestRealisticJourneysSpreadOverTheirSpan(t *testing.T) {
-	const journeys = 2000
-	span := 24 * time.Hour
-	messages := journey.Make(1, journey.Realistic(start, span, journeys))
-	if n := len(messages); n < 4*journeys || n > 20*journeys {
-		t.Errorf("%d messages of %d journeys", n, journeys)
-	}
-	malformed, early := 0, 0
-	for _, m := range messages {
-		if len(m.Rejects) > 0 {
-			malformed++
-		}
-		if m.Received.Before(start.Add(span)) {
-			early++
-		}
-	}
-	if malformed == 0 || malformed > len(messages)/20 {
-		t.Errorf("%d of %d messages are malformed", malformed, len(messages))
-	}
-	if early < len(messages)/2 {
-		t.Errorf("only %d of %d messages are received within the span", early, len(messages))
-	}
-}
-
 func TestCrowdedWorldsHoldWhatIsHardToTellApart(t *testing.T) {
 	var all strings.Builder
 	repeated := 0

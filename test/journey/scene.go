@@ -18,7 +18,7 @@ func (s *stage) version(source string, at airport) string {
 
 // flight formats .F, .I or .O. The airport is named by any of its codes.
 func (s *stage) flight(letter byte, f flight, at airport) string {
-	if s.chance(s.opt.Faults) && s.chance(3) { // any other date
+	if s.chance(faults) && s.chance(3) { // any other date
 		f.day = pick(s.r, time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), f.day.AddDate(0, 6, 0), f.day.AddDate(0, 0, 7))
 	}
 	return flightElement(s.r, letter, f, pick(s.r, at.names()...))
@@ -27,7 +27,7 @@ func (s *stage) flight(letter byte, f flight, at airport) string {
 // processing formats .J. The clock of the scanner may be wrong by an hour, as on days on which
 // clocks change.
 func (s *stage) processing(code string, at time.Time, zone *time.Location) string {
-	if !at.IsZero() && s.chance(s.opt.Faults/4) {
+	if !at.IsZero() && s.chance(faults/4) {
 		at = at.Add(time.Duration(pick(s.r, -60, -30, 30, 60)) * time.Minute)
 		if wall := at.In(zone); s.chance(50) {
 			at = time.Date(wall.Year(), wall.Month(), wall.Day(), 2, pick(s.r, 0, 15, 30), 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func (s *stage) bsm(change string, t trip, i int) *sheet {
 		source = pick(s.r, "T", "T", "L", "R")
 	}
 	b := newSheet("BSM", change, s.version(source, f.from), s.flight('F', f, f.to))
-	if i > 0 && s.chance(80) || s.chance(s.opt.Faults/6) {
+	if i > 0 && s.chance(80) || s.chance(faults/6) {
 		in := t.flights[max(i-1, 0)]
 		b.add(s.flight('I', in, in.from))
 	}
@@ -65,10 +65,10 @@ func (s *stage) bsm(change string, t trip, i int) *sheet {
 	if s.chance(10) {
 		b.add(element('R', pick(s.r, "NOTE 42", "VIP")))
 	}
-	if s.chance(s.opt.Faults / 10) { // an element that belongs into a BPM
+	if s.chance(faults / 10) { // an element that belongs into a BPM
 		b.add(pick(s.r, element('U', t.device), s.processing("S", s.clock, f.from.zone), s.tags("OFF", t)))
 	}
-	if s.chance(s.opt.Faults / 4) {
+	if s.chance(faults / 4) {
 		s.another(b, t, i)
 	}
 	if s.chance(5) { // the order of elements matters only within groups
@@ -86,7 +86,7 @@ func (s *stage) another(b *sheet, t trip, i int) {
 		b.add(element('L', t.who.pnr))
 	}
 	other := t
-	other.plate, other.who = pick(s.r, s.world.plates...), s.world.someone(s.r)
+	other.plate, other.who = pick(s.r, plates...), s.world.someone(s.r)
 	b.add(s.tags("", other))
 	b.add(s.person(other.who, 80)...)
 }
@@ -110,7 +110,7 @@ func (s *stage) person(who passenger, percent int) []string {
 	}
 	if s.chance(percent * 3 / 4) {
 		pnr := who.pnr
-		if s.chance(s.opt.Faults / 3) {
+		if s.chance(faults / 3) {
 			pnr = strings.ToLower(pnr)
 		}
 		lines = append(lines, element('L', pnr))
@@ -174,7 +174,7 @@ func (s *stage) position(f flight, at airport, device string) {
 	b.add(s.flight('F', f, f.to), element('U', device, pick(s.r, "", "31", "31", "42L", at.code)))
 	if s.chance(10) {
 		other := s.detour(f)[0]
-		b.add(s.flight('F', other, other.to), element('U', pick(s.r, s.world.containers...), pick(s.r, "", "11")))
+		b.add(s.flight('F', other, other.to), element('U', pick(s.r, containers...), pick(s.r, "", "11")))
 	}
 	s.send(b, s.late(s.clock), 0)
 }
@@ -210,7 +210,7 @@ func (s *stage) send(b *sheet, received time.Time, plate uint64) {
 		s.messages = append(s.messages, s.spoil(b, m))
 	}
 	s.messages = append(s.messages, m)
-	for s.chance(s.opt.Faults / 2) {
+	for s.chance(faults / 2) {
 		m.Received = received.Add(time.Duration(pick(s.r, 0, 1, 5, 9, 10, 11, 20, 21, 60*24)) * time.Minute).
 			Add(time.Duration(pick(s.r, 0, 0, 0, 1)) * time.Millisecond)
 		if s.chance(30) {

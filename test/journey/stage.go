@@ -30,7 +30,7 @@ type trip struct {
 func (s *stage) chance(percent int) bool { return s.r.IntN(100) < percent }
 
 // fault returns true as often as something goes wrong.
-func (s *stage) fault() bool { return s.chance(s.opt.Faults) }
+func (s *stage) fault() bool { return s.chance(faults) }
 
 // wait moves the clock on, usually by whole minutes, so that events have equal times.
 func (s *stage) wait(most int) {
@@ -46,13 +46,13 @@ func (s *stage) play() {
 	if s.fault() {
 		day = day.AddDate(0, 0, pick(s.r, -1, 1, 2, 3, 4))
 	}
-	t := trip{who: s.world.someone(s.r), plate: pick(s.r, s.world.plates...), count: pick(s.r, 1, 1, 1, 1, 2, 3),
-		flights: s.world.itinerary(s.r, day), device: pick(s.r, s.world.containers...)}
-	if len(s.trips) > 0 && s.chance(s.opt.Faults/3) {
+	t := trip{who: s.world.someone(s.r), plate: pick(s.r, plates...), count: pick(s.r, 1, 1, 1, 1, 2, 3),
+		flights: s.world.itinerary(s.r, day), device: pick(s.r, containers...)}
+	if len(s.trips) > 0 && s.chance(faults/3) {
 		s.collide(&t)
 	}
 	for i := 0; i < len(t.flights); i++ { // a reroute changes the remaining flights
-		if s.chance(s.opt.Faults / 4) {
+		if s.chance(faults / 4) {
 			break // no feed from this airport and those after it
 		}
 		s.source(&t, i)
@@ -63,7 +63,7 @@ func (s *stage) play() {
 	if s.fault() {
 		s.rush(t)
 	}
-	if s.chance(s.opt.Reports) {
+	if s.chance(reports) {
 		s.report(t)
 	}
 }
@@ -129,13 +129,13 @@ func (s *stage) twist(t *trip, i int, first *sheet) {
 		s.send(first, s.clock, t.plate)
 	case 5: // a name corrected, or a booking split
 		if s.chance(50) {
-			t.who.surname = pick(s.r, s.world.surnames...)
+			t.who.surname = pick(s.r, surnames...)
 		} else {
 			t.who.pnr = pick(s.r, s.world.pnrs...)
 		}
 		s.send(s.bsm(pick(s.r, "CHG", "ADD"), *t, i), s.clock, t.plate)
 	case 6: // tagged again
-		t.plate, t.count = pick(s.r, s.world.plates...), 1
+		t.plate, t.count = pick(s.r, plates...), 1
 		s.send(s.bsm("", *t, i), s.clock, t.plate)
 	case 7: // the same text again
 		s.send(first, s.clock, t.plate)
@@ -201,7 +201,7 @@ func (s *stage) mishap(t *trip, i int) {
 		codes := append([]string{"OND", "ONA", "UNS", "NAL", "NAL"}, s.opt.Statuses[from.code]...)
 		s.scan(*t, i, from, "R", pick(s.r, codes...), pick(s.r, "", element('U', t.device), element('U', "", "5"), element('U', t.device, "5")))
 	case 3: // moved to another container
-		t.device = pick(s.r, s.world.containers...)
+		t.device = pick(s.r, containers...)
 		s.scan(*t, i, from, "R", "", element('U', t.device))
 	case 4: // the container is emptied and goes on another flight
 		s.position(s.detour(t.flights[i])[0], from, t.device)
@@ -240,7 +240,7 @@ func (s *stage) rush(t trip) {
 	for range pick(s.r, 1, 1, 2, 3) {
 		s.clock = s.clock.Add(time.Duration(s.r.IntN(40)) * time.Hour)
 		original := t
-		t.plate = pick(s.r, s.world.plates...)
+		t.plate = pick(s.r, plates...)
 		second := s.chance(40)
 		if second {
 			t.plate = t.plate%1_000_000_000 + 2_000_000_000
@@ -267,7 +267,7 @@ func (s *stage) rush(t trip) {
 func (s *stage) link(original trip) []string {
 	plate := fmt.Sprintf("%010d", original.plate)
 	if s.chance(20) {
-		plate = fmt.Sprintf("%010d", pick(s.r, s.world.plates...))
+		plate = fmt.Sprintf("%010d", pick(s.r, plates...))
 	}
 	switch s.r.IntN(5) {
 	case 0:
