@@ -1,9 +1,9 @@
-// Package announce makes the CloudEvents by which others hear of events: what a message that was just filed says about
-// each of its bags, with what the index knows at that moment.
+// Package announce makes the CloudEvents of messages that were just filed: for each bag of a
+// message its event, with everything that the index knows at that time.
 //
-// What later messages change is not announced again; the queries are the settled truth (rules §3). The same event has
-// always the same id. A copy of a message gives either no event or, where that can be told without asking the index, one
-// with the id of the first.
+// An event is not announced again when later messages change it; the queries are always right
+// (rules §3). Equal events have equal ids. A copy of a message makes no event, or, if that can be
+// told without the index, one with the id of the first.
 package announce
 
 import (
@@ -19,20 +19,21 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Event is one event of the bag with that plate.
+// Event is an event of the bags with one plate.
 type Event struct {
-	ID          string // of the event, whatever is known about its bag
+	ID          string // of the event; does not depend on what is known about the bag
 	Plate       bag.Plate
 	Code        string
 	Description string
 	Document    []byte // CloudEvents 1.0, in JSON
-	data        int    // where in the document its data begin
+	data        int    // offset in Document at which its data begin
 }
 
-// Data returns the event in the form of a history, in JSON: {"bagtag": "…", "event": {…}}. It is part of the document.
+// Data returns the event as a history shows it, in JSON: {"bagtag": "…", "event": {…}}. It shares
+// memory with Document.
 func (e Event) Data() []byte { return slices.Clip(e.Document[e.data : len(e.Document)-1]) }
 
-// Announcer makes events. It may be used by several goroutines at once.
+// Announcer makes events. It is safe for concurrent use.
 type Announcer struct {
 	Index    trail.Index
 	Enricher trail.Enricher
@@ -40,22 +41,23 @@ type Announcer struct {
 	Places   bagjson.Places
 }
 
-// What is read of the index at once, and what is told at once: so the memory that this takes does not depend on how many bags
-// a message names, nor on how much is said of them.
+// Limits of one read of the index and of one call of tell. With them the memory does not depend on
+// the number of bags that a message names.
 const (
 	platesAtOnce  = 200
-	storedAtOnce  = 4 << 20 // bytes of stored messages, by estimate
+	storedAtOnce  = 4 << 20 // estimated bytes of stored messages
 	eventsAtOnce  = 500
 	writtenAtOnce = 1 << 20 // bytes of documents
 )
 
-// mostStored is how many bytes of stored messages are read to tell what one message says of all its bags, by estimate. Of the
-// bags beyond it is told what the message says by itself: the index is not asked.
+// mostStored is how many estimated bytes of stored messages are read for the events of one message.
+// The events of further bags are made from the message alone, without the index.
 const mostStored = 4 << 20
 
-// Events returns the events of messages that the index has taken: first those that name their bags, in the order of the
-// messages and their plates; then those that position containers, plate by plate. So the events of one plate are in the
-// order of the messages of either kind. It fails where the index cannot be read.
+// Events returns the events of filed messages: first those of messages that name their bags, in the
+// order of the messages and their plates; then those of container positionings, plate by plate. So
+// the events of one plate are in the order of the messages of either kind. It returns an error if
+// the index cannot be read.
 func (a Announcer) Events(ctx context.Context, filings []bag.Filing) (all []Event, err error) {
 	err = a.Tell(ctx, filings, func(some []Event) error {
 		all = append(all, some...)
@@ -64,20 +66,21 @@ func (a Announcer) Events(ctx context.Context, filings []bag.Filing) (all []Even
 	return all, err
 }
 
-// Tell gives tell what Events returns, some events after the other. It fails where tell does, too.
+// Tell calls tell with the events that Events returns, some at a time. It returns the first error
+// of tell or of the index.
 func (a Announcer) Tell(ctx context.Context, filings []bag.Filing, tell func([]Event) error) error {
 	made := announcements{places: a.Places, tell: tell}
-	if err := a.named(ctx, &made, filings); err != nil {
+	if err := a.addNamed(ctx, &made, filings); err != nil {
 		return fmt.Errorf("read what to announce: %w", err)
 	}
-	if err := a.positioned(ctx, &made, filings); err != nil {
+	if err := a.addPositioned(ctx, &made, filings); err != nil {
 		return fmt.Errorf("read what to announce: %w", err)
 	}
 	return made.flush()
 }
 
-// giveWay lets others have a turn after every few steps of a loop: whoever asks a question is not to wait until the events of a
-// batch are made.
+// giveWay yields the processor in every few steps of a loop, so that queries do not wait until all
+// events of a batch are made.
 func giveWay(i int) {
 	if i%8 == 7 {
 		runtime.Gosched()
@@ -88,20 +91,20 @@ func giveWay(i int) {
 type mention struct {
 	filing   int // its index
 	plate    bag.Plate
-	messages []*bag.Message // the message, as far as it concerns the plate
-	clear    bool           // its events need nothing of the index
-	weight   int            // bytes that are to be read of the index for that, by estimate
+	messages []*bag.Message // the message, with the groups that concern the plate
+	clear    bool           // its events need nothing from the index
+	weight   int            // estimated bytes to read from the index for its events
 }
 
-// named adds the events of the bags that the messages name.
-func (a Announcer) named(ctx context.Context, made *announcements, filings []bag.Filing) error {
+// addNamed adds the events of messages that name their bags.
+func (a Announcer) addNamed(ctx context.Context, made *announcements, filings []bag.Filing) error {
 	var mentions []mention
 	for i := range filings {
 		for _, entry := range filings[i].Entries {
 			mentions = append(mentions, mention{filing: i, plate: entry.Plate})
 		}
 	}
-	spent := make([]int, len(filings)) // of mostStored
+	spent := make([]int, len(filings)) // bytes of mostStored that are used, by filing
 	for some := range slices.Chunk(mentions, platesAtOnce) {
 		a.read(filings, some)
 		if err := a.weigh(ctx, filings, some, spent); err != nil {
@@ -118,7 +121,7 @@ func (a Announcer) named(ctx context.Context, made *announcements, filings []bag
 	return nil
 }
 
-// read reads the messages of mentions again.
+// read parses the messages of mentions.
 func (a Announcer) read(filings []bag.Filing, mentions []mention) {
 	stored := make([]bag.Stored, 1)
 	for i := range mentions {
@@ -131,11 +134,13 @@ func (a Announcer) read(filings []bag.Filing, mentions []mention) {
 	}
 }
 
-// isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and a copy is told by the
-// time of the one before. A BPM with a read time, which is most of the traffic, says all by itself.
+// isUnclear reports whether the event of a message depends on others: a BSM has a predecessor, and
+// copies are recognised by the time of the last one. A BPM with a read time, as most are, depends
+// on no other.
 func isUnclear(m *bag.Message) bool { return !m.IsTimed() }
 
-// weigh estimates how much is to be read of the index for mentions, and lets those tell by themselves for which it is too much.
+// weigh estimates how much must be read from the index for mentions, and marks those as clear for
+// which it is too much.
 func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []mention, spent []int) error {
 	var plates []bag.Plate
 	for _, m := range mentions {
@@ -168,13 +173,13 @@ func (a Announcer) weigh(ctx context.Context, filings []bag.Filing, mentions []m
 }
 
 const (
-	usualLength = 1 << 10 // bytes that a message takes at least when it is read again
+	usualLength = 1 << 10 // least bytes of a parsed message
 	longest     = 64 << 10
 	mostOfABag  = 100 // messages
 )
 
-// weightOf estimates how many bytes so many messages of a bag take. They are taken to be as long as one that is known, unless
-// there are more than any bag has: then they may be of any length.
+// weightOf estimates the bytes of that many messages of a bag. Each counts like a known one, unless
+// there are more than any bag has: then each counts as the longest.
 func weightOf(messages, length int) int {
 	if messages > mostOfABag {
 		length = longest
@@ -182,7 +187,7 @@ func weightOf(messages, length int) int {
 	return messages * max(length, usualLength)
 }
 
-// portion returns how many of n bags, at least one, are read at once.
+// portion returns how many of n bags are read at once, at least one.
 func portion(n int, weight func(i int) int) int {
 	sum := 0
 	for i := range n {
@@ -193,7 +198,7 @@ func portion(n int, weight func(i int) int) int {
 	return n
 }
 
-// tell adds the events of mentions, of which it reads the bags of the unclear ones.
+// tell adds the events of mentions. It reads the bags of unclear ones.
 func (a Announcer) tell(ctx context.Context, made *announcements, filings []bag.Filing, mentions []mention) error {
 	folded := make(map[bag.Plate][]bag.Bag)
 	var plates []bag.Plate
@@ -225,21 +230,21 @@ func (a Announcer) tell(ctx context.Context, made *announcements, filings []bag.
 				return err
 			}
 		}
-		if err := made.of(&filings[m.filing], m.plate, bags, !m.clear); err != nil {
+		if err := made.addMessage(&filings[m.filing], m.plate, bags, !m.clear); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// messages reads what is held of a plate again.
+// messages parses the stored messages of a plate.
 func (a Announcer) messages(plate bag.Plate, held trail.Held) []*bag.Message {
 	stored, _ := held.Messages()
 	return a.Enricher.Messages(plate, stored)
 }
 
-// positioned adds the events that the messages make by positioning containers.
-func (a Announcer) positioned(ctx context.Context, made *announcements, filings []bag.Filing) error {
+// addPositioned adds the events of container positionings.
+func (a Announcer) addPositioned(ctx context.Context, made *announcements, filings []bag.Filing) error {
 	containers, by := positionings(filings)
 	if len(containers) == 0 {
 		return nil
@@ -290,7 +295,7 @@ func (a Announcer) positioned(ctx context.Context, made *announcements, filings 
 			}
 			slices.Sort(on)
 			for _, f := range slices.Compact(on) {
-				if err := made.of(&filings[f], plate, bags, true); err != nil {
+				if err := made.addMessage(&filings[f], plate, bags, true); err != nil {
 					return err
 				}
 			}
@@ -299,7 +304,8 @@ func (a Announcer) positioned(ctx context.Context, made *announcements, filings 
 	return nil
 }
 
-// positionings returns the containers that messages position, each once, and for each of them the indices of these messages.
+// positionings returns the containers that messages position, each once, and the indices of these
+// messages for each of them.
 func positionings(filings []bag.Filing) (containers []bag.Container, by map[bag.Container][]int) {
 	by = make(map[bag.Container][]int)
 	for i := range filings {
@@ -313,7 +319,7 @@ func positionings(filings []bag.Filing) (containers []bag.Container, by map[bag.
 	return containers, by
 }
 
-// inContainers returns the plates that containers hold, each once, and for each of them the containers.
+// inContainers returns the plates in containers, each once, and the containers of each plate.
 func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []bag.Plate, concern map[bag.Plate][]bag.Container) {
 	concern = make(map[bag.Plate][]bag.Container)
 	for i, c := range containers {
@@ -327,16 +333,16 @@ func inContainers(containers []bag.Container, contents [][]bag.Plate) (plates []
 	return plates, concern
 }
 
-// announcements collects events, and tells them.
+// announcements collects events and passes them on.
 type announcements struct {
 	places  bagjson.Places
 	tell    func([]Event) error
 	events  []Event
 	written int    // bytes of their documents
-	paper   []byte // for the next documents
+	buffer  []byte // memory for the next documents
 }
 
-// flush tells what was collected.
+// flush passes the collected events on.
 func (a *announcements) flush() error {
 	if len(a.events) == 0 {
 		return nil
@@ -346,9 +352,9 @@ func (a *announcements) flush() error {
 	return a.tell(some)
 }
 
-// of adds the events that a message makes of the bags of a plate: one a group, though the message may belong to several
-// bags. whole tells that all messages of the bags are known.
-func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) error {
+// addMessage adds the events of a message for the bags of a plate: one for each group, even if the
+// message belongs to several bags. whole reports that all messages of the bags are known.
+func (a *announcements) addMessage(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole bool) error {
 	var groups []int32
 	for i := range bags {
 		for j := range bags[i].Events {
@@ -373,19 +379,19 @@ func (a *announcements) of(f *bag.Filing, plate bag.Plate, bags []bag.Bag, whole
 	return nil
 }
 
-// The memory of documents, in bytes: they are written one behind the other.
+// The memory of documents, in bytes. They are written one after the other.
 const (
 	sheet = 16 << 10
-	most  = 2 << 10 // that nearly all documents take
+	most  = 2 << 10 // nearly all documents are shorter
 )
 
 // add adds an event of a bag.
 func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) {
-	if cap(a.paper) < most {
-		a.paper = make([]byte, 0, sheet)
+	if cap(a.buffer) < most {
+		a.buffer = make([]byte, 0, sheet)
 	}
 	made := Event{ID: bag.EventID(plate, e.Message), Plate: plate, Code: e.Code, Description: e.Description}
-	doc := append(a.paper, `{"specversion":"1.0","source":"/bagtrail","id":`...)
+	doc := append(a.buffer, `{"specversion":"1.0","source":"/bagtrail","id":`...)
 	doc = strictjson.AppendString(doc, made.ID)
 	doc = append(doc, `,"type":`...)
 	doc = strictjson.AppendString(doc, "bagtrail.event."+e.Code)
@@ -400,6 +406,6 @@ func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) 
 	doc = append(doc, `,"event":`...)
 	doc = bagjson.AppendEvent(doc, e, a.places, shown)
 	doc = append(doc, "}}"...)
-	made.Document, a.paper = doc[:len(doc):len(doc)], doc[len(doc):]
+	made.Document, a.buffer = doc[:len(doc):len(doc)], doc[len(doc):]
 	a.events, a.written = append(a.events, made), a.written+len(made.Document)
 }

@@ -29,7 +29,7 @@ const (
 
 var morning = time.Date(2026, 3, 12, 9, 0, 0, 0, time.UTC)
 
-// desk files messages and announces them.
+// desk files messages and announces their events.
 type desk struct {
 	t       *testing.T
 	library *airport.Library
@@ -48,7 +48,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// file files a message that was received so many minutes after the morning began.
+// file files a message that was received that many minutes after the start.
 func (d *desk) file(minutes int, raw string) bag.Filing {
 	d.t.Helper()
 	var m parser.Message
@@ -72,7 +72,7 @@ func (d *desk) events(filings ...bag.Filing) []announce.Event {
 	return events
 }
 
-// summary is plate and code of each event.
+// summary returns plate and code of each event.
 func summary(t *testing.T, events []announce.Event) []string {
 	t.Helper()
 	var all []string
@@ -183,7 +183,7 @@ func TestAContainerIsAnnouncedForTheBagsInIt(t *testing.T) {
 	}
 }
 
-func TestAContainerIsFoundUnderWhatIsStripped(t *testing.T) {
+func TestAContainerIsFoundByItsNameWithoutControlCharacters(t *testing.T) {
 	d := newDesk(t)
 	d.file(0, bsm)
 	d.file(10, strings.Replace(in, "AKE12345LX", "AKE1\x002345LX", 1))
@@ -192,7 +192,7 @@ func TestAContainerIsFoundUnderWhatIsStripped(t *testing.T) {
 	}
 }
 
-// Whoever folds every bag of a flight finds no more bags in a container.
+// The expected bags are found by folding every bag of a flight.
 func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 	awkward := journey.Awkward()
 	positionings, found := 0, 0
@@ -236,7 +236,7 @@ func TestNoBagInAContainerIsOverlooked(t *testing.T) {
 	}
 }
 
-// moment is when the document says that the event happened.
+// moment returns the time of an event by its document.
 func moment(t *testing.T, e announce.Event) string {
 	t.Helper()
 	var document struct{ Time string }
@@ -246,13 +246,13 @@ func moment(t *testing.T, e announce.Event) string {
 	return document.Time
 }
 
-// held is what is held under a plate, or for a container.
+// held returns the stored messages of a plate or a container.
 func (d *desk) held(h trail.Held) []bag.Stored {
 	messages, _ := h.Messages()
 	return messages
 }
 
-// positioned is plate, code and time of each event that a positioning makes on a flight.
+// positioned returns plate, code and time of each event that a positioning makes on a flight.
 func (d *desk) positioned(f bag.Filing, all []bag.Filing, flight bag.Flight) []string {
 	var positionings []*bag.Message
 	seen := make(map[bag.Container]bool)
@@ -323,7 +323,7 @@ func (b brokenIndex) Read(context.Context, trail.Wanted) (trail.Found, error) {
 	return trail.Found{}, b.err
 }
 
-// The code that an airport has of its own is a part of the message, whose memory is used again.
+// A code that an airport has of its own is part of the message's text.
 func TestTheCodeOfAnEventOutlastsItsMessage(t *testing.T) {
 	d := newDesk(t)
 	d.library = airport.New(airport.Extra{Statuses: map[string][]string{"ZRH": {"LCK"}}})
@@ -335,7 +335,6 @@ func TestTheCodeOfAnEventOutlastsItsMessage(t *testing.T) {
 	}
 }
 
-// What most messages are takes few pieces of memory, whatever the machine.
 func TestAnEventAllocatesLittle(t *testing.T) {
 	d := newDesk(t)
 	var filings []bag.Filing
@@ -344,18 +343,18 @@ func TestAnEventAllocatesLittle(t *testing.T) {
 	}
 	events := 0
 	allocations := testing.AllocsPerRun(20, func() { events = len(d.events(filings...)) })
-	if each := allocations / 100; events != 100 || each > 10 { // under the race detector pools forget, which costs some
+	if each := allocations / 100; events != 100 || each > 10 { // under the race detector pools forget some values
 		t.Errorf("%d events, %.1f allocations each", events, each)
 	}
 }
 
-// watched is an index that counts how many messages are read of it.
-type watched struct {
+// countingIndex is an index that counts the messages that are read.
+type countingIndex struct {
 	*memory.Index
 	all, most int
 }
 
-func (w *watched) Read(ctx context.Context, wanted trail.Wanted) (trail.Found, error) {
+func (w *countingIndex) Read(ctx context.Context, wanted trail.Wanted) (trail.Found, error) {
 	found, err := w.Index.Read(ctx, wanted)
 	n := 0
 	for _, held := range found.Trails {
@@ -366,8 +365,8 @@ func (w *watched) Read(ctx context.Context, wanted trail.Wanted) (trail.Found, e
 	return found, err
 }
 
-// Every bag of a message has its event, though no more is read of the index than memory has room for.
-func TestAMessageOnManyBagsOfWhichMuchIsHeldReadsLittle(t *testing.T) {
+// Every bag of a message has its event, although the index is read only up to the limit.
+func TestAMessageOnManyLargeBagsReadsLittle(t *testing.T) {
 	d := newDesk(t)
 	text := strings.Replace(bsm, "0724123456002", "0724000000400", 1)
 	text = strings.Replace(text, "ENDBSM", ".R/"+strings.Repeat("X", 10_000)+"\nENDBSM", 1)
@@ -375,7 +374,7 @@ func TestAMessageOnManyBagsOfWhichMuchIsHeldReadsLittle(t *testing.T) {
 	for i := range 10 {
 		last = d.file(60*i, text)
 	}
-	index := &watched{Index: d.index}
+	index := &countingIndex{Index: d.index}
 	d.Index = index
 	events := d.events(last)
 	plates := make(map[bag.Plate]bool)
@@ -389,7 +388,7 @@ func TestAMessageOnManyBagsOfWhichMuchIsHeldReadsLittle(t *testing.T) {
 		t.Errorf("%d messages of %d bytes are read, %d at once", index.all, len(text), index.most)
 	}
 
-	index.all, index.most = 0, 0 // many messages on one bag each, of which more is held than of any bag
+	index.all, index.most = 0, 0 // many messages on one bag each, with more stored messages than any bag has
 	var filings []bag.Filing
 	for i := range 30 {
 		for j := range 150 {
@@ -404,7 +403,7 @@ func TestAMessageOnManyBagsOfWhichMuchIsHeldReadsLittle(t *testing.T) {
 	}
 }
 
-func TestEventsAreToldSomeAfterTheOther(t *testing.T) {
+func TestTellPassesEventsOnInParts(t *testing.T) {
 	d := newDesk(t)
 	f := d.file(0, strings.Replace(bsm, "0724123456002", "0724000000999", 1))
 	var all []announce.Event

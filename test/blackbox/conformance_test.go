@@ -12,9 +12,9 @@ import (
 
 const root = "../.."
 
-// shown is one row of docs/conformance.md: quoted words of the interface, and the tests that show
-// them.
-type shown struct {
+// evidence is one row of docs/conformance.md: quoted words of the interface, and the tests that
+// show them.
+type evidence struct {
 	section string // "4.1"; "" for the preamble
 	quote   string
 	tests   []string // "TestX", or "queryapi: TestX"
@@ -27,13 +27,13 @@ var (
 	sectionNumber  = regexp.MustCompile(`^#+ ([0-9][0-9.]*)`)
 )
 
-func conformance(t *testing.T) []shown {
+func conformance(t *testing.T) []evidence {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs/conformance.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows []shown
+	var rows []evidence
 	section := ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
@@ -47,7 +47,7 @@ func conformance(t *testing.T) []shown {
 			}
 			continue
 		}
-		row := shown{section: section, quote: m[1], plain: m[2] == "*notation*"}
+		row := evidence{section: section, quote: m[1], plain: m[2] == "*notation*"}
 		for _, name := range namedTest.FindAllStringSubmatch(m[2], -1) {
 			row.tests = append(row.tests, name[1])
 		}

@@ -14,14 +14,14 @@ import (
 	"bagtrail/test/service"
 )
 
-// lazy is a service that is started for the first test that uses it.
-type lazy struct {
+// lazyService is a service that is started for the first test that uses it.
+type lazyService struct {
 	once    sync.Once
 	service *service.Service
 	start   func() *service.Service
 }
 
-func (l *lazy) get(t testing.TB) *service.Service {
+func (l *lazyService) get(t testing.TB) *service.Service {
 	t.Helper()
 	l.once.Do(func() { l.service = l.start() })
 	if l.service == nil {
@@ -33,7 +33,7 @@ func (l *lazy) get(t testing.TB) *service.Service {
 // withoutRedis returns a service whose Redis is down.
 func withoutRedis(t testing.TB) *service.Service { return redisless.get(t) }
 
-var redisless = lazy{start: func() *service.Service {
+var redisless = lazyService{start: func() *service.Service {
 	redis := startRedis(&suite)
 	s := service.Start(&suite, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr(), "BAGTRAIL_KEYS_FILE="+keyFile(&suite, keys...))
 	redis.Close()
@@ -61,7 +61,7 @@ func startRedis(t service.T) *miniredis.Miniredis {
 // withoutKafka returns a service whose brokers are not reachable.
 func withoutKafka(t testing.TB) *service.Service { return kafkaless.get(t) }
 
-var kafkaless = lazy{start: func() *service.Service {
+var kafkaless = lazyService{start: func() *service.Service {
 	broker := newKafka(&suite)
 	s := service.Start(&suite, "BAGTRAIL_KAFKA_BROKERS="+broker.ListenAddrs()[0])
 	broker.Close()

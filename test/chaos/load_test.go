@@ -118,7 +118,7 @@ func (s *stream) stop() {
 // posts sends messages by POST and counts the answers.
 type posts struct {
 	mu    sync.Mutex
-	acked []acked
+	acked []acceptedPost
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
@@ -129,8 +129,8 @@ type posts struct {
 	slowest time.Duration
 }
 
-// acked is a message whose POST was answered 200.
-type acked struct{ plate, text string }
+// acceptedPost is a message whose POST was answered 200.
+type acceptedPost struct{ plate, text string }
 
 // callers is the number of concurrent POSTs.
 const callers = 4
@@ -204,7 +204,7 @@ func (p *posts) post(ctx context.Context, c *caller, m simulate.Message, to []*s
 			rest(ctx, 20*time.Millisecond)
 		case status == http.StatusOK:
 			p.mu.Lock()
-			p.acked = append(p.acked, acked{m.Plate, m.Text})
+			p.acked = append(p.acked, acceptedPost{m.Plate, m.Text})
 			p.mu.Unlock()
 			return
 		case status == http.StatusServiceUnavailable:

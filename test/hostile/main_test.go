@@ -47,14 +47,14 @@ func failure(code, text string) string {
 	return `{"success":false,"errors":[{"error_code":"` + code + `","error_description":"` + text + `"}]}`
 }
 
-// at formats days as messages and as the interface do.
-type at struct{ time.Time }
+// date formats days as messages and as the interface do.
+type date struct{ time.Time }
 
 // day returns the date that many days from now, in UTC.
-func day(fromNow int) at { return at{time.Now().UTC().AddDate(0, 0, fromNow)} }
+func day(fromNow int) date { return date{time.Now().UTC().AddDate(0, 0, fromNow)} }
 
-func (d at) bim() string { return strings.ToUpper(d.Format("02Jan")) }
-func (d at) iso() string { return d.Format(time.DateOnly) }
+func (d date) bim() string { return strings.ToUpper(d.Format("02Jan")) }
+func (d date) iso() string { return d.Format(time.DateOnly) }
 
 // send posts a message that must be accepted.
 func send(t *testing.T, s *service.Service, lines ...string) {

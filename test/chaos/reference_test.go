@@ -32,9 +32,9 @@ import (
 	"bagtrail/test/service"
 )
 
-// undisturbed is an index into which one process has filed every message of the raw topic once, on
+// reference is an index into which one process has filed every message of the raw topic once, on
 // a Redis of its own.
-type undisturbed struct {
+type reference struct {
 	airports  *airport.Library
 	site      *web.Site
 	records   int
@@ -45,8 +45,8 @@ type undisturbed struct {
 	days      map[string]map[string]bool // days of its flights, by plate
 }
 
-// undisturbed files the content of the raw topic.
-func (w *world) undisturbed() *undisturbed {
+// newReference files the content of the raw topic.
+func (w *world) newReference() *reference {
 	w.t.Helper()
 	store, err := bagstore.Open(redistest.Open(w.t, "redis://"+servers.PrivateRedis(w.t, durable...).Addr), bagstore.Config{Retention: kept, Now: time.Now})
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *world) undisturbed() *undisturbed {
 	airports := airport.New()
 	enrich := enricher.New(airports)
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(airports, enrich), Index: store.Writer()})
-	u := &undisturbed{
+	u := &reference{
 		airports: airports,
 		rejected: map[string]bool{}, texts: map[string]bool{}, questions: map[string]bool{}, days: map[string]map[string]bool{},
 	}
@@ -66,7 +66,7 @@ func (w *world) undisturbed() *undisturbed {
 		for left := batch; len(left) > 0; {
 			outcomes, err := acceptor.AcceptBatch(w.t.Context(), left)
 			if err != nil {
-				w.t.Fatalf("file, undisturbed: %v", err)
+				w.t.Fatalf("file into the reference: %v", err)
 			}
 			for i := range outcomes {
 				u.note(left[i], &outcomes[i])
@@ -88,7 +88,7 @@ func (w *world) undisturbed() *undisturbed {
 }
 
 // envelope returns the envelope of a record of the raw topic.
-func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
+func (u *reference) envelope(m kafka.Message) ingestor.Envelope {
 	u.records++
 	e := ingestor.Envelope{
 		Raw: string(m.Value), Key: string(m.Key), Received: m.Time,
@@ -108,7 +108,7 @@ func (u *undisturbed) envelope(m kafka.Message) ingestor.Envelope {
 }
 
 // note keeps the queries that a message suggests.
-func (u *undisturbed) note(e ingestor.Envelope, o *ingestor.Outcome) {
+func (u *reference) note(e ingestor.Envelope, o *ingestor.Outcome) {
 	if o.Verdict == ingestor.Rejected {
 		u.rejected[e.Origin] = true
 		return
@@ -134,7 +134,7 @@ func (u *undisturbed) note(e ingestor.Envelope, o *ingestor.Outcome) {
 }
 
 // askFlight notes queries for a flight at the airport of the message and at its destination.
-func (u *undisturbed) askFlight(m *parser.Message, f bag.Flight, day string) {
+func (u *reference) askFlight(m *parser.Message, f bag.Flight, day string) {
 	for _, at := range [...]string{m.Version.Airport, m.Groups[0].Outbound.Airport} {
 		if at == "" {
 			continue
@@ -145,7 +145,7 @@ func (u *undisturbed) askFlight(m *parser.Message, f bag.Flight, day string) {
 	}
 }
 
-func (u *undisturbed) answer(target string) (int, string) {
+func (u *reference) answer(target string) (int, string) {
 	req := httptest.NewRequest(http.MethodGet, target, nil)
 	req.Header.Set("api_key", apikey.DevelopmentKey)
 	answer := httptest.NewRecorder()
@@ -157,7 +157,7 @@ func (u *undisturbed) answer(target string) (int, string) {
 func (w *world) verify(s *service.Service) {
 	w.t.Helper()
 	began := time.Now()
-	u := w.undisturbed()
+	u := w.newReference()
 	if w.stream != nil && int64(u.records) < w.stream.sent.Load() {
 		w.t.Errorf("%d records on the raw topic, %d messages were sent", u.records, w.stream.sent.Load())
 	}
@@ -169,7 +169,7 @@ func (w *world) verify(s *service.Service) {
 }
 
 // compare asks both for everything. It returns the messages in the histories of the service.
-func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bool) {
+func (w *world) compare(u *reference, s *service.Service) (shown map[string]bool) {
 	w.t.Helper()
 	var (
 		mu              sync.Mutex
@@ -193,7 +193,7 @@ func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bo
 				}
 				if err != nil || got != status || text != want {
 					if differ.Add(1) <= 3 {
-						w.t.Errorf("GET %s\n   disturbed %d %s %v\n undisturbed %d %s", target, got, text, err, status, want)
+						w.t.Errorf("GET %s\n   service   %d %s %v\n reference %d %s", target, got, text, err, status, want)
 					}
 				}
 				if strings.Contains(target, "include_bim") {
@@ -209,7 +209,7 @@ func (w *world) compare(u *undisturbed, s *service.Service) (shown map[string]bo
 	}
 	close(targets)
 	wg.Wait()
-	w.t.Logf("answers: %d questions (%d about bags that are there) for %d messages, %d answered otherwise than undisturbed",
+	w.t.Logf("answers: %d questions (%d about bags that are there) for %d messages, %d answered otherwise than by the reference",
 		len(u.questions), withBag.Load(), u.records, differ.Load())
 	if differ.Load() > 3 {
 		w.t.Errorf("%d answers differ", differ.Load())
@@ -234,7 +234,7 @@ func noteShown(shown map[string]bool, history string) {
 }
 
 // verifyPosts looks for every message whose POST was answered 200.
-func (w *world) verifyPosts(u *undisturbed, shown map[string]bool) {
+func (w *world) verifyPosts(u *reference, shown map[string]bool) {
 	w.t.Helper()
 	if w.posts == nil {
 		return
@@ -264,7 +264,7 @@ func (w *world) verifyPosts(u *undisturbed, shown map[string]bool) {
 
 // verifyRejects compares the rejects topic: one record for each message to be rejected, by its
 // origin.
-func (w *world) verifyRejects(u *undisturbed) {
+func (w *world) verifyRejects(u *reference) {
 	w.t.Helper()
 	found := make(map[string]int)
 	records := 0
@@ -291,7 +291,7 @@ func (w *world) verifyRejects(u *undisturbed) {
 }
 
 // verifyEvents reads the events topic: a repeated event has the same id and the same content.
-func (w *world) verifyEvents(u *undisturbed) {
+func (w *world) verifyEvents(u *reference) {
 	w.t.Helper()
 	records, without := 0, 0
 	ids, plates := make(map[string]bool), make(map[string]bool)
