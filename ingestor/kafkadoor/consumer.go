@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 )
@@ -22,7 +23,7 @@ type Acceptor interface {
 
 // EventMaker makes the events of messages that the index has taken, and passes them to publish, some at a time. If a message
 // comes again, so do its events, with the same ids. After an error, which may be that of publish, it is called again.
-type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]Event) error) error
+type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error
 
 // NewConsumer returns a consumer that brings the raw topic to the acceptor, as a member of the consumer group. The rejects
 // of the acceptor should be those of the door. events may be nil, and is not called if the events topic is turned off.
@@ -108,7 +109,7 @@ func (h *handler) begin(records []kafka.Record) {
 func (h *handler) publish(ctx context.Context) error {
 	for len(h.filings) > 0 {
 		n := portion(h.filings)
-		err := h.events(ctx, h.filings[:n], func(events []Event) error {
+		err := h.events(ctx, h.filings[:n], func(events []announce.Event) error {
 			limited, cancel := context.WithTimeout(ctx, publishLimit)
 			defer cancel()
 			return h.door.publish(limited, events)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/announce"
 	"bagtrail/internal/kafka"
 )
 
@@ -66,6 +67,6 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 }
 
 // publish writes events. Those of one plate go to one partition.
-func (d *Door) publish(ctx context.Context, events []Event) error {
+func (d *Door) publish(ctx context.Context, events []announce.Event) error {
 	return d.client.Produce(ctx, d.conf.Topics.Events, eventRecords(events, d.conf.Now()))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 )
 
@@ -28,13 +29,13 @@ func newEventWorld(t *testing.T, opts ...kfake.Opt) *world {
 }
 
 // events makes one event a plate.
-func events(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+func events(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error {
 	return whole(eventsOf)(ctx, filings, publish)
 }
 
 // whole publishes the events of messages together.
-func whole(made func(context.Context, []bag.Filing) ([]kafkadoor.Event, error)) kafkadoor.EventMaker {
-	return func(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
+func whole(made func(context.Context, []bag.Filing) ([]announce.Event, error)) kafkadoor.EventMaker {
+	return func(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error {
 		events, err := made(ctx, filings)
 		if err != nil {
 			return err
@@ -43,12 +44,12 @@ func whole(made func(context.Context, []bag.Filing) ([]kafkadoor.Event, error)) 
 	}
 }
 
-func eventsOf(_ context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
-	var list []kafkadoor.Event
+func eventsOf(_ context.Context, filings []bag.Filing) ([]announce.Event, error) {
+	var list []announce.Event
 	for _, f := range filings {
 		for _, e := range f.Entries {
-			list = append(list, kafkadoor.Event{
-				ID: fmt.Sprintf("%s-%d", e.Plate, f.Received.UnixMilli()), Key: string(e.Plate), Document: []byte(`{"id":"x"}`),
+			list = append(list, announce.Event{
+				ID: fmt.Sprintf("%s-%d", e.Plate, f.Received.UnixMilli()), Plate: e.Plate, Document: []byte(`{"id":"x"}`),
 			})
 		}
 	}
@@ -119,7 +120,7 @@ func TestOffsetsStandStillWhileEventsCannotBeMadeOrPublished(t *testing.T) {
 	})
 	var asked atomic.Int64
 	w.produce(0, records(0, 10)...)
-	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]announce.Event, error) {
 		if asked.Add(1) <= 3 {
 			return nil, errors.New("the index is away")
 		}
@@ -141,7 +142,7 @@ func TestOffsetsStandStillWhileEventsCannotBeMadeOrPublished(t *testing.T) {
 func TestEventsAreOffWhereTheTopicIsEmpty(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 3)...)
-	w.consume(whole(func(context.Context, []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(context.Context, []bag.Filing) ([]announce.Event, error) {
 		t.Error("asked for events")
 		return nil, nil
 	}))
@@ -152,7 +153,7 @@ func TestEventsOfALargeBatchAreMadeInPortions(t *testing.T) {
 	w := newEventWorld(t)
 	w.produce(0, records(0, 1300)...)
 	var most atomic.Int64
-	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+	w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]announce.Event, error) {
 		most.Store(max(most.Load(), int64(len(filings)))) // of one partition, so of one goroutine
 		return eventsOf(ctx, filings)
 	}))
@@ -293,7 +294,7 @@ func TestLargeEventsMakeSeveralRequests(t *testing.T) {
 			document := []byte(`{"id":"` + strings.Repeat("x", 60<<10) + `"}`)
 			writes := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Events, Observe: true, Count: -1})
 			w.produce(0, records(0, 100)...)
-			w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]kafkadoor.Event, error) {
+			w.consume(whole(func(ctx context.Context, filings []bag.Filing) ([]announce.Event, error) {
 				list, err := eventsOf(ctx, filings)
 				for i := range list {
 					list[i].Document = document

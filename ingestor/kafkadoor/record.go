@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 )
@@ -179,22 +180,15 @@ func diagnostics(list []ingestor.Diagnostic) []byte {
 	return append(out, ']')
 }
 
-// Event is one event for the events topic.
-type Event struct {
-	ID       string // a function of the event alone, by which a repetition is recognised
-	Key      string // the licence plate
-	Document []byte // the event as a JSON object of CloudEvents 1.0
-}
-
 // eventRecords are the records of events on the events topic.
-func eventRecords(events []Event, now time.Time) []kafka.Record {
+func eventRecords(events []announce.Event, now time.Time) []kafka.Record {
 	msgs := make([]kafka.Record, len(events))
 	kind := []byte(typeEvent)
 	headers := make([]kafka.Header, 0, 2*len(events))
 	for i, e := range events {
 		n := len(headers)
 		headers = append(headers, kafka.Header{Key: headerType, Value: kind}, kafka.Header{Key: headerEventID, Value: []byte(e.ID)})
-		msgs[i] = kafka.Record{Key: []byte(e.Key), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
+		msgs[i] = kafka.Record{Key: []byte(e.Plate), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
 	}
 	return msgs
 }

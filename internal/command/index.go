@@ -25,7 +25,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		return failed(err)
 	}
 	s.cleanup.add("redis", s.redis.Close)
-	s.ready.Add("redis", s.redis.Ready)
+	s.ready.Add("redis", true, s.redis.Ready)
 	s.store, err = bagstore.Open(s.redis, bagstore.Config{Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.reportDamage()})
 	if err != nil {
 		return failed(err)

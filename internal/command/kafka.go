@@ -45,7 +45,14 @@ func (s *service) openKafka(context.Context) (err error) {
 		brokers = []string{address}
 	}
 	door := s.doorConfig()
-	client, err := kafka.Open(s.kafkaConfig(brokers, door.Topics.Names()))
+	settings := kafka.Config{
+		Brokers: brokers, Topics: door.Topics.Names(), Logger: s.log,
+		SASL: kafka.SASL{Mechanism: conf.Mechanism, Username: conf.Username, Password: conf.Password},
+	}
+	if conf.TLS {
+		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	client, err := kafka.Open(settings)
 	if err != nil {
 		return &exit{Usage, err}
 	}
@@ -55,11 +62,7 @@ func (s *service) openKafka(context.Context) (err error) {
 	}
 	s.record = s.kafka
 	s.keepRejects(s.kafka)
-	if s.opens(kafkaDoor) {
-		s.ready.Add("kafka", s.kafka.Ping)
-	} else {
-		s.ready.AddOptional("kafka", s.kafka.Ping) // queries go on without it
-	}
+	s.ready.Add("kafka", s.opens(kafkaDoor), s.kafka.Ping) // queries need no Kafka
 	return nil
 }
 
@@ -87,7 +90,7 @@ func (s *service) startBroker() (string, error) {
 		return "", err
 	}
 	s.cleanup.add("in-process broker", running.Close)
-	s.ready.Add("data directory", func(context.Context) error { return errors.Join(running.Check(), writable(s.conf.DataDir)) })
+	s.ready.Add("data directory", true, func(context.Context) error { return errors.Join(running.Check(), writable(s.conf.DataDir)) })
 	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
 		zap.String("address", running.Addr()), zap.String("directory", s.conf.DataDir))
 	if s.conf.Kafka.EmbeddedOpen {
@@ -110,19 +113,6 @@ func writable(dir string) error {
 // with its last event; most messages of its journey are older.
 const afterlife = 30 * 24 * time.Hour
 
-// kafkaConfig says how to reach Kafka.
-func (s *service) kafkaConfig(brokers, topics []string) kafka.Config {
-	c := s.conf.Kafka
-	conf := kafka.Config{
-		Brokers: brokers, Topics: topics, Logger: s.log,
-		SASL: kafka.SASL{Mechanism: c.Mechanism, Username: c.Username, Password: c.Password},
-	}
-	if c.TLS {
-		conf.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	return conf
-}
-
 // doorConfig says what the Kafka door reads and writes.
 func (s *service) doorConfig() kafkadoor.Config {
 	c := s.conf
@@ -141,30 +131,13 @@ func (s *service) doorConfig() kafkadoor.Config {
 // openKafkaDoor opens the door that reads the raw topic.
 func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	metrics := telemetry.NewConsumer(s.registry, s.messages, kafkaDoor, s.clock)
-	consumer := s.kafka.NewConsumer(acceptor, s.announcements(), metrics)
-	joined := func(context.Context) error { return consumer.Member() }
-	if s.opens(httpDoor) {
-		s.ready.AddOptional("consumer", joined) // queries go on without it
-	} else {
-		s.ready.Add("consumer", joined)
-	}
-	s.ready.Add("partitions", func(context.Context) error { return consumer.Stalled() })
-	return consumer.Run, nil
-}
-
-// announcements makes the events of messages for the events topic.
-func (s *service) announcements() kafkadoor.EventMaker {
 	announcer := announce.Announcer{
 		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
 		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, SamePlace: s.library.SamePlace},
 	}
-	return func(ctx context.Context, filings []bag.Filing, publish func([]kafkadoor.Event) error) error {
-		return announcer.Tell(ctx, filings, func(made []announce.Event) error {
-			events := make([]kafkadoor.Event, len(made))
-			for i, e := range made {
-				events[i] = kafkadoor.Event{ID: e.ID, Key: string(e.Plate), Document: e.Document}
-			}
-			return publish(events)
-		})
-	}
+	consumer := s.kafka.NewConsumer(acceptor, announcer.Tell, metrics)
+	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
+		func(context.Context) error { return consumer.Member() })
+	s.ready.Add("partitions", true, func(context.Context) error { return consumer.Stalled() })
+	return consumer.Run, nil
 }

@@ -12,63 +12,56 @@ import (
 )
 
 func (p *process) serve() *cobra.Command {
-	return &cobra.Command{
-		Use:   "serve",
-		Short: "Run everything in one process, with an in-process server for each that has no address",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd)
-			if err != nil {
-				return err
-			}
-			open := doorNames()
-			if eff.Kafka.Off {
-				open = slices.DeleteFunc(open, func(door string) bool { return door == kafkaDoor })
-			}
-			return p.run(cmd.Context(), eff.Config, open)
-		},
-	}
+	return p.service("serve", "Run everything in one process, with an in-process server for each that has no address",
+		doorNames())
 }
 
 func (p *process) ingest() *cobra.Command {
-	return &cobra.Command{
-		Use:   "ingest",
-		Short: "Run the Kafka door alone; any number of these share one group and one Redis",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd, config.SharedRedis, config.SharedKafka, config.SomeKafka)
-			if err != nil {
-				return err
-			}
-			return p.run(cmd.Context(), eff.Config, []string{kafkaDoor})
-		},
-	}
+	return p.service("ingest", "Run the Kafka door alone; any number of these share one group and one Redis",
+		[]string{kafkaDoor}, config.SharedRedis, config.SharedKafka, config.SomeKafka)
 }
 
 func (p *process) api() *cobra.Command {
+	return p.service("api", "Run HTTP alone; any number of these share one Redis",
+		[]string{httpDoor}, config.KeysOrLoopback, config.SharedRedis, config.SharedKafka)
+}
+
+// service returns a command that runs a service with these doors.
+func (p *process) service(use, short string, doors []string, checks ...config.Check) *cobra.Command {
 	return &cobra.Command{
-		Use:   "api",
-		Short: "Run HTTP alone; any number of these share one Redis",
+		Use:   use,
+		Short: short,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd, config.KeysOrLoopback, config.SharedRedis, config.SharedKafka)
+			eff, err := p.load(cmd, checks...)
 			if err != nil {
 				return err
 			}
-			return p.run(cmd.Context(), eff.Config, []string{httpDoor})
+			log, err := p.logger(eff.Config)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = log.Sync() }() // a terminal cannot be synced
+			if eff.Kafka.Off {
+				doors = slices.DeleteFunc(doors, func(door string) bool { return door == kafkaDoor })
+			}
+			return logged(log, p.with(cmd.Context(), eff.Config, doors, log, serve))
 		},
 	}
 }
 
-// run runs a service until ctx ends or a part of it fails, and stops its parts in order. An error
-// that ends it is logged.
-func (p *process) run(ctx context.Context, conf *config.Config, open []string) error {
-	log, err := p.logger(conf)
-	if err != nil {
+// serve runs a service until ctx ends or a part of it fails.
+func serve(ctx context.Context, s *service) error {
+	if err := s.start(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	defer func() { _ = log.Sync() }() // a terminal cannot be synced
-	return logged(log, p.work(ctx, conf, open, log))
+	<-ctx.Done()
+	s.state.Set(errStopping)
+	s.log.Info("stopping")
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return failed(cause)
+	}
+	return nil
 }
 
 // logged logs the error that ends a service, and returns one that holds only its exit code.
@@ -85,21 +78,16 @@ func logged(log *zap.Logger, err error) error {
 	return &exit{code: code}
 }
 
-// work does the work of run, and returns the error that ended the service.
-func (p *process) work(ctx context.Context, conf *config.Config, open []string, log *zap.Logger) (err error) {
+// work is what a command does with a service. ctx ends when the command is to stop, or a part of
+// the service has failed: that error is its cause.
+type work func(ctx context.Context, s *service) error
+
+// with does work with a service that has these doors, and then stops the parts that were started.
+func (p *process) with(ctx context.Context, conf *config.Config, doors []string, log *zap.Logger, do work) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	s := newService(conf, open, log, fail)
+	s := newService(conf, doors, log, fail)
 	s.stdout = p.stdout
 	defer func() { err = errors.Join(err, failed(s.cleanup.run())) }()
-	if err := s.start(ctx); err != nil && ctx.Err() == nil {
-		return err
-	}
-	<-ctx.Done()
-	s.state.Set(errStopping)
-	log.Info("stopping")
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return failed(cause)
-	}
-	return nil
+	return do(ctx, s)
 }

@@ -99,7 +99,7 @@ func (s *service) start(ctx context.Context) error {
 
 // startOps starts the ops server, so that everything after it can be watched.
 func (s *service) startOps(ctx context.Context) error {
-	s.ready.Add("service", s.state.Check)
+	s.ready.Add("service", true, s.state.Check)
 	s.state.Set(errStarting)
 	listener, err := listenOn(ctx, config.Names("ops-addr"), s.conf.Ops.Addr)
 	if err != nil {

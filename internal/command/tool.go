@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -14,22 +13,20 @@ import (
 // step opens or starts one part of a service.
 type step func(*service, context.Context) error
 
-// tool runs work with the parts of a service that steps open, and stops these afterwards.
-func (p *process) tool(ctx context.Context, conf *config.Config, work func(context.Context, *service) error, steps ...step) (err error) {
+// tool does work with the parts of a service that steps open. It opens no door.
+func (p *process) tool(ctx context.Context, conf *config.Config, do work, steps ...step) error {
 	log, err := p.logger(conf)
 	if err != nil {
 		return err
 	}
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	s := newService(conf, nil, log, fail)
-	defer func() { err = errors.Join(err, failed(s.cleanup.run())) }()
-	for _, step := range steps {
-		if err := step(s, ctx); err != nil {
-			return err
+	return p.with(ctx, conf, nil, log, func(ctx context.Context, s *service) error {
+		for _, step := range steps {
+			if err := step(s, ctx); err != nil {
+				return err
+			}
 		}
-	}
-	return work(ctx, s)
+		return do(ctx, s)
+	})
 }
 
 // streamingHeap is how much memory Go may take while files are read as streams, in bytes.

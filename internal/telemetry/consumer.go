@@ -15,7 +15,7 @@ type Messages struct{ decided *prometheus.CounterVec }
 func NewMessages(registry prometheus.Registerer) *Messages {
 	m := &Messages{prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bagtrail_messages_total",
-		Help: "Messages that were decided on, by door (kafka, http) and verdict (accepted, duplicate, rejected).",
+		Help: "Messages that were decided on, by door and verdict (accepted, duplicate, rejected).",
 	}, []string{"door", "verdict"})}
 	registry.MustRegister(m.decided)
 	return m

@@ -21,22 +21,13 @@ type part struct {
 	check  func(context.Context) error
 }
 
-// Add adds a part without which the process is not ready. check returns nil if the part is ready,
-// else what it lacks, in words that everybody who reaches the ops server may read. It is called for
-// every request of /readyz, and has one second.
-func (r *Readiness) Add(name string, check func(context.Context) error) {
-	r.add(part{name, true, check})
-}
-
-// AddOptional adds a part without which the process is ready all the same.
-func (r *Readiness) AddOptional(name string, check func(context.Context) error) {
-	r.add(part{name, false, check})
-}
-
-func (r *Readiness) add(p part) {
+// Add adds a part. If it is needed and not ready, the process is not ready. check returns nil if
+// the part is ready, else what it lacks, in words that everybody who reaches the ops server may
+// read. It is called for every request of /readyz, and has one second.
+func (r *Readiness) Add(name string, needed bool, check func(context.Context) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.parts = append(r.parts, p)
+	r.parts = append(r.parts, part{name, needed, check})
 }
 
 // PartStatus is the state of one part.

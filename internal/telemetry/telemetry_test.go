@@ -36,8 +36,8 @@ func TestReadyzNamesThePartThatIsMissing(t *testing.T) {
 		ready telemetry.Readiness
 		index telemetry.State
 	)
-	ready.Add("kafka", func(context.Context) error { return nil })
-	ready.Add("index", index.Check)
+	ready.Add("kafka", true, func(context.Context) error { return nil })
+	ready.Add("index", true, index.Check)
 	ops := newOps(&ready).Handler()
 
 	for _, step := range []struct {
@@ -62,8 +62,8 @@ func TestReadyzNamesThePartThatIsMissing(t *testing.T) {
 
 func TestAPartThatCanBeMissedIsShownAndTakesNoWorkAway(t *testing.T) {
 	var ready telemetry.Readiness
-	ready.Add("redis", func(context.Context) error { return nil })
-	ready.AddOptional("kafka", func(context.Context) error { return errors.New("no broker answers") })
+	ready.Add("redis", true, func(context.Context) error { return nil })
+	ready.Add("kafka", false, func(context.Context) error { return errors.New("no broker answers") })
 	want := `{"ready":true,"parts":[{"name":"redis","ready":true},{"name":"kafka","ready":false,"lacks":"no broker answers"}]}` + "\n"
 	if status, body := get(t, newOps(&ready).Handler(), "/readyz"); status != 200 || body != want {
 		t.Errorf("%d %s", status, body)
@@ -74,7 +74,7 @@ func TestReadyzGivesEveryPartOneSecondAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ready telemetry.Readiness
 		for range 3 {
-			ready.Add("slow", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+			ready.Add("slow", true, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		}
 		begin := time.Now()
 		if _, ok := ready.Check(t.Context()); ok {
