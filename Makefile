@@ -28,8 +28,6 @@ test: ## run all tests that need nothing installed
 check: lint ## formatting, vet, linters, unit tests, direction of imports
 	go test $(UNIT)
 	go test -count=1 ./test/arch # it reads files that the test cache does not watch
-	go test -tags purego ./parser # as on processors without an assembler routine
-	GOARCH=arm64 go vet ./parser
 
 lint: ## formatting, vet and linters only
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; }

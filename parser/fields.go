@@ -1,7 +1,5 @@
 package parser
 
-import "strings"
-
 // mostFields is how many fields of an element are read at most, with the letter before them.
 const mostFields = 10
 
@@ -9,68 +7,35 @@ const mostFields = 10
 // last field every further field is empty.
 type fields struct {
 	line  string
-	parts [mostFields]part // parts[0] is not used
+	parts [mostFields]span // parts[0] is not used
 }
-
-// part is where a field lies in its line: from begin to before end.
-type part struct{ begin, end uint32 }
 
 // fields returns the fields 1 to n of an element: the guarded ones, which a code of rules §1 judges and which come
 // first, as they stand, the others without outer blanks. They hold until it is called again.
 func (m *Message) fields(e line, guarded, n int) *fields {
-	o, f := &m.scratch.outline, &m.scratch.fields
-	f.line = e.text
-	parts := f.parts[1 : n+1]
-	if len(e.text) < blockLength {
-		f.cut(parts, slashesFrom(o.marks, e.at))
-	} else {
-		f.cutLong(parts)
-	}
-	if o.least <= ' ' && (o.least < ' ' || strings.IndexByte(e.text, ' ') >= 0) {
-		f.trim(parts[guarded:])
+	f, text := &m.scratch.fields, e.text
+	f.line = text
+	from := min(len(".X/"), len(text))
+	for i := 1; i <= n; i++ {
+		to := from
+		for to < len(text) && text[to] != '/' {
+			to++
+		}
+		p := span{from, to}
+		if i > guarded {
+			p.from, p.to = trimmed(text, from, to)
+		}
+		f.parts[i] = p
+		from = min(to+1, len(text))
 	}
 	return f
 }
 
-// cut finds the first fields as they stand, in a line with these slashes.
-func (f *fields) cut(parts []part, slashes uint64) {
-	length := uint32(len(f.line))
-	slashes &^= 1<<len(".X/") - 1
-	at := min(uint32(len(".X/")), length)
-	for i := range parts {
-		end := min(uint32(lowest(slashes)), length)
-		parts[i] = part{at, end}
-		slashes &= slashes - 1
-		at = min(end+1, length)
-	}
-}
-
-// cutLong is cut for a line that is longer than a bitmap.
-func (f *fields) cutLong(parts []part) {
-	at := min(len(".X/"), len(f.line))
-	for i := range parts {
-		end := len(f.line)
-		if length := strings.IndexByte(f.line[at:], '/'); length >= 0 {
-			end = at + length
-		}
-		parts[i] = part{uint32(at), uint32(end)}
-		at = min(end+1, len(f.line))
-	}
-}
-
-// trim takes outer blanks off fields.
-func (f *fields) trim(parts []part) {
-	for i, p := range parts {
-		begin, end := trimmed(f.line, int(p.begin), int(p.end))
-		parts[i] = part{uint32(begin), uint32(end)}
-	}
-}
-
 // of returns field i.
-func (f *fields) of(i int) string { return f.line[f.parts[i].begin:f.parts[i].end] }
+func (f *fields) of(i int) string { return f.line[f.parts[i].from:f.parts[i].to] }
 
 // at returns the offset of field i in the line.
-func (f *fields) at(i int) int { return int(f.parts[i].begin) }
+func (f *fields) at(i int) int { return f.parts[i].from }
 
 // trim returns s without outer blanks.
 func trim(s string) string {
@@ -116,10 +81,13 @@ func capital(s string) string {
 	return ""
 }
 
-// number reads s, which is at most 19 digits.
-func number(s string) (n uint64) {
+// number reads s, at most 19 digits. ok is false if s is empty or anything else.
+func number(s string) (n int, ok bool) {
 	for i := range len(s) {
-		n = 10*n + uint64(s[i]-'0')
+		if !isDigit(s[i]) {
+			return 0, false
+		}
+		n = 10*n + int(s[i]-'0')
 	}
-	return n
+	return n, s != ""
 }

@@ -1,7 +1,5 @@
 package parser
 
-import "math/bits"
-
 // shortestFlight is the length of the shortest flight element: .F/LX1/12MAR/LHR.
 const shortestFlight = 16
 
@@ -86,67 +84,74 @@ func flightOf(s string) (airline, number string, ok bool) {
 	if len(s) < shortestNumber || len(s) > longestNumber {
 		return "", "", false
 	}
-	var word uint64
-	if len(s) > shortestNumber {
-		word = fewBytes(s)
-	} else {
-		word = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16
+	airline, number = s[:3], s[3:]
+	if isDigit(s[2]) {
+		airline, number = s[:2], s[2:]
 	}
-	digits, capitals := within(word, '0', '9'), within(word, 'A', 'Z')
-	n := 3 - int(digits>>23&1) // the length of the airline
-	airlines := uint64(1)<<(8*n) - 1
-	count := leading(digits >> (8 * n))
-	suffix := int(capitals >> (8*(n+count) + 7) & 1)
-	if word&highs != 0 || (digits|capitals)&airlines != highs&airlines || capitals&airlines == 0 ||
-		count < 1 || count > mostDigits || n+count+suffix != len(s) {
+	capitals := 0
+	for i := range len(airline) {
+		switch {
+		case isCapital(airline[i]):
+			capitals++
+		case !isDigit(airline[i]):
+			return "", "", false
+		}
+	}
+	digits := number
+	if digits != "" && isCapital(digits[len(digits)-1]) {
+		digits = digits[:len(digits)-1]
+	}
+	if capitals == 0 || len(digits) > mostDigits || !isDigits(digits) {
 		return "", "", false
 	}
-	zeros := bits.TrailingZeros64(word>>(8*n)^'0'*ones) / 8
-	return s[:n], s[n+min(zeros, count-1):], true
-}
-
-// months are the months, each at the slot of its name.
-var months = func() (slots [monthSlots]month) {
-	for i, m := range [...]struct {
-		name string
-		days uint8
-	}{
-		{"jan", 31}, {"feb", 29}, {"mar", 31}, {"apr", 30}, {"may", 31}, {"jun", 30},
-		{"jul", 31}, {"aug", 31}, {"sep", 30}, {"oct", 31}, {"nov", 30}, {"dec", 31},
-	} {
-		name := monthName(m.name)
-		slots[monthSlot(name)] = month{name, uint8(i + 1), m.days}
+	zeros := 0
+	for zeros < len(digits)-1 && digits[zeros] == '0' {
+		zeros++
 	}
-	return slots
-}()
-
-type month struct {
-	name   uint32 // see monthName
-	number uint8
-	days   uint8 // the most that it can have
+	return airline, number[zeros:], true
 }
-
-// monthName returns three letters as a number, in which their case does not show.
-func monthName(s string) uint32 {
-	const small = 0x202020 // makes a capital small, and nothing else a small letter
-	return uint32(s[2])<<16 | uint32(s[1])<<8 | uint32(s[0]) | small
-}
-
-const monthSlots = 16
-
-// monthSlot returns where in months a month stands. No two months share a slot.
-func monthSlot(name uint32) uint32 { return name * 26597 >> 28 }
 
 // dateOf reads DDMMM; the case of the month does not matter. 29FEB is a date, since some years have it.
 func dateOf(s string) (d Date, ok bool) {
 	if len(s) != 5 || !isDigit(s[0]) || !isDigit(s[1]) {
 		return d, false
 	}
+	name := [...]byte{s[2] &^ 0x20, s[3] &^ 0x20, s[4] &^ 0x20} // capitals, if these are letters
+	month, days := monthOf(string(name[:]))
 	day := 10*(s[0]-'0') + s[1] - '0'
-	name := monthName(s[2:])
-	m := &months[monthSlot(name)]
-	if m.name != name {
+	if day < 1 || day > days {
 		return d, false
 	}
-	return Date{Day: day, Month: m.number}, 1 <= day && day <= m.days
+	return Date{Day: day, Month: month}, true
+}
+
+// monthOf returns the number of a month, in capitals, and the most days that it can have; 0 if name is no month.
+func monthOf(name string) (month, days uint8) {
+	switch name {
+	case "JAN":
+		return 1, 31
+	case "FEB":
+		return 2, 29
+	case "MAR":
+		return 3, 31
+	case "APR":
+		return 4, 30
+	case "MAY":
+		return 5, 31
+	case "JUN":
+		return 6, 30
+	case "JUL":
+		return 7, 31
+	case "AUG":
+		return 8, 31
+	case "SEP":
+		return 9, 30
+	case "OCT":
+		return 10, 31
+	case "NOV":
+		return 11, 30
+	case "DEC":
+		return 12, 31
+	}
+	return 0, 0
 }

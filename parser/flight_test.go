@@ -141,3 +141,12 @@ func TestFlightsOfItinerary(t *testing.T) {
 	equal(t, "presence", g.Inbound.Present(), true)
 	equal(t, "absence", parse(t, bsm()).Groups[0].Inbound.Present(), false)
 }
+
+func TestEachMonthIsADateUpToItsLastDay(t *testing.T) {
+	for i, days := range []uint8{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31} {
+		name := []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}[i]
+		last := parse(t, withFlight(fmt.Sprintf(".F/LX1/%02d%s/LHR", days, name)))
+		equal(t, name, last.Groups[0].Outbound.Date, parser.Date{Day: days, Month: uint8(i + 1)})
+		parse(t, withFlight(fmt.Sprintf(".F/LX1/{022:%02d%s}/LHR", days+1, name)))
+	}
+}

@@ -3,12 +3,12 @@ package parser
 import (
 	"slices"
 	"strings"
+	"unsafe"
 )
 
-// line is one line of a text: not blank, trimmed, without the characters that outline.mark takes out.
-// The zero line is no line.
+// line is one line of a text: not blank, trimmed, without stripped characters. The zero line is no line.
 type line struct {
-	at   int // offset of its first byte in the text that outline.mark went through
+	at   int // offset of its first byte in outline.text
 	text string
 }
 
@@ -29,56 +29,72 @@ type outline struct {
 	end        span   // the first end line of the identifier
 	late       span   // the first known identifier behind an element
 	elements   []span
+	version    span    // the first .V
 	present    letters // all elements
 	known      bool    // the identifier is a known one
-	returns    bool    // all its lines end with CR LF, there is nothing to trim, and no character below blank
-	untidy     int     // up to this offset no line has anything to trim, none is blank, and each ends with LF
 
-	marks []marks // of text
-	least byte    // of all bytes of it that are neither CR nor LF
-	ends  []int   // of its lines: where each ends, before its line end
+	lines    []span // all lines as they stand, without their line ends
+	feeds    bool   // every line end is LF
+	pairs    bool   // every line end is CR LF
+	controls bool   // there are control characters beside line ends
+	tidy     int    // up to this offset no line is blank, and none has anything to trim
 }
 
-// mark makes ready for scan: it takes out of text what must be taken out, and finds its line ends.
-func (o *outline) mark(text string) {
-	o.text, o.end, o.untidy, o.returns = text, span{}, 0, false
-	var hasCR bool
-	if o.marks, o.least, hasCR = mark(o.marks, text); stripped(o.least) && text != "" {
-		o.text = strip(text)
-		o.marks, o.least, hasCR = mark(o.marks, o.text)
-	}
-	o.ends = lineEnds(o.ends, o.marks, o.text)
-	if !hasCR {
-		o.untidy = len(o.text)
-	}
-}
-
-// scan takes up all lines of a text that is marked.
-func (o *outline) scan() {
-	o.identifier, o.end, o.late = span{}, span{}, span{}
+// scan finds the lines of text and sorts them.
+func (o *outline) scan(text string) {
+	o.text, o.lines, o.feeds, o.pairs, o.controls, o.tidy = text, o.lines[:0], true, true, false, len(text)
+	o.identifier, o.end, o.late, o.version = span{}, span{}, span{}, span{}
 	o.elements, o.present, o.known = o.elements[:0], 0, false
-	from := 0
-	for _, to := range o.ends {
-		o.add(from, to)
-		from = to + endingLength(o.text[to:])
+	for from := 0; from < len(text); {
+		to := from + printable(text[from:])
+		for to < len(text) && !lineEnd(text[to]) {
+			if stripped(text[to]) {
+				o.scan(strip(text))
+				return
+			}
+			o.controls = true
+			to += 1 + printable(text[to+1:])
+		}
+		ending := endingLength(text[to:])
+		o.feeds = o.feeds && (ending == 0 || text[to] == '\n')
+		o.pairs = o.pairs && ending != 1
+		o.lines = append(o.lines, span{from, to})
+		o.add(span{from, to})
+		from = to + ending
 	}
 }
 
-// add takes up the line between these offsets.
-func (o *outline) add(from, to int) {
-	s := o.text[from:to]
+// printable returns the number of bytes of text before its first control character. Inside scan this loop would take twice
+// the time, for want of registers.
+//
+//go:noinline
+func printable(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// add sorts one line.
+func (o *outline) add(l span) {
+	s := o.text[l.from:l.to]
 	if s == "" || s[0] <= ' ' || s[len(s)-1] <= ' ' {
-		o.untidy = min(o.untidy, max(from-1, 0))
-		if from, to = trimmed(o.text, from, to); from == to {
+		o.tidy = min(o.tidy, l.from)
+		if l.from, l.to = trimmed(o.text, l.from, l.to); l.from == l.to {
 			return
 		}
-		s = o.text[from:to]
+		s = o.text[l.from:l.to]
 	}
 	if isElement(s) {
+		if s[1] == 'V' && !o.present.has('V') {
+			o.version = l
+		}
 		o.present = o.present.with(s[1])
-		o.elements = append(o.elements, span{from, to})
+		o.elements = append(o.elements, l)
 	} else {
-		o.addWord(span{from, to})
+		o.addWord(l)
 	}
 }
 
@@ -146,15 +162,13 @@ func (o *outline) stray() line {
 
 // origin returns the last origin line with day and time before the identifier; "" if there is none.
 func (o *outline) origin() (found string) {
-	from := 0
-	for _, to := range o.ends {
-		if from >= o.identifier.from {
+	for _, l := range o.lines {
+		if l.from >= o.identifier.from {
 			break
 		}
-		if s := trim(o.text[from:to]); isOrigin(s) {
+		if s := trim(o.text[l.from:l.to]); isOrigin(s) {
 			found = s
 		}
-		from = to + endingLength(o.text[to:])
 	}
 	return found
 }
@@ -170,11 +184,12 @@ func isElement(s string) bool {
 func isOrigin(s string) bool {
 	const length = len("ddhhmm")
 	at := len(s) - length
-	if at < 2 || s[0] != '.' || s[2] == '/' || !blank(s[at-1]) || !isDigits(s[at:]) {
+	if at < 2 || s[0] != '.' || s[2] == '/' || !blank(s[at-1]) {
 		return false
 	}
-	day, hour, minute := number(s[at:at+2]), number(s[at+2:at+4]), number(s[at+4:])
-	return 1 <= day && day <= 31 && hour <= 23 && minute <= 59
+	n, digits := number(s[at:])
+	day, hour, minute := n/10000, n/100%100, n%100
+	return digits && 1 <= day && day <= 31 && hour <= 23 && minute <= 59
 }
 
 // foreign are the identifiers of the standard's other messages.
@@ -200,15 +215,11 @@ func stripped(c byte) bool { return c <= 3 }
 
 // strip returns text without the stripped characters.
 func strip(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	start := 0
+	kept := make([]byte, 0, len(text))
 	for i := range len(text) {
-		if stripped(text[i]) {
-			b.WriteString(text[start:i])
-			start = i + 1
+		if !stripped(text[i]) {
+			kept = append(kept, text[i])
 		}
 	}
-	b.WriteString(text[start:])
-	return b.String()
+	return unsafe.String(unsafe.SliceData(kept), len(kept)) // nothing else refers to kept
 }

@@ -7,8 +7,6 @@
 // allocates nothing (once where control characters must be taken out).
 package parser
 
-import "slices"
-
 // Reference is what the parser must be told about airports. Each answer depends on the arguments alone;
 // the strings are views of the text.
 type Reference interface {
@@ -42,7 +40,7 @@ type scratch struct {
 // readers are the elements that the parser interprets, by letter; it carries the others along. Each reads one line
 // into the message, or reports what is wrong with it. The first .V is read before any .B, since the airport that it
 // names decides on that.
-var readers = [32]func(*Message, line){ // so many that a letter needs no check
+var readers = [26]func(*Message, line){
 	'V' - 'A': (*Message).readVersion,
 	'F' - 'A': (*Message).readOutbound,
 	'I' - 'A': (*Message).readInbound,
@@ -65,30 +63,16 @@ var readers = [32]func(*Message, line){ // so many that a letter needs no check
 // Parse reads text, of less than 4 GiB, into m, overwriting what m held. It keeps views of text.
 func (m *Message) Parse(text string, ref Reference) {
 	m.reset(ref)
-	m.scratch.outline.mark(text)
-	if !m.readStraight() {
-		m.reset(ref)
-		m.readAnyhow()
-	}
-	if len(m.Errors)+len(m.Warnings) > 0 {
-		m.place(text)
-	}
-	m.scratch.ref = nil
-}
-
-// readAnyhow reads a text, however it lies.
-func (m *Message) readAnyhow() {
-	m.scratch.outline.scan()
+	m.scratch.outline.scan(text)
 	if m.judgeShape() {
 		m.readElements()
 		m.judgeMissing()
 	}
-}
-
-// place puts the diagnostics in their places in text, which is the text as sent.
-func (m *Message) place(text string) {
-	place(text, m.Errors)
-	place(text, m.Warnings)
+	if len(m.Errors)+len(m.Warnings) > 0 {
+		place(text, m.Errors)
+		place(text, m.Warnings)
+	}
+	m.scratch.ref = nil
 }
 
 // reset empties the message and keeps its memory.
@@ -146,12 +130,11 @@ func changeOf(status string) Change {
 func (m *Message) readElements() {
 	o := &m.scratch.outline
 	m.openGroup()
-	version := slices.IndexFunc(o.elements, func(e span) bool { return o.text[e.from+1] == 'V' })
-	if version >= 0 {
-		m.readElement(o.lineAt(o.elements[version]))
+	if o.present.has('V') {
+		m.readElement(o.lineAt(o.version))
 	}
-	for i, e := range o.elements {
-		if i != version {
+	for _, e := range o.elements {
+		if e != o.version {
 			m.readElement(o.lineAt(e))
 		}
 	}
@@ -161,7 +144,7 @@ func (m *Message) readElements() {
 // readElement reads one element.
 func (m *Message) readElement(e line) {
 	s := &m.scratch
-	letter := (e.text[1] - 'A') & 31
+	letter := e.text[1] - 'A'
 	if read := readers[letter]; read != nil {
 		read(m, e)
 	}

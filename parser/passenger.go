@@ -30,41 +30,29 @@ func withoutCount(s string) string {
 	return s
 }
 
-// withoutTitle takes a title from the end of a given name where that leaves two letters. No title ends another one.
+// titles are the titles that are glued to given names. None ends another one.
+var titles = [...]string{"MR", "MRS", "MS", "MISS", "MSTR"}
+
+// withoutTitle removes a title from the end of a given name if that leaves two letters.
 func withoutTitle(s string) string {
-	if len(s) < 4 {
-		return s
+	for _, title := range titles {
+		name, ok := strings.CutSuffix(s, title)
+		if !ok {
+			continue
+		}
+		if !hasTwoLetters(name) || title == "MS" && endsWithName(s) {
+			return s
+		}
+		return trim(name)
 	}
-	four := fourBytes(s[len(s)-4:])
-	length := 0 // each title on its own: what only sets a number costs no branch
-	if four>>16 == 'M'|'R'<<8 {
-		length = 2
-	}
-	if four>>16 == 'M'|'S'<<8 {
-		length = 2
-	}
-	if four>>8 == 'M'|'R'<<8|'S'<<16 {
-		length = 3
-	}
-	if four == 'M'|'I'<<8|'S'<<16|'S'<<24 {
-		length = 4
-	}
-	if four == 'M'|'S'<<8|'T'<<16|'R'<<24 {
-		length = 4
-	}
-	name := s[:len(s)-length]
-	if length == 0 || !hasTwoLetters(name) || endsLikeTitle(s[strings.LastIndexAny(s, " \t-'")+1:]) {
-		return s
-	}
-	return trim(name)
+	return s
 }
 
-// endsLikeTitle reports whether the last word of a given name is itself a name that ends with the letters of a title, so that
-// none is taken off: WILLIAMS is no WILLIA. These are surnames that serve as given names, and Latvian forms of Adam,
-// Thomas, William, Maxim and others: what a title would leave of them is no name, or a rarer one. Names of which a
-// title would not leave two letters, such as AMR, need no entry.
-func endsLikeTitle(word string) bool {
-	switch word {
+// endsWithName reports whether the last word of a given name is itself a name that ends with MS: WILLIAMS is not WILLIA with
+// a title. The names are surnames that serve as given names, and Latvian forms of Adam, Thomas, William, Maxim and others.
+// Without MS they are no names, or rarer ones. A name of which MS would not leave two letters needs no entry.
+func endsWithName(s string) bool {
+	switch s[strings.LastIndexAny(s, " \t-'")+1:] {
 	case "ABRAHAMS", "ABRAMS", "ADAMS", "SAMS", "WILLEMS", "WILLIAMS",
 		"AKIMS", "ARTJOMS", "EFRAIMS", "JEFIMS", "MAKSIMS", "TOMS", "VADIMS", "VILHELMS", "VILJAMS":
 		return true
@@ -101,10 +89,12 @@ func isPNR(s string) bool {
 	if len(s) != 5 && len(s) != 6 {
 		return false
 	}
-	word := fewBytes(s)
-	const large = ^uint64(0x20 * ones) // makes a small letter a capital, and nothing else one
-	sound := within(word&large, 'A', 'Z') | within(word, '0', '9')
-	return word&highs == 0 && leading(sound) == len(s)
+	for i := range len(s) {
+		if c := s[i] &^ 0x20; !isCapital(c) && !isDigit(s[i]) { // c is s[i] as a capital, if that is a letter
+			return false
+		}
+	}
+	return true
 }
 
 // readFrequentFlyer reads .Y, of which the first of a group counts.

@@ -26,15 +26,12 @@ func timeOf(s string) (seconds int, utc, ok bool) {
 		return 0, false, false
 	}
 	zone := s[len(s)-1]
-	word := fewBytes(s)
-	if word&highs != 0 || leading(within(word, '0', '9')) != len(s)-1 || zone != 'L' && zone != 'Z' {
-		return 0, false, false
+	n, digits := number(s[:len(s)-1])
+	if len(s) == len("1059L") {
+		n *= 100
 	}
-	word &= 1<<(8*(len(s)-1)) - 1 // of a time without seconds, these are 0
-	word = word & (0x0f * ones)
-	word = 10*word + word>>8 // each second byte is a pair of digits
-	hour, minute, second := int(word&0xff), int(word>>16&0xff), int(word>>32&0xff)
-	if hour > 23 || minute > 59 || second > 59 {
+	hour, minute, second := n/10000, n/100%100, n%100
+	if !digits || zone != 'L' && zone != 'Z' || hour > 23 || minute > 59 || second > 59 {
 		return 0, false, false
 	}
 	return hour*3600 + minute*60 + second, zone == 'Z', true

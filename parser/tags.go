@@ -4,6 +4,7 @@ const (
 	tagLength    = 16 // of .N/0220123456001
 	plateDigits  = 10 // of which the last six are the serial
 	countDigits  = 3
+	counts       = 1000    // that countDigits can write, with 0
 	serials      = 1000000 // of one airline
 	expectedTags = "ten digits of licence plate and three of count, 001-999, not past serial 999999"
 )
@@ -31,17 +32,11 @@ func isBare(e line) bool { return len(e.text) <= len(".N/") }
 
 // tagsOf reads the plate and count of an .N or .B.
 func tagsOf(s string) (t Tags, ok bool) {
-	if len(s) != plateDigits+countDigits {
+	n, digits := number(s)
+	if !digits || len(s) != plateDigits+countDigits {
 		return t, false
 	}
-	const pastFive = 100000000
-	front, digits := eightDigits(eightBytes(s))
-	back, alsoDigits := eightDigits(eightBytes(s[plateDigits+countDigits-8:]))
-	both := front/1000*pastFive + back // they share three digits
-	t.First, t.Count = both/1000, int(both%1000)
-	if !digits || !alsoDigits {
-		return Tags{}, false
-	}
+	t.First, t.Count = uint64(n/counts), n%counts
 	return t, t.Count > 0 && t.First%serials+uint64(t.Count)-1 < serials
 }
 

@@ -28,8 +28,9 @@ func (m *Message) readWeight(e line) {
 
 // count reads a number of at most so many digits; -1 is none.
 func count(s string, digits int) int {
-	if len(s) > digits || !isDigits(s) {
+	n, ok := number(s)
+	if !ok || len(s) > digits {
 		return -1
 	}
-	return int(number(s))
+	return n
 }
