@@ -171,3 +171,36 @@ func read(t *testing.T, path string) []byte {
 	}
 	return text
 }
+
+// TestTheReadmeNamesEverySetting compares the table of settings with the configuration that the command shows.
+func TestTheReadmeNamesEverySetting(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := command.Run(t.Context(), []string{"config"}, nil, strings.NewReader(""), &stdout, &stderr); code != command.Done {
+		t.Fatalf("exit code %d\n%s", code, stderr.String())
+	}
+	variable := regexp.MustCompile(`BAGTRAIL_[A-Z_]+`)
+	var settings []string
+	for line := range strings.Lines(stdout.String()) {
+		_, comment, _ := strings.Cut(line, "# ")
+		settings = append(settings, variable.FindString(comment))
+	}
+	var named []string
+	for line := range strings.Lines(string(read(t, "README.md"))) {
+		if strings.HasPrefix(line, "| `BAGTRAIL_") {
+			named = append(named, variable.FindAllString(line, -1)...)
+		}
+	}
+	for _, setting := range settings {
+		if !slices.Contains(named, setting) {
+			t.Errorf("the README does not name %s", setting)
+		}
+	}
+	for _, name := range named {
+		if !slices.Contains(settings, name) {
+			t.Errorf("the README names %s, which is not a setting", name)
+		}
+	}
+	if len(settings) < 20 {
+		t.Errorf("%d settings are shown", len(settings))
+	}
+}
