@@ -60,8 +60,8 @@ func TestLocalTimesBecomeInstants(t *testing.T) {
 	}
 }
 
-// At every change of every zone in these years: what the clocks show twice, or never, has the
-// offset before the change, everything else the offset that holds.
+// At every change of every zone in these years, local times that exist twice or not at all have the
+// offset before the change, and all others the offset in force.
 func TestEveryChangeOfEveryZoneIsReadWithTheOffsetBefore(t *testing.T) {
 	lib := airport.New()
 	seen := map[string]bool{}

@@ -36,7 +36,7 @@ func flight(airline, number string) bag.Flight {
 	return bag.Flight{Airline: airline, Number: number, Day: day}
 }
 
-// place knows one city.
+// place reports whether two codes are one place. It knows London only.
 func place(a, b string) bool {
 	london := func(code string) bool { return code == "LHR" || code == "LGW" || code == "LON" }
 	return a == b || london(a) && london(b)
@@ -76,7 +76,7 @@ func TestALegIsFoundByFlightAndAirports(t *testing.T) {
 		what                string
 		flight              bag.Flight
 		origin, destination string
-		want                string // origin of what is found, or "" for nothing
+		want                string // origin of the reference that is found, or ""
 	}{
 		{"as written", flight("LX", "100"), "ZRH", "JFK", "ZRH"},
 		{"leading zeros in the question", flight("LX", "0100"), "ZRH", "JFK", "ZRH"},
@@ -123,7 +123,7 @@ func TestAFlightOfTheFileIsFoundByEitherCodeOfItsAirline(t *testing.T) {
 	}
 }
 
-func TestTheSameAirportsGoBeforeOthersOfTheirPlaces(t *testing.T) {
+func TestALegBetweenTheSameAirportsGoesBeforeOthers(t *testing.T) {
 	entry := func(origin string) string {
 		return "  - {airline: BA, flight: 1, origin: " + origin + ", destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T14:00:00Z}, arrival: {scheduled: 2026-11-21T22:00:00Z}}\n"
 	}
@@ -202,7 +202,7 @@ func TestWithoutAFileNoFlightIsKnown(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	store.Watch(ctx, nil, nil) // it has nothing to watch and ends with ctx
+	store.Watch(ctx, nil, nil) // without a file it only waits for ctx
 }
 
 func TestEveryFaultOfAFlightFileIsReported(t *testing.T) {
@@ -251,14 +251,14 @@ func TestAFileThatCannotBeUsedIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestAChangedFileIsTakenOverAndABrokenOneKeepsTheOldFlights(t *testing.T) {
+func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 	store, path := open(t, sample)
 	ctx, stop := context.WithCancel(context.Background())
 	ticks, reports := make(chan time.Time), make(chan error, 1)
 	var watching, asking sync.WaitGroup
 	watching.Go(func() { store.Watch(ctx, ticks, func(err error) { reports <- err }) })
 	asked := make(chan struct{})
-	asking.Go(func() { // questions go on meanwhile
+	asking.Go(func() { // queries go on meanwhile
 		for {
 			select {
 			case <-asked:

@@ -9,7 +9,7 @@ import (
 	"bagtrail/internal/strictyaml"
 )
 
-// pet is what the documents of these tests hold.
+// pet is the content of the documents in these tests.
 type pet struct {
 	name  string
 	legs  float64
@@ -75,7 +75,7 @@ line 8: colour: unknown member`
 	}
 }
 
-func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+func TestAmbiguousYAMLIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"name:\n":                   "line 1: name: no value",
 		"name: ~\n":                 "line 1: name: no value",
@@ -125,6 +125,6 @@ func FuzzRead(f *testing.F) {
 	f.Add("{\"name\": \"a\"}")
 	f.Add("a: &x [*x]\n<<: {b: |-\n  c}\n? d\n: - e\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, _ = read(text) // no panic, whatever the file holds
+		_, _ = read(text) // must not panic
 	})
 }
