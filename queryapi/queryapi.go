@@ -30,6 +30,8 @@ type Trails interface {
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// History returns the same without asking which bags were re-flighted.
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
+	// Folded returns the bags of plates, in the order of lists, without what joins them with other plates.
+	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 	// TracePlates returns the bags of plates, in the order of lists, with what joins them with other plates.
 	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)
 	// TracePassenger returns the bags that OfPassenger returns, in the same way.
@@ -93,6 +95,7 @@ func (q Queries) Operations() []web.Operation {
 		{Operation: operation.ByID("listBagsOfPlate"), Limit: limit, Serve: q.plateV1},
 		{Operation: operation.ByID("findBags"), Limit: limit, Serve: q.bagsV1},
 		{Operation: operation.ByID("searchBags"), Limit: limit, Serve: q.searchV1},
+		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
 		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
 	}
 }

@@ -71,6 +71,11 @@ func (a *answers) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 	return a.OfPlate(ctx, plate)
 }
 
+func (a *answers) Folded(_ context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
+	a.asked = fmt.Sprint(plates)
+	return a.plate, a.err
+}
+
 func (a *answers) TracePlates(_ context.Context, plates []bag.Plate) ([]trail.Traced, error) {
 	a.asked = fmt.Sprint(plates)
 	return a.traced(a.plate), a.err

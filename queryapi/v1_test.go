@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 )
 
@@ -82,6 +83,8 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags/search", `[]`, " malformed"},
 		{"/v1/bags/search", `{"plate":["0724100001"]} x`, " malformed"},
 		{"/v1/bags/search", "\xef\xbb\xbf{}", " malformed"},
+		{"/v1/flights/zrh/d/11/12345/14MAR?page=2", "", "page unknown, airport malformed, direction malformed, airline malformed, flight malformed, date malformed"},
+		{"/v1/flights/QQQ/D/LX/100/2026-03-14?limit=x", "", "airport no_such, limit malformed"},
 		{"/v1/airports/zrh?x=1", "", "x unknown, code malformed"},
 	} {
 		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {
@@ -172,6 +175,70 @@ func TestPagesGoThroughEveryBagOnce(t *testing.T) {
 			if len(seen) != want || len(slices.Compact(seen)) != want {
 				t.Errorf("%s, %d a page: %q", key, limit, seen)
 			}
+		}
+	}
+}
+
+const flightV1 = "/v1/flights/ZRH/D/LX/100/2026-03-14"
+
+// onFlight is a bag as the list of a flight has it.
+func onFlight(b *bag.Bag, status bag.Status) trail.Listed {
+	leg := b.Legs[0]
+	leg.Status = status
+	return trail.Listed{Bag: b, Leg: leg}
+}
+
+func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
+	loaded := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	message := *loaded.Events[0].Message
+	message.Device, message.Compartment = "AKE1LX", "31L"
+	loaded.Events = append(loaded.Events, bag.Event{Code: "LOADED_ON_AIRCRAFT", Sets: bag.OnAircraft, Message: &message})
+	loaded.Legs[0].Status = bag.OnAircraft
+	loaded.Legs[0].SetBy = &message
+	rush := made(t, "2001000002", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
+	rush.Rush = true
+	twin := &answers{
+		flight: []trail.Listed{onFlight(loaded, bag.OnAircraft), onFlight(rush, bag.Delayed)}, plate: []*bag.Bag{loaded, rush},
+	}
+	s := site(twin)
+	text := askV1(s, "demo", flightV1, "").Body.String()
+	for _, part := range []string{
+		`{"flight":{"airline":"LX","flight":"100","date":"2026-03-14","from":"ZRH","bags":2,"rush":1,"status":{"Loaded on Aircraft":1,"Delayed":1}},"bags":[{"plate":"0724100001","rush":false,`,
+		`"status":"Loaded on Aircraft","status_since":"2026-03-14T08:00:00.000Z","status_event":"`,
+		`"last_event":{"code":"LOADED_ON_AIRCRAFT","airport":"ZRH",`, `,"stowage_device":"AKE1LX","aircraft_compartment":"31L"},{"plate":"2001000002","rush":true,`,
+		`"status":"Delayed"}],"last_event":{"code":"EXPECTED",`,
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %s in\n%s", part, text)
+		}
+	}
+	if twin.flight[0].Leg.Status = bag.Offloaded; strings.Contains(askV1(s, "demo", flightV1, "").Body.String(), "stowage_device") {
+		t.Error("a bag that was taken off is said to be in a container")
+	}
+	first := askV1(s, "demo", flightV1+"?limit=1", "").Body.String()
+	_, next, more := strings.Cut(first, `"next":"`)
+	second := askV1(s, "demo", flightV1+"?limit=1&cursor="+strings.TrimSuffix(next, `"}`), "").Body.String()
+	if !more || strings.Contains(first, "2001000002") || strings.Contains(second, "0724100001") || !strings.Contains(second, "2001000002") ||
+		strings.Contains(second, `"next"`) || !strings.Contains(second, `"bags":2,`) {
+		t.Errorf("%s\n%s", first, second)
+	}
+	if got := faultsV1(t, askV1(s, "demo", strings.Replace(flightV1, "100", "101", 1)+"?cursor="+strings.TrimSuffix(next, `"}`), "")); got != "cursor cursor" {
+		t.Errorf("the cursor of another flight: %s", got)
+	}
+}
+
+func TestOfABagOutOfScopeAFlightTellsPlateRushAndStatus(t *testing.T) {
+	other := made(t, "0724100001", "ABC123", "MUELLER", "BA", "200", "LHR", "JFK")
+	leg := bag.Leg{Flight: bag.Flight{Airline: "LX", Number: "100", Day: date(t, "2026-03-14")}, Carrier: "SWR", From: "ZRH", To: "JFK", Living: true, Status: bag.Delayed}
+	listed := trail.Listed{Bag: &bag.Bag{Plate: "0724100001"}, Leg: leg}
+	s := site(&answers{flight: []trail.Listed{listed}, plate: []*bag.Bag{other}})
+	want := `"bags":[{"plate":"0724100001","rush":false,"legs":[{"airline":"LX","flight":"100","date":"2026-03-14","living":true,"status":"Delayed"}]}]}`
+	if w := askV1(s, "lx", flightV1, ""); w.Code != 200 || !strings.HasSuffix(w.Body.String(), want) {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+	}
+	for key, want := range map[string]int{"demo": 200, "ba": 403, "lhr": 403, "lx-at-jfk": 403, "concealing": 200, "no-customer": 403, "history-only": 403} {
+		if w := askV1(s, key, flightV1, ""); w.Code != want {
+			t.Errorf("%s: %d %s", key, w.Code, w.Body)
 		}
 	}
 }

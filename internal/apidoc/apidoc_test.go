@@ -225,6 +225,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"listBagsOfPlate", "GET", "/v1/bags/0724100001?fields=raw", ""},
 		{"findBags", "GET", "/v1/bags?plate=0724100001&plate=0724100002", ""},
 		{"searchBags", "POST", "/v1/bags/search", `{"pnr":"ABC123","date":"2026-03-14"}`},
+		{"getFlight", "GET", "/v1/flights/ZRH/D/LX/100/2026-03-14", ""},
 		{"getAirport", "GET", "/v1/airports/ZRH", ""},
 		{"delayedbags", "POST", fmt.Sprintf(query, "delayedbags", ""), report()},
 		{"delayedbags-400", "POST", fmt.Sprintf(query, "delayedbags", ""), strings.Replace(report(), `\"AirlineVendorID\":\"LX\"`, `\"AirlineVendorID\":\"ZZ\"`, 1)},

@@ -24,6 +24,7 @@ var answersV1 = map[string]string{
 	"listBagsOfPlate": "Bags",
 	"findBags":        "BagPage",
 	"searchBags":      "BagPage",
+	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
 }
 

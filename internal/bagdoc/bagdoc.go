@@ -135,7 +135,7 @@ func appendChecked(dst []byte, b *bag.Bag) []byte {
 
 func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 	dst = append(dst, `{"airline":`...)
-	dst = strictjson.AppendString(dst, l.Carrier)
+	dst = strictjson.AppendString(dst, cmp.Or(l.Carrier, l.Airline))
 	dst = appendMember(dst, "flight", l.Number)
 	dst = appendMember(dst, "date", l.Day.String())
 	dst = appendMember(dst, "from", l.From)

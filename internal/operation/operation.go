@@ -61,6 +61,10 @@ var list = []Operation{
 	{ID: "listBagsOfPlate", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags/{plate}"},
 	{ID: "findBags", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags"},
 	{ID: "searchBags", Right: Bags, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/bags/search"},
+	{
+		ID: "getFlight", Right: Flights, Method: http.MethodGet, V1: true,
+		Template: "/v1/flights/{airport}/{direction}/{airline}/{flight}/{date}",
+	},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
 }
 

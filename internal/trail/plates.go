@@ -26,17 +26,10 @@ func (r *Reader) OfPlates(ctx context.Context, plates []bag.Plate) ([][]*bag.Bag
 		return nil, err
 	}
 	all := make([][]*bag.Bag, len(plates))
-	var pnrs []string
 	for i, p := range plates {
 		all[i] = s.bags.Value(p)
-		for _, b := range all[i] {
-			if !b.Rush {
-				pnrs = append(pnrs, b.PNRs...)
-			}
-		}
 	}
-	slices.Sort(pnrs)
-	if _, err := s.ask(ctx, Wanted{RushPNRs: slices.Compact(pnrs)}); err != nil {
+	if err := s.loadRushPNRs(ctx, slices.Concat(all...)); err != nil {
 		return nil, err
 	}
 	for _, bags := range all {
@@ -54,16 +47,38 @@ func (s *session) join(ctx context.Context, bags []*bag.Bag) error {
 		if err := s.joinOriginals(ctx, b); err != nil {
 			return err
 		}
-		if len(s.rush.Value(b.Plate)) == 0 && !slices.ContainsFunc(b.PNRs, func(pnr string) bool {
-			return len(s.rushPNRs.Value(pnr)) > 0
-		}) {
-			continue // no rush bag can be one of it
+		if !s.reflightable(b) {
+			continue
 		}
 		if err := s.leaveBehind(ctx, []*bag.Bag{b}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// loadRushPNRs reads, in one round trip, which of the PNRs of bags have rush bags.
+func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
+	var pnrs []string
+	for _, b := range bags {
+		if !b.Rush {
+			pnrs = append(pnrs, b.PNRs...)
+		}
+	}
+	if len(pnrs) == 0 {
+		return nil
+	}
+	slices.Sort(pnrs)
+	_, err := s.ask(ctx, Wanted{RushPNRs: slices.Compact(pnrs)})
+	return err
+}
+
+// reflightable reports whether there may be a rush bag of b, by what loadRush and loadRushPNRs have
+// read.
+func (s *session) reflightable(b *bag.Bag) bool {
+	return len(s.rush.Value(b.Plate)) > 0 || slices.ContainsFunc(b.PNRs, func(pnr string) bool {
+		return len(s.rushPNRs.Value(pnr)) > 0
+	})
 }
 
 // InContainers returns the plates that messages say are in each container.

@@ -18,14 +18,22 @@ type Traced struct {
 	LeftBy *bag.Bag
 }
 
+// Folded returns the bags of plates, in the order of lists, without anything that joins them with other plates.
+func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
+	s := r.newSession()
+	if err := s.load(ctx, plates, Wanted{}); err != nil {
+		return nil, err
+	}
+	return s.ofPlates(slices.Compact(slices.Sorted(slices.Values(plates)))), nil
+}
+
 // TracePlates returns the bags of plates, in the order of lists.
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
 		return nil, err
 	}
-	plates = slices.Compact(slices.Sorted(slices.Values(plates)))
-	return s.trace(ctx, s.ofPlates(plates))
+	return s.trace(ctx, s.ofPlates(slices.Compact(slices.Sorted(slices.Values(plates)))))
 }
 
 // TracePassenger returns the bags that OfPassenger returns.
@@ -49,8 +57,14 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	if err := s.loadRush(ctx, plates); err != nil {
 		return nil, err
 	}
+	if err := s.loadRushPNRs(ctx, bags); err != nil {
+		return nil, err
+	}
 	traced := make([]Traced, len(bags))
 	for i, b := range bags {
+		if traced[i] = (Traced{Bag: b}); !s.reflightable(b) {
+			continue
+		}
 		left, err := s.firstRushBag(ctx, b)
 		if err != nil {
 			return nil, err
@@ -58,7 +72,7 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		if left != nil {
 			b.LeaveBehind(left.FirstReflight())
 		}
-		traced[i] = Traced{Bag: b, LeftBy: left}
+		traced[i].LeftBy = left
 	}
 	s.lookAs(bag.NewViewer(ctx, s.reader.sight))
 	for i, b := range bags {
@@ -104,7 +118,7 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 		at = before
 	}
 	slices.Reverse(chain)
-	if !s.viewer.Founding(b) {
+	if !s.viewer.Founding(b) || !s.reflightable(b) {
 		return chain, nil
 	}
 	rush, err := s.rushChain(ctx, b)

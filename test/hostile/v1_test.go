@@ -152,6 +152,44 @@ func (m *matrix) shownV1(k scope, b *luggage) any {
 	return shown
 }
 
+// flightsV1 asks for every flight at both its ends. Who may ask sees what everybody sees who may.
+func (m *matrix) flightsV1(t *testing.T, s *service.Service, keys []scope) {
+	asked := map[string]flight{}
+	for _, b := range m.world {
+		for _, f := range slices.Concat(b.living, b.gone) {
+			asked["/v1/flights/"+f.to+"/A/"+f.airline+"/"+f.number+"/"+day(1).iso()] = flight{airline: f.airline, number: f.number, to: f.to}
+			if f.from != "" {
+				asked["/v1/flights/"+f.from+"/D/"+f.airline+"/"+f.number+"/"+day(1).iso()] = flight{airline: f.airline, number: f.number, from: f.from}
+			}
+		}
+	}
+	for target, f := range asked {
+		every := s.Get(target)
+		var listed []string
+		for _, b := range m.world {
+			for _, leg := range b.living {
+				if leg.airline == f.airline && leg.number == f.number {
+					listed = append(listed, b.plate)
+				}
+			}
+		}
+		var told []string
+		for _, b := range bagsOf(decoded(every.Body)) {
+			told = append(told, b["plate"].(string))
+		}
+		if slices.Sort(listed); every.Status != http.StatusOK || !slices.Equal(told, listed) {
+			t.Fatalf("%s: %d %s, want %q", target, every.Status, every.Body, listed)
+		}
+		for _, k := range keys {
+			c := cell{key: k, target: target, status: http.StatusForbidden, same: isProblem(forbidden)}
+			if covers(k.operations, "flights") && k.customer && covers(k.airlines, f.airline) && covers(k.airports, f.from+f.to) {
+				c.status, c.same, c.want, c.tells = http.StatusOK, nil, every.Body, true
+			}
+			m.add(c)
+		}
+	}
+}
+
 // airportV1 asks for an airport, which is the same for every key with the right.
 func (m *matrix) airportV1(k scope) {
 	c := cell{key: k, target: "/v1/airports/ZRH", status: http.StatusForbidden, same: isProblem(forbidden)}

@@ -1,0 +1,76 @@
+package bagdoc
+
+import (
+	"slices"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+)
+
+// AppendOnFlight appends a bag in the list of a flight, with its leg on that flight alone. seen are the bags of its plate as the
+// asker sees them. Of a bag that is not among them only plate, rush and status are told, and what the list itself shows.
+func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []byte {
+	dst = append(dst, `{"plate":`...)
+	dst = strictjson.AppendString(dst, string(l.Bag.Plate))
+	dst = appendBool(dst, "rush", l.Bag.Rush)
+	dst = appendObject(dst, "passenger", func(dst []byte) []byte {
+		dst = appendMember(dst, "last_name", l.Bag.Surname)
+		dst = appendMember(dst, "first_name", l.Bag.GivenName)
+		return appendMember(dst, "pnr", l.Bag.PNR)
+	})
+	dst = append(dst, `,"legs":[`...)
+	b, leg := find(l, seen)
+	if b == nil {
+		hidden := bag.Leg{Flight: l.Leg.Flight, Carrier: l.Leg.Airline, Living: true, Status: l.Leg.Status, Seat: l.Leg.Seat}
+		return append(w.appendLeg(dst, subject{}, &hidden), ']', '}')
+	}
+	shown := *leg
+	shown.Seat = l.Leg.Seat
+	if shown.Status != l.Leg.Status { // a rush bag, or a message of this moment, has changed it
+		shown.Status, shown.SetBy, shown.Departed = l.Leg.Status, nil, false
+	}
+	dst = append(w.appendLeg(dst, subject{seen: b}, &shown), ']')
+	last := &b.Events[len(b.Events)-1]
+	dst = append(dst, `,"last_event":{"code":`...)
+	dst = strictjson.AppendString(dst, last.Code)
+	dst = appendMember(dst, "airport", last.Message.Airport)
+	dst = appendMember(dst, "read_location", last.Message.Processing.ReadLocation)
+	dst = append(AppendHappened(dst, last.Message, w.Places), '}')
+	if m := loaded(b, &shown); m != nil {
+		dst = appendMember(dst, "stowage_device", m.Device)
+		if m.Compartment != m.Airport {
+			dst = appendMember(dst, "aircraft_compartment", m.Compartment)
+		}
+	}
+	return append(dst, '}')
+}
+
+// find returns the bag of a list among those that the asker sees, and its leg.
+func find(l *trail.Listed, seen []*bag.Bag) (*bag.Bag, *bag.Leg) {
+	for _, b := range seen {
+		if b.PNR != l.Bag.PNR || b.Surname != l.Bag.Surname {
+			continue
+		}
+		at := slices.IndexFunc(b.Legs, func(leg bag.Leg) bool {
+			return leg.Living && leg.Flight == l.Leg.Flight && leg.From == l.Leg.From && leg.To == l.Leg.To
+		})
+		if at >= 0 {
+			return b, &b.Legs[at]
+		}
+	}
+	return nil, nil
+}
+
+// loaded returns the latest message that loads the bag on a leg, or nil if it is not loaded there.
+func loaded(b *bag.Bag, leg *bag.Leg) *bag.Message {
+	if !leg.Status.Loaded() {
+		return nil
+	}
+	for i := range slices.Backward(b.Events) {
+		if e := &b.Events[i]; e.Sets.Loaded() && e.Message.Outbound.Flight == leg.Flight {
+			return e.Message
+		}
+	}
+	return nil
+}
