@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/gather"
 )
 
-// Config is what an Acceptor works with.
+// Config is the configuration of an Acceptor.
 type Config struct {
 	Door    string // name of the door, for its rejections
 	Judge   *Judge
@@ -31,8 +31,8 @@ const (
 	acceptRuns      = 4   // at the same time
 )
 
-// Acceptor is the only way from a message to what follows from it: log and index, or rejects. It
-// may be used by several goroutines at once.
+// Acceptor is the only code that writes messages to the log, the index and the rejects. It may be
+// used by several goroutines at once.
 type Acceptor struct {
 	conf     Config
 	accepted gather.Calls[*decision] // so that rejects that cannot be written do not fail accepted messages,
@@ -68,12 +68,12 @@ func (a *Acceptor) Now() time.Time { return a.conf.Clock.Now() }
 // Judge decides on a message, and writes nothing.
 func (a *Acceptor) Judge(env Envelope) Outcome { return a.conf.Judge.Judge(env) }
 
-// Accept decides on one message that somebody waits for. Messages that arrive meanwhile are applied
-// together. When it returns the message has taken effect as after Apply. If the message is
-// accepted, the millisecond of its received time is over too: whoever waits for one message before
-// sending the next is received in that order.
+// Accept judges and applies one message for a caller that waits. Messages that arrive at the same
+// time are applied together. If the message is accepted, Accept returns after the millisecond of
+// its received time: if a caller waits for one message before it sends the next, they are received
+// in that order.
 //
-// An error means that it is not known whether the message took effect; it is safe to send it again.
+// An error means that it is not known whether the message took effect. It is safe to send it again.
 func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.conf.Patience)
 	defer cancel()
@@ -154,7 +154,7 @@ func (e *StepError) Error() string { return e.Step + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// steps are what Apply does, in this order.
+// steps are the steps of Apply, in order.
 var steps = [...]struct {
 	name string
 	do   func(*Acceptor, context.Context, *Batch) error

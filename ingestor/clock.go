@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock gives messages that somebody waits for their received times. These never go back, even if
-// the clock of the machine does. It may be used by several goroutines at once.
+// Clock gives messages their received times. These never go back, even if the clock of the machine
+// does. It may be used by several goroutines at once.
 type Clock struct {
 	now   func() time.Time
 	floor atomic.Int64 // no earlier time is given any more, in milliseconds since 1970

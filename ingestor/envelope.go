@@ -30,7 +30,7 @@ type Envelope struct {
 	Logged   bool         // it was read from the log, and is not appended again
 	Replayed bool         // it was received before, so the log gives it no position
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
-	Origin   string       // where it came from, unique: topic/partition/offset, or http/<id>
+	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
 
@@ -59,13 +59,12 @@ func (v Verdict) String() string {
 type Outcome struct {
 	Verdict    Verdict
 	Identifier string       // "BSM", "BUM", …; "" if none was found, and for reports
-	Filing     bag.Filing   // what the index is told; zero unless the message is accepted
+	Filing     bag.Filing   // for the index; zero unless the message is accepted
 	Errors     []Diagnostic // not empty if the message is rejected
 	Warnings   []Diagnostic
 }
 
-// Filer turns accepted messages into what the index is told. Its results depend on its arguments
-// alone.
+// Filer turns accepted messages into filings. Its results depend on its arguments alone.
 type Filer interface {
 	// Filing is called for messages without errors. It keeps nothing of m.
 	Filing(m *parser.Message, raw string, received time.Time) bag.Filing

@@ -65,7 +65,7 @@ func (j *Judge) judgeReport(env Envelope) Outcome {
 	return Outcome{Verdict: Accepted, Filing: filing}
 }
 
-// Entry returns what a stored message files under a plate.
+// Entry returns the entry of a plate in the filing of a stored message.
 func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {

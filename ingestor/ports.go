@@ -25,7 +25,7 @@ type Log interface {
 	Append(ctx context.Context, records []Record) error
 }
 
-// Index keeps what was filed.
+// Index stores filings.
 type Index interface {
 	// File returns when all filings are durable. After an error it may have filed some. Filing
 	// again changes nothing; fresh tells for each filing whether it is new.

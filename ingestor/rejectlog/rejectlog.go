@@ -1,5 +1,5 @@
-// Package rejectlog logs rejected messages: a line each, and of many only so many a second. A line
-// says what is wrong, and where; it says nothing of the message itself.
+// Package rejectlog logs rejected messages: one line each, up to a number of lines per second. A
+// line names the faults and their places. It shows nothing of the text of the message.
 package rejectlog
 
 import (

@@ -36,10 +36,10 @@ func (q *Question) End() {
 	q.taken = 0
 }
 
-// Need tells that the question of ctx needs more bytes. A small question never waits. Any other
-// waits once, until its bytes are left. Bytes that it needs later are counted, but it does not wait
-// again: while it waited, its own bytes would be of no use to others. The error is that of ctx.
-// Without a question nothing is counted.
+// Need takes more bytes for the question of ctx. A small question never waits. Any other waits
+// once, until its bytes are left. Bytes that it needs later are taken without waiting, so that a
+// question that holds memory can end. The error is that of ctx. Without a question nothing is
+// counted.
 func Need(ctx context.Context, bytes int64) error {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {

@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func (p *process) config() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
-		Short: "Show the effective configuration, secrets masked, and where each value came from",
+		Short: "Show the effective configuration and the source of each value, with secrets masked",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			eff, err := p.load(cmd)

@@ -21,7 +21,7 @@ import (
 )
 
 // listen takes the address of the five operations, so that a process that cannot have it fails
-// before it has done anything. Callers who come too early wait.
+// before it has done anything. Early callers wait.
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil

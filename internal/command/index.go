@@ -41,7 +41,7 @@ func (s *service) openIndex(context.Context) (err error) {
 	s.index = s.trails.Learning(s.store.Writer())
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
-		if s.isTool() { // the service reads from the log what the tool takes in
+		if s.isTool() { // the service reads the messages of the tool from the log
 			s.index = discard{}
 		}
 	}
@@ -73,7 +73,7 @@ func (s *service) reportDamage() func(digest string, err error) {
 // notice.
 const keysASecond = 2000
 
-// sweep removes from the index what is older than the retention, until ctx ends.
+// sweep removes messages that are older than the retention from the index, until ctx ends.
 func (s *service) sweep(ctx context.Context) error {
 	story := struct {
 		*trail.Reader
@@ -89,10 +89,11 @@ func (s *service) sweep(ctx context.Context) error {
 	return nil
 }
 
-// errUnsuitable is a server with which the index cannot work.
+// errUnsuitable means that the index cannot work with the set-up of Redis.
 var errUnsuitable = errors.New("Redis does not suit the index")
 
-// checkRedis says what in the configuration of Redis does not suit the index.
+// checkRedis returns an error if Redis is not set up for the index, and logs lesser faults of its
+// set-up.
 func (s *service) checkRedis(ctx context.Context) error {
 	findings, err := s.redis.Check(ctx)
 	if err != nil {
@@ -110,12 +111,12 @@ func (s *service) checkRedis(ctx context.Context) error {
 // progressEvery is how often a long rebuild is logged.
 const progressEvery = 5 * time.Second
 
-// rebuilder returns the Acceptor of a rebuild: what is read was logged and rejected before.
+// rebuilder returns the Acceptor of a rebuild. It only files: the log and the rejects are there.
 func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
-// rebuild fills an in-process Redis from the log, which is all that it knows.
+// rebuild files all messages of the log in an in-process Redis, which begins empty.
 func (s *service) rebuild(ctx context.Context) error {
 	if !s.redis.InProcess() || s.kafka == nil {
 		return nil

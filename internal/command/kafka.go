@@ -113,7 +113,7 @@ func writable(dir string) error {
 // with its last event; most messages of its journey are older.
 const afterlife = 30 * 24 * time.Hour
 
-// doorConfig says what the Kafka door reads and writes.
+// doorConfig returns the configuration of the Kafka door.
 func (s *service) doorConfig() kafkadoor.Config {
 	c := s.conf
 	conf := kafkadoor.Config{

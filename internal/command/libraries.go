@@ -44,7 +44,7 @@ func readFile[T any](what, name string, read func(io.Reader) (T, error)) (value 
 	return value, nil
 }
 
-// openLibraries opens the airports and airlines, and what decides by them what messages mean.
+// openLibraries reads the airports and airlines, and makes the enricher and the judge with them.
 func (s *service) openLibraries(context.Context) error {
 	library, pairs, err := readLibraries(s.conf)
 	if err != nil {

@@ -119,8 +119,8 @@ func (s *service) startOps(ctx context.Context) error {
 	return nil
 }
 
-// usualHeap is how large the heap is at full rate, in bytes: what a process has been at its peak it
-// may as well use.
+// usualHeap is the size of the heap at the full rate of messages, in bytes. The collector may let
+// the heap grow to it.
 const usualHeap = 64 << 20
 
 // watch takes over changes of a file while the service runs.

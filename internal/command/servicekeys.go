@@ -15,7 +15,7 @@ import (
 	"bagtrail/internal/apikey"
 )
 
-// openKeys reads the API keys and watches their file. If nobody has named a file, and callers come
+// openKeys reads the API keys and watches their file. If no file is named, and callers come
 // from other machines, it makes one.
 func (s *service) openKeys(context.Context) (err error) {
 	if !s.opens(httpDoor) {
@@ -78,7 +78,7 @@ func (s *service) makeOwnKey() error {
 		return unusable(err)
 	}
 	if _, err := io.WriteString(s.stdout, text+"\n"); err != nil {
-		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows it
+		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows the key
 	}
 	s.log.Warn("an API key was made and printed to stdout; it is not shown again", zap.String("name", ownKeyName),
 		zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))

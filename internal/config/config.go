@@ -15,7 +15,7 @@ import (
 type Config struct {
 	HTTP    HTTP
 	Ops     Ops
-	DataDir string // where the in-process servers keep their data
+	DataDir string // of the in-process servers
 	Redis   Redis
 	Kafka   Kafka
 	WTR     WTR
@@ -56,7 +56,7 @@ type Redis struct {
 // InProcess reports whether Redis runs in this process.
 func (r Redis) InProcess() bool { return r.URL == "" }
 
-// Kafka holds the messages, and brings them.
+// Kafka holds the log of messages, the rejects and the events.
 type Kafka struct {
 	Brokers      []string // host:port; empty for the in-process broker, unless Off
 	Off          bool     // no Kafka at all
@@ -64,7 +64,7 @@ type Kafka struct {
 	Mechanism    string // PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or "" for no SASL
 	Username     string
 	Password     string
-	EmbeddedAddr string // where the in-process broker listens
+	EmbeddedAddr string // of the in-process broker
 	EmbeddedOpen bool   // that address may be other than loopback, although the broker has no authentication
 	AcceptLoss   bool   // the in-process broker starts without the lost part of its log
 	Topic        string // messages as sent
@@ -99,7 +99,7 @@ type Rules struct {
 	DuplicateWindow time.Duration
 }
 
-// Log says what is logged, and how.
+// Log is the level and the format of the log.
 type Log struct {
 	Level  string // debug, info, warn, error
 	Format string // auto (console on a terminal, else json), json, console

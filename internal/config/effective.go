@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Effective is a configuration without faults, and where each value came from.
+// Effective is a configuration without faults, and the source of each value.
 type Effective struct {
 	*Config
 	rows []row
@@ -21,7 +21,7 @@ type row struct {
 	value given
 }
 
-// source returns where the value of a variable came from; "" if it is the default.
+// source returns the source of the value of a variable; "" if it is the default.
 func (e *Effective) source(variable string) string {
 	for _, r := range e.rows {
 		if r.variable() == variable && r.value.source != "default" {

@@ -34,7 +34,7 @@ func (v *flagValue) String() string        { return v.text }
 func (v *flagValue) Set(text string) error { v.text = text; return nil }
 func (v *flagValue) Type() string          { return v.kind }
 
-// given is a value as it was given, and where.
+// given is a value and its source.
 type given struct{ text, source string }
 
 // layer is a source of settings, by name of the setting ("http-addr", "redis-url-file").

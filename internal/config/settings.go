@@ -176,7 +176,7 @@ func brokers(k *Kafka) value {
 type Fault struct {
 	Variable string // the variable that is at fault: BAGTRAIL_HTTP_ADDR
 	Problem  string
-	Source   string // where the value came from; "" if it is missing
+	Source   string // of the value; "" if it is missing
 }
 
 func (f *Fault) Error() string {
