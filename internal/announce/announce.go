@@ -254,47 +254,33 @@ func (a Announcer) addPositioned(ctx context.Context, made *announcements, filin
 		return err
 	}
 	plates, concern := inContainers(containers, now.Contents)
-	said := make(map[bag.Container][]*bag.Message)
+	stowage := make(map[bag.Container][]*bag.Message)
 	for len(plates) > 0 {
-		some := plates[:min(platesAtOnce, len(plates))]
-		held, err := a.Index.Read(ctx, trail.Wanted{TrailVersions: some})
+		part := plates[:min(platesAtOnce, len(plates))]
+		held, err := a.Index.Read(ctx, trail.Wanted{TrailVersions: part})
 		if err != nil {
 			return err
 		}
-		some = some[:portion(len(some), func(i int) int { return weightOf(held.TrailLengths[i], usualLength) })]
-		plates = plates[len(some):]
-		w := trail.Wanted{Trails: some}
-		for _, plate := range some {
-			for _, c := range concern[plate] {
-				if _, wanted := said[c]; !wanted {
-					said[c] = nil
-					w.Stowage = append(w.Stowage, c)
-				}
-			}
-		}
-		now, err := a.Index.Read(ctx, w)
+		part = part[:portion(len(part), func(i int) int { return weightOf(held.TrailLengths[i], usualLength) })]
+		plates = plates[len(part):]
+		trails, err := a.readContents(ctx, part, concern, stowage)
 		if err != nil {
 			return err
 		}
-		for i, c := range w.Stowage {
-			stored, _ := now.Stowage[i].Messages()
-			said[c] = a.Enricher.Stowage(c, stored)
-		}
-		for i, plate := range some {
+		for i, plate := range part {
 			giveWay(i)
-			var of []*bag.Message
-			var on []int
+			var positionings []*bag.Message
+			var from []int // indices of filings
 			for _, c := range concern[plate] {
-				of = append(of, said[c]...)
-				on = append(on, by[c]...)
+				positionings = append(positionings, stowage[c]...)
+				from = append(from, by[c]...)
 			}
-			messages := a.messages(plate, now.Trails[i])
-			bags, err := a.Rules.FoldEvents(ctx, plate, messages, of)
+			bags, err := a.Rules.FoldEvents(ctx, plate, a.messages(plate, trails[i]), positionings)
 			if err != nil {
 				return err
 			}
-			slices.Sort(on)
-			for _, f := range slices.Compact(on) {
+			slices.Sort(from)
+			for _, f := range slices.Compact(from) {
 				if err := made.addMessage(&filings[f], plate, bags, true); err != nil {
 					return err
 				}
@@ -302,6 +288,30 @@ func (a Announcer) addPositioned(ctx context.Context, made *announcements, filin
 		}
 	}
 	return nil
+}
+
+// readContents returns what is held of plates, and adds the messages of their containers to stowage
+// unless they are there.
+func (a Announcer) readContents(ctx context.Context, plates []bag.Plate, concern map[bag.Plate][]bag.Container,
+	stowage map[bag.Container][]*bag.Message) ([]trail.Held, error) {
+	w := trail.Wanted{Trails: plates}
+	for _, plate := range plates {
+		for _, c := range concern[plate] {
+			if _, known := stowage[c]; !known {
+				stowage[c] = nil
+				w.Stowage = append(w.Stowage, c)
+			}
+		}
+	}
+	found, err := a.Index.Read(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range w.Stowage {
+		stored, _ := found.Stowage[i].Messages()
+		stowage[c] = a.Enricher.Stowage(c, stored)
+	}
+	return found.Trails, nil
 }
 
 // positionings returns the containers that messages position, each once, and the indices of these
