@@ -1,55 +1,56 @@
 package bag
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Bag is what the messages of a plate say about one bag of one passenger.
+// Bag is one bag of one passenger, as the messages of its plate describe it.
 type Bag struct {
 	Plate     Plate
 	Unknown   bool // no BSM belongs to it
 	Rush      bool // it has a REFLIGHTED event
 	OwnRush   bool // it is its own rush bag (rules §3, rush): no other original is sought for it
 	Cancelled bool // it has a BSM, and no living leg
-	FirstDay  Day  // first flight date that it names; where it names none, the first airport-local day of an event
+	FirstDay  Day  // first flight date of its messages; if there is none, the first local day of an event
 
 	PNR        string // as sent
 	Surname    string
 	GivenName  string
-	Pieces     int // -1 where unknown
-	Weight     int // -1 where unknown
+	Pieces     int // -1 if unknown
+	Weight     int // -1 if unknown
 	WeightUnit string
 
-	Legs   []Leg   // living ones first, each part in the order of travel
+	Legs   []Leg   // the living ones, then the others, each in the order of travel
 	Events []Event // oldest first
 
-	// Originals are the plates that the latest REFLIGHTED message which names one names, one a group, in the order of groups.
+	// Originals are the plates that the latest REFLIGHTED message with an original names, each
+	// once, in the order of its groups.
 	Originals []Plate
-	// Reflighted and RushTag join the bag with other plates. Fold leaves them empty, since it sees one plate.
-	Reflighted []Reflighted // one for each of Originals; without these one for the original that was found, or none
+	// Reflighted and RushTag join the bag with other plates. Fold leaves them empty, since it sees
+	// one plate.
+	Reflighted []Reflighted // one for each of Originals; without Originals at most one, which was found by PNR
 	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
 
-	reflights []*Message // by which it is its own rush bag, in order
-	sources   *sources   // its current BSMs; nil once the legs are made
+	reflights []*Message   // the BSMs that make it its own rush bag, in order
+	current   *currentBSMs // nil once the legs are made
 
-	PNRs     []string // by which it is found, in capitals (rules §4)
-	Surnames []string // by which it is found, as FoldName returns them
+	PNRs     []string // those that find it (rules §4), in capitals
+	Surnames []string // those that find it, as FoldName returns them
 
-	beside []Bag // all bags of the plate, as Fold made them, this one too; nil if it is the only one
-	whole  *Bag  // the bag of which this one is a view, or nil
+	beside []Bag // all bags of the plate as Fold returned them; nil if this is the only one
+	whole  *Bag  // the bag that this one is a view of, or nil
 }
 
-// HasPNR reports whether the bag is found by a PNR, compared without case (rules §4).
+// HasPNR reports whether a PNR finds the bag, compared without case (rules §4).
 func (b *Bag) HasPNR(pnr string) bool { return slices.Contains(b.PNRs, strings.ToUpper(pnr)) }
 
-// HasSurname reports whether the bag is found by a surname, compared by its letters (rules §4).
+// HasSurname reports whether a surname finds the bag, compared by its letters (rules §4).
 func (b *Bag) HasSurname(surname string) bool { return slices.Contains(b.Surnames, FoldName(surname)) }
 
-// ReflightedBy returns what a REFLIGHTED event of the bag re-flights: the original that its own group names, else the first
-// one; nil if there is none.
+// ReflightedBy returns the original that a REFLIGHTED event of the bag re-flights: the one that its
+// own group names, else the first one; nil if there is none.
 func (b *Bag) ReflightedBy(e *Event) *Reflighted {
 	for i := range b.Reflighted {
 		if e.Message.Original != "" && b.Reflighted[i].Plate == e.Message.Original {
@@ -62,38 +63,38 @@ func (b *Bag) ReflightedBy(e *Event) *Reflighted {
 	return &b.Reflighted[0]
 }
 
-// Reflighted tells which bag a rush bag re-flights.
+// Reflighted is the original of a rush bag.
 type Reflighted struct {
 	Plate   Plate
-	Flight  Flight // its last living leg not Loaded on Aircraft, else its last leg; zero if the bag is not known
-	Carrier string // the airline's code of Flight as sent
+	Flight  Flight // of LastLeg; zero if the bag is not known
+	Carrier string // the airline code of Flight as sent
 	Bag     *Bag   // nil if the bag is not known
 }
 
 // Leg is one flight of a bag.
 type Leg struct {
 	Flight
-	Carrier  string // the airline's code as sent
-	From, To string // airports; "" where unknown
+	Carrier  string // the airline code as sent
+	From, To string // airports; "" if unknown
 	Living   bool
-	Status   Status   // NoStatus for a leg that is known from an inbound element only
+	Status   Status   // NoStatus if the leg is known from an .I only
 	Seat     string   // from the latest BSM at From, for this flight, that holds one
 	Arrived  bool     // an ARRIVED event names the flight
-	Departed bool     // it is Delayed because its flight has departed, not by an event
-	SetBy    *Message // whose event set Status; nil if none did
+	Departed bool     // Depart made it Delayed
+	SetBy    *Message // the message of the event that set Status; nil if none did
 }
 
-// Event is one event of a bag: what a message says of it, under a code of rules §2.
+// Event is one event of a bag (rules §2).
 type Event struct {
-	Code        string // LOADED_ON_AIRCRAFT
-	Description string // Bag Loaded on Aircraft
+	Code        string // an event code, or a status code of .B that the configuration adds
+	Description string
 	Sets        Status // the loading status that it sets, or NoStatus
-	Positioning bool   // it comes of a container positioning
+	Positioning bool   // Message is a container positioning
 	Message     *Message
 }
 
-// Names reports whether a message of the bag names a flight of that departure date; a bag without
-// flights is named by the airport-local days of its events (rules §4).
+// Names reports whether a message of the bag names a flight of that departure date. If no message
+// names a flight, the local days of the events count (rules §4).
 func (b *Bag) Names(day Day) bool {
 	flights := false
 	for _, e := range b.Events {
@@ -115,8 +116,8 @@ func (b *Bag) Names(day Day) bool {
 	return false
 }
 
-// LastLeg returns the leg on which the bag was left behind: its last living leg that is not Loaded on
-// Aircraft, else its last living leg, else its last leg (rules §3, rush).
+// LastLeg returns the leg on which the bag was left behind: its last living leg that is not Loaded
+// on Aircraft, else its last living leg, else its last leg (rules §3, rush).
 func (b *Bag) LastLeg() (Leg, bool) {
 	living := len(b.Legs)
 	for living > 0 && !b.Legs[living-1].Living {
@@ -136,8 +137,7 @@ func (b *Bag) LastLeg() (Leg, bool) {
 	return b.Legs[living-1], true
 }
 
-// LastEvent returns the time of the last event of the bag: when it happened or was received, whichever
-// is later, UTC.
+// LastEvent returns the latest time, UTC, at which an event of the bag happened or was received.
 func (b *Bag) LastEvent() time.Time {
 	var end time.Time
 	for _, e := range b.Events {
@@ -150,20 +150,25 @@ func (b *Bag) LastEvent() time.Time {
 	return end
 }
 
-// ReflightedAfter reports whether b was re-flighted after other: its last REFLIGHTED event comes later, or both come of one
-// message and its plate is higher. Both must be rush bags.
+// ReflightedAfter reports whether b was re-flighted after other: its last REFLIGHTED event is
+// later, or both are of one message and the plate of b is higher. Both must be rush bags.
 func (b *Bag) ReflightedAfter(other *Bag) bool {
-	return cmp.Or(b.lastReflight().compareText(other.lastReflight()), strings.Compare(string(b.Plate), string(other.Plate))) > 0
+	last, otherLast := b.lastReflight(), other.lastReflight()
+	if sameMessage(last, otherLast) {
+		return b.Plate > other.Plate
+	}
+	return last.compare(otherLast) > 0
 }
 
-// LeaveBehind makes Delayed the living legs of an original that are not Loaded on Aircraft and whose status no event set after
-// the first REFLIGHTED event of its rush bags (rules §3, loading status). It leaves legs alone that other copies of the bag share.
+// LeaveBehind makes living legs of an original Delayed (rules §3, loading status): those that are
+// not Loaded on Aircraft and whose status was set before reflight, the first REFLIGHTED message of
+// its rush bags. It does not change legs that other copies of the bag share.
 func (b *Bag) LeaveBehind(reflight *Message) {
 	b.Legs = slices.Clone(b.Legs)
 	leaveBehind(b.Legs, reflight, nil)
 }
 
-// leaveBehind is LeaveBehind for legs whose flight is none of those.
+// leaveBehind is LeaveBehind for all legs but those on some flights.
 func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
 	for i := range legs {
 		l := &legs[i]
@@ -174,7 +179,8 @@ func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
 	}
 }
 
-// leaveBehindOwn is LeaveBehind for a bag that is its own rush bag: it leaves those legs alone that the rush BSMs name.
+// leaveBehindOwn is LeaveBehind for the legs of a bag that is its own rush bag, but for those on
+// flights that its rush BSMs name.
 func (b *Bag) leaveBehindOwn(legs []Leg) {
 	var named []Flight
 	for _, m := range b.reflights {
@@ -183,7 +189,7 @@ func (b *Bag) leaveBehindOwn(legs []Leg) {
 	leaveBehind(legs, b.reflights[0], named)
 }
 
-// FirstReflight returns the message of the first REFLIGHTED event of a rush bag.
+// FirstReflight returns the message of the first REFLIGHTED event; nil if there is none.
 func (b *Bag) FirstReflight() *Message {
 	for _, e := range b.Events {
 		if e.Code == EventReflighted {
@@ -202,7 +208,8 @@ func (b *Bag) lastReflight() *Message {
 	return nil
 }
 
-// Depart makes the legs Delayed that are Not Loaded and that no ARRIVED event names, if their flight has departed (rules §3). It leaves legs alone that other copies of the bag share.
+// Depart makes living legs Delayed that are Not Loaded, if their flight has departed and no ARRIVED
+// event names it (rules §3). It does not change legs that other copies of the bag share.
 func (b *Bag) Depart(departed func(f Flight, from string) bool) {
 	shared := true
 	for i, l := range b.Legs {

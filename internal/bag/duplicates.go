@@ -1,7 +1,6 @@
 package bag
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -10,32 +9,32 @@ import (
 	"bagtrail/parser"
 )
 
-// series is the messages among which a copy is looked for just before it (rules §3, duplicates).
+// series names the messages among which the message just before a copy is sought (rules §3,
+// duplicates).
 type series struct {
 	kind      parser.Kind
 	airport   string
 	container Container // of positionings; zero for messages of a tag
 }
 
-// sameTag returns the series of a message that names a tag.
-func sameTag(m *Message) series { return series{kind: m.Kind, airport: m.Airport} }
+// tagSeries returns the series of a message that names a tag.
+func tagSeries(m *Message) series { return series{kind: m.Kind, airport: m.Airport} }
 
-// containerOf returns the series of a container positioning.
-func containerOf(m *Message) series {
+// containerSeries returns the series of a container positioning.
+func containerSeries(m *Message) series {
 	return series{m.Kind, m.Airport, Container{m.Outbound.Flight, m.Device}}
 }
 
-// withoutCopies returns the messages that are events, in the order of received times: of every set of copies the one
-// received first (rules §3, duplicates). The messages are those of one plate, or container positionings.
+// withoutCopies returns the messages that are events, in the order in which they were received: of
+// copies the first (rules §3, duplicates). The messages are those of one plate, or container
+// positionings.
 func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*Message) series) ([]*Message, error) {
 	if len(messages) < 2 {
 		return messages, nil
 	}
 	sorted := slices.Clone(messages)
-	slices.SortFunc(sorted, func(m, n *Message) int {
-		return cmp.Or(compareArrival(m, n), cmp.Compare(m.Group, n.Group))
-	})
-	seen := copies{rules: r, in: in, reads: newTextual[bool](len(sorted)), loads: newTextual[time.Time](0)}
+	slices.SortFunc(sorted, (*Message).compareReceipt)
+	seen := copyFinder{rules: r, in: in, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
 	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind == parser.BPM && m.Read.IsZero() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
@@ -55,44 +54,46 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*
 	return events, nil
 }
 
-// askEvery is after how many messages a fold asks whether it is still wanted: a few milliseconds.
+// askEvery is the number of messages after which a fold checks its context: they take a few
+// milliseconds.
 const askEvery = 1024
 
-// copies recognises copies among messages that are added in the order of their receipt.
-type copies struct {
+// copyFinder recognises copies among messages that are added in the order in which they were
+// received.
+type copyFinder struct {
 	rules   Rules
 	in      func(*Message) series
-	untimed bool                             // a BPM has no read time: only such messages ask which status was set last
-	sets    []Status                         // of the message that is added
-	reads   textual[bool]                    // the texts with a read time, and their read times
-	runs    smallmap.Map[series, run]        // the latest messages of each series
-	origins map[origin]time.Time             // when a text came first behind an origin line
-	loads   textual[time.Time]               // when a text that says loaded, without a read time, came last
-	latest  smallmap.Map[string, settingBPM] // airport → its latest status-setting event
+	untimed bool          // there is a BPM without a read time: only such messages need statuses
+	sets    []Status      // memory of statuses
+	reads   textMap[bool] // true for texts and read times that were seen
+	runs    smallmap.Map[series, run]
+	origins map[origin]time.Time            // received time of the first message
+	loads   textMap[time.Time]              // received time of the latest message that sets Loaded and has no read time
+	latest  smallmap.Map[string, statusBPM] // the latest status-setting BPM of each airport
 }
 
-// run is the messages of a series with one text behind which no other came.
+// run is the latest messages of a series, as far back as they have one text.
 type run struct {
 	text    Text
-	event   time.Time // received time of the last of them that is an event
+	event   time.Time // received time of the latest of them that is an event
 	isEvent bool      // there is one
 }
 
-// origin is an origin line with the text behind it, in a series.
+// origin is an origin line and the text behind it, in a series.
 type origin struct {
 	series     series
 	line, text string
 }
 
-// settingBPM is a BPM that sets a status.
-type settingBPM struct {
+// statusBPM is a BPM that sets a status.
+type statusBPM struct {
 	message *Message
 	sets    Status
 }
 
-// add reports whether a message is a copy of one before it. groups are those of its groups that name the plate, or position the
-// container.
-func (c *copies) add(groups []*Message) (isCopy bool) {
+// add adds a message and reports whether it is a copy of an earlier one. groups are its groups that
+// name the plate, or position the container.
+func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	m, sets := groups[0], c.statuses(groups)
 	series := c.in(m)
 	before, have := c.runs.Get(series)
@@ -115,8 +116,9 @@ func (c *copies) add(groups []*Message) (isCopy bool) {
 	return isCopy
 }
 
-// sentAgain reports whether a text came behind the same origin line before, more than a minute ago.
-func (c *copies) sentAgain(m *Message) bool {
+// sentAgain reports whether m repeats a text with the same origin line that was received more than
+// a minute before.
+func (c *copyFinder) sentAgain(m *Message) bool {
 	if m.Origin == "" {
 		return false
 	}
@@ -132,9 +134,10 @@ func (c *copies) sentAgain(m *Message) bool {
 	return m.Received.Sub(first) > time.Minute
 }
 
-// loadedAgain reports whether a text that says loaded came before, inside the window, and the bag was offloaded since: a text that is sent
-// again never puts a bag back on board. sets are the statuses that the groups of m set.
-func (c *copies) loadedAgain(m *Message, sets []Status) bool {
+// loadedAgain reports whether m repeats a text that sets Loaded, received inside the window, and
+// the bag was offloaded since. A text that is sent again never puts a bag back on board. sets are
+// the statuses that the groups of m set.
+func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
 	if m.Kind != parser.BPM || c.in(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
@@ -145,8 +148,9 @@ func (c *copies) loadedAgain(m *Message, sets []Status) bool {
 	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest.sets == Offloaded
 }
 
-// statuses returns the status that each group sets, nothing if no message asks for them.
-func (c *copies) statuses(groups []*Message) []Status {
+// statuses returns the status that each group of a BPM sets, or nil if they are not needed. The
+// result is valid until the next call.
+func (c *copyFinder) statuses(groups []*Message) []Status {
 	if !c.untimed || groups[0].Kind != parser.BPM {
 		return nil
 	}
@@ -157,51 +161,47 @@ func (c *copies) statuses(groups []*Message) []Status {
 	return c.sets
 }
 
-// setStatus takes up an event whose groups set these statuses.
-func (c *copies) setStatus(groups []*Message, sets []Status) {
+// setStatus records an event whose groups set these statuses.
+func (c *copyFinder) setStatus(groups []*Message, sets []Status) {
 	for i, status := range sets {
 		m := groups[i]
 		if status == NoStatus {
 			continue
 		}
 		if latest := c.latest.Value(m.Airport); latest.message == nil || latest.message.compare(m) < 0 {
-			c.latest.Set(m.Airport, settingBPM{m, status})
+			c.latest.Set(m.Airport, statusBPM{m, status})
 		}
 	}
 }
 
-// sameMessage reports whether m and n are groups of one message.
-func sameMessage(m, n *Message) bool {
-	return m.Received.Equal(n.Received) && m.Position == n.Position && m.Raw == n.Raw
+// textMap is a map by text and time. Like smallmap.Map it compares keys one by one while they are
+// few: most texts differ in length already.
+type textMap[V any] struct {
+	list  []textEntry[V]
+	index map[textKey]int // in list; nil while that is short
 }
 
-// textual holds something for each text and time. Like smallmap.Map it looks through what it has one by one while that is
-// little: most texts differ in length already.
-type textual[V any] struct {
-	list  []timed[V]
-	index map[stamp]int // in list, where that is more than a few
-}
-
-type timed[V any] struct {
+type textEntry[V any] struct {
 	text  Text
 	at    int64
 	value V
 }
 
-// newTextual returns one with memory for so many texts, if these are few.
-func newTextual[V any](n int) textual[V] {
-	return textual[V]{list: make([]timed[V], 0, min(n, smallmap.Most+1))}
-}
-
-type stamp struct {
+type textKey struct {
 	text string
 	at   int64
 }
 
-// of returns where the value of a text and time is, which is zero at first. It holds until the next call.
-func (t *textual[V]) of(text Text, at int64) *V {
+// newTextMap returns a map with memory for n entries, as far as they are few.
+func newTextMap[V any](n int) textMap[V] {
+	return textMap[V]{list: make([]textEntry[V], 0, min(n, smallmap.Most+1))}
+}
+
+// of returns the value of a text and time, which is zero at first. The pointer is valid until the
+// next call.
+func (t *textMap[V]) of(text Text, at int64) *V {
 	if t.index != nil {
-		key := stamp{text.String(), at}
+		key := textKey{text.String(), at}
 		i, have := t.index[key]
 		if !have {
 			i = t.add(text, at)
@@ -216,15 +216,15 @@ func (t *textual[V]) of(text Text, at int64) *V {
 	}
 	i := t.add(text, at)
 	if len(t.list) > smallmap.Most {
-		t.index = make(map[stamp]int, 2*smallmap.Most)
+		t.index = make(map[textKey]int, 2*smallmap.Most)
 		for i, e := range t.list {
-			t.index[stamp{e.text.String(), e.at}] = i
+			t.index[textKey{e.text.String(), e.at}] = i
 		}
 	}
 	return &t.list[i].value
 }
 
-func (t *textual[V]) add(text Text, at int64) int {
-	t.list = append(t.list, timed[V]{text: text, at: at})
+func (t *textMap[V]) add(text Text, at int64) int {
+	t.list = append(t.list, textEntry[V]{text: text, at: at})
 	return len(t.list) - 1
 }

@@ -22,26 +22,26 @@ var _ [parser.KindCount]eventRule = eventRules
 type history struct {
 	rules   Rules
 	plate   Plate
-	sources *sources
+	current *currentBSMs
 }
 
-// events makes the events of a bag from its messages, which are in the order of events. It also returns
-// the BSMs that are current after the last of them.
-func (r Rules) events(plate Plate, messages []*Message) ([]Event, *sources) {
-	h := history{r, plate, r.newSources(messages)}
+// events makes the events of a bag from its messages, which are in the order of events. It also
+// returns the BSMs that are current after the last of them.
+func (r Rules) events(plate Plate, messages []*Message) ([]Event, *currentBSMs) {
+	h := history{r, plate, r.newCurrentBSMs(messages)}
 	made := make([]Event, 0, len(messages)+2)
 	for _, m := range messages {
 		made = append(made, eventRules[m.Kind](&h, m).of(m))
 	}
-	return made, h.sources
+	return made, h.current
 }
 
 func (c EventCode) of(m *Message) Event {
 	return Event{Code: c.Code, Description: c.Description, Sets: c.Sets, Message: m}
 }
 
-// predecessor is what a BSM changes: the BSM before it at its airport, or the onward flight that another
-// airport's BSM announced from there.
+// predecessor is what a BSM changes: the BSM before it at its airport, or the onward flight that
+// another airport's BSM announced from there.
 type predecessor struct {
 	flight          Flight // zero if there is none
 	passengerStatus string
@@ -51,9 +51,9 @@ type predecessor struct {
 func (h *history) sourceEvent(m *Message) EventCode {
 	var before predecessor
 	if m.Change == parser.Revise {
-		before = h.sources.predecessor(m)
+		before = h.current.predecessor(m)
 	}
-	h.sources.add(m)
+	h.current.add(m)
 	switch {
 	case m.Change == parser.Delete:
 		return entry(EventCancelled)
@@ -115,7 +115,8 @@ func unauthorisedEvent(m *Message, arrives bool) EventCode {
 	return e
 }
 
-// arrives reports whether a BPM is on arrival (rules §2): its flight is the one that brings the bag to its airport.
+// arrives reports whether a BPM is on arrival (rules §2): its flight is the one that brings the bag
+// to its airport.
 func (r Rules) arrives(m *Message) bool {
 	if m.Outbound.IsZero() {
 		return !m.Inbound.IsZero()
@@ -157,8 +158,8 @@ var irregularityRows = [...]string{
 	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
 }
 
-// IrregularityRow returns the row of the event table for a status code of .B, counted from the first of
-// them. The codes of the configuration come next, "" for an .N last.
+// IrregularityRow returns the row of the event table for a status code of .B, counted from the
+// first of them. The codes of the configuration come next, "" for an .N last.
 func IrregularityRow(status string) int {
 	switch row := slices.Index(irregularityRows[:], status); {
 	case row >= 0:

@@ -21,11 +21,11 @@ func (p Plate) Valid() bool {
 	return true
 }
 
-// Day is a calendar date, counted in days since 1970-01-01. It belongs to no time zone:
-// of a flight it is the local date of departure.
+// Day is a calendar date in days since 1970-01-01, without a time zone. The day of a flight is its
+// local date of departure.
 type Day int32
 
-// ErrDay is returned for a text that is no calendar date of the form YYYY-MM-DD.
+// ErrDay is the error of ParseDay.
 var ErrDay = errors.New("not a calendar date of the form YYYY-MM-DD")
 
 // DayOf returns the calendar date that t shows in its own location.
@@ -34,16 +34,17 @@ func DayOf(t time.Time) Day {
 	return Day(floor(t.Unix()+int64(offset), 86400))
 }
 
-// DayIn returns the day of a month, which is from 1 to 13: January of the next year. A day that the month has not is
-// counted on from its first.
+// DayIn returns a date. Month 13 is January of the next year. A day past the end of the month is a
+// day of the next month.
 func DayIn(year int, month time.Month, day int) Day {
-	// Years begin in March here, so that the leap day is their last; there are 146,097 days in 400 of them.
+	// Years begin in March here, so that the leap day is the last of its year. 400 years have
+	// 146,097 days.
 	y, m := int64(year), int64(month)-3
 	if m < 0 {
 		y, m = y-1, m+12
 	}
 	before := y*365 + floor(y, 4) - floor(y, 100) + floor(y, 400) + (153*m+2)/5
-	return Day(before + int64(day) - 1 - 719468) // which is 1 March of the year 0
+	return Day(before + int64(day) - 1 - 719468) // 719,468 days lie between 1 March of the year 0 and 1970
 }
 
 // Date returns year, month and day of a date.
@@ -97,9 +98,9 @@ func (d Day) Append(dst []byte) []byte {
 	return append(dst, byte('0'+month/10), byte('0'+month%10), '-', byte('0'+day/10), byte('0'+day%10))
 }
 
-// Flight names one flight of one day; it is comparable. The zero Flight is no flight.
+// Flight names a flight of one day. It is comparable. The zero Flight is no flight.
 type Flight struct {
-	Airline string // the code by which the airline is compared, 2 or 3 characters: its IATA code if it has one
+	Airline string // 2 or 3 characters: the IATA code of the airline if it has one
 	Number  string // digits without leading zeros, and the operational suffix: "117A"
 	Day     Day    // local date of departure
 }
@@ -107,9 +108,9 @@ type Flight struct {
 // IsZero reports whether f is no flight.
 func (f Flight) IsZero() bool { return f.Airline == "" }
 
-// Segment is a flight as a message names it, with the airport that it names.
+// Segment is a flight element of a message: the flight and the airport.
 type Segment struct {
 	Flight
-	Carrier string // the airline's code as sent; Airline is the one by which flights are compared
+	Carrier string // the airline code as sent
 	Airport string // destination of .F, .O and .U; origin of .I; may be "" for .U
 }

@@ -1,6 +1,7 @@
-// Package bag holds the words of baggage tracking (plates, flights, legs, events, bags) and the fold that
-// makes bags from messages. It is pure: it knows no clock, no store and no text format. What comes out
-// depends on the set of messages and the rules alone, never on the order in which they are given.
+// Package bag holds the types of baggage tracking (plates, flights, legs, events, bags) and Fold,
+// which makes bags from messages. It is pure: it has no clock, no store and no I/O. The result
+// depends on the set of messages and the rules alone, never on the order in which the messages are
+// given.
 package bag
 
 import (
@@ -14,19 +15,19 @@ import (
 	"bagtrail/parser"
 )
 
-// Rules are the settings on which the fold depends.
+// Rules are the settings of Fold.
 type Rules struct {
-	// Window is the duplicate window of rules §3.
+	// Window is the duplicate window (rules §3).
 	Window time.Duration
 	// SamePlace reports whether two location codes are one place: they are equal, or share a city.
 	SamePlace func(a, b string) bool
 }
 
-// Fold makes the bags of a plate, in the order PNR, surname, first flight date. It fails only with the error of ctx, which it asks
-// every few milliseconds.
+// Fold returns the bags of a plate, in the order of Compare. It fails only with the error of ctx,
+// which it checks every few milliseconds.
 //
-// messages are all that name the plate, delayed-bag reports included, and stowage the positionings of
-// their Containers; both in any order, copies included.
+// messages are all that name the plate, delayed-bag reports included. stowage are the positionings
+// of their Containers. Both may be in any order and may include copies.
 func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	bags, err := r.FoldEvents(ctx, plate, messages, stowage)
 	if err != nil {
@@ -41,7 +42,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	return bags, nil
 }
 
-// FoldEvents is Fold for who does not ask where bags travel: they have no Legs, and none is Cancelled.
+// FoldEvents is Fold without the legs: the bags have no Legs, and none is Cancelled.
 func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	var reports []*Message
 	texts := make([]*Message, 0, len(messages))
@@ -52,12 +53,12 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 			texts = append(texts, m)
 		}
 	}
-	positionings, err := r.withoutCopies(ctx, stowage, containerOf)
+	positionings, err := r.withoutCopies(ctx, stowage, containerSeries)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(positionings, (*Message).compare)
-	if texts, err = r.withoutCopies(ctx, texts, sameTag); err != nil {
+	if texts, err = r.withoutCopies(ctx, texts, tagSeries); err != nil {
 		return nil, err
 	}
 	parts, err := identities(ctx, plate, texts)
@@ -72,7 +73,7 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
 		bags[i].reflights = ownRush(plate, part)
 		bags[i].OwnRush = bags[i].reflights != nil
-		bags[i].Events, bags[i].sources = r.events(plate, part)
+		bags[i].Events, bags[i].current = r.events(plate, part)
 	}
 	addReports(bags, reports)
 	for i := range bags {
@@ -95,7 +96,8 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 	return bags, nil
 }
 
-// Compare orders bags as lists show them: plate, PNR, surname; then by first flight date and first event.
+// Compare orders bags as lists show them: by plate, PNR, surname, first flight date and first
+// event.
 func Compare(a, b *Bag) int {
 	return cmp.Or(
 		strings.Compare(string(a.Plate), string(b.Plate)),
@@ -106,29 +108,25 @@ func Compare(a, b *Bag) int {
 	)
 }
 
-// firstDay returns the first flight date of a bag's messages, else the first day that they cover.
+// firstDay returns the first flight date that messages name, else the first day that they cover.
 func firstDay(messages []*Message) Day {
-	var flight, any Day
-	flights := false
-	for i, m := range messages {
-		first, _ := m.days()
-		if i == 0 || first < any {
-			any = first
-		}
-		for f := range m.Flights() {
-			if !flights || f.Day < flight {
-				flight, flights = f.Day, true
-			}
+	first, _ := messages[0].days()
+	named := false
+	for _, m := range messages {
+		switch day, _, names := m.flightDays(); {
+		case names && !named:
+			first, named = day, true
+		case names:
+			first = min(first, day)
+		case !named:
+			first = min(first, m.LocalDay)
 		}
 	}
-	if flights {
-		return flight
-	}
-	return any
+	return first
 }
 
-// filedBefore reports whether a report is among those before it in order: who files one again, since nobody knew whether it was filed, puts
-// it into the log twice.
+// filedBefore reports whether a report repeats one of those before it, which are in order. A report
+// is in the log twice if it was sent again because the outcome of the first attempt was unknown.
 func filedBefore(m *Message, before []*Message) bool {
 	for _, n := range slices.Backward(before) {
 		if !n.Received.Equal(m.Received) {
@@ -141,8 +139,9 @@ func filedBefore(m *Message, before []*Message) bool {
 	return false
 }
 
-// addReports gives every report to the bag with the latest first flight date not after the report, at
-// most DelayDays before; to each of them where several share that date (rules §4, delayed bags).
+// addReports adds the event of each report to the bag with the latest first flight date that is not
+// after the report and at most DelayDays before it. If several bags have that date, each gets the
+// event (rules §4, delayed bags).
 func addReports(bags []Bag, reports []*Message) {
 	slices.SortFunc(reports, (*Message).compare)
 	for i, m := range reports {
@@ -166,8 +165,8 @@ func addReports(bags []Bag, reports []*Message) {
 	}
 }
 
-// ownRush returns those of a bag's messages, which are in order, by which it is its own rush bag: BSMs that re-flight their own plate,
-// behind another message.
+// ownRush returns the messages that make a bag its own rush bag: BSMs that re-flight their own
+// plate, after another message. The messages of the bag must be in order.
 func ownRush(plate Plate, messages []*Message) []*Message {
 	var all []*Message
 	for _, m := range messages[1:] {
@@ -178,7 +177,7 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 	return all
 }
 
-// route fills in the legs, and what follows from them.
+// route sets the legs of a bag, and Cancelled.
 func (r Rules) route(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
 	for _, e := range b.Events {
@@ -186,12 +185,12 @@ func (r Rules) route(b *Bag) {
 			messages = append(messages, e.Message)
 		}
 	}
-	b.Legs, b.sources = r.legs(b, messages), nil
+	b.Legs, b.current = r.legs(b, messages), nil
 	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
 }
 
-// describe fills in what the events of the bag, which are in order, say of it: each field from the latest BSM that holds it, else the
-// latest BPM. A positioning gives none.
+// describe sets the fields of a bag from its events, which must be in order: each from the latest
+// BSM that holds it, else from the latest BPM. A positioning gives none.
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
@@ -222,7 +221,7 @@ func (b *Bag) describe() {
 	}
 }
 
-// originals returns the plates that the latest REFLIGHTED message which names one names, each once, in the order of its groups.
+// originals returns the value of Originals.
 func (b *Bag) originals() []Plate {
 	var named []Plate
 	var latest *Message
@@ -238,23 +237,24 @@ func (b *Bag) originals() []Plate {
 	return smallmap.Distinct(named)
 }
 
-// findBy fills in by which PNRs and surnames the bag is found: those of its current BSMs; if these hold none, those of all its messages
-// but positionings (rules §4).
+// findBy sets the PNRs and surnames that find the bag: those of its current BSMs. If these hold
+// none, those of all its messages but positionings (rules §4).
 func (b *Bag) findBy(current []*Message) {
 	for _, m := range current {
-		b.found(m, true, true)
+		b.addNames(m, true, true)
 	}
 	byPNR, bySurname := len(b.PNRs) == 0, len(b.Surnames) == 0
 	if byPNR || bySurname {
 		for _, e := range b.Events {
 			if !e.Positioning {
-				b.found(e.Message, byPNR, bySurname)
+				b.addNames(e.Message, byPNR, bySurname)
 			}
 		}
 	}
 }
 
-func (b *Bag) found(m *Message, byPNR, bySurname bool) {
+// addNames adds the PNR and the surname of m to those that find the bag.
+func (b *Bag) addNames(m *Message, byPNR, bySurname bool) {
 	if pnr := strings.ToUpper(m.PNR); byPNR && pnr != "" && !slices.Contains(b.PNRs, pnr) {
 		b.PNRs = append(b.PNRs, pnr)
 	}

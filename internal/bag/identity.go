@@ -11,11 +11,11 @@ import (
 	"bagtrail/parser"
 )
 
-// journeyGap is how many days may lie between messages of one journey (rules §3, identity 1).
+// journeyGap is the largest number of days between messages of one journey (rules §3, journeys).
 const journeyGap = 3
 
-// identities divides the messages of a plate into bags (rules §3, identity). Each bag's messages are
-// in the order of events. A message that names neither PNR nor surname may belong to several bags.
+// identities divides the messages of a plate into bags (rules §3, which bag a message is about).
+// The messages of each bag are in the order of events. A message may belong to several bags.
 func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Message, error) {
 	if len(messages) == 1 {
 		return [][]*Message{messages}, nil
@@ -34,7 +34,7 @@ func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Mes
 	return bags, ctx.Err()
 }
 
-// span is the days that a message covers.
+// span is a range of days that a message covers.
 type span struct {
 	first, last Day
 	message     *Message
@@ -55,18 +55,19 @@ func spans(plate Plate, messages []*Message) []span {
 	return covered
 }
 
-// reachBack makes the messages by which a bag is its own rush bag cover the days back to the journey that they go on with: of those among
-// the messages before them in order, the latest that began at most DelayDays before their first flight date.
+// reachBack extends the spans of messages that re-flight their own plate back to the journey that
+// they continue: of the journeys of earlier messages the latest that began at most DelayDays before
+// their first flight date.
 func reachBack(plate Plate, covered []span) {
 	slices.SortFunc(covered, func(a, b span) int { return a.message.compare(b.message) })
-	var before []span // journeys of the messages before, ascending
+	var before []span // journeys of the earlier messages, ascending
 	added := 0
 	for i := range covered {
 		s := &covered[i]
 		for ; !sameMessage(covered[added].message, s.message); added++ {
 			before = withSpan(before, covered[added])
 		}
-		if day, names := s.message.firstFlight(); names && s.message.reflightsItself(plate) {
+		if day, _, named := s.message.flightDays(); named && s.message.reflightsItself(plate) {
 			for _, j := range slices.Backward(before) {
 				if j.first <= day {
 					if j.first >= day-DelayDays {
@@ -79,7 +80,8 @@ func reachBack(plate Plate, covered []span) {
 	}
 }
 
-// withSpan adds a span to journeys, which are ascending and more than journeyGap days apart.
+// withSpan returns journeys with a span added. They are ascending and more than journeyGap days
+// apart.
 func withSpan(journeys []span, s span) []span {
 	from, _ := slices.BinarySearchFunc(journeys, s.first-journeyGap, func(j span, day Day) int { return cmp.Compare(j.last, day) })
 	to := from
@@ -89,17 +91,17 @@ func withSpan(journeys []span, s span) []span {
 	return slices.Replace(journeys, from, to, s)
 }
 
-// DelayDays is how many days the first flight of a bag may lie before the rush bag or the delayed-bag
-// report that is about it (rules §3, rush; §4, delayed bags).
+// DelayDays is how many days the first flight of a bag may lie before the rush bag or the
+// delayed-bag report that is about it (rules §3, rush; §4, delayed bags).
 const DelayDays = 14
 
-// journeys divides the messages if more than journeyGap days lie between the days that they cover.
+// journeys divides the messages where more than journeyGap days lie between the days that they
+// cover.
 func journeys(spans []span) [][]*Message {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 
 	var all [][]*Message
-	room := make([]*Message, 0, len(spans)) // of all journeys
-	open := room
+	open := make([]*Message, 0, len(spans)) // the last journey; all of them share its memory
 	var end Day
 	for _, s := range spans {
 		if len(open) > 0 && s.first-end > journeyGap {
@@ -117,23 +119,24 @@ func journeys(spans []span) [][]*Message {
 	return all
 }
 
-// passengers divides a journey into bags: messages that share a PNR or a surname, directly or through
-// others, are one bag; those whose names fit no new BSM, and those that name neither, follow the flights of the bags.
+// passengers divides a journey into bags. Messages that share a PNR or a surname, directly or
+// through others, are one bag. Those whose names fit no new BSM, and those that name nobody, follow
+// the flights of the bags.
 func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	if onePassenger(journey) {
 		return [][]*Message{journey}, nil
 	}
 	var sets unionFind
-	byName := make(map[string]int) // "P"+PNR or "S"+surname → set
-	var named, neutral []*Message
+	byName := make(map[string]int) // "P" and the PNR, or "S" and the surname → set
+	var named, nameless []*Message
 	for _, m := range journey {
 		if m.PNR == "" && m.Surname == "" {
-			neutral = append(neutral, m)
+			nameless = append(nameless, m)
 			continue
 		}
 		pnr, surname := strings.ToUpper(m.PNR), FoldName(m.Surname)
 		if pnr == "" && surname == "" {
-			neutral = append(neutral, m)
+			nameless = append(nameless, m)
 			continue
 		}
 		set := sets.add()
@@ -150,7 +153,7 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 		}
 	}
 	if len(named) == 0 {
-		return [][]*Message{neutral}, nil
+		return [][]*Message{nameless}, nil
 	}
 
 	var bags [][]*Message
@@ -164,12 +167,12 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 		}
 		bags[b] = append(bags[b], m)
 	}
-	fits := newBookings(named, sets)
+	booked := newBookings(named, sets)
 	for i, m := range named {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, set := range fits.sets(m, sets.root(i)) {
+		for _, set := range booked.setsOf(m, sets.root(i)) {
 			put(set, m)
 		}
 	}
@@ -183,21 +186,21 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 			}
 		}
 	}
-	for _, m := range neutral {
+	for _, m := range nameless {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, b := range followed(m, onFlight, len(bags)) {
+		for _, b := range bagsOf(m, onFlight, len(bags)) {
 			bags[b] = append(bags[b], m)
 		}
 	}
 	return bags, nil
 }
 
-// bookings are the new BSMs of a journey: the sets of messages that have one, and the flights that these name.
+// bookings tells which sets of messages have a new BSM, and which flights these BSMs name.
 type bookings struct {
-	has      map[int]bool // roots of sets
-	byFlight map[Flight][]int
+	sets     map[int]bool     // by root
+	byFlight map[Flight][]int // roots
 }
 
 func newBookings(named []*Message, sets unionFind) bookings {
@@ -207,7 +210,7 @@ func newBookings(named []*Message, sets unionFind) bookings {
 			continue
 		}
 		root := sets.root(i)
-		b.has[root] = true
+		b.sets[root] = true
 		for f := range m.Flights() {
 			if !slices.Contains(b.byFlight[f], root) {
 				b.byFlight[f] = append(b.byFlight[f], root)
@@ -217,10 +220,11 @@ func newBookings(named []*Message, sets unionFind) bookings {
 	return b
 }
 
-// sets returns the sets that a message is about, which shares its names with those of one set: if these have no new BSM, the one set with a
-// new BSM that names one of its flights; of several such sets, a BPM is about each (rules §3, identity 3).
-func (b bookings) sets(m *Message, own int) []int {
-	if b.has[own] {
+// setsOf returns the sets that a message of the set own is about (rules §3, names that fit nobody):
+// own if it has a new BSM. Else it is the one set with a new BSM that names a flight of the
+// message; a BPM is about each of several such sets.
+func (b bookings) setsOf(m *Message, own int) []int {
+	if b.sets[own] {
 		return []int{own}
 	}
 	var about []int
@@ -235,8 +239,8 @@ func (b bookings) sets(m *Message, own int) []int {
 	return about
 }
 
-// onePassenger reports whether every message that names a passenger shares PNR or surname with the first of them, letter for
-// letter: the rule, where a bag is what it mostly is.
+// onePassenger reports whether every message that names a passenger has the PNR or the surname of
+// the first of them, letter for letter. Then all are one bag, as for most plates.
 func onePassenger(journey []*Message) bool {
 	var first *Message
 	var surname string
@@ -255,9 +259,9 @@ func onePassenger(journey []*Message) bool {
 	return true
 }
 
-// followed returns the bags to which a message without PNR and surname belongs: those that name one
-// of its flights, else all.
-func followed(m *Message, onFlight map[Flight][]int, bags int) []int {
+// bagsOf returns the bags that a message without PNR and surname belongs to: those that name one of
+// its flights, else all.
+func bagsOf(m *Message, onFlight map[Flight][]int, bags int) []int {
 	var found []int
 	for f := range m.Flights() {
 		for _, b := range onFlight[f] {
@@ -275,17 +279,17 @@ func followed(m *Message, onFlight map[Flight][]int, bags int) []int {
 	return found
 }
 
-// FoldName returns a surname in the form in which surnames are compared: its letters, as capitals.
+// FoldName returns a surname as surnames are compared: its letters, in capitals.
 func FoldName(s string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && r != utf8.RuneError { // a byte that is no UTF-8 stands for a letter
+		if !unicode.IsLetter(r) && r != utf8.RuneError { // a byte that is not UTF-8 counts as a letter
 			return -1
 		}
 		return unicode.ToUpper(r)
 	}, s)
 }
 
-// unionFind keeps disjoint sets of the numbers that add has given out.
+// unionFind holds disjoint sets of the numbers that add returned.
 type unionFind []int
 
 func (u *unionFind) add() int {

@@ -11,11 +11,11 @@ type itinerary struct {
 	rules    Rules
 	legs     []Leg
 	byFlight smallmap.Map[Flight, []int] // indices in legs
-	arriving []Leg                       // whose departure is unknown: they join the others in the end
+	arriving []Leg                       // legs with unknown departure, until join
 }
 
-// add adds a living leg. Two legs on one flight are one if their departures are one place; then the airports of the first
-// one stand.
+// add adds a living leg. Two legs on one flight are one if their departures are one place: then the
+// airports are those of the leg that was added first.
 func (t *itinerary) add(l Leg, status Status) {
 	if l.Flight.IsZero() {
 		return
@@ -39,7 +39,8 @@ func (t *itinerary) append(l Leg) {
 	t.legs = append(t.legs, l)
 }
 
-// join joins each arriving flight to the leg of that flight that arrives there, else to the only leg of that flight.
+// join makes each leg with unknown departure one with the leg of its flight that arrives there,
+// else with the only leg of its flight.
 func (t *itinerary) join() {
 	for _, l := range t.arriving {
 		same := t.byFlight.Value(l.Flight)
@@ -53,49 +54,51 @@ func (t *itinerary) join() {
 	}
 }
 
-// exits says of airports which leg leads out of them, if one does.
+// exits records which leg leads out of each airport.
 type exits struct {
-	sources  *sources
-	airports []exit
-	byCode   smallmap.Map[string, int] // index in airports
+	current *currentBSMs
+	list    []exit
+	byCode  smallmap.Map[string, int] // index in list
 }
 
+// exit is the way out of one airport.
 type exit struct {
 	airport string
-	free    bool   // no leg leads out yet, and BSMs do not forbid one
+	open    bool   // no leg leads out yet, and the BSMs of the airport do not forbid one
 	flight  Flight // of the leg out; zero if there is none
 }
 
 func (e *exits) at(airport string) *exit {
 	i, have := e.byCode.Get(airport)
 	if !have {
-		i = len(e.airports)
+		i = len(e.list)
 		e.byCode.Set(airport, i)
-		made := exit{airport: airport, free: !e.sources.closed(airport)}
-		for _, other := range e.airports {
-			if !other.flight.IsZero() && e.sources.rules.SamePlace(other.airport, airport) {
-				made.free, made.flight = false, other.flight
+		made := exit{airport: airport, open: !e.current.decidesExit(airport)}
+		for _, other := range e.list {
+			if !other.flight.IsZero() && e.current.rules.SamePlace(other.airport, airport) {
+				made.open, made.flight = false, other.flight
 				break
 			}
 		}
-		e.airports = append(e.airports, made)
+		e.list = append(e.list, made)
 	}
-	return &e.airports[i]
+	return &e.list[i]
 }
 
-// free reports whether a leg out of an airport is still to be found.
-func (e *exits) free(airport string) bool { return e.at(airport).free }
+// open reports whether a leg out of the airport is still to be found.
+func (e *exits) open(airport string) bool { return e.at(airport).open }
 
-// flight returns the flight of the leg out of an airport.
+// flight returns the flight of the leg out of the airport.
 func (e *exits) flight(airport string) Flight { return e.at(airport).flight }
 
-// take says that a flight leads out of an airport, and so out of all that are one place with it.
+// take records that a flight leads out of the airport, and so out of all that are one place with
+// it.
 func (e *exits) take(airport string, f Flight) {
 	e.at(airport)
-	for i := range e.airports {
-		other := &e.airports[i]
-		if other.flight.IsZero() && e.sources.rules.SamePlace(other.airport, airport) {
-			other.free, other.flight = false, f
+	for i := range e.list {
+		other := &e.list[i]
+		if other.flight.IsZero() && e.current.rules.SamePlace(other.airport, airport) {
+			other.open, other.flight = false, f
 		}
 	}
 }

@@ -16,8 +16,9 @@ func identified(identifier string) string {
 	return strings.Join([]string{identifier, ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724123456001", "END" + identifier}, "\n")
 }
 
-// Of all identifiers the parser accepts those in its table of kinds alone, and each of them makes an event
-// by rules of its own. So a name that was added without an entry is not accepted as something else.
+// Of all identifiers the parser accepts those in its table of kinds alone, and each of them makes
+// an event by rules of its own. So a name that was added without an entry is not accepted as
+// something else.
 func TestAnIdentifierIsAcceptedOnlyAsTheKindThatHasItsEvents(t *testing.T) {
 	airports := airport.New()
 	read := enricher.New(airports)

@@ -9,10 +9,11 @@ import (
 	"bagtrail/parser"
 )
 
-// legs makes the legs of a bag: the living ones of rules §3, then the flights that its messages name besides.
+// legs returns the legs of a bag: the living ones (rules §3), then those of the other flights that
+// its messages name.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
-	latest := b.sources.latestFirst()
-	living := r.livingLegs(b.sources, latest, messages, b.Events)
+	latest := b.current.latestFirst()
+	living := r.livingLegs(b.current, latest, messages, b.Events)
 	b.findBy(latest)
 	r.sortByTravel(living, messages)
 	s := r.newStatuses(living)
@@ -26,11 +27,11 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	return append(living, past...)
 }
 
-// livingLegs applies the rules of rules §3 to every airport. latest are the current BSMs, the latest first. A leg that shall have no loading status has NoStatus, the others
-// NotLoaded.
-func (r Rules) livingLegs(current *sources, latest, messages []*Message, events []Event) []Leg {
+// livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
+// the latest first. The status of a leg is NoStatus if it has none, else NotLoaded.
+func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, events []Event) []Leg {
 	all := itinerary{rules: r}
-	out := exits{sources: current}
+	out := exits{current: current}
 	for _, m := range latest { // rule 1
 		l := r.outbound(m)
 		all.add(l, NotLoaded)
@@ -40,20 +41,20 @@ func (r Rules) livingLegs(current *sources, latest, messages []*Message, events 
 	}
 	for _, m := range latest { // rule 2
 		for l := range r.onward(m) {
-			if l.From != "" && out.free(l.From) {
+			if l.From != "" && out.open(l.From) {
 				all.add(l, NotLoaded)
 				out.take(l.From, l.Flight)
 			}
 		}
 	}
 	for _, m := range slices.Backward(messages) { // rule 3
-		if in := m.Inbound; !in.IsZero() && !current.passed.Has(m) && out.free(in.Airport) {
+		if in := m.Inbound; !in.IsZero() && !current.ignored.Has(m) && out.open(in.Airport) {
 			all.add(r.inbound(m), NoStatus)
 			out.take(in.Airport, in.Flight)
 		}
 	}
 	for _, m := range slices.Backward(messages) {
-		if m.Kind == parser.BPM && !m.Outbound.IsZero() && out.free(m.Airport) {
+		if m.Kind == parser.BPM && !m.Outbound.IsZero() && out.open(m.Airport) {
 			all.add(r.outbound(m), NotLoaded)
 			out.take(m.Airport, m.Outbound.Flight)
 		}
@@ -67,11 +68,12 @@ func (r Rules) livingLegs(current *sources, latest, messages []*Message, events 
 	return all.legs
 }
 
-// loadedLast returns, of every airport where the latest status-setting BPM shows the bag Loaded on a flight, that message.
+// loadedLast returns the latest status-setting BPM of each airport where it shows the bag Loaded on
+// a flight out of there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
 	var seen smallmap.Map[string, struct{}]
-	var airports []string // whose latest status-setting BPM is known
+	var airports []string // those with a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
 		if e.Sets == NoStatus || m.Kind != parser.BPM || seen.Has(m.Airport) {
@@ -89,8 +91,8 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	return loaded
 }
 
-// otherLegs returns a leg for each flight that messages name and that is no living leg, with the airports
-// of the latest message that knows its departure.
+// otherLegs returns a leg for each flight that messages name and that is no living leg, with the
+// airports of the latest message that knows its departure.
 func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past
@@ -128,14 +130,14 @@ func (r Rules) outwardLegs(m *Message) iter.Seq[Leg] {
 	}
 }
 
-// longestChain is how many legs of one day are followed back at most.
+// longestChain is the largest number of legs of one day that are followed back.
 const longestChain = 8
 
-// sortByTravel orders legs by date. On one day a leg stands behind the leg that arrives where it departs:
-// legs are ordered by the shortest way back, over at most longestChain legs, to a leg that follows none. If
-// that decides nothing, as on a round trip, they stand as in the latest message with an element on their
-// flight that departs where they do, else as in the latest message that names the flight; in a message .I
-// comes before .F before .O (rules §3, order of travel).
+// sortByTravel orders legs by date. On one day a leg stands behind the leg that arrives where it
+// departs: legs are ordered by the shortest way back, over at most longestChain legs, to a leg that
+// follows none. If that decides nothing, as on a round trip, they stand as in the latest message
+// with an element on their flight that departs where they do, else as in the latest message that
+// names the flight; in a message .I comes before .F before .O (rules §3, order of travel).
 func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
@@ -166,7 +168,7 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		followed, named int
 	}
 	ordered := make([]travelling, len(legs))
-	for i, followed := range r.followed(legs) {
+	for i, followed := range r.chainLengths(legs) {
 		of := named.Value(legs[i].Flight)
 		same := slices.IndexFunc(of, func(e element) bool { return r.sameDeparture(e.from, legs[i].From) })
 		ordered[i] = travelling{legs[i], followed, of[max(same, 0)].place}
@@ -179,17 +181,17 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 }
 
-// element is a flight element: where its flight departs, "" if that is unknown, and its place among all.
+// element is a flight element of a message.
 type element struct {
-	from  string
-	place int
+	from  string // airport of departure; "" if unknown
+	place int    // index among all elements
 }
 
 func (r Rules) sameDeparture(a, b string) bool {
 	return a == b || a != "" && b != "" && r.SamePlace(a, b)
 }
 
-// shareDays reports whether legs may have a day in common.
+// shareDays reports whether two legs may have the same day.
 func shareDays(legs []Leg) bool {
 	if len(legs) > smallmap.Most {
 		return true
@@ -204,13 +206,13 @@ func shareDays(legs []Leg) bool {
 	return false
 }
 
-// followed returns how many legs of its day each leg follows.
-func (r Rules) followed(legs []Leg) []int {
+// chainLengths returns how many legs of its day each leg follows, at most longestChain.
+func (r Rules) chainLengths(legs []Leg) []int {
 	type moment struct {
 		day     Day
 		airport string
 	}
-	var departing, arriving smallmap.Map[moment, []int] // legs that depart from an airport on a day, or arrive there
+	var departing, arriving smallmap.Map[moment, []int] // indices of the legs that depart from an airport on a day, or arrive there
 	find := func(known *smallmap.Map[moment, []int], at moment, end func(*Leg) string) []int {
 		found, have := known.Get(at)
 		if !have {
@@ -249,7 +251,7 @@ func (r Rules) followed(legs []Leg) []int {
 				reached = append(reached, next)
 			}
 		}
-		departing.Set(behind, nil) // the shortest way has been there
+		departing.Set(behind, nil) // these legs have their shortest way
 	}
 	return counts
 }

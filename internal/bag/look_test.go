@@ -13,7 +13,8 @@ import (
 	"bagtrail/parser"
 )
 
-// looker is a context that notes when it is asked, and says after some looks that nobody waits any more.
+// looker is a context that notes when it is asked, and says after some looks that nobody waits any
+// more.
 type looker struct {
 	context.Context
 	looks []time.Time
@@ -30,7 +31,8 @@ func (l *looker) Err() error {
 
 var rules = bag.Rules{Window: 10 * time.Minute, SamePlace: func(a, b string) bool { return a == b }}
 
-// crowd is the messages of a plate that cost most: bags of many passengers, and messages without a name that are about each of them.
+// crowd is the messages of a plate that cost most: bags of many passengers, and messages without a
+// name that are about each of them.
 func crowd(passengers, nameless int) []*bag.Message {
 	day := bag.DayIn(2026, time.March, 12)
 	flight := bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: day}, Carrier: "LX", Airport: "JFK"}

@@ -9,12 +9,13 @@ import (
 	"bagtrail/parser"
 )
 
-// Message is one accepted message as far as it concerns one plate: one of its groups. A message that
-// names the plate in two groups makes two. A container positioning names no plate: it concerns the bags
-// in its stowage device. A delayed-bag report is a Message too, of kind None: see IsReport.
+// Message is one accepted message as far as it concerns one plate: one of its groups. A message
+// that names the plate in two groups makes two. A container positioning names no plate: it concerns
+// the bags in its stowage device. A delayed-bag report is a Message too, of kind None: see
+// IsReport.
 //
-// What needs no calculation is as the parser returned it; the flights have their dates here. Strings
-// may be views of Raw. A Message is never changed once made.
+// What needs no calculation is as the parser returned it; the flights have their dates here.
+// Strings may be views of Raw. A Message is never changed once made.
 type Message struct {
 	parser.Head    // .V .J .X
 	parser.Details // .S .W .P .L .Y .E .M .R of the group
@@ -29,20 +30,20 @@ type Message struct {
 
 	Received time.Time // UTC, whole milliseconds
 	Happened time.Time // UTC; the read time of a BPM if it does not lie after Received, else Received
-	Order    time.Time // UTC; where its event stands among others (rules §2): Happened, or the end of that minute if no second was read
+	Order    time.Time // UTC; orders events (rules §2): Happened, or the end of that minute if it has no second
 	Read     time.Time // UTC; the .J read time if .J has date and time, else zero
 	LocalDay Day       // date of Happened at the .V airport
 	Group    int32     // index of the group in the message
-	Position Position  // where it stands in the log of record
-	Raw      string    // the message as sent; of a report, its document
-	Text     Text      // canonical text, by which copies are recognised (rules §3)
+	Position Position
+	Raw      string // the message as sent; of a report, its document
+	Text     Text   // canonical text, by which copies are recognised (rules §3)
 }
 
 // IsReport reports whether m is a delayed-bag report that was created downstream. Of the parser's
 // members it has the airport alone.
 func (m *Message) IsReport() bool { return m.Kind == parser.None }
 
-// Flights yields every flight that the message names in its flight elements: .I, .F, .O.
+// Flights yields the flights of .I, .F and .O.
 func (m *Message) Flights() iter.Seq[Flight] {
 	return func(yield func(Flight) bool) {
 		if !m.Inbound.IsZero() && !yield(m.Inbound.Flight) {
@@ -59,27 +60,20 @@ func (m *Message) Flights() iter.Seq[Flight] {
 	}
 }
 
-// compare orders messages as their events are ordered: by the order of what happened, received, position, content (rules §2).
+// compare orders messages as their events (rules §2): by Order, then as compareReceipt.
 func (m *Message) compare(n *Message) int {
-	if c := m.compareText(n); c != 0 {
+	if c := m.Order.Compare(n.Order); c != 0 {
 		return c
 	}
-	return cmp.Compare(m.Group, n.Group)
+	return m.compareReceipt(n)
 }
 
 // Before reports whether m comes before n in the order of events.
 func (m *Message) Before(n *Message) bool { return m.compare(n) < 0 }
 
-// compareText is compare for whole messages: the groups of one are equal.
-func (m *Message) compareText(n *Message) int {
-	if c := m.Order.Compare(n.Order); c != 0 {
-		return c
-	}
-	return compareArrival(m, n)
-}
-
-// compareArrival orders messages by received time, position and content (rules §3, duplicates).
-func compareArrival(m, n *Message) int {
+// compareReceipt orders messages as they were received (rules §3, duplicates): by received time,
+// position, text, and group. Unlike in compare, no sender has a say in it.
+func (m *Message) compareReceipt(n *Message) int {
 	if c := m.Received.Compare(n.Received); c != 0 {
 		return c
 	}
@@ -89,13 +83,17 @@ func compareArrival(m, n *Message) int {
 	if c := m.Text.Compare(n.Text); c != 0 {
 		return c
 	}
-	return strings.Compare(m.Raw, n.Raw)
+	return cmp.Or(strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))
 }
 
-// days returns the days that the message covers: from the first to the last flight date that it names,
-// or the airport-local day on which it happened.
-func (m *Message) days() (first, last Day) {
-	named := false
+// sameMessage reports whether m and n are groups of one message.
+func sameMessage(m, n *Message) bool {
+	return m.Received.Equal(n.Received) && m.Position == n.Position && m.Raw == n.Raw
+}
+
+// flightDays returns the first and the last flight date that the message names, and whether it
+// names one.
+func (m *Message) flightDays() (first, last Day, named bool) {
 	for f := range m.Flights() {
 		if !named {
 			first, last, named = f.Day, f.Day, true
@@ -103,10 +101,16 @@ func (m *Message) days() (first, last Day) {
 		}
 		first, last = min(first, f.Day), max(last, f.Day)
 	}
-	if !named {
-		return m.LocalDay, m.LocalDay
+	return first, last, named
+}
+
+// days returns the first and the last day that the message covers (rules §3, journeys): those of
+// its flights, or the airport-local day on which it happened.
+func (m *Message) days() (first, last Day) {
+	if first, last, named := m.flightDays(); named {
+		return first, last
 	}
-	return first, last
+	return m.LocalDay, m.LocalDay
 }
 
 func (m *Message) isDelete() bool { return m.Kind == parser.BSM && m.Change == parser.Delete }
@@ -117,18 +121,8 @@ func (m *Message) isNew() bool { return m.Kind == parser.BSM && m.Change == pars
 // namesPassenger reports whether m names a PNR or a surname.
 func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surname) != "" }
 
-// reflightsItself reports whether m re-flights the bag on its own plate: a BSM with .E/RUSH, no DEL, that names no other plate, on a plate
-// that does not begin with 2 (rules §3, rush).
+// reflightsItself reports whether m re-flights the bag on its own plate (rules §3, rush): it is a
+// BSM with .E/RUSH, not a DEL, it names no other plate, and the plate does not begin with 2.
 func (m *Message) reflightsItself(plate Plate) bool {
 	return m.Kind == parser.BSM && m.Rush && m.Change != parser.Delete && m.Original == "" && plate[0] != '2'
-}
-
-// firstFlight returns the first flight date that the message names.
-func (m *Message) firstFlight() (day Day, names bool) {
-	for f := range m.Flights() {
-		if !names || f.Day < day {
-			day, names = f.Day, true
-		}
-	}
-	return day, names
 }

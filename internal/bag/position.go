@@ -2,15 +2,16 @@ package bag
 
 import "cmp"
 
-// Position is where a message stands in the log of record. It breaks ties between messages that were received in the same
-// millisecond (rules §2). The zero Position is that of a message which stands in no log, such as one replayed from a file.
+// Position is the place of a message in the log of record. It orders messages that were received in
+// the same millisecond (rules §2). The zero Position is that of a message that is not in the log,
+// such as one replayed from a file.
 type Position struct {
 	Known     bool
 	Partition int32 // of the raw topic; 0 without Kafka
-	Offset    int64 // of the record; without Kafka a count that only rises
+	Offset    int64 // of the record; without Kafka a counter
 }
 
-// Compare orders positions by partition, then offset. A message that stands in no log comes after those that do.
+// Compare orders positions by partition, then offset. The zero Position comes last.
 func (p Position) Compare(q Position) int {
 	if p.Known != q.Known {
 		if p.Known {

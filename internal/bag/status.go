@@ -3,7 +3,7 @@ package bag
 // Status is the loading status of a leg.
 type Status uint8
 
-// The loading statuses; String gives the text of the interface.
+// The loading statuses.
 const (
 	NoStatus Status = iota
 	NotLoaded
@@ -15,7 +15,7 @@ const (
 
 var statusTexts = [...]string{"", "Not Loaded", "Loaded in Container", "Loaded on Aircraft", "Offloaded", "Delayed"}
 
-// String returns the text by which callers know the status, and "" for NoStatus.
+// String returns the text of the interface, "" for NoStatus.
 func (s Status) String() string { return statusTexts[s] }
 
 // Loaded reports whether the bag is in a container or on the aircraft.

@@ -7,12 +7,13 @@ import (
 	"bagtrail/parser"
 )
 
-// statuses follows the loading statuses of living legs through the events of their bag (rules §3, loading status).
+// statuses sets the loading statuses of living legs by the events of their bag (rules §3, loading
+// status).
 type statuses struct {
 	rules    Rules
 	legs     []Leg                       // in the order of travel
 	byFlight smallmap.Map[Flight, []int] // indices in legs
-	out      smallmap.Map[string, []int] // airport → those that depart from there
+	out      smallmap.Map[string, []int] // airport → indices of the legs that depart there
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {
@@ -23,7 +24,7 @@ func (r Rules) newStatuses(legs []Leg) *statuses {
 	return s
 }
 
-// from returns the legs that depart from an airport.
+// from returns the indices of the legs that depart from an airport.
 func (s *statuses) from(airport string) []int {
 	if found, have := s.out.Get(airport); have {
 		return found
@@ -38,7 +39,7 @@ func (s *statuses) from(airport string) []int {
 	return found
 }
 
-// follow sets the statuses that events set. The events are in order.
+// follow applies events, which must be in order.
 func (s *statuses) follow(events []Event) {
 	for i := range events {
 		e := &events[i]
@@ -55,24 +56,24 @@ func (s *statuses) follow(events []Event) {
 				s.set(i, e.Sets, m)
 			}
 		default:
-			s.count(e)
+			s.applyToFlight(e)
 			if s.rules.departs(m) {
-				s.leave(e)
+				s.unloadOthers(e)
 			}
 		}
 	}
 }
 
-// set sets the status of a leg. One that is known from an .I only has none.
+// set sets the status of a leg, unless it is known from an .I only and so has none.
 func (s *statuses) set(leg int, status Status, by *Message) {
 	if l := &s.legs[leg]; l.Status != NoStatus {
 		l.Status, l.SetBy = status, by
 	}
 }
 
-// count sets the status of the legs on the flight of an event: those out of its airport; if there are none, a load counts
-// for legs whose departure is unknown, and any other event for all.
-func (s *statuses) count(e *Event) {
+// applyToFlight sets the status of the legs on the flight of an event: those out of its airport. If
+// there are none, a load counts for legs whose departure is unknown, and any other event for all.
+func (s *statuses) applyToFlight(e *Event) {
 	same := s.byFlight.Value(e.Message.Outbound.Flight)
 	here := func(i int) bool {
 		return s.legs[i].From != "" && s.rules.SamePlace(s.legs[i].From, e.Message.Airport)
@@ -85,8 +86,9 @@ func (s *statuses) count(e *Event) {
 	}
 }
 
-// leave ends Loaded on every other flight out of the airport of an event: a bag is in one place.
-func (s *statuses) leave(e *Event) {
+// unloadOthers ends Loaded on every other flight out of the airport of an event: a bag is in one
+// place.
+func (s *statuses) unloadOthers(e *Event) {
 	status := NotLoaded
 	if e.Code == EventOffloaded {
 		status = Offloaded
@@ -98,7 +100,7 @@ func (s *statuses) leave(e *Event) {
 	}
 }
 
-// mishandle makes Delayed every leg that is not Loaded on Aircraft; if all are, the last one.
+// mishandle makes Delayed every leg that is not Loaded on Aircraft, or the last leg if all are.
 func (s *statuses) mishandle(by *Message) {
 	last, all := -1, true
 	for i := range s.legs {
@@ -116,14 +118,15 @@ func (s *statuses) mishandle(by *Message) {
 	}
 }
 
-// arrive notes that a bag has come off a flight.
+// arrive records that the bag has come off a flight.
 func (s *statuses) arrive(f Flight) {
 	for _, i := range s.byFlight.Value(f) {
 		s.legs[i].Arrived = true
 	}
 }
 
-// seat finds the seats of the legs: each from the latest BSM at its departure, for its flight, that holds one.
+// seat sets the seats of the legs. Each comes from the latest BSM at its departure, for its flight,
+// that holds one.
 func (s *statuses) seat(messages []*Message) {
 	for _, m := range slices.Backward(messages) {
 		if m.Kind != parser.BSM || m.Seat == "" {

@@ -2,14 +2,14 @@ package bag
 
 import "bagtrail/internal/smallmap"
 
-// Container is a stowage device as it is filled for one flight.
+// Container is a stowage device that is filled for one flight.
 type Container struct {
 	Flight Flight
 	Device string
 }
 
-// Containers returns, each once, the containers in which messages say that a bag is: only a positioning of one of these
-// can concern it.
+// Containers returns, each once, the containers that messages of a bag name. Only a positioning of
+// one of these can concern the bag.
 func Containers(messages []*Message) []Container {
 	var all []Container
 	for _, m := range messages {
@@ -20,14 +20,14 @@ func Containers(messages []*Message) []Container {
 	return smallmap.Distinct(all)
 }
 
-// whereabouts is what the events at one airport say of where a bag is.
+// whereabouts says where a bag is by the events at one airport.
 type whereabouts struct {
-	in    Container // the container into which it was put, if it is in one
-	bare  Flight    // the flight of the loads without a device since; zero if there was none
-	mixed bool      // these are loads on several flights
+	in    Container // the container that it is in; zero if there is none
+	bare  Flight    // flight of the later loads without a device; zero if there is none
+	mixed bool      // the later loads without a device are on several flights
 }
 
-// note takes up the next status-setting event at the airport.
+// note adds the next status-setting event at the airport.
 func (w *whereabouts) note(e *Event) {
 	m := e.Message
 	switch loads := e.Sets.Loaded() && !m.Outbound.IsZero(); {
@@ -41,14 +41,14 @@ func (w *whereabouts) note(e *Event) {
 	}
 }
 
-// holds reports whether the bag is in the container: the latest status-setting event, loads on that flight without a device
-// apart, put it there.
+// holds reports whether the bag is in the container: the latest status-setting event put it there.
+// Loads on that flight without a device are passed over.
 func (w *whereabouts) holds(c Container) bool {
 	return w.in == c && !w.mixed && (w.bare.IsZero() || w.bare == c.Flight)
 }
 
-// withPositionings adds to the events of a bag, which are in order, an event for every container positioning that finds
-// the bag in its stowage device (rules §2).
+// withPositionings adds an event for each container positioning that concerns a bag (rules §2). The
+// events of the bag and the positionings must be in order.
 func (r Rules) withPositionings(events []Event, positionings []*Message) []Event {
 	if len(positionings) == 0 {
 		return events

@@ -2,18 +2,19 @@ package bag
 
 import "strings"
 
-// Text is the canonical text of a message, by which copies are recognised (rules §3): its lines, joined by LF. A message
-// whose lines end with CR LF is not copied for that.
+// Text is the canonical text of a message, by which copies are recognised (rules §3): its lines,
+// joined by LF. Lines that CR LF joins are stored as they are, without a copy.
 type Text struct {
 	lines   string
-	returns bool
+	returns bool // CR LF joins the lines
 }
 
-// NewText returns the text of lines that LF joins or, with returns, CR LF. Then no other line end and no character below
-// blank may be in it: either line end is less than all else.
+// NewText returns the text of lines that are joined by LF or, if returns is set, by CR LF. Lines
+// joined by CR LF must hold no other character below the blank, so that texts compare alike with
+// either line end.
 func NewText(lines string, returns bool) Text { return Text{lines, returns} }
 
-// String returns the text.
+// String returns the lines, joined by LF.
 func (t Text) String() string {
 	if !t.returns {
 		return t.lines
@@ -21,7 +22,7 @@ func (t Text) String() string {
 	return strings.ReplaceAll(t.lines, "\r\n", "\n")
 }
 
-// Append appends the text.
+// Append appends the lines, joined by LF.
 func (t Text) Append(dst []byte) []byte {
 	if !t.returns {
 		return append(dst, t.lines...)
@@ -33,7 +34,7 @@ func (t Text) Append(dst []byte) []byte {
 	return dst
 }
 
-// Equal reports whether two texts are the same.
+// Equal reports whether two texts have the same lines.
 func (t Text) Equal(u Text) bool {
 	if t.returns == u.returns {
 		return t.lines == u.lines

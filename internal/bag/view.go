@@ -1,7 +1,6 @@
 package bag
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,24 +9,26 @@ import (
 	"bagtrail/parser"
 )
 
-// Sight is what somebody may see (rules §4, what a key covers). A nil Sight is that of somebody who may see everything.
+// Sight says what a caller may see (rules §4, what a key covers). A nil Sight sees everything.
 type Sight interface {
-	// Leg reports whether a leg is in scope. An end that is not known is "".
+	// Leg reports whether a leg is in scope. An unknown end is "".
 	Leg(l Leg) bool
-	// Station reports whether a message that names no flight is in scope, by its airport.
+	// Station reports whether a message without flights is in scope, by its airport.
 	Station(airport string) bool
 }
 
-// Viewer shows bags to somebody. It remembers what it has looked at, and so serves one question. A nil Viewer shows everything.
+// Viewer returns what a caller sees of bags. It caches results, so each question needs its own. A
+// nil Viewer shows everything.
 type Viewer struct {
 	ctx      context.Context // of the question
-	err      error           // why something was not looked at
+	err      error           // of ctx, if a view is incomplete
 	sight    Sight
-	looks    smallmap.Map[*Event, *look]                             // by the first event of the bag
+	visible  smallmap.Map[*Event, *visibility]                       // by the first event of the bag
 	withheld smallmap.Map[*Event, *smallmap.Map[*Message, struct{}]] // by the first event of the first bag of the plate
 }
 
-// NewViewer returns a Viewer for what s covers. After the end of ctx it shows too little, and Err says so.
+// NewViewer returns a Viewer for a sight. Once ctx has ended, views are incomplete and Err returns
+// its error.
 func NewViewer(ctx context.Context, s Sight) *Viewer {
 	if s == nil {
 		return nil
@@ -35,7 +36,7 @@ func NewViewer(ctx context.Context, s Sight) *Viewer {
 	return &Viewer{ctx: ctx, sight: s}
 }
 
-// Err returns the error of a context that has ended before everything was looked at. Then views are not to be used.
+// Err returns the error of the context if it ended too early. Views must not be used then.
 func (v *Viewer) Err() error {
 	if v == nil {
 		return nil
@@ -43,24 +44,25 @@ func (v *Viewer) Err() error {
 	return v.err
 }
 
-// View returns what is seen of a bag, or nil if that is nothing: the events whose messages are seen, the legs and fields that
-// these messages give, and of the whole bag whether it is unknown, rush or cancelled, its loading statuses and its first day. It is
-// b itself if everything is seen, and shares memory with b.
+// View returns what is seen of a bag, or nil if nothing is: the events whose messages are seen, and
+// the legs and fields that these messages give. Unknown, Rush, Cancelled, FirstDay and the loading
+// statuses are those of the whole bag. The result is b itself if everything is seen. It shares
+// memory with b.
 func (v *Viewer) View(b *Bag) *Bag {
 	if v == nil {
 		return b
 	}
-	if v.all(b) {
+	if v.allInScope(b) {
 		return b
 	}
-	at := v.look(b)
+	at := v.visibility(b)
 	var withheld *smallmap.Map[*Message, struct{}]
 	if at.founding {
 		withheld = v.withhold(b)
 	}
 	var seen []Event
 	for i, e := range b.Events {
-		if at.seen[i] || at.founding && e.booking() == "" && !withheld.Has(e.Message) {
+		if at.seen[i] || at.founding && e.pnr() == "" && !withheld.Has(e.Message) {
 			seen = append(seen, e)
 		}
 	}
@@ -76,21 +78,21 @@ func (v *Viewer) View(b *Bag) *Bag {
 	return &narrowed
 }
 
-// all reports whether every message of the bag has a leg in scope, as is the rule.
-func (v *Viewer) all(b *Bag) bool {
-	return !slices.ContainsFunc(b.Events, func(e Event) bool { return !e.Message.within(v.sight) })
+// allInScope reports whether every message of the bag has a leg in scope, as for most bags.
+func (v *Viewer) allInScope(b *Bag) bool {
+	return !slices.ContainsFunc(b.Events, func(e Event) bool { return !e.Message.inScope(v.sight) })
 }
 
-// Founding reports whether the messages of a bag, or of the bag of a view, are seen that first name the passenger. If they are not,
-// nothing leads from the bag to another one.
+// Founding reports whether the founder of a bag, or of the bag of a view, is seen: the message that
+// names its passenger first. If not, nothing leads from the bag to another one.
 func (v *Viewer) Founding(b *Bag) bool {
 	if b.whole != nil {
 		b = b.whole
 	}
-	return v == nil || v.all(b) || v.look(b).founding
+	return v == nil || v.allInScope(b) || v.visibility(b).founding
 }
 
-// redescribe fills in what the events that are left of a bag say of it.
+// redescribe sets the fields and legs of a view from the events that are left of the bag.
 func (b *Bag) redescribe(whole *Bag) {
 	b.PNR, b.Surname, b.GivenName, b.WeightUnit = "", "", "", ""
 	b.describe()
@@ -98,7 +100,7 @@ func (b *Bag) redescribe(whole *Bag) {
 	b.PNRs, b.Surnames = nil, nil
 	for i := range b.Events {
 		e := &b.Events[i]
-		if pnr := e.booking(); slices.Contains(whole.PNRs, pnr) && !slices.Contains(b.PNRs, pnr) {
+		if pnr := e.pnr(); slices.Contains(whole.PNRs, pnr) && !slices.Contains(b.PNRs, pnr) {
 			b.PNRs = append(b.PNRs, pnr)
 		}
 		if surname := e.surname(); slices.Contains(whole.Surnames, surname) && !slices.Contains(b.Surnames, surname) {
@@ -130,7 +132,7 @@ func (b *Bag) redescribe(whole *Bag) {
 	}
 }
 
-// FlightAt is the least that somebody sees who sees a flight at an airport.
+// FlightAt is the smallest Sight that sees a flight at an airport.
 type FlightAt struct {
 	Flight  Flight
 	Airport string
@@ -144,41 +146,42 @@ func (s FlightAt) Leg(l Leg) bool {
 // Station implements Sight.
 func (FlightAt) Station(string) bool { return false }
 
-// look is what is seen of a bag by what its messages name.
-type look struct {
-	seen     []bool // of each event: the message has a leg in scope, or a PNR of one that has
-	founding bool   // the founder is seen, and with it what names no PNR
+// visibility tells which messages of a bag are seen because of what they name.
+type visibility struct {
+	seen     []bool // by event: the message has a leg in scope, or the PNR of a message that has one
+	founding bool   // the founder is seen, and so are messages without a PNR
 }
 
-// look finds out what is seen of a bag.
-func (v *Viewer) look(b *Bag) *look {
-	if at, have := v.looks.Get(&b.Events[0]); have {
+// visibility returns the visibility of a bag.
+func (v *Viewer) visibility(b *Bag) *visibility {
+	if at, have := v.visible.Get(&b.Events[0]); have {
 		return at
 	}
-	at := &look{seen: make([]bool, len(b.Events))}
+	at := &visibility{seen: make([]bool, len(b.Events))}
 	var pnrs smallmap.Map[string, struct{}]
 	for i := range b.Events {
-		if e := &b.Events[i]; e.Message.within(v.sight) {
+		if e := &b.Events[i]; e.Message.inScope(v.sight) {
 			at.seen[i] = true
-			if pnr := e.booking(); pnr != "" {
+			if pnr := e.pnr(); pnr != "" {
 				pnrs.Set(pnr, struct{}{})
 			}
 		}
 	}
 	for i := range b.Events {
-		at.seen[i] = at.seen[i] || pnrs.Has(b.Events[i].booking())
+		at.seen[i] = at.seen[i] || pnrs.Has(b.Events[i].pnr())
 	}
 	if founder := b.founder(); founder >= 0 {
 		at.founding = at.seen[founder]
 	}
-	v.looks.Set(&b.Events[0], at)
+	v.visible.Set(&b.Events[0], at)
 	return at
 }
 
-// withhold returns which messages of a plate are not seen only because they name no PNR, even if the first message of a bag is seen.
-// What names nobody follows other messages of its plate (rules §3), and these may be posts of who asks: a message that makes a
-// second bag, or joins two. So withheld is what is about a bag whose founder is not seen, and what would be about a booking that is not
-// seen if nothing else of the plate were there.
+// withhold returns the messages of a plate that are not seen although they name no PNR and the
+// founder of their bag is seen. A message that names nobody follows other messages of its plate
+// (rules §3), and the caller may have posted these: one that makes a second bag, or joins two. So
+// messages are withheld that are about a bag whose founder is not seen, and messages that would be
+// about a booking that is not seen if the messages that are seen did not exist.
 func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	plate := b.beside
 	if plate == nil {
@@ -190,10 +193,10 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	withheld := new(smallmap.Map[*Message, struct{}])
 	v.withheld.Set(&plate[0].Events[0], withheld)
 	var unseen smallmap.Map[*Message, struct{}]
-	var messages, others []*Message // unseen ones of the plate; reports and positionings
+	var messages, others []*Message // the unseen ones of the plate; others are reports and positionings
 	booked := false
 	for i := range plate {
-		at := v.look(&plate[i])
+		at := v.visibility(&plate[i])
 		for j := range plate[i].Events {
 			e := &plate[i].Events[j]
 			if !at.founding {
@@ -230,13 +233,14 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	return withheld
 }
 
-// books reports whether the event is a BSM that names a passenger.
+// books reports whether the message is a BSM that names a passenger.
 func (e *Event) books() bool {
-	return e.Message.Kind == parser.BSM && (e.booking() != "" || e.surname() != "")
+	return e.Message.Kind == parser.BSM && (e.pnr() != "" || e.surname() != "")
 }
 
-// founder returns which event is the founder of the bag: the message received first that names the passenger, or, if none does, the one
-// received first. A positioning names no passenger. It is -1 if there is none.
+// founder returns the index of the event whose message is the founder of the bag: of the messages
+// that name a passenger, or of all if none does, the one received first. A report or a positioning
+// is never the founder. It returns -1 if there is none.
 func (b *Bag) founder() int {
 	found, named := -1, false
 	for i := range b.Events {
@@ -244,7 +248,7 @@ func (b *Bag) founder() int {
 		if e.Message.IsReport() || e.Positioning {
 			continue
 		}
-		names := e.booking() != "" || e.surname() != ""
+		names := e.pnr() != "" || e.surname() != ""
 		if found < 0 || names && !named || names == named && e.Message.compareReceipt(b.Events[found].Message) < 0 {
 			found, named = i, names
 		}
@@ -252,9 +256,9 @@ func (b *Bag) founder() int {
 	return found
 }
 
-// within reports whether the message has a leg in scope, each with the airports that the message itself gives it. A message
-// without flights is judged by its airport.
-func (m *Message) within(s Sight) bool {
+// inScope reports whether the message has a leg in scope. The airports of a leg are those that the
+// message itself gives. A message without flights is judged by its airport.
+func (m *Message) inScope(s Sight) bool {
 	flights := false
 	leg := func(f Flight, from, to string) bool {
 		if f.IsZero() {
@@ -276,26 +280,19 @@ func (m *Message) within(s Sight) bool {
 	return !flights && s.Station(m.Airport)
 }
 
-// booking returns the PNR that the message names for the bag, in capitals, or "". A positioning names none.
-func (e *Event) booking() string {
+// pnr returns the PNR that the message gives the bag, in capitals, or "". A positioning gives none.
+func (e *Event) pnr() string {
 	if e.Positioning {
 		return ""
 	}
 	return strings.ToUpper(e.Message.PNR)
 }
 
-// surname returns the surname that the message names for the bag, as FoldName returns it, or "". A positioning names none.
+// surname returns the surname that the message gives the bag, as FoldName returns it, or "". A
+// positioning gives none.
 func (e *Event) surname() string {
 	if e.Positioning {
 		return ""
 	}
 	return FoldName(e.Message.Surname)
-}
-
-// compareReceipt orders messages as they were received. Unlike their order as events no sender has a say in it.
-func (m *Message) compareReceipt(n *Message) int {
-	return cmp.Or(
-		m.Received.Compare(n.Received), m.Position.Compare(n.Position),
-		m.Text.Compare(n.Text), strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group),
-	)
 }

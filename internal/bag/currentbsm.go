@@ -1,0 +1,208 @@
+package bag
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
+)
+
+// currentBSMs knows the current BSM of every airport while messages are added in the order of
+// events (rules §3, legs).
+type currentBSMs struct {
+	rules Rules
+	slots []slot                         // one for each airport and direction that has a BSM
+	own   smallmap.Map[direction, int]   // index in slots of that very airport
+	near  smallmap.Map[direction, []int] // indices in slots of all airports that are one place with it
+	added int
+	// ignored are the BSMs that are passed over: they change no leg.
+	ignored smallmap.Map[*Message, struct{}]
+}
+
+// direction is one side of an airport: its departing flights, or its arriving ones.
+type direction struct {
+	airport  string
+	arriving bool
+}
+
+// slot holds the current BSM of one direction of an airport.
+type slot struct {
+	direction
+	current *Message // nil if there is none
+	since   int      // value of currentBSMs.added when current was added
+	last    *Message // the current BSM, or the DEL that ended it; nil if there was none
+	hadBSM  bool     // there was a BSM other than a DEL
+}
+
+// newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
+// empty.
+func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
+	c := &currentBSMs{rules: r}
+	for _, m := range messages {
+		if m.Kind != parser.BSM {
+			continue
+		}
+		if d := r.directionOf(m); !c.own.Has(d) {
+			c.own.Set(d, len(c.slots))
+			c.slots = append(c.slots, slot{direction: d})
+		}
+	}
+	return c
+}
+
+// directionOf returns the direction of its airport that m is about.
+func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r.arriving(m)} }
+
+// arriving reports whether the .F of m arrives at the airport of m: .F names a place of that city,
+// or m is a BSM with source X.
+func (r Rules) arriving(m *Message) bool {
+	return m.Kind == parser.BSM && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
+}
+
+// departs reports whether the .F of m departs from the airport of m.
+func (r Rules) departs(m *Message) bool { return !m.Outbound.IsZero() && !r.arriving(m) }
+
+// at returns the indices of the slots whose airport is one place with that of d.
+func (c *currentBSMs) at(d direction) []int {
+	if near, known := c.near.Get(d); known {
+		return near
+	}
+	var near []int
+	for i := range c.slots {
+		if s := &c.slots[i]; s.arriving == d.arriving && c.rules.SamePlace(s.airport, d.airport) {
+			near = append(near, i)
+		}
+	}
+	c.near.Set(d, near)
+	return near
+}
+
+// add adds a BSM. It ignores a DEL that does not count, and a BSM that names no passenger if it
+// would end a BSM of another airline that names one.
+func (c *currentBSMs) add(m *Message) {
+	d := c.rules.directionOf(m)
+	before := c.slots[c.own.Value(d)].current
+	switch {
+	case m.isDelete():
+		if !c.deletes(m, d, before) {
+			c.ignored.Set(m, struct{}{})
+			return
+		}
+	case before != nil && !m.namesPassenger() && before.namesPassenger() && m.Outbound.Airline != before.Outbound.Airline:
+		c.ignored.Set(m, struct{}{})
+		return
+	}
+	c.added++
+	for _, i := range c.at(d) {
+		s := &c.slots[i]
+		switch {
+		case !m.isDelete():
+			s.current, s.since, s.last, s.hadBSM = m, c.added, m, true
+		case s.current == before:
+			s.current, s.last = nil, m
+		}
+	}
+}
+
+// deletes reports whether a DEL counts: the current BSM of its airport names the same flight; or
+// the airport never had another BSM, and an .O of a current BSM departs there on that flight.
+func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
+	if before != nil {
+		return before.Outbound.Flight == m.Outbound.Flight
+	}
+	if d.arriving || c.slots[c.own.Value(d)].hadBSM {
+		return false
+	}
+	for _, leg := range c.onwardFrom(m.Airport) {
+		if leg.Flight == m.Outbound.Flight {
+			return true
+		}
+	}
+	return false
+}
+
+// decidesExit reports whether BSMs of the airport alone say which leg leads out of it: it had one,
+// or a DEL counts there.
+func (c *currentBSMs) decidesExit(airport string) bool {
+	for _, i := range c.at(direction{airport: airport}) {
+		if s := &c.slots[i]; s.hadBSM || s.last != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// latestFirst returns the current BSMs, the latest first.
+func (c *currentBSMs) latestFirst() []*Message {
+	var current []*slot
+	for i := range c.slots {
+		if s := &c.slots[i]; s.current != nil && c.rules.directionOf(s.current) == s.direction {
+			current = append(current, s)
+		}
+	}
+	slices.SortFunc(current, func(a, b *slot) int { return cmp.Compare(b.since, a.since) })
+	messages := make([]*Message, len(current))
+	for i, s := range current {
+		messages[i] = s.current
+	}
+	return messages
+}
+
+// onwardFrom returns the legs of .O elements of current BSMs that depart from an airport, those of
+// the latest BSM first.
+func (c *currentBSMs) onwardFrom(airport string) []Leg {
+	var legs []Leg
+	for _, m := range c.latestFirst() {
+		for leg := range c.rules.onward(m) {
+			if leg.From != "" && c.rules.SamePlace(leg.From, airport) {
+				legs = append(legs, leg)
+			}
+		}
+	}
+	return legs
+}
+
+// predecessor returns what the BSM m changes. m must not be added yet (rules §3, legs).
+func (c *currentBSMs) predecessor(m *Message) predecessor {
+	d := c.rules.directionOf(m)
+	if before := c.slots[c.own.Value(d)].last; before != nil {
+		return predecessor{before.Outbound.Flight, before.PassengerStatus}
+	}
+	if legs := c.onwardFrom(m.Airport); !d.arriving && len(legs) > 0 {
+		return predecessor{flight: legs[0].Flight}
+	}
+	return predecessor{}
+}
+
+// outbound returns the leg of the .F of m. If the flight arrives at the airport of m, its departure
+// is unknown.
+func (r Rules) outbound(m *Message) Leg {
+	f := m.Outbound
+	if r.arriving(m) {
+		return Leg{Flight: f.Flight, Carrier: f.Carrier, To: m.Airport}
+	}
+	return Leg{Flight: f.Flight, Carrier: f.Carrier, From: m.Airport, To: f.Airport}
+}
+
+// inbound returns the leg of the .I of m.
+func (r Rules) inbound(m *Message) Leg {
+	return Leg{Flight: m.Inbound.Flight, Carrier: m.Inbound.Carrier, From: m.Inbound.Airport, To: m.Airport}
+}
+
+// onward yields the legs of the .O of m. Each departs where the one before it, or the .F, arrives.
+func (r Rules) onward(m *Message) iter.Seq[Leg] {
+	return func(yield func(Leg) bool) {
+		from := ""
+		if !m.Outbound.IsZero() {
+			from = r.outbound(m).To
+		}
+		for _, o := range m.Onward {
+			if !yield(Leg{Flight: o.Flight, Carrier: o.Carrier, From: from, To: o.Airport}) {
+				return
+			}
+			from = o.Airport
+		}
+	}
+}
