@@ -1,6 +1,7 @@
 package kafkadoor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,11 @@ type Config struct {
 	Topics     Topics
 	Partitions int           // of topics that are created; 0 means 12
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
+
+	// Identity asks the index who it is, see redis.Client.Identity: the answer changes when the index may have lost what it
+	// confirmed within the last LossWindow. If Identity is nil, the index keeps everything that it confirms.
+	Identity   func(context.Context) (string, error)
+	LossWindow time.Duration // 0 means 3 s
 
 	Logger *zap.Logger      // nil: silent
 	Now    func() time.Time // nil: the system's clock
@@ -40,6 +46,9 @@ func (t Topics) Names() []string {
 func (c Config) withDefaults() Config {
 	if c.Partitions == 0 {
 		c.Partitions = 12
+	}
+	if c.LossWindow == 0 {
+		c.LossWindow = 3 * time.Second
 	}
 	if c.Logger == nil {
 		c.Logger = zap.NewNop()

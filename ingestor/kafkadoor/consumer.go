@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"bagtrail/ingestor"
@@ -25,22 +27,104 @@ type Acceptor interface {
 // comes again, so do its events, with the same ids. After an error, which may be that of publish, it is called again.
 type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error
 
-// NewConsumer returns a consumer that brings the raw topic to the acceptor, as a member of the consumer group. The rejects
-// of the acceptor should be those of the door. events may be nil, and is not called if the events topic is turned off.
-// metrics may be nil.
-func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics) *kafka.Consumer {
+// Consumer brings the raw topic to the acceptor, as a member of the consumer group. If the index may have lost its latest
+// writes, it handles their records again (docs/adr/0015).
+type Consumer struct {
+	*kafka.Consumer
+	door  *Door
+	index atomic.Pointer[keeper] // never nil
+}
+
+// keeper is the index when it was last asked.
+type keeper struct {
+	identity string
+	safe     time.Time // the index does not lose what was filed before
+}
+
+// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. events may be nil, and is not
+// called if the events topic is turned off. metrics may be nil.
+func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics) *Consumer {
 	if d.conf.Topics.Events == "" {
 		events = nil
 	}
 	if metrics == nil {
 		metrics = NoMetrics{}
 	}
-	return d.client.NewConsumer(kafka.ConsumerConfig{
+	c := &Consumer{door: d}
+	c.index.Store(&keeper{})
+	conf := kafka.ConsumerConfig{
 		Group: d.conf.Group, Topic: d.conf.Topics.Raw, Metrics: metrics,
 		Handler: func(int) kafka.Handler {
 			return &handler{door: d, acceptor: acceptor, events: events, metrics: metrics}
 		},
-	})
+	}
+	if d.conf.Identity != nil {
+		conf.Keeper = func() (string, time.Time) {
+			index := c.index.Load()
+			return index.identity, index.safe
+		}
+	}
+	c.Consumer = d.client.NewConsumer(conf)
+	return c
+}
+
+// Run consumes until ctx ends, see [kafka.Consumer.Run].
+func (c *Consumer) Run(ctx context.Context) error {
+	if c.door.conf.Identity == nil {
+		return c.Consumer.Run(ctx)
+	}
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	c.askIndex(ctx) // before the first worker needs the answer
+	watch.Go(func() { c.watchIndex(watching) })
+	defer watch.Wait()
+	defer stop()
+	return c.Consumer.Run(ctx)
+}
+
+// watchIndex asks the index again and again until ctx ends.
+func (c *Consumer) watchIndex(ctx context.Context) {
+	ticker := time.NewTicker(askInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			c.askIndex(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// askIndex asks the index who it is. If it is still the same, what was handled longer ago than the loss window is safe. An
+// error changes nothing, so nothing more is safe.
+func (c *Consumer) askIndex(ctx context.Context) {
+	asked := time.Now()
+	identity, err := c.door.identity(ctx)
+	if err != nil {
+		return
+	}
+	now := &keeper{identity: identity}
+	if identity == c.index.Load().identity {
+		now.safe = asked.Add(-c.door.conf.LossWindow)
+	}
+	c.index.Store(now)
+}
+
+// How often the index is asked who it is, and how long an answer may take.
+const (
+	askInterval = 500 * time.Millisecond
+	askLimit    = 2 * time.Second
+)
+
+// identity asks the index who it is.
+func (d *Door) identity(ctx context.Context) (string, error) {
+	if d.conf.Identity == nil {
+		return "", nil
+	}
+	limited, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return d.conf.Identity(limited)
 }
 
 // publishLimit is how long one attempt to write rejects or events may take.
@@ -59,7 +143,10 @@ type handler struct {
 }
 
 // TakeOver implements kafka.Handler.
-func (h *handler) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
+func (h *handler) TakeOver(_ context.Context, offset int64) (int64, error) {
+	h.batch, h.filings = nil, nil
+	return offset, nil
+}
 
 // Release implements kafka.Handler.
 func (h *handler) Release() {}

@@ -1,6 +1,7 @@
 package kafkadoor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -30,7 +31,7 @@ func (p Progress) Rate() float64 {
 	return float64(p.Messages) / p.Elapsed.Seconds()
 }
 
-// Left is how long the rest takes at the rate so far; 0 where that cannot be said.
+// Left is how long the rest takes at the rate so far; 0 if that is unknown.
 func (p Progress) Left() time.Duration {
 	if p.Records == 0 || p.Records >= p.Total {
 		return 0
@@ -38,18 +39,35 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Records) * float64(p.Total-p.Records))
 }
 
-// Rebuild reads the raw topic from start to the end that it has now, all partitions side by side, and brings its
-// messages to the acceptor, which should have no rejects. It publishes no events, and commits nothing.
+// Rebuild reads the raw topic from start to the end that it has now, all partitions at the same time, and brings its
+// messages to the acceptor, which should have no rejects. It publishes no events, and commits nothing. If the index may have
+// lost writes meanwhile, Rebuild begins again.
 //
-// report, where it is not nil, is called after every batch, by one goroutine at a time; it must not keep Offsets.
-// The returned Progress is valid also with an error, and its Offsets are where to start again.
+// report, if it is not nil, is called after every batch, by one goroutine at a time; it must not keep Offsets. The
+// returned Progress is valid also with an error. Its Offsets are where to start again; they are nil if that is the start
+// of this rebuild.
 func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start, report func(Progress)) (Progress, error) {
-	r := &rebuild{
-		Door: d, acceptor: acceptor, report: report, begun: d.conf.Now(),
-		progress: Progress{Offsets: make(kafka.Offsets)},
+	for {
+		before, err := d.identity(ctx)
+		if err != nil {
+			return Progress{}, fmt.Errorf("rebuild: %w", err)
+		}
+		r := &rebuild{
+			Door: d, acceptor: acceptor, report: report, begun: d.conf.Now(),
+			progress: Progress{Offsets: make(kafka.Offsets)},
+		}
+		err = r.run(ctx, start)
+		after, unknown := d.identity(context.WithoutCancel(ctx))
+		kept := unknown == nil && after == before
+		if err == nil && !kept && unknown == nil {
+			d.conf.Logger.Warn("the latest results may be lost; rebuilding again")
+			continue
+		}
+		if !kept {
+			r.progress.Offsets = nil
+		}
+		return r.progress, cmp.Or(err, unknown)
 	}
-	err := r.run(ctx, start)
-	return r.progress, err
 }
 
 type rebuild struct {

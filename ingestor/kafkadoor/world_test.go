@@ -155,7 +155,7 @@ func (w *world) consume(events kafkadoor.EventMaker) (stop func()) {
 	return w.run(w.door.NewConsumer(w.acceptor(), events, w.metrics))
 }
 
-func (w *world) run(c *kafka.Consumer) (stop func()) {
+func (w *world) run(c *kafkadoor.Consumer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()
@@ -426,6 +426,13 @@ func (x *index) File(ctx context.Context, filings []bag.Filing) ([]bool, error) 
 		}
 	}
 	return fresh, nil
+}
+
+// lose forgets everything.
+func (x *index) lose() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	clear(x.known)
 }
 
 func (x *index) setFail(fail bool) {

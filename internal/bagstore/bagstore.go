@@ -34,7 +34,6 @@ type Store struct {
 	now       func() time.Time
 	codec     *codec.Codec
 	known     *knownWrites
-	recent    recent
 	damages   damageQueue
 	damaged   func(digest string, err error)
 }

@@ -2,7 +2,6 @@ package bagstore
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -134,41 +133,4 @@ func (b *batch) build(ctx context.Context, text string) {
 		reply := goredis.NewIntCmd(ctx, b.args[first:len(b.args):len(b.args)]...)
 		b.pipeline, b.replies = append(b.pipeline, reply), append(b.replies, reply)
 	}
-}
-
-// pack writes commands in less than half of the memory that they take. Their owners are left out.
-func pack(commands []command) []byte {
-	packed := make([]byte, 0, 16*len(commands))
-	for i := range commands {
-		c := &commands[i]
-		packed = append(packed, byte(c.verb))
-		for _, s := range [...]span{c.key, c.field, c.value} {
-			packed = binary.AppendUvarint(packed, uint64(s.start))
-			packed = binary.AppendUvarint(packed, uint64(s.end-s.start))
-		}
-		packed = binary.AppendVarint(packed, c.until)
-	}
-	return packed
-}
-
-// unpack adds commands that were packed.
-func unpack(commands []command, packed []byte) []command {
-	number := func() int32 {
-		n, length := binary.Uvarint(packed)
-		packed = packed[length:]
-		return int32(n)
-	}
-	word := func() span {
-		start := number()
-		return span{start, start + number()}
-	}
-	for len(packed) > 0 {
-		c := command{verb: verb(packed[0])}
-		packed = packed[1:]
-		c.key, c.field, c.value = word(), word(), word()
-		until, length := binary.Varint(packed)
-		c.until, packed = until, packed[length:]
-		commands = append(commands, c)
-	}
-	return commands
 }

@@ -190,39 +190,6 @@ func TestIndexEntriesAreSentOnceWhileTheConnectionLasts(t *testing.T) {
 	}
 }
 
-// A server that comes in place of another one, and lacks what that had taken in its last seconds, is told again.
-func TestWhatALostServerHadTakenIsSentAgain(t *testing.T) {
-	first, second := redistest.StartServer(t), redistest.StartServer(t)
-	proxy := redistest.StartProxy(t, first.Addr)
-	s := open(t, proxy.URL(""), bagstore.Config{})
-	filings := oneBag(20)
-	for _, f := range filings[:19] {
-		if _, err := s.Writer().File(context.Background(), []bag.Filing{f}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	again := func() int {
-		t.Helper()
-		proxy.Cut()
-		proxy.Sent("")
-		redistest.Eventually(t, 5*time.Second, "no new connection", func() bool {
-			_, err := s.Writer().File(context.Background(), filings[19:])
-			return err == nil
-		})
-		return proxy.Sent("hset")
-	}
-	if n := again(); n > 4 {
-		t.Errorf("over a new connection to the same server %d messages were sent", n)
-	}
-	proxy.Lead(second.Addr)
-	if n := again(); n < 20 {
-		t.Errorf("to another server %d messages were sent", n)
-	}
-	if err := complete(t, open(t, second.URL(""), bagstore.Config{}), filings); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
@@ -314,43 +281,6 @@ func TestAnAbsentRedisIsGivenUpWithinASecond(t *testing.T) {
 	}
 	if err := client.Ready(context.Background()); err != nil {
 		t.Errorf("when it is back: %v", err)
-	}
-}
-
-// The server is killed while pipelines are under way. On a slow disk its file then lacks the last two seconds.
-func TestAKilledServerLosesNothingThatWasFiled(t *testing.T) {
-	server := redistest.StartServer(t, "--appendonly", "yes", "--appendfsync", "everysec")
-	s := open(t, server.URL(""), bagstore.Config{})
-	filings := oneBag(3000)
-	sent := make(chan int)
-	go func() {
-		defer close(sent)
-		for i := 0; i < len(filings); {
-			n := min(len(filings), i+10)
-			if _, err := s.Writer().File(context.Background(), filings[i:n]); err == nil {
-				i = n
-				sent <- i
-			}
-		}
-	}()
-	kills := 0
-	for i := range sent {
-		if i%1000 == 500 {
-			server.Kill(t)
-			kills++
-			restarted := make(chan struct{})
-			go func() { // while the writer goes on trying
-				defer close(restarted)
-				server.Start(t)
-			}()
-			<-restarted
-		}
-	}
-	if kills != 3 {
-		t.Errorf("%d kills", kills)
-	}
-	if err := complete(t, s, filings); err != nil {
-		t.Error(err)
 	}
 }
 

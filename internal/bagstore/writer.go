@@ -34,9 +34,6 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 		r.sendAll = true
 		err = w.file(ctx, filings, fresh, r)
 	}
-	if err == nil {
-		err = w.store.again(ctx)
-	}
 	if err != nil {
 		w.store.known.forget()
 		return nil, unavailable("file", err)
@@ -53,9 +50,6 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, fresh []bool, r
 		text := string(b.text)
 		if err := w.store.send(ctx, b, text); err != nil {
 			return err
-		}
-		if !w.store.redis.InProcess() {
-			w.store.recent.add(taken{text, pack(b.commands), w.store.now()})
 		}
 		for i, c := range b.commands {
 			if c.verb == setField && b.replies[i].Val() > 0 {

@@ -122,6 +122,9 @@ func (s *service) doorConfig() kafkadoor.Config {
 		Retention: c.Rules.Retention + afterlife,
 		Logger:    s.log,
 	}
+	if s.redis != nil && !s.redis.InProcess() {
+		conf.Identity = s.redis.Identity
+	}
 	if c.Kafka.InProcess() {
 		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
 	}

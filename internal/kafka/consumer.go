@@ -14,12 +14,13 @@ import (
 
 // Handler handles the records of one partition while this process owns it. Its methods are called from one goroutine.
 type Handler interface {
-	// TakeOver is called before the first record: offset is that of the next record, by what the group has committed. It returns
-	// the offset at which to begin, which is offset unless the handler knows better. After an error it is called again.
+	// TakeOver is called before the first record, and again if the worker goes back (see ConsumerConfig.Keeper). offset is that
+	// of the next record. TakeOver returns the offset at which to begin, which is offset unless the handler knows better.
+	// After an error it is called again.
 	TakeOver(ctx context.Context, offset int64) (from int64, err error)
-	// Handle handles the first of the records, at least one, and returns how many. What it has handled is durable, since the
-	// offset behind it may be committed. It is called again with the rest. After an error, Handle is called again with the
-	// same records; it must bear that some of them have been handled.
+	// Handle handles the first of the records, at least one, and returns how many. The offset behind them may then be
+	// committed. Handle is called again with the rest. After an error it is called again with the same records; it must bear
+	// that some of them have been handled.
 	//
 	// ctx outlives the ownership by the time limit [Timing].Drain, so that a batch can be finished. The records must not be changed
 	// by anybody, so a handler may keep views of them.
@@ -35,6 +36,13 @@ type ConsumerConfig struct {
 	Handler func(partition int) Handler // returns the handler of a partition that the process takes over
 	Metrics Metrics                     // nil: none
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
+
+	// Keeper tells what keeps the results of the handler, for a keeper that may lose the latest of them. identity changes if that
+	// may have happened; it is a short text without spaces, the same in every process, or "" while it is unknown. What was
+	// handled before the moment safe is not lost. If the identity changes, each worker goes back to the first record that is not
+	// safe and handles it again. Committed offsets carry the identity and the safe offset, so that this works across processes.
+	// If Keeper is nil, everything is safe once it is handled.
+	Keeper func() (identity string, safe time.Time)
 }
 
 // Consumer reads a topic as a member of a consumer group.
@@ -122,7 +130,8 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 	})
 	for _, a := range assigned {
 		w := &worker{
-			Consumer: c, handler: c.conf.Handler(a.ID), generation: generation, partition: a.ID, offset: a.Offset,
+			Consumer: c, handler: c.conf.Handler(a.ID), generation: generation, partition: a.ID,
+			offset: a.Offset, committed: a.Offset, safe: a.Offset,
 			log: c.log.With(zap.Int("partition", a.ID)),
 		}
 		generation.Start(w.run)

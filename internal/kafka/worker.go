@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,19 +17,33 @@ import (
 // worker reads one partition in one generation. Nobody else commits that partition.
 type worker struct {
 	*Consumer
-	handler     Handler
-	generation  *kafkago.Generation
-	partition   int
-	offset      int64     // of the next record to handle; kafkago.FirstOffset if the group has committed none
-	takenOver   bool      // the handler has been told to take over
-	uncommitted bool      // offset has moved since the last commit
-	committed   time.Time // when that was
-	outOfRange  bool      // a broker said that it has no such offset
-	log         *zap.Logger
+	handler    Handler
+	generation *kafkago.Generation
+	partition  int
+	log        *zap.Logger
+
+	offset     int64 // of the next record to handle; kafkago.FirstOffset if the group has committed none
+	committed  int64 // what is before is committed, or need not be
+	lastCommit time.Time
+	takenOver  bool // the handler has taken over
+	outOfRange bool // a broker said that it has no such offset
+
+	identity string // of the keeper, when the worker began or last went back; "" at first
+	safe     int64  // the keeper does not lose what is before
+	marks    []mark // of offsets behind safe, ascending
 }
 
-// errCommit ends a generation; the next one begins at the committed offset.
-var errCommit = errors.New("commit")
+// mark is an offset, and when everything before it had been handled.
+type mark struct {
+	offset int64
+	at     time.Time
+}
+
+var (
+	errCommit  = errors.New("commit")                                 // ends a generation; the next one begins at what is committed
+	errKeeper  = errors.New("the latest results may be lost")         // makes the worker go back to what is safe
+	errUnknown = errors.New("it is not known what keeps the results") // of ConsumerConfig.Keeper, before its first answer
+)
 
 // run returns when the generation has ended, or a commit has failed. If it returned earlier, it would end the generation for
 // every partition.
@@ -43,10 +60,14 @@ func (w *worker) run(generation context.Context) {
 		if generation.Err() != nil {
 			return
 		}
-		if errors.Is(err, errCommit) {
+		switch {
+		case errors.Is(err, errCommit):
 			w.conf.Metrics.Retry("commit")
 			w.log.Warn("leaving the generation", zap.Error(err))
 			return
+		case errors.Is(err, errKeeper):
+			w.takenOver = false
+			continue
 		}
 		w.conf.Metrics.Retry("fetch")
 		w.log.Warn("reading again", zap.Error(err), zap.Int64("offset", w.offset))
@@ -75,7 +96,7 @@ func (w *worker) consume(generation, work context.Context) error {
 	}
 	for generation.Err() == nil {
 		wait := w.client.conf.Timing.Wait
-		if w.uncommitted {
+		if w.offset > w.committed {
 			wait = min(wait, commitEvery) // so that the offset is committed if nothing comes
 		}
 		b, err := r.Fetch(generation, wait)
@@ -103,9 +124,14 @@ func (w *worker) consume(generation, work context.Context) error {
 	return nil
 }
 
-// open finds the offset at which to begin. Kafka skips deleted records silently, so those between the committed offset and the
-// first record are counted here.
+// open finds the offset at which to begin, and has the handler take over. Kafka skips deleted records silently, so those
+// between the committed offset and the first record are counted here.
 func (w *worker) open(generation, work context.Context) (*Reader, error) {
+	if !w.takenOver {
+		if err := w.goBack(generation); err != nil {
+			return nil, err
+		}
+	}
 	r := w.client.Reader(w.conf.Topic, w.partition, 0)
 	first, end, err := r.Bounds(generation)
 	if err != nil {
@@ -113,29 +139,54 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	}
 	switch {
 	case w.offset == kafkago.FirstOffset:
-		w.offset = first
+		w.offset, w.committed = first, first
 	case w.offset < first:
 		w.conf.Metrics.Lost(first - w.offset)
 		w.log.Error("records were deleted before they were read",
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
-		w.offset = first
+		w.offset, w.committed = first, max(w.committed, first)
 	case w.outOfRange && w.offset > end:
 		// The log has lost its end, and its offsets are used again. Reading all of it misses nothing, and changes nothing that
 		// was handled before.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
-		w.offset = first
+		w.offset, w.committed, w.marks = first, first, nil
 	}
+	w.safe = min(max(w.safe, first), w.offset)
 	w.outOfRange = false
 	if !w.takenOver {
-		if w.offset, err = w.handler.TakeOver(work, w.offset); err != nil {
+		from, err := w.handler.TakeOver(work, w.offset)
+		if err != nil {
 			return nil, fmt.Errorf("take over: %w", err)
 		}
-		w.takenOver = true
+		w.offset, w.takenOver = from, true
 	}
 	w.note(end, end, time.Time{})
 	r.offset = w.offset
 	return r, nil
+}
+
+// goBack sets the offset back to what is safe if the keeper has changed since the records behind it were handled, by this worker
+// or by another.
+func (w *worker) goBack(ctx context.Context) error {
+	if w.conf.Keeper == nil {
+		return nil
+	}
+	identity, _ := w.conf.Keeper()
+	if identity == "" {
+		return errUnknown
+	}
+	if w.identity == "" {
+		if err := w.recall(ctx); err != nil {
+			return err
+		}
+	}
+	if w.identity != "" && w.identity != identity && w.safe < w.offset {
+		w.log.Warn("the latest results may be lost; handling records again", zap.Int64("from", w.safe), zap.Int64("to", w.offset))
+		w.offset = w.safe
+	}
+	w.identity, w.marks = identity, nil
+	return nil
 }
 
 // longHandle is how long a batch may be in hand before it stops counting among those that are handled at once.
@@ -157,10 +208,11 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	}
 	done := b.Records[:n]
 	b.Records = b.Records[n:]
-	w.offset, w.uncommitted = b.Next, true
+	w.offset = b.Next
 	if len(b.Records) > 0 {
 		w.offset = b.Records[0].Offset
 	}
+	w.mark()
 	w.conf.Metrics.Redelivered(w.handled(w.partition, done, w.offset))
 	return nil
 }
@@ -183,23 +235,104 @@ func (w *worker) handleOnce(generation, work context.Context, records []Record) 
 // log of its own. After a crash, what was handled since the last commit is handled again.
 const commitEvery = 100 * time.Millisecond
 
-// commit commits what was handled, unless nothing was since the last commit, or that is less than a while ago. After an error
-// the generation is left, so it does not try again.
-func (w *worker) commit(every time.Duration) error {
-	if !w.uncommitted || time.Since(w.committed) < every {
+// mark notes that everything before the offset is handled now. Marks are about commitEvery apart, so there are few.
+func (w *worker) mark() {
+	if w.conf.Keeper == nil {
+		return
+	}
+	now := mark{w.offset, time.Now()}
+	if n := len(w.marks); n > 1 && now.at.Sub(w.marks[n-2].at) < commitEvery {
+		w.marks[n-1] = now
+	} else {
+		w.marks = append(w.marks, now)
+	}
+}
+
+// checkKeeper moves safe forward, or returns errKeeper if what is behind it may be lost.
+func (w *worker) checkKeeper() error {
+	if w.conf.Keeper == nil {
+		w.safe = w.offset
 		return nil
 	}
-	w.uncommitted = false
-	if err := w.generation.CommitOffsets(map[string]map[int]int64{w.conf.Topic: {w.partition: w.offset}}); err != nil {
+	identity, safe := w.conf.Keeper()
+	if identity != w.identity {
+		return errKeeper
+	}
+	n, _ := slices.BinarySearchFunc(w.marks, safe, func(m mark, t time.Time) int { return m.at.Compare(t) })
+	if n > 0 {
+		w.safe = w.marks[n-1].offset
+		w.marks = slices.Delete(w.marks, 0, n)
+	}
+	return nil
+}
+
+// commit commits what was handled, unless nothing new was, or the last commit was less than a while ago. After an error it is
+// not called again: on errCommit the generation is left, on errKeeper the worker goes back. It never moves the committed offset
+// back.
+func (w *worker) commit(every time.Duration) error {
+	if err := w.checkKeeper(); err != nil {
+		return err
+	}
+	if w.offset <= w.committed || time.Since(w.lastCommit) < every {
+		return nil
+	}
+	if err := w.commitOffset(); err != nil {
 		return fmt.Errorf("%w of offset %d: %w", errCommit, w.offset, err)
 	}
-	w.committed = time.Now()
+	w.committed, w.lastCommit = w.offset, time.Now()
 	return nil
+}
+
+// commitOffset commits the offset, with the identity of the keeper and the safe offset as metadata.
+func (w *worker) commitOffset() error {
+	ctx, cancel := context.WithTimeout(context.Background(), w.client.conf.Timing.Request)
+	defer cancel()
+	commit := kafkago.OffsetCommit{Partition: w.partition, Offset: w.offset}
+	if w.conf.Keeper != nil {
+		commit.Metadata = fmt.Sprint(w.safe, " ", w.identity)
+	}
+	answer, err := w.client.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
+		GroupID: w.conf.Group, GenerationID: int(w.generation.ID), MemberID: w.generation.MemberID,
+		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topic: {commit}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range answer.Topics[w.conf.Topic] {
+		if p.Partition == w.partition {
+			return p.Error
+		}
+	}
+	return errNoAnswer
+}
+
+// recall reads from the committed offset which keeper the worker before this one had, and what was safe. An offset that a tool has
+// set carries nothing: then everything before it counts as safe.
+func (w *worker) recall(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, w.client.conf.Timing.Request)
+	defer cancel()
+	answer, err := w.client.client.OffsetFetch(ctx, &kafkago.OffsetFetchRequest{
+		GroupID: w.conf.Group, Topics: map[string][]int{w.conf.Topic: {w.partition}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range answer.Topics[w.conf.Topic] {
+		if p.Partition != w.partition {
+			continue
+		}
+		safe, identity, _ := strings.Cut(p.Metadata, " ")
+		if offset, err := strconv.ParseInt(safe, 10, 64); err == nil && offset < p.CommittedOffset && p.CommittedOffset == w.offset {
+			w.safe, w.identity = offset, identity
+		}
+		return p.Error
+	}
+	return errNoAnswer
 }
 
 // leave commits the rest when the partition is lost.
 func (w *worker) leave() {
-	if err := w.commit(0); err != nil {
+	if err := w.commit(0); err != nil && !errors.Is(err, errKeeper) {
 		w.conf.Metrics.Retry("commit")
 		w.log.Warn("leaving the partition", zap.Error(err))
 	}

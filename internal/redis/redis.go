@@ -24,6 +24,7 @@ package redis
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +51,7 @@ type Client struct {
 	reads     goredis.UniversalClient
 	writes    goredis.UniversalClient
 	connects  atomic.Uint64
-	losses    losses
+	identity  identity
 	inProcess *inProcess // nil if Redis is a server
 }
 
@@ -62,7 +63,7 @@ func Open(c Config) (*Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		client := &Client{inProcess: server}
+		client := &Client{inProcess: server, identity: identity{process: rand.Text()}}
 		client.connect(Address{Hosts: []string{"in-process"}})
 		return client, nil
 	}
@@ -70,7 +71,7 @@ func Open(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{prefix: address.Prefix}
+	client := &Client{prefix: address.Prefix, identity: identity{process: rand.Text()}}
 	client.connect(address)
 	return client, nil
 }

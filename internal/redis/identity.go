@@ -1,0 +1,80 @@
+package redis
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// identity is what Redis was when it was last asked.
+type identity struct {
+	process string // random
+	mu      sync.Mutex
+	last    string
+	changes atomic.Uint64
+}
+
+// Connects counts the connections that were made for writing, and the changes that Identity saw. While it stays the same,
+// all writes have gone to the server that took the one before.
+func (c *Client) Connects() uint64 { return c.connects.Load() + c.identity.changes.Load() }
+
+// Identity asks Redis who it is. The answer is a short text without spaces, the same in every process, that changes with
+// every start of a server and every change of master. Redis may lose writes then that it had confirmed: an append-only file
+// is up to two seconds behind, a replica that takes over as long as it lagged. So a confirmed write is safe if Identity
+// returns the same before it and some seconds after it. If the answer differs, write again what may be lost.
+//
+// Each call sends two INFO to each master. If the user may not run INFO, the answer changes with every new connection, and
+// differs between processes. An error says that Redis cannot be asked now; it is not ErrUnavailable.
+func (c *Client) Identity(ctx context.Context) (string, error) {
+	i := &c.identity
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	history, err := c.history(ctx)
+	if err != nil {
+		return "", err
+	}
+	if history == "" {
+		history = fmt.Sprint(i.process, c.connects.Load())
+	}
+	if history != i.last && i.last != "" {
+		i.changes.Add(1)
+	}
+	i.last = history
+	sum := sha256.Sum256([]byte(history))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// history returns a text that changes with every start of a server and with every change of master. It is "" if the user
+// may not run INFO.
+func (c *Client) history(ctx context.Context) (string, error) {
+	var mu sync.Mutex
+	var all []string
+	err := c.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
+		server, err := master.Info(ctx, "server").Result()
+		if err != nil {
+			return err
+		}
+		replication, err := master.Info(ctx, "replication").Result()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, field(server, "run_id")+field(replication, "master_replid"))
+		return nil
+	})
+	var refused goredis.Error
+	if errors.As(err, &refused) {
+		return "", nil
+	}
+	slices.Sort(all)
+	return strings.Join(all, " "), err
+}
