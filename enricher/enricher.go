@@ -1,6 +1,7 @@
-// Package enricher gives parsed messages their meaning: the missing year, the instants behind local
-// times, single plates out of tag ranges, and from these what the index files and what the fold reads.
-// It holds no state and asks no clock: a message and its received time always give the same result.
+// Package enricher completes parsed messages: it finds the year of each date, the instant of each
+// local time and the single plates of tag ranges. The results are a bag.Filing for the index and a
+// bag.Message for each plate. It has no state and no clock: a message and its received time always
+// give the same result.
 package enricher
 
 import (
@@ -12,44 +13,42 @@ import (
 	"bagtrail/parser"
 )
 
-// Airports is what the enricher must know of airports.
+// Airports is what the enricher needs to know about airports.
 type Airports interface {
 	parser.Reference
-	// Instant returns the moment at which clocks at the airport show the second of the day. A local time
-	// that exists twice or not at all is read with the offset before the change.
+	// Instant returns the moment at which clocks at the airport show a second of a day. A local
+	// time that exists twice or not at all is read with the offset before the change.
 	Instant(airport string, day bag.Day, second int) time.Time
 	// Local returns t in the time zone of the airport.
 	Local(airport string, t time.Time) time.Time
 }
 
-// Enricher turns messages into filings and back into the messages that the fold reads.
-// It may be used by several goroutines at once.
+// Enricher makes filings of messages, and messages for bag.Rules.Fold of stored texts. It may be
+// used by several goroutines at once.
 type Enricher struct {
 	airports Airports
 	airlines *airline.Library
-	parsed   sync.Pool // of *parser.Message: memory for one parse, used again and again
+	parsed   sync.Pool // of *parser.Message
 }
 
-// New returns an Enricher that knows the airports, and the airlines of the compiled library and of these pairs.
+// New returns an Enricher with the airlines of the compiled library and of these pairs.
 func New(airports Airports, pairs ...airline.Pair) *Enricher {
 	return &Enricher{airports: airports, airlines: airline.New(pairs...), parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 
-// minuteEnd is what lies between a read time without seconds and the end of its minute, where its event stands (rules
-// §2, order).
+// minuteEnd is the time from a read time without seconds to the end of its minute, which orders its
+// event (rules §2, order).
 const minuteEnd = time.Minute - time.Millisecond
 
-// moment is what a message says about its own time.
-type moment struct {
-	received time.Time
-	happened time.Time
-	order    time.Time // see bag.Message
-	read     time.Time // zero unless .J gives date and time
-	localDay bag.Day   // of happened, at the .V airport
-	segments segments  // of the message
+// times are the times of a message, as bag.Message explains them.
+type times struct {
+	received, happened, order, read time.Time
+	localDay                        bag.Day
+	flights                         flights
 }
 
-// reference returns the day from which dates take their year, and the day of .J where it has one.
+// reference returns the day from which dates of a message take their year, and the day of .J if it
+// has one.
 func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day, hasRead bool) {
 	ref = bag.DayOf(received.UTC())
 	if m.Processing.Date.IsZero() {
@@ -62,10 +61,11 @@ func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day
 	return day, day, true
 }
 
-func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
-	at := moment{received: received, happened: received, order: received}
+// times returns the times of a message that was received then.
+func (e *Enricher) times(m *parser.Message, received time.Time) times {
+	at := times{received: received, happened: received, order: received}
 	ref, readDay, hasRead := reference(m, received)
-	at.segments = segments{e.airlines, ref}
+	at.flights = flights{e.airlines, ref}
 	if hasRead && m.Processing.HasTime {
 		if m.Processing.UTC {
 			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
@@ -83,14 +83,16 @@ func (e *Enricher) moment(m *parser.Message, received time.Time) moment {
 	return at
 }
 
-// segments makes the flight elements of a message whole.
-type segments struct {
+// flights adds the year to the flight elements of a message, and the code by which their airline is
+// compared.
+type flights struct {
 	airlines  *airline.Library
 	reference bag.Day // from which dates take their year
 }
 
-// of makes a flight element whole. A flight whose date exists in no year is no flight.
-func (s segments) of(f parser.Flight) bag.Segment {
+// segment returns a flight element with its day. If the date exists in no year, it returns the zero
+// Segment.
+func (s flights) segment(f parser.Flight) bag.Segment {
 	if !f.Present() {
 		return bag.Segment{}
 	}
@@ -101,8 +103,9 @@ func (s segments) of(f parser.Flight) bag.Segment {
 	return s.on(f, day)
 }
 
-// connection makes the connection flight of a .U whole; its date and destination may be absent.
-func (s segments) connection(f parser.Flight) *bag.Segment {
+// connection returns the connection flight of a .U, whose date and destination may be absent; nil
+// if there is none.
+func (s flights) connection(f parser.Flight) *bag.Segment {
 	if !f.Present() {
 		return nil
 	}
@@ -113,8 +116,8 @@ func (s segments) connection(f parser.Flight) *bag.Segment {
 	return &made
 }
 
-// on returns a flight element with its day.
-func (s segments) on(f parser.Flight, day bag.Day) bag.Segment {
+// on returns a flight element as a flight of that day.
+func (s flights) on(f parser.Flight, day bag.Day) bag.Segment {
 	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
 	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}
 }

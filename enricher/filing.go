@@ -10,30 +10,30 @@ import (
 	"bagtrail/parser"
 )
 
-// Filing returns what the index must know of an accepted message: raw is the text that m was parsed
-// from, received the moment of its receipt in whole milliseconds, UTC.
+// Filing returns the filing of an accepted message. raw is the text that m was parsed from;
+// received is in whole milliseconds, UTC.
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	ref, _, _ := reference(m, received)
-	read := segments{e.airlines, ref}
+	dated := flights{e.airlines, ref}
 	if len(m.Groups) == 1 {
 		g := &m.Groups[0]
-		filing.Entries = entries(m, g, read)
+		filing.Entries = entries(m, g, dated)
 	} else {
-		filing.Entries = mergedEntries(m, read)
+		filing.Entries = mergedEntries(m, dated)
 	}
 	if len(filing.Entries) == 0 {
-		filing.Stowage = positioned(m, read)
+		filing.Stowage = positioned(m, dated)
 	}
 	return filing
 }
 
 // groupFlights returns the flights that a group names, each once.
-func groupFlights(g *parser.Group, read segments) []bag.Flight {
-	flights := make([]bag.Flight, 0, 2+len(g.Onward))
+func groupFlights(g *parser.Group, dated flights) []bag.Flight {
+	named := make([]bag.Flight, 0, 2+len(g.Onward))
 	add := func(f parser.Flight) {
-		if s := read.of(f); !s.IsZero() {
-			flights = append(flights, s.Flight)
+		if s := dated.segment(f); !s.IsZero() {
+			named = append(named, s.Flight)
 		}
 	}
 	add(g.Inbound)
@@ -41,14 +41,14 @@ func groupFlights(g *parser.Group, read segments) []bag.Flight {
 	for _, o := range g.Onward {
 		add(o)
 	}
-	return smallmap.Distinct(flights)
+	return smallmap.Distinct(named)
 }
 
 // entries returns an entry for each plate of a group, in plate order.
-func entries(m *parser.Message, g *parser.Group, read segments) []bag.Entry {
-	list, flights := plates(g), groupFlights(g, read)
+func entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
+	list, named := plates(g), groupFlights(g, dated)
 	var stowage []bag.Container
-	if c, ok := container(g, read); ok {
+	if c, ok := container(g, dated); ok {
 		stowage = []bag.Container{c}
 	}
 	var pnrs []string
@@ -57,7 +57,7 @@ func entries(m *parser.Message, g *parser.Group, read segments) []bag.Entry {
 	}
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
-		made[i] = bag.Entry{Plate: plate, Flights: flights, PNRs: pnrs, Stowage: stowage}
+		made[i] = bag.Entry{Plate: plate, Flights: named, PNRs: pnrs, Stowage: stowage}
 		made[i].Rush = plate[0] == '2' || m.Kind == parser.BSM && g.Rush
 		if m.Kind == parser.BSM && made[i].Rush {
 			if p := original(plate, g); p != "" {
@@ -68,11 +68,11 @@ func entries(m *parser.Message, g *parser.Group, read segments) []bag.Entry {
 	return made
 }
 
-// mergedEntries returns the entries of a message of several groups, one a plate.
-func mergedEntries(m *parser.Message, read segments) []bag.Entry {
+// mergedEntries returns the entries of a message with several groups, one for each plate.
+func mergedEntries(m *parser.Message, dated flights) []bag.Entry {
 	var all []bag.Entry
 	for i := range m.Groups {
-		all = append(all, entries(m, &m.Groups[i], read)...)
+		all = append(all, entries(m, &m.Groups[i], dated)...)
 	}
 	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	merged := all[:0]
@@ -91,7 +91,7 @@ func mergedEntries(m *parser.Message, read segments) []bag.Entry {
 	return slices.Clone(merged) // a plate may stand in many groups
 }
 
-// union returns the elements of a and those of b that a has not, without writing into either.
+// union returns the elements of a, then those of b that a does not have. It changes neither.
 func union[T comparable](a, b []T) []T {
 	if len(a)+len(b) <= smallmap.Most && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
 		return a
@@ -100,27 +100,28 @@ func union[T comparable](a, b []T) []T {
 }
 
 // positioned returns the containers that a message without tags positions.
-func positioned(m *parser.Message, read segments) []bag.Container {
+func positioned(m *parser.Message, dated flights) []bag.Container {
 	var all []bag.Container
 	for i := range m.Groups {
-		if c, ok := container(&m.Groups[i], read); ok {
+		if c, ok := container(&m.Groups[i], dated); ok {
 			all = append(all, c)
 		}
 	}
 	return smallmap.Distinct(all)
 }
 
-// container returns the container that a group is about.
-func container(g *parser.Group, read segments) (c bag.Container, ok bool) {
+// container returns the container that a group names, if it has a device and a flight.
+func container(g *parser.Group, dated flights) (c bag.Container, ok bool) {
 	if g.Loading.Device == "" {
 		return c, false
 	}
-	s := read.of(g.Outbound)
+	s := dated.segment(g.Outbound)
 	return bag.Container{Flight: s.Flight, Device: g.Loading.Device}, !s.IsZero()
 }
 
-// original returns the plate of the bag that a rush bag re-flights: the plate in .M where that is
-// another one, else the first ten-digit word of .R (rules §3, rush); or "".
+// original returns the plate of the bag that a rush bag re-flights (rules §3, rush): the plate in
+// .M if that is another one, else the first ten-digit word of .R unless it is the plate of the rush
+// bag itself; or "".
 func original(plate bag.Plate, g *parser.Group) bag.Plate {
 	if p := bag.Plate(g.UniqueID); p.Valid() && p != plate {
 		return p

@@ -30,7 +30,7 @@ func appendPlate(dst []byte, number uint64) []byte {
 	return append(dst, digits[:]...)
 }
 
-// number is the inverse of appendPlate. The plate must be valid.
+// number returns a valid plate as a number.
 func number(p bag.Plate) uint64 {
 	n := uint64(0)
 	for i := range len(p) {
@@ -39,8 +39,9 @@ func number(p bag.Plate) uint64 {
 	return n
 }
 
-// holds reports whether a group names the plate; irregularity is the status code of the .B that does and
-// comes first in the event table, then in the message. Any .B counts before any .N (rules §2).
+// holds reports whether a group names the plate. irregularity is the status code of the .B that
+// names it, "" if only an .N does. Of several .B the one with the first row in the event table
+// counts, then the first one (rules §2).
 func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 	best := 0
 	for _, t := range g.Tags {

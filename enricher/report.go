@@ -11,8 +11,8 @@ import (
 	"bagtrail/parser"
 )
 
-// Report is a delayed-bag report that the downstream system has created, as the log and the index hold
-// it: what its MISHANDLED events need, and nothing of the passenger.
+// Report is a delayed-bag report that the downstream system has created, as the log and the index
+// store it. It has what MISHANDLED events need, and nothing about the passenger.
 type Report struct {
 	Reference string      `json:"record_reference"` // station, airline and number: DENUS10031
 	Station   string      `json:"station"`          // airport that owns the file
@@ -28,7 +28,8 @@ func (r Report) Append(dst []byte) ([]byte, error) {
 	return append(dst, document...), nil
 }
 
-// ReadReport reads the document of a report. It fails unless the document has a reference and names at least one bag.
+// ReadReport reads the document of a report. It fails unless the document has a reference and names
+// at least one bag.
 func ReadReport(document string) (Report, error) {
 	var r Report
 	if err := json.Unmarshal([]byte(document), &r); err != nil {
@@ -45,7 +46,7 @@ func ReadReport(document string) (Report, error) {
 	return r, nil
 }
 
-// ReportFiling returns what the index must know of a report.
+// ReportFiling returns the filing of a report.
 func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing, error) {
 	r, err := ReadReport(document)
 	if err != nil {
@@ -60,13 +61,13 @@ func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing
 	return filing, nil
 }
 
-// report reads a stored report again.
-func (e *Enricher) report(r *reading, s bag.Stored) {
+// report parses a stored report, and adds it if it names the plate.
+func (e *Enricher) report(c *collector, s bag.Stored) {
 	document, err := ReadReport(s.Raw)
-	if err != nil || !slices.Contains(document.Plates, r.plate) {
+	if err != nil || !slices.Contains(document.Plates, c.plate) {
 		return
 	}
-	*r.add() = bag.Message{
+	*c.add() = bag.Message{
 		Head:     parser.Head{Version: parser.Version{Airport: document.Station}},
 		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),

@@ -7,16 +7,17 @@ import (
 	"bagtrail/parser"
 )
 
-// Resolve gives a date without a year the year in which it lies nearest to the reference: the year
-// before, the same, or the year after; for 29 February the leap years around it. Whole days are
-// compared, and a tie goes to the past. ok is false for a date that no year has (rules §1, 022).
+// Resolve returns a date in the year in which it is nearest to the reference: the year before, the
+// same year, or the year after; for 29 February one of the leap years around it. Of two days at the
+// same distance it returns the earlier. ok is false for a date that no year has (rules §1, the
+// missing year).
 func Resolve(d parser.Date, reference bag.Day) (day bag.Day, ok bool) {
 	around := reference.Year()
 	reach := 1
 	if d.Day == 29 && d.Month == 2 {
-		reach = 8 // 1900 and its like are no leap years
+		reach = 8 // years such as 1900 are not leap years
 	} else if day, ok = in(around, d); !ok || distance(day, reference) <= 182 {
-		return day, ok // every other year's lies further off
+		return day, ok // in any other year it is further away
 	}
 	best := bag.Day(-1)
 	for year := around - reach; year <= around+reach; year++ {

@@ -8,8 +8,8 @@ import (
 	"bagtrail/parser"
 )
 
-// TestMissingYear: of the year before, the same and the year after the nearest to the reference counts,
-// a tie goes to the past; for 29 February the nearest leap years.
+// TestMissingYear: of the year before, the same and the year after the nearest to the reference
+// counts, a tie goes to the past; for 29 February the nearest leap years.
 func TestMissingYear(t *testing.T) {
 	for _, row := range []struct {
 		name       string

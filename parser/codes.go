@@ -8,7 +8,7 @@ import (
 // Code is the number of an SVCPRB code: 18 is SVCPRB018.
 type Code uint16
 
-// The codes that the parser gives. Their numbers are a contract; none is ever given another meaning.
+// The codes of the parser. Their numbers are a contract: the meaning of a number never changes.
 const (
 	MissingText          Code = 3
 	MissingIdentifier    Code = 4
@@ -41,8 +41,8 @@ const (
 // String returns the code as the interface writes it: SVCPRB018.
 func (c Code) String() string { return fmt.Sprintf("SVCPRB%03d", uint16(c)) }
 
-// Definition returns what the code stands for, where it is an error if it is one anywhere, and whether the parser has such a
-// code.
+// Definition returns the definition of the code, and whether the parser has it. Of a code with two
+// definitions it returns that of the error.
 func (c Code) Definition() (Definition, bool) {
 	for i := range definitions {
 		if definitions[i].Code == c {
@@ -52,20 +52,21 @@ func (c Code) Definition() (Definition, bool) {
 	return Definition{}, false
 }
 
-// Phase is the phase of rules §1 in which a code is found: 'A' stops at its first fault, 'B' and 'C' collect.
+// Phase is a phase of rules §1: 'A' ends at its first fault, 'B' and 'C' collect all faults.
 type Phase byte
 
-// Definition is what a code stands for.
+// Definition is the definition of a code.
 type Definition struct {
 	Code    Code
 	Phase   Phase
-	Kind    Kind // BSM or BPM where only that kind of message is asked for it; else None
-	Warning bool // what is found as in Example is a warning, which never rejects a message
+	Kind    Kind // the kind of message that the code is about; None if it is about all
+	Warning bool // the fault is a warning, which never rejects a message
 	Text    string
-	Example string // a message with this one fault, which stands where ^ is; "" where the code is never given
+	Example string // a message with this one fault, at the place of ^; "" if the code is never given
 }
 
-// Codes returns the definitions of all codes, by number. A code that is an error here and a warning there has two.
+// Codes returns the definitions of all codes, ordered by number. A code that is an error in some
+// elements and a warning in others has two.
 func Codes() []Definition { return slices.Clone(definitions[:]) }
 
 var definitions = [...]Definition{

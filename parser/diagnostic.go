@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Diagnostic is one fault of a message, with its place in the text as it was sent.
+// Diagnostic is a fault of a message, with its place in the text as sent.
 //
-// Value and what is made from it may hold names and PNRs: neither belongs in a log line.
+// Value and Description may hold names and PNRs, which must not be logged.
 type Diagnostic struct {
 	Code     Code
 	Line     int    // 1-based; CR LF, LF and CR each end a line
 	Column   int    // 1-based, in bytes of the line as sent
-	Element  string // the element that is at fault or missing: ".V", ".F", …; "" where it is none
-	Value    string // what stands there, any bytes; "" where nothing does
+	Element  string // the element that is faulty or missing: ".V", ".F", …; "" if it is not an element
+	Value    string // the faulty text, any bytes; "" if there is none
 	Expected string // what should stand there
 }
 
-// longestQuote is how many bytes of a value Description shows.
+// longestQuote is the largest number of bytes of a value that Description shows.
 const longestQuote = 40
 
-// Description is one plain sentence that names the line, the element, and what was found there. It holds
-// printable characters only, whatever the message held.
+// Description returns a sentence that names the line, the element, and what was found there. It has
+// printable characters only, whatever the message holds.
 func (d Diagnostic) Description() string {
 	var b strings.Builder
 	definition, _ := d.Code.Definition()
@@ -42,7 +42,7 @@ func (d Diagnostic) Description() string {
 	return b.String()
 }
 
-// quote shows s between quotation marks: its beginning where it is long, and escapes where it is not printable.
+// quote returns s in quotation marks, cut if it is long, with escapes for what is not printable.
 func quote(s string) string {
 	if len(s) <= longestQuote {
 		return strconv.Quote(s)

@@ -1,6 +1,7 @@
 package parser
 
-// Change is the status line of a BSM: the line behind its identifier, or New where that is none.
+// Change is the change of status of a BSM: the line after its identifier, or New if that is another
+// line.
 type Change uint8
 
 // The changes of status. Some feeds send ADD, which means New.
@@ -11,7 +12,7 @@ const (
 )
 
 // Date is a day of the year as a message writes it: DDMMM, without a year.
-// The zero Date means absent.
+// The zero Date is absent.
 type Date struct {
 	Day   uint8 // 1-31
 	Month uint8 // 1-12
@@ -24,13 +25,13 @@ func (d Date) IsZero() bool { return d == Date{} }
 // A Flight without airline is absent.
 type Flight struct {
 	Airline string // 2 or 3 characters
-	Number  string // digits without leading zeros ("0" where all are), and the suffix: "117", "117A"
+	Number  string // digits without leading zeros, at least one, and the suffix: "117", "117A"
 	Date    Date   // local departure date of the flight
 	Airport string // destination for .F, .O and .U; origin for .I
 	Class   string // class of travel of the bag, one capital, or ""
 }
 
-// Present reports whether the element was in the message.
+// Present reports whether the element was in the message and valid.
 func (f Flight) Present() bool { return f.Airline != "" }
 
 // Tags is one .N or .B element: a run of consecutive licence plates of one airline.
@@ -40,7 +41,7 @@ type Tags struct {
 	Status string // .B: baggage status code ("OFF"); .N: ""
 }
 
-// Version is the .V element. Its members are empty where the field is absent or faulty.
+// Version is the .V element. Its members are empty if the field is absent or faulty.
 type Version struct {
 	Source    byte   // L local, T transfer, X terminating, R remote
 	Airport   string // the airport that the message is about
@@ -48,14 +49,14 @@ type Version struct {
 	Reference string // message reference, or ""
 }
 
-// Processing is the .J element. Its members are empty where the field is absent or faulty.
+// Processing is the .J element. Its members are empty if the field is absent or faulty.
 type Processing struct {
 	Present      bool
 	Code         byte // S sortation, R reconciliation, G ground tracking, H hand scan, or the capital that was sent; 0 none
 	Date         Date
 	HasTime      bool
 	HasSeconds   bool // the time has seconds
-	Seconds      int  // seconds since midnight, where HasTime
+	Seconds      int  // since midnight, if HasTime
 	UTC          bool // the time is UTC (Z), else local at the .V airport (L)
 	ReadLocation string
 	SentLocation string
@@ -74,13 +75,13 @@ type Loading struct {
 	Connection Flight // fields 7-9; Date and Airport may be absent
 }
 
-// Screening is what the .X elements of a message say together.
+// Screening is the result of the .X elements of a message.
 type Screening uint8
 
 // The screening results, in rising precedence.
 const (
 	NotScreened Screening = iota
-	Screened              // an .X without a result that is listed here
+	Screened              // an .X with another result, or with none
 	Cleared               // field 2 is CLR
 	Refused               // field 2 is REJ or REF
 )
@@ -89,7 +90,7 @@ const (
 type Weight struct {
 	Unit    string // K kilograms, L pounds, P pieces only
 	Pieces  int    // checked bags
-	Checked int    // checked weight, in Unit, which is K or L; the total of the passenger
+	Checked int    // checked weight of all bags of the passenger, in Unit, which is K or L
 }
 
 // Details are the elements that describe the passenger and the bags of a group.
@@ -107,8 +108,8 @@ type Details struct {
 	AirlineData     []string // .R, one a line, without the identifier
 }
 
-// Group is one group of a message: flights, the tags that they are about, and the passenger.
-// What a group inherits from the groups before it is already filled in.
+// Group is one group of a message: flights, tags and passenger. It includes what it takes over from
+// the groups before it (rules §1).
 type Group struct {
 	Outbound Flight   // .F
 	Inbound  Flight   // .I
@@ -128,16 +129,17 @@ type Head struct {
 	Screening  Screening  // all .X
 }
 
-// Message is a parsed message. Its zero value is ready for Parse, which reuses all its memory:
-// what a Message or a copy of it holds is valid until the next Parse.
-// Strings in it are views of the text given to Parse, or constants.
+// Message is a parsed message. Its zero value is ready for Parse. Parse reuses its memory, so its
+// slices, and those of a copy, are valid until the next Parse. Its strings are substrings of the
+// parsed text, or constants, and remain valid.
 type Message struct {
 	Head
 	Identifier string  // "BSM", "BUM", …; "" if none was found
 	Groups     []Group // at least one in an accepted message
 
-	// Errors and Warnings hold the diagnostics in line order, at most one a code and line.
-	// A message with any error must change nothing, and its other members may be incomplete.
+	// Errors and Warnings hold the diagnostics in line order, at most one for each code and line.
+	// If there is an error, the message must change nothing, and its other members may be
+	// incomplete.
 	Errors   []Diagnostic
 	Warnings []Diagnostic
 

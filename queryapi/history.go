@@ -115,7 +115,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		shown := bagjson.Shown{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
+		shown := bagjson.EventContext{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
 		if e.Code == bag.EventReflighted {
 			shown.Reflighted = bagdoc.Reflighted(b, e, viewer)
 		}

@@ -374,7 +374,7 @@ func (a *announcements) addMessage(f *bag.Filing, plate bag.Plate, bags []bag.Ba
 				continue
 			}
 			groups = append(groups, m.Group)
-			shown := bagjson.Shown{Unknown: whole && bags[i].Unknown}
+			shown := bagjson.EventContext{Unknown: whole && bags[i].Unknown}
 			if e.Code == bag.EventReflighted && m.Original != "" {
 				shown.Reflighted = &bag.Reflighted{Plate: m.Original}
 			}
@@ -396,7 +396,7 @@ const (
 )
 
 // add adds an event of a bag.
-func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.Shown) {
+func (a *announcements) add(plate bag.Plate, e *bag.Event, shown bagjson.EventContext) {
 	if cap(a.buffer) < most {
 		a.buffer = make([]byte, 0, sheet)
 	}

@@ -195,7 +195,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = AppendHappened(dst, m, w.Places)
 	dst = appendTime(dst, "received", m.Received)
 	dst = appendNumber(dst, "leg", legOf(s.seen, m))
-	shown := bagjson.Shown{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
+	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
 	if e.Code == bag.EventReflighted {
 		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
 	}

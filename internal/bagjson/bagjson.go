@@ -1,8 +1,8 @@
-// Package bagjson writes bags and events as the JSON of the interface (section 2): every member in the order of its tables,
-// absent ones left out, never null or "".
+// Package bagjson writes bags and events as the JSON of the interface (section 2): members in the
+// order of its tables, absent ones left out, never null or "".
 //
-// Like append it takes a buffer and returns it longer; what it appends is a function of its arguments alone. It decides nothing
-// about who may see what: what must not be shown must not be given to it.
+// Its functions append to a buffer and return it, like append. What they append depends on their
+// arguments alone. They do not check rights: the caller passes only what may be context.
 package bagjson
 
 import (
@@ -13,19 +13,19 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Places tells what an event shows of its airport; *airport.Library does.
+// Places has the location of airports; *airport.Library implements it.
 type Places interface {
-	// Location returns the time zone of the airport, UTC where it is not known.
+	// Location returns the time zone of the airport, UTC if it is not known.
 	Location(airport string) *time.Location
 	// Position returns latitude and longitude in decimal degrees.
 	Position(airport string) (latitude, longitude string, known bool)
 }
 
-// Shown is what an event shows beside what its message says.
-type Shown struct {
-	Unknown    bool            // its bag is unknown
-	Reflighted *bag.Reflighted // which bag was re-flighted; nil for any event other than REFLIGHTED
-	Raw        bool            // the message as it was sent
+// EventContext is what AppendEvent shows beside the event itself.
+type EventContext struct {
+	Unknown    bool            // the bag is unknown
+	Reflighted *bag.Reflighted // the original of a REFLIGHTED event; nil for any other event
+	Raw        bool            // show the message as sent
 }
 
 // AppendFlightBag appends the entry of a list of bags for a flight (2.1), in its wrapper.
@@ -62,7 +62,7 @@ func AppendBag(dst []byte, b *bag.Bag) []byte {
 }
 
 // AppendEvent appends an event of a history (2.3).
-func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
+func AppendEvent(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
 	m := e.Message
 	dst = append(dst, `{"airport":`...)
 	dst = strictjson.AppendString(dst, m.Airport)
@@ -75,11 +75,12 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
 	dst = append(dst, `","utc_date_time":"`...)
 	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
-	return append(AppendEventDetails(dst, e, places, shown), '}')
+	return append(AppendEventDetails(dst, e, places, context), '}')
 }
 
-// AppendEventDetails appends the members of an event after its airport, code and times, each led by a comma.
-func AppendEventDetails(dst []byte, e *bag.Event, places Places, shown Shown) []byte {
+// AppendEventDetails appends the members of an event after its airport, code and times, each led by
+// a comma.
+func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
 	m := e.Message
 	if m.Compartment != m.Airport {
 		dst = appendMember(dst, "aircraft_compartment", m.Compartment)
@@ -91,17 +92,17 @@ func AppendEventDetails(dst []byte, e *bag.Event, places Places, shown Shown) []
 	if m.Connection != nil {
 		dst = appendFlight(dst, "connection_flight_info", *m.Connection, destinationFirst)
 	}
-	dst = appendReflighted(dst, shown.Reflighted)
+	dst = appendReflighted(dst, context.Reflighted)
 	dst = appendMember(dst, "frequent_flyer", m.FrequentFlyer)
 	dst = appendMember(dst, "passenger_status", m.PassengerStatus)
 	dst = appendMember(dst, "pnr", m.PNR)
-	if shown.Raw {
+	if context.Raw {
 		dst = appendMember(dst, "raw_bim_msg", m.Raw)
 	}
 	dst = appendMember(dst, "read_location", m.Processing.ReadLocation)
 	dst = appendMember(dst, "sent_location", m.Processing.SentLocation)
 	dst = appendMember(dst, "stowage_device", m.Device)
-	if shown.Unknown {
+	if context.Unknown {
 		dst = append(dst, `,"unknown_bag_flag":"Y"`...)
 	}
 	dst = appendMember(dst, "bagtag_status", m.TagStatus)
@@ -135,7 +136,7 @@ func appendOnward(dst []byte, flights []bag.Segment) []byte {
 	return closeList(dst, start, body)
 }
 
-// flightOrder is how one of the interface's tables orders the members of a flight.
+// flightOrder is the order of the members of a flight in one of the tables of the interface.
 type flightOrder uint8
 
 const (
@@ -154,7 +155,7 @@ func appendFlight(dst []byte, name string, s bag.Segment, order flightOrder) []b
 	return appendFlightObject(dst, s, order)
 }
 
-// appendFlightObject appends a flight that is there.
+// appendFlightObject appends a flight, which must not be zero.
 func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
 	body := len(dst)
 	if order == destinationFirst {
@@ -216,7 +217,7 @@ func appendNames(dst []byte, b *bag.Bag) []byte {
 	return appendMember(dst, "passenger_last_name", b.Surname)
 }
 
-// appendMember appends a member, led by a comma, unless its value is absent.
+// appendMember appends a comma and a member, or nothing if the value is "".
 func appendMember(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
@@ -260,7 +261,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 func appendDay(dst []byte, day bag.Day) []byte {
-	if day == 0 { // of a connection whose date is absent
+	if day == 0 { // the date of a connection may be absent
 		return dst
 	}
 	dst = append(dst, `,"date":"`...)
@@ -268,8 +269,8 @@ func appendDay(dst []byte, day bag.Day) []byte {
 	return append(dst, '"')
 }
 
-// closeObject ends the object whose members, each led by a comma, begin at body. An object without members is taken
-// back to start.
+// closeObject ends the object whose members begin at body, each after a comma. If there are none,
+// it removes everything from start on.
 func closeObject(dst []byte, start, body int) []byte {
 	if len(dst) == body {
 		return dst[:start]
@@ -278,7 +279,7 @@ func closeObject(dst []byte, start, body int) []byte {
 	return append(dst, '}')
 }
 
-// closeList ends a list in the same way.
+// closeList ends a list like closeObject.
 func closeList(dst []byte, start, body int) []byte {
 	if len(dst) == body {
 		return dst[:start]

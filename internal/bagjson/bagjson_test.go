@@ -44,7 +44,7 @@ func at(airport, read, sent string) parser.Head {
 }
 
 // full is an event with every member.
-func full(t *testing.T) (*bag.Event, bagjson.Shown) {
+func full(t *testing.T) (*bag.Event, bagjson.EventContext) {
 	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Sets: bag.OnAircraft, Message: &bag.Message{
 		Head: at("ZRH", "ZRHG1", "ZRHG2"), Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
@@ -53,7 +53,7 @@ func full(t *testing.T) (*bag.Event, bagjson.Shown) {
 		Connection: &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
 		Details:    parser.Details{PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"}},
 	}}
-	return e, bagjson.Shown{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
+	return e, bagjson.EventContext{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
 		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")}, Carrier: "LX",
 	}}
 }
@@ -79,7 +79,7 @@ func TestEventShowsEveryMemberInTheOrderOfTheTable(t *testing.T) {
 func TestEventLeavesOutWhatIsAbsent(t *testing.T) {
 	e := &bag.Event{Code: "TRACKED", Description: "Bag Tracked", Message: &bag.Message{Head: at("QQQ", "", ""), Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), Raw: "BPM"}}
 	const want = `{"airport":"QQQ","event_code":"TRACKED","event_desc":"Bag Tracked","local_date_time":"2026-03-14T11:22:33Z","utc_date_time":"2026-03-14T11:22:33Z"}`
-	if got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.Shown{})); got != want {
+	if got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.EventContext{})); got != want {
 		t.Errorf("event %s, want %s", got, want)
 	}
 }
@@ -108,7 +108,7 @@ func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
 	e := &bag.Event{Code: "REFLIGHTED", Message: &bag.Message{
 		Head: at("ZRH", "", ""), Outbound: flight, Inbound: flight, Onward: []bag.Segment{flight}, Connection: &flight,
 	}}
-	shown := bagjson.Shown{Reflighted: &bag.Reflighted{Plate: "0724100009", Flight: flight.Flight, Carrier: flight.Carrier}}
+	shown := bagjson.EventContext{Reflighted: &bag.Reflighted{Plate: "0724100009", Flight: flight.Flight, Carrier: flight.Carrier}}
 	got := string(bagjson.AppendEvent(nil, e, atlas{}, shown))
 	if strings.Count(got, `"airline":"SWR"`) != 5 || strings.Contains(got, `"LX"`) {
 		t.Errorf("%s", got)
@@ -117,7 +117,7 @@ func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
 
 func TestReflightedBagOfUnknownFlightHasNoFlights(t *testing.T) {
 	e, _ := full(t)
-	got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.Shown{Reflighted: &bag.Reflighted{Plate: "0724100009"}}))
+	got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.EventContext{Reflighted: &bag.Reflighted{Plate: "0724100009"}}))
 	if !strings.Contains(got, `"reflighted_info":{"bagtag":"0724100009"},"frequent_flyer"`) {
 		t.Errorf("event %s", got)
 	}
@@ -161,7 +161,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 			Stowage: parser.Stowage{Device: text, Compartment: data},
 			Details: parser.Details{PassengerStatus: text, TagStatus: raw, PNR: text, FrequentFlyer: raw, AirlineData: []string{data, text}},
 		}}
-		shown := bagjson.Shown{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight, Carrier: airline}}
+		shown := bagjson.EventContext{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight, Carrier: airline}}
 		prefix := []byte("kept")
 		got := bagjson.AppendEvent(prefix, e, atlas{}, shown)
 		if string(got[:4]) != "kept" {
@@ -181,7 +181,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 }
 
 // reference is the same event through encoding/json.
-func reference(t *testing.T, e *bag.Event, shown bagjson.Shown) []byte {
+func reference(t *testing.T, e *bag.Event, shown bagjson.EventContext) []byte {
 	t.Helper()
 	m := e.Message
 	out := map[string]any{
@@ -257,6 +257,6 @@ func BenchmarkEvent(b *testing.B) {
 	var buffer []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buffer = bagjson.AppendEvent(buffer[:0], e, atlas{}, bagjson.Shown{})
+		buffer = bagjson.AppendEvent(buffer[:0], e, atlas{}, bagjson.EventContext{})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// AppendInquiry appends an element of pax_inquiry_info (2.3). Times at the departure are in the zone of the origin, those of the
-// arrival in that of the destination.
+// AppendInquiry appends an element of pax_inquiry_info (2.3). The departure and the blackout are in
+// the time zone of the origin, the arrival in that of the destination.
 func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()

@@ -235,7 +235,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 
 // shownEvent converts an event to the form in which the interface shows it.
 func shownEvent(b *bag.Bag, e *bag.Event) oracle.Event {
-	shown := bagjson.Shown{Unknown: b.Unknown, Raw: true}
+	shown := bagjson.EventContext{Unknown: b.Unknown, Raw: true}
 	if e.Code == "REFLIGHTED" {
 		shown.Reflighted = b.ReflightedBy(e)
 	}
