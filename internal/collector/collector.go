@@ -1,110 +1,41 @@
-// Package collector paces Go's garbage collector, of which a process has one: how far the heap grows until it is collected.
+// Package collector sets the pace of Go's garbage collector, of which a process has one: when memory is short, and under limits
+// of memory.
 package collector
 
 import (
-	"os"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 )
 
-const (
-	thrifty = 40  // percent by which the heap grows until it is collected, where memory is short
-	widest  = 200 // the most that a floor makes of it: more may live by then, which only the collection after it takes into account
-)
+// thriftPercent is GOGC while memory is short: the heap grows by this percentage before it is collected.
+const thriftPercent = 40
 
-// Floor lets the heap grow to about so many bytes, or three times what lives, before it is collected: a process whose live heap
-// is small uses the memory that it needs when it has most to do, and is interrupted less often. A heap that is larger anyway is
-// collected as ever, and thrift counts more. It does nothing where the environment sets GOGC, which says how often. stop makes
-// everything as it was; there may be one floor.
-func Floor(bytes uint64) (stop func() error) {
-	if os.Getenv("GOGC") != "" {
-		return func() error { return nil }
-	}
-	process.change(func() { process.floor = bytes })
-	return func() error {
-		process.change(func() { process.floor = 0 })
-		return nil
-	}
+// thrift counts the callers of Thrift that have not called end.
+var thrift struct {
+	mu    sync.Mutex
+	users int
+	usual int // GOGC without thrift
 }
 
-// Thrift has the heap collected at 40 percent more than what lives until it is ended: by everybody who asked for it, once.
+// Thrift lowers GOGC to 40 until end is called. Calls nest: GOGC returns to its former value with the last end. If collection is
+// off or sooner already, nothing changes. end must be called once.
 func Thrift() (end func()) {
-	process.change(func() { process.thrifts++ })
-	return func() { process.change(func() { process.thrifts-- }) }
+	change(1)
+	return func() { change(-1) }
 }
 
-var process pacer
-
-type pacer struct {
-	mu      sync.Mutex
-	floor   uint64 // bytes; 0 without one
-	thrifts int
-
-	changed bool // percent is not as Go or the environment has it
-	usual   int  // which is this; negative where nothing is ever collected
-	percent int
-	waits   bool // for a collection
-}
-
-// change changes what is wanted, and acts on it.
-func (p *pacer) change(want func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	want()
-	p.pace()
-}
-
-// await has the pace adapted when the next collection is over: it makes an object that this collection finds dead.
-func (p *pacer) await() {
-	if !p.waits {
-		p.waits = true
-		runtime.AddCleanup(new([16]byte), func(p *pacer) { p.change(func() { p.waits = false }) }, p)
-	}
-}
-
-// pace makes the heap grow as far as is wanted.
-func (p *pacer) pace() {
-	if p.floor == 0 && p.thrifts == 0 {
-		if p.changed {
-			debug.SetGCPercent(p.usual)
-			p.changed = false
-		}
-		return
-	}
-	if !p.changed {
-		p.usual = debug.SetGCPercent(thrifty)
-		p.changed, p.percent = true, thrifty
-	}
-	percent := p.usual
+func change(by int) {
+	thrift.mu.Lock()
+	defer thrift.mu.Unlock()
+	before := thrift.users
+	thrift.users += by
 	switch {
-	case percent < 0:
-	case p.thrifts > 0:
-		percent = min(percent, thrifty)
-	default:
-		percent = reaching(p.floor, live(), percent)
-		p.await()
+	case before == 0:
+		thrift.usual = debug.SetGCPercent(thriftPercent)
+		if thrift.usual < thriftPercent { // also if collection is off, which is -1
+			debug.SetGCPercent(thrift.usual)
+		}
+	case thrift.users == 0:
+		debug.SetGCPercent(thrift.usual)
 	}
-	if percent != p.percent {
-		debug.SetGCPercent(percent)
-		p.percent = percent
-	}
-}
-
-// live is how many bytes of the heap were found alive by the last collection.
-func live() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
-}
-
-// reaching returns the percentage by which a heap of so many live bytes may grow to reach the floor, in steps of ten, or least where
-// that is more.
-func reaching(floor, live uint64, least int) int {
-	if live >= floor {
-		return least
-	}
-	missing := (floor - live) * 100 / max(live, 1)
-	return max(int(min(missing/10*10, widest)), least)
 }

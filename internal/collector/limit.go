@@ -6,12 +6,12 @@ import (
 	"runtime/debug"
 )
 
-// What a process takes beside what Go manages: the data of the program, and a stack of 8 MiB for each thread where it is linked
-// with C. It is an eighth of large limits.
+// beside is the memory in bytes that Go does not manage: the data of the program, and a stack of 8 MiB for each thread if it is
+// linked with C. Of large limits it is an eighth.
 const beside = 184 << 20
 
-// Limit has the heap collected before the process takes more memory than it may have, by its limit of data or that of its
-// control group. It does nothing without a limit, nor where the environment sets GOMEMLIMIT.
+// Limit sets Go's memory limit below the limit of the process, which is that of its data or of its control group. It does nothing
+// if there is no limit, or if the environment sets GOMEMLIMIT.
 func Limit() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

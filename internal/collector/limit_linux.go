@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// allowed returns how many bytes the process may take, as far as the kernel says.
+// allowed returns the limit of the memory of the process in bytes, or math.MaxInt64.
 func allowed() int64 {
 	least := int64(math.MaxInt64)
 	var data syscall.Rlimit
@@ -28,7 +28,7 @@ func allowed() int64 {
 	return least
 }
 
-// ofGroup returns the least limit of a control group and those that it is in.
+// ofGroup returns the smallest limit of a control group and its ancestors.
 func ofGroup(root, group string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

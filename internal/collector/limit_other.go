@@ -4,5 +4,5 @@ package collector
 
 import "math"
 
-// allowed returns that no limit is known.
+// allowed returns math.MaxInt64: the limit is not known.
 func allowed() int64 { return math.MaxInt64 }

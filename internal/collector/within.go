@@ -5,9 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Within has the heap collected as often as it takes to keep what Go takes of memory at about so many bytes, while a program
-// streams: little of what it makes then lives. It does nothing if the environment sets GOMEMLIMIT. stop makes everything as
-// it was.
+// Within sets Go's memory limit to so many bytes until stop is called, for a program that streams and so keeps little alive. It
+// does nothing if the environment sets GOMEMLIMIT.
 func Within(bytes int64) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

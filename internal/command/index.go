@@ -38,7 +38,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		Departed:  s.flights.Departed,
 		Now:       s.clock,
 	})
-	s.index = s.trails.Learning(s.store.Writer())
+	s.index = s.store.Writer()
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
 		if s.isTool() { // the service reads the messages of the tool from the log

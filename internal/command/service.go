@@ -114,14 +114,9 @@ func (s *service) startOps(ctx context.Context) error {
 
 	s.background = newGroup(context.WithoutCancel(ctx), s.fail)
 	s.cleanup.add("background work", s.background.stop)
-	s.cleanup.add("collector", collector.Floor(usualHeap))
 	collector.Limit()
 	return nil
 }
-
-// usualHeap is the size of the heap at the full rate of messages, in bytes. The collector may let
-// the heap grow to it.
-const usualHeap = 64 << 20
 
 // watch takes over changes of a file while the service runs.
 func (s *service) watch(name string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {

@@ -136,7 +136,6 @@ func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*fo
 	}
 	f := newFolded(held.Version, messages)
 	f.transient = s.retention == retainNone || s.retention == retainRepeated && !s.reader.askedLately(plate)
-	s.reader.hints.notePlaces(plate, f.containers)
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
 	}
@@ -382,8 +381,10 @@ func (n *needs) remembered(plate bag.Plate) *folded {
 		}
 	default:
 		n.Trails = append(n.Trails, plate)
-		for _, c := range n.reader.hints.placesOf(plate) {
-			n.have(c)
+		if have {
+			for _, c := range before.containers {
+				n.have(c)
+			}
 		}
 	}
 	return nil
@@ -459,15 +460,13 @@ func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 	if found, have := s.passengers.Get(pnr); have {
 		return found, nil
 	}
-	before := s.reader.hints.bookingsOf(pnr)
-	if err := s.load(ctx, before, Wanted{PNRs: []string{pnr}, Originals: s.unasked(before)}); err != nil {
+	if _, err := s.ask(ctx, Wanted{PNRs: []string{pnr}}); err != nil {
 		return nil, err
 	}
 	plates := s.pnrs.Value(pnr)
 	if err := s.load(ctx, plates, Wanted{Originals: s.unasked(plates)}); err != nil {
 		return nil, err
 	}
-	s.reader.hints.noteBookings(pnr, plates...)
 	found := s.newPassenger(pnr, s.ofPlates(plates))
 	s.passengers.Set(pnr, found)
 	return found, nil

@@ -104,7 +104,6 @@ type Reader struct {
 	settings Settings
 	folded   *cache[bag.Plate, *folded]
 	stowage  *cache[bag.Container, stowed]
-	hints    *hints
 	lists    *cache[bag.Flight, list]
 	lately   *cache[bag.Plate, struct{}] // the plates whose history was asked for
 	sight    bag.Sight                   // of who asks; nil is everything
@@ -115,7 +114,6 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
 		folded:  newCache[bag.Plate, *folded](cachedMessages),
 		stowage: newCache[bag.Container, stowed](cachedPositionings),
-		hints:   newHints(),
 		lists:   newCache[bag.Flight, list](cachedLists),
 		lately:  newCache[bag.Plate, struct{}](askedLately),
 	}

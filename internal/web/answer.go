@@ -37,7 +37,7 @@ var (
 )
 
 // write writes an answer, as a script where callback is not "". Headers come first, so they are set in one place.
-func write(w http.ResponseWriter, r *http.Request, a Answer, callback string) {
+func write(w http.ResponseWriter, a Answer, callback string) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
@@ -49,11 +49,11 @@ func write(w http.ResponseWriter, r *http.Request, a Answer, callback string) {
 		h["Content-Type"] = scriptType
 		a = asScript(a, callback)
 	}
-	writeParts(w, r, a)
+	writeParts(w, a)
 }
 
 // writeParts writes the status and the bytes of an answer.
-func writeParts(w http.ResponseWriter, r *http.Request, a Answer) {
+func writeParts(w http.ResponseWriter, a Answer) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(a.length())}
 	w.WriteHeader(a.Status)
 	for _, part := range a.parts {
@@ -61,7 +61,7 @@ func writeParts(w http.ResponseWriter, r *http.Request, a Answer) {
 			return // a caller who is gone is no fault of ours
 		}
 	}
-	writeBody(w, r, a.Body)
+	_, _ = w.Write(a.Body) // if the caller is gone, nobody reads an error
 }
 
 // asScript makes an answer a script that calls a function with it. A large answer is not copied.

@@ -47,11 +47,9 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          complaints,
 		ConnState:         new(crowd).count,
-		ConnContext:       withConn,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}
-	incoming = listener{incoming}
 	done := make(chan error, 1)
 	go func() {
 		if s.Certificate == "" {

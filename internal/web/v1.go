@@ -150,7 +150,7 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	if a.problem {
 		h["Content-Type"] = problemType
 	}
-	writeParts(w, r, *a)
+	writeParts(w, *a)
 }
 
 // tag returns the ETag of an answer: a hash of its bytes.

@@ -156,7 +156,7 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	if c.v1() {
 		writeV1(w, c.Request, &answer)
 	} else {
-		write(w, c.Request, answer, callback)
+		write(w, answer, callback)
 	}
 	return answer
 }

@@ -50,7 +50,7 @@ func serve(ctx context.Context, store *index, log ingestor.Log) (*service, error
 		log = ingestor.NewNumbering(store)
 	}
 	acceptor := ingestor.NewAcceptor(ingestor.Config{
-		Judge: ingestor.NewJudge(s.airports, s.enricher), Log: log, Index: s.trails.Learning(store.Writer()), Patience: 10 * time.Second,
+		Judge: ingestor.NewJudge(s.airports, s.enricher), Log: log, Index: store.Writer(), Patience: 10 * time.Second,
 	})
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
 	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }, Airports: s.airports, Flights: flightref.None()}
