@@ -11,7 +11,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/redis"
 )
 
 // damage is something in Redis that is no part of the index. Who finds it goes on without it; it is then moved aside.
@@ -185,27 +184,6 @@ func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
-}
-
-// send sends the commands of a batch, whose words are in text. It moves keys of a wrong type aside, since nothing could
-// ever be written there, and sends the batch again.
-func (s *Store) send(ctx context.Context, b *batch, text string) error {
-	err := b.send(ctx, s.redis, text)
-	if !redis.WrongType(err) {
-		return err
-	}
-	moved := make(map[string]bool)
-	for i := range b.commands {
-		key := b.commands[i].key.of(text)
-		if !redis.WrongType(b.replies[i].Err()) || moved[key] {
-			continue
-		}
-		moved[key] = true
-		if err := s.moveAside(ctx, damage{key: key, kind: badType}); err != nil {
-			return err
-		}
-	}
-	return b.send(ctx, s.redis, text)
 }
 
 // plates returns the members of a sorted set that are plates, and reports the others as damage.

@@ -51,50 +51,23 @@ const (
 	sweepKey      = "sweep"
 )
 
-// keys makes keys. Its value is their prefix. The methods append a key to dst.
+// keys makes keys. Its value is their prefix.
 type keys string
 
-func (k keys) plate(dst []byte, p bag.Plate) []byte { return append(k.kind(dst, plateKind), p...) }
+func (k keys) plate(p bag.Plate) string         { return k.of(plateKind, string(p)) }
+func (k keys) rush(original bag.Plate) string   { return k.of(rushKind, string(original)) }
+func (k keys) rushPNR(pnr string) string        { return k.of(rushKind, pnr) }
+func (k keys) passenger(pnr string) string      { return k.of(passengerKind, pnr) }
+func (k keys) flight(f bag.Flight) string       { return k.of(flightKind, flightName(f)) }
+func (k keys) contents(c bag.Container) string  { return k.of(contentsKind, containerName(c)) }
+func (k keys) stowage(c bag.Container) string   { return k.of(stowageKind, containerName(c)) }
+func (k keys) count() string                    { return string(k) + countKey }
+func (k keys) sweep() string                    { return string(k) + sweepKey }
+func (k keys) of(kind byte, name string) string { return string(k) + string(rune(kind)) + ":" + name }
 
-func (k keys) rush(dst []byte, original bag.Plate) []byte {
-	return append(k.kind(dst, rushKind), original...)
-}
+func flightName(f bag.Flight) string { return f.Airline + f.Number + ":" + f.Day.String() }
 
-func (k keys) rushPNR(dst []byte, pnr string) []byte {
-	return append(k.kind(dst, rushKind), pnr...)
-}
-
-func (k keys) passenger(dst []byte, pnr string) []byte {
-	return append(k.kind(dst, passengerKind), pnr...)
-}
-
-func (k keys) flight(dst []byte, f bag.Flight) []byte {
-	return spell(k.kind(dst, flightKind), f)
-}
-
-func (k keys) contents(dst []byte, c bag.Container) []byte {
-	return spellContainer(k.kind(dst, contentsKind), c)
-}
-
-func (k keys) stowage(dst []byte, c bag.Container) []byte {
-	return spellContainer(k.kind(dst, stowageKind), c)
-}
-
-func (k keys) count() string { return string(k) + countKey }
-
-func (k keys) sweep() string { return string(k) + sweepKey }
-
-func (k keys) kind(dst []byte, kind byte) []byte {
-	return append(append(dst, k...), kind, ':')
-}
-
-func spell(dst []byte, f bag.Flight) []byte {
-	return f.Day.Append(append(append(append(dst, f.Airline...), f.Number...), ':'))
-}
-
-func spellContainer(dst []byte, c bag.Container) []byte {
-	return append(append(spell(dst, c.Flight), ':'), c.Device...)
-}
+func containerName(c bag.Container) string { return flightName(c.Flight) + ":" + c.Device }
 
 // split returns the kind of a key and what follows it. The kind is 0 for a key of another installation.
 func (k keys) split(key string) (kind byte, rest string) {
@@ -107,11 +80,10 @@ func (k keys) split(key string) (kind byte, rest string) {
 // aside returns the key for damage that is found under a key. It is in the same slot of a cluster, so that damage can be
 // moved in one transaction; if a damaged key itself has braces, they name the slot.
 func (k keys) aside(key string) string {
-	to := string(k.kind(nil, damagedKind))
-	if strings.Contains(key[len(k):], "{") {
-		return to + key[len(k):]
+	if own := key[len(k):]; strings.Contains(own, "{") {
+		return k.of(damagedKind, own)
 	}
-	return to + "{" + key + "}"
+	return k.of(damagedKind, "{"+key+"}")
 }
 
 // typeOf returns the Redis type that a key must have.

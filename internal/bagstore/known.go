@@ -1,7 +1,6 @@
 package bagstore
 
 import (
-	"encoding/binary"
 	"hash/maphash"
 	"sync/atomic"
 
@@ -58,8 +57,7 @@ type round struct {
 	table   *markTable
 	epoch   uint64
 	pending map[uint64]*atomic.Uint64 // marks of what was sent since the last confirm, and their slots
-	text    []byte
-	sendAll bool // send also what is known, once in this round
+	sendAll bool                      // send also what is known, once in this round
 }
 
 func (k *knownWrites) begin() *round {
@@ -69,18 +67,13 @@ func (k *knownWrites) begin() *round {
 // valid reports whether nothing has been forgotten since the round began.
 func (r *round) valid() bool { return r.known.epoch() == r.epoch }
 
-// mustSend reports whether the expiry of a member in the index of a flight or a name must be sent; member is "" for the
-// expiry of the key itself. If so, the caller sends it before it calls confirm.
+// mustSend reports whether the expiry of a member of a sorted set must be sent; member is "" for the expiry of the key
+// itself. If so, the caller sends it before it calls confirm.
 //
 // A mark is a 64-bit hash of the arguments and the epoch under a random seed: an unknown write is taken for a known one
 // with a chance of one in 2^63. The slot does not depend on the expiry.
-func (r *round) mustSend(kind byte, f bag.Flight, name string, member bag.Plate, until int64) bool {
-	t := binary.LittleEndian.AppendUint32(append(r.text[:0], kind), uint32(f.Day))
-	for _, part := range [...]string{f.Airline, f.Number, name, string(member)} {
-		t = append(binary.LittleEndian.AppendUint32(t, uint32(len(part))), part...)
-	}
-	r.text = t
-	hash := maphash.Bytes(r.known.seed, t)
+func (r *round) mustSend(key string, member bag.Plate, until int64) bool {
+	hash := maphash.String(r.known.seed, key) ^ maphash.String(r.known.seed, string(member))*0x9e3779b97f4a7c15
 	slot := &r.table.slots[hash%uint64(len(r.table.slots))]
 	mark := (hash ^ uint64(until)*0x9e3779b97f4a7c15 ^ r.epoch*0xc2b2ae3d27d4eb4f) | 1<<63 // an empty slot is 0
 	if _, sent := r.pending[mark]; sent || !r.sendAll && slot.Load() == mark {

@@ -3,14 +3,12 @@ package bagstore
 import (
 	"strconv"
 	"testing"
-
-	"bagtrail/internal/bag"
 )
 
 // sendOnce sends an entry, if it must be sent, in a round of its own, and reports whether it must.
 func sendOnce(k *knownWrites, name string) bool {
 	r := k.begin()
-	sent := r.mustSend(passengerKind, bag.Flight{}, name, "0220000001", 1000)
+	sent := r.mustSend("p:"+name, "0220000001", 1000)
 	r.confirm()
 	return sent
 }
@@ -32,7 +30,7 @@ func TestKnownWritesGrowUpToTheirLimit(t *testing.T) {
 	}
 	r := k.begin()
 	for i := range 2 * limit { // in one round: each is sent once, though nothing is confirmed yet
-		if r.mustSend(flightKind, bag.Flight{Airline: "LX"}, strconv.Itoa(i), "0220000001", 1000); i%1000 == 0 {
+		if r.mustSend("f:"+strconv.Itoa(i), "0220000001", 1000); i%1000 == 0 {
 			r.confirm()
 			r = k.begin()
 		}

@@ -37,13 +37,11 @@ func (r *Reader) newQuery(commands int) *query {
 }
 
 // addCommands adds a command for each name, and returns their replies, which are filled by send.
-func addCommands[T any](ctx context.Context, q *query, names []T, key func(dst []byte, name T) []byte, command string, rest ...any) []*goredis.StringSliceCmd {
+func addCommands[T any](ctx context.Context, q *query, names []T, key func(name T) string, command string, rest ...any) []*goredis.StringSliceCmd {
 	first := len(q.replies)
-	var text []byte
 	for _, name := range names {
-		text = key(text[:0], name)
 		at := len(q.args)
-		q.args = append(append(q.args, command, string(text)), rest...)
+		q.args = append(append(q.args, command, key(name)), rest...)
 		reply := goredis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
 		q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
 	}

@@ -203,7 +203,7 @@ type page struct {
 
 func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 	now := w.store.now()
-	p := page{Sweeper: w, now: now, round: w.store.known.begin()}
+	p := &page{Sweeper: w, now: now, round: w.store.known.begin()}
 	p.round.sendAll = true
 	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
@@ -216,7 +216,7 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 		case stowageKind:
 			p.ensureExpiry(key)
 		case flightKind, passengerKind, rushKind, contentsKind:
-			p.batch.add(command{verb: dropMembers, key: p.batch.word([]byte(key)), until: now.Unix()})
+			p.batch.dropMembers(key, now.Unix(), &p.Members)
 			p.ensureExpiry(key)
 		}
 	}
@@ -241,12 +241,13 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 			}
 		}
 	}
-	return p.Swept, p.send(ctx)
+	err := p.send(ctx)
+	return p.Swept, err
 }
 
 // ensureExpiry makes a key expire that has no expiry because a process ended between two commands.
 func (p *page) ensureExpiry(key string) {
-	p.batch.add(command{verb: firstExpiry, key: p.batch.word([]byte(key)), until: p.store.retention.until(p.now, p.now)})
+	p.batch.ensureExpiry(key, p.store.retention.until(p.now, p.now))
 }
 
 // sweepPlate drops the messages of a plate that have ended, and extends the expiries that the others need.
@@ -261,7 +262,7 @@ func (p *page) sweepPlate(key string, fields map[string]string) {
 	last := int64(0)
 	for i, end := range p.interpreter.Lifetimes(plate, messages) {
 		if !end.After(p.now) {
-			p.batch.add(command{verb: dropField, key: p.batch.word([]byte(key)), field: p.batch.word([]byte(identities[i]))})
+			p.batch.dropField(key, identities[i], &p.Messages)
 			continue
 		}
 		until := keep.round(end.Unix())
@@ -272,7 +273,7 @@ func (p *page) sweepPlate(key string, fields map[string]string) {
 		}
 	}
 	if last > 0 {
-		p.batch.expire(p.batch.word([]byte(key)), last)
+		p.batch.expire(key, last)
 	}
 }
 
@@ -312,30 +313,17 @@ func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string
 
 // extend keeps the index entry of a message until a second, and the positionings of its containers.
 func (p *page) extend(e bag.Entry, until int64) {
-	p.store.keys.index(&p.batch, p.round, &e, until)
+	p.batch.index(p.store.keys, p.round, &e, until)
 	for _, c := range e.Stowage {
-		if p.round.mustSend(stowageKind, c.Flight, c.Device, "", until) {
-			start := len(p.batch.text)
-			p.batch.text = p.store.keys.stowage(p.batch.text, c)
-			p.batch.expire(p.batch.end(start), until)
-		}
+		p.batch.expireOnce(p.store.keys.stowage(c), p.round, until)
 	}
 }
 
-// send sends the batch, and counts what it has removed.
+// send sends the batch.
 func (p *page) send(ctx context.Context) error {
-	if err := p.store.send(ctx, &p.batch, string(p.batch.text)); err != nil {
+	if err := p.store.send(ctx, &p.batch); err != nil {
 		return err
 	}
-	for i, c := range p.batch.commands {
-		switch n := int(p.batch.replies[i].Val()); c.verb {
-		case dropField:
-			p.Messages += n
-		case dropMembers:
-			p.Members += n
-		}
-	}
-	p.batch.reset()
 	p.round.confirm()
 	return nil
 }

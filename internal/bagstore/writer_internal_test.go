@@ -3,41 +3,28 @@ package bagstore
 import (
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"bagtrail/internal/bagstore/codec"
 )
 
 func TestABatchHoldsTheValueOfAMessageOnce(t *testing.T) {
-	b, value := &batch{}, make([]byte, 4000)
-	for owner := range 2 {
-		before := len(b.text)
-		for i := range 20 {
-			start := len(b.text)
-			b.text = fmt.Appendf(b.text, "b:%010d", i)
-			b.set(b.end(start), owner, codec.Identity{}, value)
-		}
-		if grown := len(b.text) - before; grown > len(value)+20*(12+8) {
-			t.Errorf("the text grows by %d bytes", grown)
+	b, value := &batch{}, string(make([]byte, 4000))
+	for i := range 40 {
+		b.setField(fmt.Sprintf("b:%010d", i), codec.Identity{}, value, nil)
+	}
+	for _, c := range b.commands {
+		if held, _ := c.args[3].(string); unsafe.StringData(held) != unsafe.StringData(value) {
+			t.Fatal("a command has a copy of the value")
 		}
 	}
-	if b.full() || b.values != 40*4000 {
-		t.Errorf("%d bytes of values", b.values)
+	if b.full() {
+		t.Errorf("%d bytes of values are a full batch", b.bytes)
 	}
 	for range 30 { // what is sent counts, not what is held
-		b.set(span{}, 1, codec.Identity{}, value)
+		b.setField("b:0220000001", codec.Identity{}, value, nil)
 	}
 	if !b.full() {
-		t.Errorf("%d bytes of values are to be sent at once", b.values)
-	}
-	text := string(b.text)
-	for i, c := range b.commands {
-		if got := c.value.of(text); got != string(value) {
-			t.Fatalf("command %d sends %d bytes", i, len(got))
-		}
-	}
-	b.reset()
-	b.set(span{}, 1, codec.Identity{}, []byte("another"))
-	if got := b.commands[0].value.of(string(b.text)); got != "another" {
-		t.Errorf("after a reset %q is sent", got)
+		t.Errorf("%d bytes of values are no full batch", b.bytes)
 	}
 }
