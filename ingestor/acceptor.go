@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/gather"
+	"bagtrail/internal/batcher"
 )
 
 // Config is the configuration of an Acceptor.
@@ -35,8 +35,8 @@ const (
 // used by several goroutines at once.
 type Acceptor struct {
 	conf     Config
-	accepted gather.Calls[*decision] // so that rejects that cannot be written do not fail accepted messages,
-	rejected gather.Calls[*decision] // the two are applied apart
+	accepted batcher.Batcher[*decision] // so that rejects that cannot be written do not fail accepted messages,
+	rejected batcher.Batcher[*decision] // the two are applied apart
 }
 
 // decision is one message of Accept.
@@ -57,8 +57,8 @@ func NewAcceptor(conf Config) *Acceptor {
 		conf.Count = func(Verdict) {}
 	}
 	a := &Acceptor{conf: conf}
-	a.accepted = gather.Calls[*decision]{Run: a.applyAll, Most: messagesARun, Runs: acceptRuns, Limit: conf.Patience}
-	a.rejected = gather.Calls[*decision]{Run: a.applyAll, Most: messagesARun, Runs: 1, Limit: conf.Patience}
+	a.accepted = batcher.Batcher[*decision]{Run: a.applyAll, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
+	a.rejected = batcher.Batcher[*decision]{Run: a.applyAll, MaxItems: messagesARun, MaxRuns: 1, Timeout: conf.Patience}
 	return a
 }
 

@@ -6,7 +6,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"bagtrail/internal/gather"
+	"bagtrail/internal/batcher"
 	"bagtrail/internal/parallel"
 	"bagtrail/internal/redis"
 )
@@ -58,8 +58,8 @@ const (
 	tripsAtOnce    = 2
 )
 
-func (r *Reader) sharedTrips(atOnce int) *gather.Calls[*query] {
-	return &gather.Calls[*query]{Run: r.sendTogether, Most: queriesPerTrip, Runs: atOnce, Limit: redis.ReadLimit(queriesPerTrip * fewCommands)}
+func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
+	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxItems: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip * fewCommands)}
 }
 
 // send sends the commands. After a nil error every reply is there: whole, or empty if the key holds a wrong type.

@@ -14,8 +14,8 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore/codec"
+	"bagtrail/internal/batcher"
 	"bagtrail/internal/budget"
-	"bagtrail/internal/gather"
 	"bagtrail/internal/trail"
 )
 
@@ -28,9 +28,9 @@ type Reader struct {
 	store     *Store
 	buffers   sync.Pool    // of *buffer
 	underWay  atomic.Int64 // queries
-	trips     *gather.Calls[*query]
-	listTrips *gather.Calls[*query] // for the plates of flights: only queries of the same sort wait for these
-	large     *budget.Sizes         // of the replies for plates that are large
+	trips     *batcher.Batcher[*query]
+	listTrips *batcher.Batcher[*query] // for the plates of flights: only queries of the same sort wait for these
+	large     *budget.Sizes            // of the replies for plates that are large
 }
 
 // Reader returns a reader of the store.

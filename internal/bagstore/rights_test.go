@@ -116,7 +116,7 @@ func useAll(t *testing.T, url string) {
 	release()
 	sweeping, stop := context.WithCancel(ctx)
 	swept := make(chan error, 1)
-	go store.Sweeper(nil, 0, func(_ bagstore.Swept, err error) {
+	go store.Sweeper(nil, 0, func(_ bagstore.SweepCounts, err error) {
 		select {
 		case swept <- err:
 		default:

@@ -24,8 +24,8 @@ type Interpreter interface {
 	Entry(plate bag.Plate, message bag.Stored) bag.Entry
 }
 
-// Swept counts what a sweep has done.
-type Swept struct {
+// SweepCounts are the numbers of what a sweep did.
+type SweepCounts struct {
 	Keys     int // read
 	Messages int // removed
 	Extended int // messages that live longer than their own retention, because their bag does
@@ -42,7 +42,7 @@ type Sweeper struct {
 	store       *Store
 	interpreter Interpreter
 	rate        int // keys a second, of each master; 0 is no limit
-	done        func(Swept, error)
+	done        func(SweepCounts, error)
 }
 
 // The values of sweepKey: a sweep runs, or has run since the last one was due; or no sweep may run.
@@ -82,7 +82,7 @@ func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention
 
 // Sweeper returns a sweeper that reads at most so many keys a second of each master; 0 is no limit. After each sweep it
 // calls done with what the sweep did, and with the error that ended it early.
-func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Swept, error)) *Sweeper {
+func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
 
@@ -98,7 +98,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			w.done(Swept{}, unavailable("sweep", err))
+			w.done(SweepCounts{}, unavailable("sweep", err))
 		case due && !first:
 			w.done(w.sweep(ctx, w.mayContinue))
 		}
@@ -123,16 +123,16 @@ func (w *Sweeper) mayContinue(ctx context.Context) error {
 }
 
 // Sweep goes through all keys once, even if sweeps are held.
-func (w *Sweeper) Sweep(ctx context.Context) (Swept, error) {
+func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
 	return w.sweep(ctx, func(context.Context) error { return nil })
 }
 
 // sweep goes through all keys once. It calls mayContinue before each page, and ends with its error.
-func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) error) (Swept, error) {
+func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) error) (SweepCounts, error) {
 	var mu sync.Mutex
-	var total Swept
+	var total SweepCounts
 	err := w.store.redis.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
-		return w.scan(ctx, master, mayContinue, func(s Swept) {
+		return w.scan(ctx, master, mayContinue, func(s SweepCounts) {
 			mu.Lock()
 			defer mu.Unlock()
 			total.Keys += s.Keys
@@ -149,7 +149,7 @@ func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) e
 const pageKeys = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(Swept)) error {
+func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(SweepCounts)) error {
 	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
@@ -195,13 +195,13 @@ func (w *Sweeper) pause(ctx context.Context, keys int) error {
 // page is the sweep of one page of keys.
 type page struct {
 	*Sweeper
-	Swept
-	now   time.Time
-	batch batch
-	round *round
+	counts SweepCounts
+	now    time.Time
+	batch  batch
+	round  *round
 }
 
-func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
+func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, error) {
 	now := w.store.now()
 	p := &page{Sweeper: w, now: now, round: w.store.known.begin()}
 	p.round.sendAll = true
@@ -209,20 +209,20 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 	var plates []string
 	var trails []*goredis.MapStringStringCmd
 	for _, key := range keys {
-		p.Keys++
+		p.counts.Keys++
 		switch kind, _ := w.store.keys.split(key); kind {
 		case plateKind:
 			plates, trails = append(plates, key), append(trails, read.HGetAll(ctx, key))
 		case stowageKind:
 			p.ensureExpiry(key)
 		case flightKind, passengerKind, rushKind, contentsKind:
-			p.batch.dropMembers(key, now.Unix(), &p.Members)
+			p.batch.dropMembers(key, now.Unix(), &p.counts.Members)
 			p.ensureExpiry(key)
 		}
 	}
 	if len(trails) > 0 {
 		if _, err := read.Exec(ctx); err != nil && !redis.WrongType(err) {
-			return p.Swept, err
+			return p.counts, err
 		}
 	}
 	for i, key := range plates {
@@ -232,17 +232,17 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (Swept, error) {
 			p.report(damage{key: key, kind: badType})
 			continue
 		case err != nil:
-			return p.Swept, err
+			return p.counts, err
 		}
 		p.sweepPlate(key, fields)
 		if p.batch.full() {
 			if err := p.send(ctx); err != nil {
-				return p.Swept, err
+				return p.counts, err
 			}
 		}
 	}
 	err := p.send(ctx)
-	return p.Swept, err
+	return p.counts, err
 }
 
 // ensureExpiry makes a key expire that has no expiry because a process ended between two commands.
@@ -262,13 +262,13 @@ func (p *page) sweepPlate(key string, fields map[string]string) {
 	last := int64(0)
 	for i, end := range p.interpreter.Lifetimes(plate, messages) {
 		if !end.After(p.now) {
-			p.batch.dropField(key, identities[i], &p.Messages)
+			p.batch.dropField(key, identities[i], &p.counts.Messages)
 			continue
 		}
 		until := keep.round(end.Unix())
 		last = max(last, until)
 		if until > keep.round(messages[i].Received.Unix()+keep.keep) {
-			p.Extended++
+			p.counts.Extended++
 			p.extend(p.interpreter.Entry(plate, messages[i]), until)
 		}
 	}
@@ -279,7 +279,7 @@ func (p *page) sweepPlate(key string, fields map[string]string) {
 
 // report counts damage, and puts it into the queue of the store.
 func (p *page) report(d damage) {
-	p.Damaged++
+	p.counts.Damaged++
 	p.store.report(d)
 }
 

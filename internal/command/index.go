@@ -79,7 +79,7 @@ func (s *service) sweep(ctx context.Context) error {
 		*trail.Reader
 		*ingestor.Judge
 	}{s.trails, s.judge}
-	s.store.Sweeper(story, keysASecond, func(swept bagstore.Swept, err error) {
+	s.store.Sweeper(story, keysASecond, func(swept bagstore.SweepCounts, err error) {
 		if err != nil {
 			s.log.Warn("the sweep of the index is cut short", zap.Error(err))
 			return

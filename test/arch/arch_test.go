@@ -39,7 +39,7 @@ var rings = []struct {
 	{"internal/budget", text},
 	{"internal/collector", text},
 	{"internal/smallmap", text},
-	{"internal/gather", text},
+	{"internal/batcher", text},
 	{"internal/operation", text},
 	{"internal/strictjson", text},
 	{"internal/parallel", text},

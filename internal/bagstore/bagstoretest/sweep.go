@@ -240,7 +240,7 @@ func testSweepHeld(t *testing.T, b *bench) {
 	ended := make(chan error, 100)
 	var running sync.WaitGroup
 	running.Go(func() {
-		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.Swept, err error) { ended <- err }).Run(ctx)
+		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.SweepCounts, err error) { ended <- err }).Run(ctx)
 	})
 	release := context.CancelFunc(func() {})
 	defer func() { release() }()
@@ -282,7 +282,7 @@ func testSweepRun(t *testing.T, b *bench) {
 		s := b.open(180*time.Second, now)
 		b.file(s, filings...)
 		running.Go(func() {
-			s.Sweeper(story{180 * time.Second, filings}, 1000, func(swept bagstore.Swept, err error) {
+			s.Sweeper(story{180 * time.Second, filings}, 1000, func(swept bagstore.SweepCounts, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if sweeps++; err != nil || swept.Keys != 1 {

@@ -1,4 +1,4 @@
-package gather_test
+package batcher_test
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/gather"
+	"bagtrail/internal/batcher"
 )
 
-// Each call returns the error of the run that its item was in, whatever others do, and some of them leave before.
+// Each call returns the error of the run that its item was in, though some callers give up before.
 func TestEachCallReturnsTheErrorOfItsRun(t *testing.T) {
 	type call struct{ run error }
 	var runs, most atomic.Int64
-	calls := gather.Calls[*call]{Most: 5, Runs: 2, Limit: time.Minute, Run: func(_ context.Context, items []*call) error {
+	calls := batcher.Batcher[*call]{MaxItems: 5, MaxRuns: 2, Timeout: time.Minute, Run: func(_ context.Context, items []*call) error {
 		err := fmt.Errorf("run %d", runs.Add(1))
 		if n := int64(len(items)); n > most.Load() {
 			most.Store(n)

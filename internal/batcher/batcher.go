@@ -1,0 +1,100 @@
+// Package batcher runs items of concurrent callers together, in batches.
+package batcher
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running, otherwise with the next
+// batch; no item waits for a timer. There is no goroutine while there is no item. Do not change the fields after the first
+// call of Do, nor copy a Batcher.
+type Batcher[T any] struct {
+	Run      func(ctx context.Context, items []T) error
+	MaxItems int           // in a batch
+	MaxRuns  int           // batches at the same time
+	Timeout  time.Duration // of a run
+
+	mu      sync.Mutex
+	waiting []*call[T]
+	running int
+	free    sync.Pool // of *call[T]
+}
+
+// call is one call of Do.
+type call[T any] struct {
+	ctx  context.Context
+	item T
+	done chan error // with room for one, since the caller may have gone
+}
+
+// Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns its error, and it is not known
+// whether item runs.
+func (b *Batcher[T]) Do(ctx context.Context, item T) error {
+	c, _ := b.free.Get().(*call[T])
+	if c == nil {
+		c = &call[T]{done: make(chan error, 1)}
+	}
+	c.ctx, c.item = ctx, item
+	b.mu.Lock()
+	b.waiting = append(b.waiting, c)
+	if b.running < b.MaxRuns {
+		b.running++
+		go b.work() //nolint:contextcheck // a run serves many callers, and outlives the one that started it
+	}
+	b.mu.Unlock()
+	select {
+	case err := <-c.done:
+		*c = call[T]{done: c.done}
+		b.free.Put(c)
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// work runs batches until no item waits.
+func (b *Batcher[T]) work() {
+	for {
+		runtime.Gosched() // lets callers that are ready to run add their items to this batch
+		batch := b.take()
+		if len(batch) == 0 {
+			return
+		}
+		items := make([]T, len(batch))
+		for i, c := range batch {
+			items[i] = c.item
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), b.Timeout)
+		err := b.Run(ctx, items)
+		cancel()
+		for _, c := range batch {
+			c.done <- err
+		}
+	}
+}
+
+// take removes the next batch from the waiting calls. It drops calls whose context has ended. If no call is left, the
+// worker counts as ended when take returns.
+func (b *Batcher[T]) take() []*call[T] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var batch []*call[T]
+	taken := 0
+	for _, c := range b.waiting {
+		if len(batch) == b.MaxItems {
+			break
+		}
+		taken++
+		if c.ctx.Err() == nil {
+			batch = append(batch, c)
+		}
+	}
+	b.waiting = append(b.waiting[:0:0], b.waiting[taken:]...)
+	if len(batch) == 0 {
+		b.running--
+	}
+	return batch
+}
