@@ -1,11 +1,10 @@
-// Package bagstore keeps the index in Redis: every accepted message under each plate that it names, or each container
-// that it positions, and the plates by flight, container, PNR and re-flighted bag. It stores messages, not events: what
-// they mean is folded when they are read, so every write commutes with every other, may be repeated, and needs no
-// transaction.
+// Package bagstore keeps the index in Redis: every accepted message under each plate that it names or each container that
+// it positions, and the plates by flight, container, PNR and re-flighted bag. It stores messages, not events. Their meaning
+// is derived when they are read, so writes commute, may be repeated, and need no transactions.
 //
-// The guarantees: what File has reported as filed is in Redis whole; a read is whole or an error, but for values that are
-// damaged, which stall nobody: they are left out and moved aside, and filing their messages again brings them back; nothing
-// is kept longer than retention allows. All that goes wrong on the way to Redis and back is redis.ErrUnavailable.
+// What File reports as filed is in Redis, complete. A read is complete or fails, except for damaged values: they are left
+// out and moved aside, and filing their messages again restores them. Nothing is kept longer than the retention allows.
+// Errors of Redis are redis.ErrUnavailable.
 package bagstore
 
 import (
@@ -21,8 +20,8 @@ type Config struct {
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
 
-	// Damaged is told, perhaps from several goroutines, the digest of the name of a key under which something damaged was
-	// found, when that has been moved aside, or why it was not. It may be nil.
+	// Damaged is called, perhaps by several goroutines, when damage was moved aside, or with the error if it could not be
+	// moved. digest stands for the name of its key. Damaged may be nil.
 	Damaged func(digest string, err error)
 }
 
@@ -38,7 +37,7 @@ type Store struct {
 	damaged   func(digest string, err error)
 }
 
-// Open returns a store of what client leads to. The caller closes the store before the client.
+// Open returns a store in the Redis of a client. Close the store before the client.
 func Open(client *redis.Client, c Config) (*Store, error) {
 	if c.Retention < time.Second {
 		return nil, fmt.Errorf("bagstore: retention of %v is less than a second", c.Retention)
@@ -59,7 +58,7 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the moving aside of damage, and waits for a move that is under way. It leaves the client open.
+// Close waits until no damage is being moved aside. It does not close the client.
 func (s *Store) Close() { s.damages.close() }
 
 // unavailable returns nil for nil, otherwise a redis.ErrUnavailable.
