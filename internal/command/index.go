@@ -21,7 +21,8 @@ import (
 
 // openIndex opens Redis, and the readers and writers of the index in it.
 func (s *service) openIndex(context.Context) (err error) {
-	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock}); err != nil {
+	tick := s.conf.Rules.Retention / 360 // the store rounds its expiries as far as that
+	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock, Tick: tick}); err != nil {
 		return failed(err)
 	}
 	s.cleanup.add("redis", s.redis.Close)
