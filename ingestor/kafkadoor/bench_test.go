@@ -85,7 +85,8 @@ func fill(b *testing.B, door *kafkadoor.Door, n int) {
 	}
 }
 
-// BenchmarkConsumer is the way of a message from the in-process broker to an index that takes no time.
+// BenchmarkConsumer is the way of a message from the in-process broker to an index that takes no
+// time.
 func BenchmarkConsumer(b *testing.B) {
 	const n = 300_000
 	for b.Loop() {
@@ -144,8 +145,8 @@ func BenchmarkAcceptorWithLog(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
 
-// BenchmarkVisible is the time from a record's way to the broker until the index has it, one after the other at a
-// steady trickle.
+// BenchmarkVisible is the time from a record's way to the broker until the index has it, one after
+// the other at a steady trickle.
 func BenchmarkVisible(b *testing.B) {
 	door, address, topic := benchWorld(b)
 	arrived := make(chan struct{}, 1000)

@@ -18,8 +18,9 @@ type Config struct {
 	Partitions int           // of topics that are created; 0 means 12
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
 
-	// Identity asks the index who it is, see redis.Client.Identity: the answer changes when the index may have lost what it
-	// confirmed within the last LossWindow. If Identity is nil, the index keeps everything that it confirms.
+	// Identity asks the index who it is, see redis.Client.Identity: the answer changes when the
+	// index may have lost what it confirmed within the last LossWindow. If Identity is nil, the
+	// index keeps everything that it confirms.
 	Identity   func(context.Context) (string, error)
 	LossWindow time.Duration // 0 means 3 s
 
@@ -59,7 +60,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns all faults of the configuration, joined. The names of the topics are checked by [kafka.Config.Validate].
+// Validate returns all faults of the configuration, joined. The names of the topics are checked by
+// [kafka.Config.Validate].
 func (c Config) Validate() error {
 	var faults []error
 	if c.Group == "" {
@@ -74,8 +76,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// maxRejectBytes is the largest record that the rejects topic takes: the largest message that a raw topic takes by
-// default, and the diagnostics.
+// maxRejectBytes is the largest record that the rejects topic takes: the largest message that a raw
+// topic takes by default, and the diagnostics.
 const maxRejectBytes = "4194304"
 
 // topics returns the topics as EnsureTopics creates them.

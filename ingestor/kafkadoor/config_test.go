@@ -67,7 +67,8 @@ func TestSecuredBrokerIsReached(t *testing.T) {
 	}
 }
 
-// certificate makes a certificate for loopback, and returns what its server and a client that trusts it need.
+// certificate makes a certificate for loopback, and returns what its server and a client that
+// trusts it need.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

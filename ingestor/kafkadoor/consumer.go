@@ -18,17 +18,18 @@ import (
 type Acceptor interface {
 	// JudgeBatch judges the first of the envelopes, at least one. The batch keeps them.
 	JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch
-	// Apply makes the outcomes of a batch take effect. After an error it may be called again, and goes on with the step
-	// that failed.
+	// Apply makes the outcomes of a batch take effect. After an error it may be called again, and
+	// goes on with the step that failed.
 	Apply(ctx context.Context, batch *ingestor.Batch) error
 }
 
-// EventMaker makes the events of messages that the index has taken, and passes them to publish, some at a time. If a message
-// comes again, so do its events, with the same ids. After an error, which may be that of publish, it is called again.
+// EventMaker makes the events of messages that the index has taken, and passes them to publish,
+// some at a time. If a message comes again, so do its events, with the same ids. After an error,
+// which may be that of publish, it is called again.
 type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error
 
-// Consumer brings the raw topic to the acceptor, as a member of the consumer group. If the index may have lost its latest
-// writes, it handles their records again (docs/adr/0015).
+// Consumer brings the raw topic to the acceptor, as a member of the consumer group. If the index
+// may have lost its latest writes, it handles their records again (docs/adr/0015).
 type Consumer struct {
 	*kafka.Consumer
 	door  *Door
@@ -41,8 +42,8 @@ type keeper struct {
 	safe     time.Time // the index does not lose what was filed before
 }
 
-// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. events may be nil, and is not
-// called if the events topic is turned off. metrics may be nil.
+// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. events
+// may be nil, and is not called if the events topic is turned off. metrics may be nil.
 func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics) *Consumer {
 	if d.conf.Topics.Events == "" {
 		events = nil
@@ -96,8 +97,8 @@ func (c *Consumer) watchIndex(ctx context.Context) {
 	}
 }
 
-// askIndex asks the index who it is. If it is still the same, what was handled longer ago than the loss window is safe. An
-// error changes nothing, so nothing more is safe.
+// askIndex asks the index who it is. If it is still the same, what was handled longer ago than the
+// loss window is safe. An error changes nothing, so nothing more is safe.
 func (c *Consumer) askIndex(ctx context.Context) {
 	asked := time.Now()
 	identity, err := c.door.identity(ctx)
@@ -130,8 +131,8 @@ func (d *Door) identity(ctx context.Context) (string, error) {
 // publishLimit is how long one attempt to write rejects or events may take.
 const publishLimit = 10 * time.Second
 
-// handler implements kafka.Handler for a partition of the raw topic: index, then rejects, then events. A step that is done is
-// not repeated if a later one fails.
+// handler implements kafka.Handler for a partition of the raw topic: index, then rejects, then
+// events. A step that is done is not repeated if a later one fails.
 type handler struct {
 	door     *Door
 	acceptor Acceptor
@@ -192,7 +193,8 @@ func (h *handler) begin(records []kafka.Record) {
 	}
 }
 
-// publish also publishes the events of duplicates: they may not have been published when the index took the message.
+// publish also publishes the events of duplicates: they may not have been published when the index
+// took the message.
 func (h *handler) publish(ctx context.Context) error {
 	for len(h.filings) > 0 {
 		n := portion(h.filings)
@@ -209,8 +211,9 @@ func (h *handler) publish(ctx context.Context) error {
 	return nil
 }
 
-// bagsAtOnce is how many bags messages name, at least, whose events are made and written together; containers that are
-// positioned count like bags. It bounds the memory of a batch, and what is repeated after an error.
+// bagsAtOnce is how many bags messages name, at least, whose events are made and written together;
+// containers that are positioned count like bags. It bounds the memory of a batch, and what is
+// repeated after an error.
 const bagsAtOnce = 500
 
 // portion returns how many of the filings, at least one, are enough for once.

@@ -246,7 +246,8 @@ func TestStopDoesNotWaitForAnIndexThatHangs(t *testing.T) {
 	}
 }
 
-// However many partitions there are, no more than a batch a core is in hand, and two at least; all have their turn.
+// However many partitions there are, no more than a batch a core is in hand, and two at least; all
+// have their turn.
 func TestFewBatchesAreInHandAtOnce(t *testing.T) {
 	const partitions = 12
 	w := newWorld(t, partitions)
@@ -272,7 +273,8 @@ func TestFewBatchesAreInHandAtOnce(t *testing.T) {
 	w.wantFiled(10 * partitions)
 }
 
-// Partitions that cannot go on let the others have their turn, whether what they wait for fails or hangs.
+// Partitions that cannot go on let the others have their turn, whether what they wait for fails or
+// hangs.
 func TestPartitionsThatCannotGoOnDoNotStopTheOthers(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hang %v", hang), func(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 	"bagtrail/internal/kafka/broker"
 )
 
-// keptLog is the directory of a broker that was stopped, with 60 records in batches of ten on partition 0.
+// keptLog is the directory of a broker that was stopped, with 60 records in batches of ten on
+// partition 0.
 func keptLog(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -82,7 +83,8 @@ func allFiles(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// wantRefused fails unless the broker refuses to start, says these words, and leaves every file as it is.
+// wantRefused fails unless the broker refuses to start, says these words, and leaves every file as
+// it is.
 func wantRefused(t *testing.T, dir string, words ...string) {
 	t.Helper()
 	before := allFiles(t, dir)
@@ -100,7 +102,8 @@ func wantRefused(t *testing.T, dir string, words ...string) {
 	}
 }
 
-// accept starts the broker with what is readable, and returns which of the 60 messages it has, and what its log says.
+// accept starts the broker with what is readable, and returns which of the 60 messages it has, and
+// what its log says.
 func accept(t *testing.T, dir string) (have []int, said string) {
 	t.Helper()
 	core, logs := observer.New(zap.ErrorLevel)

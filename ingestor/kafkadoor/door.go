@@ -1,8 +1,10 @@
-// Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to an Acceptor, writes
-// the raw, rejects and events topics, and reads the raw and rejects topics again for rebuilds and replays.
+// Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to an
+// Acceptor, writes the raw, rejects and events topics, and reads the raw and rejects topics again
+// for rebuilds and replays.
 //
-// A record is in the index, or on the rejects topic, and its events are published, before its offset is committed. So a
-// record may come twice, and none is lost or skipped. What is written twice carries an identity that shows it.
+// A record is in the index, or on the rejects topic, and its events are published, before its
+// offset is committed. So a record may come twice, and none is lost or skipped. What is written
+// twice carries an identity that shows it.
 package kafkadoor
 
 import (
@@ -20,8 +22,8 @@ type Door struct {
 	client *kafka.Client
 }
 
-// New returns a Door that uses the client, whose Config.Topics include those of the door; or all that is wrong with the
-// configuration.
+// New returns a Door that uses the client, whose Config.Topics include those of the door; or all
+// that is wrong with the configuration.
 func New(client *kafka.Client, conf Config) (*Door, error) {
 	conf = conf.withDefaults()
 	if err := conf.Validate(); err != nil {

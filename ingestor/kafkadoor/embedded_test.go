@@ -20,8 +20,8 @@ import (
 	"bagtrail/internal/kafka/broker"
 )
 
-// brokerVariable makes the test binary a process with an in-process broker in that directory, which runs until it is
-// killed.
+// brokerVariable makes the test binary a process with an in-process broker in that directory, which
+// runs until it is killed.
 const brokerVariable = "BAGTRAIL_TEST_EMBEDDED_DIR"
 
 func TestMain(m *testing.M) {

@@ -228,7 +228,8 @@ func TestOnlyWhatAPartitionDidNotTakeIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// A partition that refuses its events for good does not keep those of another, which takes them in a moment.
+// A partition that refuses its events for good does not keep those of another, which takes them in
+// a moment.
 func TestWhatIsRefusedForGoodKeepsNothingElse(t *testing.T) {
 	w := newEventWorld(t)
 	w.needsFaults()
@@ -286,7 +287,8 @@ func TestAnAnswerThatNamesNoPartitionIsNoAcknowledgement(t *testing.T) {
 	}
 }
 
-// Large events of many partitions make several requests, and less where a broker takes less at once.
+// Large events of many partitions make several requests, and less where a broker takes less at
+// once.
 func TestLargeEventsMakeSeveralRequests(t *testing.T) {
 	for name, broker := range map[string]string{"as brokers are": "1048588", "less at once": "150000"} {
 		t.Run(name, func(t *testing.T) {

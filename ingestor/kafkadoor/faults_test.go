@@ -14,7 +14,8 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// mixed writes a batch of good and bad messages to each of the partitions, and returns how many of each.
+// mixed writes a batch of good and bad messages to each of the partitions, and returns how many of
+// each.
 func (w *world) mixed(partitions int) (good, bad int) {
 	for p := range partitions {
 		w.produce(p, records(good, 20)...)
@@ -24,7 +25,8 @@ func (w *world) mixed(partitions int) (good, bad int) {
 	return good, bad
 }
 
-// wantAll fails unless every message is in the index, and every bad one on the rejects topic, by origin once.
+// wantAll fails unless every message is in the index, and every bad one on the rejects topic, by
+// origin once.
 func (w *world) wantAll(good, bad int) {
 	w.t.Helper()
 	w.waitCommitted(int64(good + bad))

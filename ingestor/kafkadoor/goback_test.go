@@ -46,7 +46,8 @@ func (w *world) replaceIndex(n *naming) {
 	n.number.Add(1)
 }
 
-// waitAsked waits until the index has been asked twice more, so that one of the questions began after the call.
+// waitAsked waits until the index has been asked twice more, so that one of the questions began
+// after the call.
 func (w *world) waitAsked(n *naming) {
 	before := n.asked.Load()
 	w.eventually("the index is asked", func() bool { return n.asked.Load() >= before+2 })

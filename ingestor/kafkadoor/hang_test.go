@@ -13,7 +13,8 @@ import (
 	"bagtrail/ingestor"
 )
 
-// freezer makes a broker stand still like a stopped process: connections stay, and nothing is read or answered.
+// freezer makes a broker stand still like a stopped process: connections stay, and nothing is read
+// or answered.
 type freezer struct {
 	mu     sync.Mutex
 	thawed chan struct{} // nil while it runs

@@ -2,8 +2,9 @@ package kafkadoor
 
 import "bagtrail/internal/kafka"
 
-// Metrics counts what the consumer does. Its methods are called from many goroutines and must not block. Besides those of
-// [kafka.Metrics], the operations of Retry are "index", "rejects" and "events".
+// Metrics counts what the consumer does. Its methods are called from many goroutines and must not
+// block. Besides those of [kafka.Metrics], the operations of Retry are "index", "rejects" and
+// "events".
 type Metrics interface {
 	kafka.Metrics
 	// Messages counts records that were decided on, by verdict.

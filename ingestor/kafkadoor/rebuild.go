@@ -39,13 +39,13 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Records) * float64(p.Total-p.Records))
 }
 
-// Rebuild reads the raw topic from start to the end that it has now, all partitions at the same time, and brings its
-// messages to the acceptor, which should have no rejects. It publishes no events, and commits nothing. If the index may have
-// lost writes meanwhile, Rebuild begins again.
+// Rebuild reads the raw topic from start to the end that it has now, all partitions at the same
+// time, and brings its messages to the acceptor, which should have no rejects. It publishes no
+// events, and commits nothing. If the index may have lost writes meanwhile, Rebuild begins again.
 //
-// report, if it is not nil, is called after every batch, by one goroutine at a time; it must not keep Offsets. The
-// returned Progress is valid also with an error. Its Offsets are where to start again; they are nil if that is the start
-// of this rebuild.
+// report, if it is not nil, is called after every batch, by one goroutine at a time; it must not
+// keep Offsets. The returned Progress is valid also with an error. Its Offsets are where to start
+// again; they are nil if that is the start of this rebuild.
 func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start, report func(Progress)) (Progress, error) {
 	for {
 		before, err := d.identity(ctx)

@@ -216,7 +216,8 @@ func (w *world) replayRejects(decided func(origin string, outcome ingestor.Outco
 
 func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	w := newWorld(t, 2)
-	// Two that are right by now, one that is not, one of them rejected twice, one out of a document, one whose sender may not.
+	// Two that are right by now, one that is not, one of them rejected twice, one out of a
+	// document, one whose sender may not.
 	reject := func(value, origin string, headers ...string) kafkago.Record {
 		return record(value, append([]string{"bagtrail-origin", origin, "bagtrail-codes", "SVCPRB023", "bagtrail-diagnostics", "[]",
 			"bagtrail-received", "2026-03-11T10:00:00.500Z"}, headers...)...)

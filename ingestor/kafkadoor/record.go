@@ -43,7 +43,8 @@ func logged(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// rejected puts a record of the rejects topic into an envelope, which shares the memory of the record.
+// rejected puts a record of the rejects topic into an envelope, which shares the memory of the
+// record.
 func rejected(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.Replayed, env.Sender = true, r.Header(headerSender)
@@ -94,7 +95,8 @@ func isJSON(contentType string) bool {
 	return err == nil && media == typeJSON
 }
 
-// The received times that can be written down. A record without a timestamp counts as received at the first.
+// The received times that can be written down. A record without a timestamp counts as received at
+// the first.
 var (
 	firstReceived = time.Unix(0, 0).UTC()
 	lastReceived  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
@@ -132,12 +134,13 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	return m
 }
 
-// maxDiagnostics bounds the list of diagnostics on a reject, in bytes, so that the record stays within what brokers
-// take; the codes are always complete.
+// maxDiagnostics bounds the list of diagnostics on a reject, in bytes, so that the record stays
+// within what brokers take; the codes are always complete.
 const maxDiagnostics = 256 << 10
 
-// rejectRecord is the record of a rejected message on the rejects topic. The headers that say how to read the value
-// go along, so that it can be read again. now is the moment of writing: a reject is kept from then on.
+// rejectRecord is the record of a rejected message on the rejects topic. The headers that say how
+// to read the value go along, so that it can be read again. now is the moment of writing: a reject
+// is kept from then on.
 func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),
@@ -164,7 +167,8 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 	return m
 }
 
-// diagnostics returns the JSON array of as many of the diagnostics, from the first on, as there is room for.
+// diagnostics returns the JSON array of as many of the diagnostics, from the first on, as there is
+// room for.
 func diagnostics(list []ingestor.Diagnostic) []byte {
 	out := []byte{'['}
 	for i, d := range list {

@@ -12,10 +12,11 @@ import (
 
 // RejectReplay judges the messages of the rejects topic again.
 type RejectReplay struct {
-	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone rebuilds every answer,
-	// and have no rejects.
+	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone
+	// rebuilds every answer, and have no rejects.
 	Acceptor interface {
-		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns outcomes.
+		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
+		// outcomes.
 		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 	}
 	// May reports whether the API key with this name may post a message now.
@@ -24,9 +25,9 @@ type RejectReplay struct {
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// ReplayRejects judges each origin on the rejects topic once, up to the end that the topic has now. Messages keep their
-// received times, and get no position in the log. To do this twice changes nothing: messages that were accepted the first
-// time are Duplicate the second time.
+// ReplayRejects judges each origin on the rejects topic once, up to the end that the topic has now.
+// Messages keep their received times, and get no position in the log. To do this twice changes
+// nothing: messages that were accepted the first time are Duplicate the second time.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
 	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})

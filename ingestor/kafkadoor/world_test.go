@@ -27,7 +27,8 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead of the one inside.
+// brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead
+// of the one inside.
 const brokersVariable = "BAGTRAIL_TEST_KAFKA"
 
 var received = time.Date(2026, 3, 12, 6, 0, 0, 123e6, time.UTC)

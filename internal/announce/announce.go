@@ -9,7 +9,6 @@ package announce
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
@@ -79,14 +78,6 @@ func (a Announcer) Tell(ctx context.Context, filings []bag.Filing, tell func([]E
 	return made.flush()
 }
 
-// giveWay yields the processor in every few steps of a loop, so that queries do not wait until all
-// events of a batch are made.
-func giveWay(i int) {
-	if i%8 == 7 {
-		runtime.Gosched()
-	}
-}
-
 // mention is one plate in one message.
 type mention struct {
 	filing   int // its index
@@ -125,7 +116,6 @@ func (a Announcer) addNamed(ctx context.Context, made *announcements, filings []
 func (a Announcer) read(filings []bag.Filing, mentions []mention) {
 	stored := make([]bag.Stored, 1)
 	for i := range mentions {
-		giveWay(i)
 		m := &mentions[i]
 		f := &filings[m.filing]
 		stored[0] = bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
@@ -214,15 +204,13 @@ func (a Announcer) tell(ctx context.Context, made *announcements, filings []bag.
 			return err
 		}
 		for i, plate := range plates {
-			giveWay(i)
 			messages := a.messages(plate, now.Trails[i])
 			if folded[plate], err = a.Rules.FoldEvents(ctx, plate, messages, nil); err != nil {
 				return err
 			}
 		}
 	}
-	for i, m := range mentions {
-		giveWay(i)
+	for _, m := range mentions {
 		bags := folded[m.plate]
 		if m.clear {
 			var err error
@@ -268,7 +256,6 @@ func (a Announcer) addPositioned(ctx context.Context, made *announcements, filin
 			return err
 		}
 		for i, plate := range part {
-			giveWay(i)
 			var positionings []*bag.Message
 			var from []int // indices of filings
 			for _, c := range concern[plate] {

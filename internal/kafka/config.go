@@ -19,8 +19,8 @@ import (
 // Config says how to reach a Kafka cluster.
 type Config struct {
 	Brokers []string // host:port of some brokers of the cluster
-	// Topics are all topics that the client is used for; it finds no others. If it is empty, the client asks for the metadata of
-	// every topic of the cluster.
+	// Topics are all topics that the client is used for; it finds no others. If it is empty, the
+	// client asks for the metadata of every topic of the cluster.
 	Topics []string
 	TLS    *tls.Config // nil: no TLS
 	SASL   SASL

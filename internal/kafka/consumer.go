@@ -12,18 +12,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// Handler handles the records of one partition while this process owns it. Its methods are called from one goroutine.
+// Handler handles the records of one partition while this process owns it. Its methods are called
+// from one goroutine.
 type Handler interface {
-	// TakeOver is called before the first record, and again if the worker goes back (see ConsumerConfig.Keeper). offset is that
-	// of the next record. TakeOver returns the offset at which to begin, which is offset unless the handler knows better.
-	// After an error it is called again.
+	// TakeOver is called before the first record, and again if the worker goes back (see
+	// ConsumerConfig.Keeper). offset is that of the next record. TakeOver returns the offset at
+	// which to begin, which is offset unless the handler knows better. After an error it is called
+	// again.
 	TakeOver(ctx context.Context, offset int64) (from int64, err error)
-	// Handle handles the first of the records, at least one, and returns how many. The offset behind them may then be
-	// committed. Handle is called again with the rest. After an error it is called again with the same records; it must bear
-	// that some of them have been handled.
+	// Handle handles the first of the records, at least one, and returns how many. The offset
+	// behind them may then be committed. Handle is called again with the rest. After an error it is
+	// called again with the same records; it must bear that some of them have been handled.
 	//
-	// ctx outlives the ownership by the time limit [Timing].Drain, so that a batch can be finished. The records must not be changed
-	// by anybody, so a handler may keep views of them.
+	// ctx outlives the ownership by the time limit [Timing].Drain, so that a batch can be finished.
+	// The records must not be changed by anybody, so a handler may keep views of them.
 	Handle(ctx context.Context, records []Record) (done int, err error)
 	// Release is called after the partition is lost, or when the process stops.
 	Release()
@@ -37,11 +39,12 @@ type ConsumerConfig struct {
 	Metrics Metrics                     // nil: none
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
 
-	// Keeper tells what keeps the results of the handler, for a keeper that may lose the latest of them. identity changes if that
-	// may have happened; it is a short text without spaces, the same in every process, or "" while it is unknown. What was
-	// handled before the moment safe is not lost. If the identity changes, each worker goes back to the first record that is not
-	// safe and handles it again. Committed offsets carry the identity and the safe offset, so that this works across processes.
-	// If Keeper is nil, everything is safe once it is handled.
+	// Keeper tells what keeps the results of the handler, for a keeper that may lose the latest of
+	// them. identity changes if that may have happened; it is a short text without spaces, the same
+	// in every process, or "" while it is unknown. What was handled before the moment safe is not
+	// lost. If the identity changes, each worker goes back to the first record that is not safe and
+	// handles it again. Committed offsets carry the identity and the safe offset, so that this
+	// works across processes. If Keeper is nil, everything is safe once it is handled.
 	Keeper func() (identity string, safe time.Time)
 }
 
@@ -76,12 +79,12 @@ func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
 // Joined reports whether the consumer is a member of its group now.
 func (c *Consumer) Joined() bool { return c.joined.Load() }
 
-// Run consumes until ctx ends. Then it finishes the batches in hand, commits them, and leaves the group, so that others take
-// over at once.
+// Run consumes until ctx ends. Then it finishes the batches in hand, commits them, and leaves the
+// group, so that others take over at once.
 //
-// Each partition that the group assigns has a goroutine, which reads, handles and commits one batch after the other. While
-// the handler fails, the goroutine keeps its batch and tries again: the offset stays, nothing more is read, and the
-// membership goes on.
+// Each partition that the group assigns has a goroutine, which reads, handles and commits one batch
+// after the other. While the handler fails, the goroutine keeps its batch and tries again: the
+// offset stays, nothing more is read, and the membership goes on.
 func (c *Consumer) Run(ctx context.Context) error {
 	group, err := kafkago.NewConsumerGroup(c.groupConfig())
 	if err != nil {
@@ -138,7 +141,8 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 	}
 }
 
-// handled notes that all records up to next have been handled, and returns how many of them had been before.
+// handled notes that all records up to next have been handled, and returns how many of them had
+// been before.
 func (c *Consumer) handled(partition int, records []Record, next int64) (again int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

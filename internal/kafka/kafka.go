@@ -1,13 +1,18 @@
-// Package kafka reads and writes the topics of one Kafka cluster. It knows nothing of what the records mean.
+// Package kafka reads and writes the topics of one Kafka cluster. It knows nothing of what the
+// records mean.
 //
-// [Open] returns a [Client], which all parts of a process share. [Client.EnsureTopics] creates topics. [Client.Produce] writes
-// records: to the partition of their key, on all in-sync replicas. [Client.Reader] reads one partition, and
-// [Client.ReadSpans] all partitions of a topic up to an end. Readers return no record of an aborted transaction.
+// [Open] returns a [Client], which all parts of a process share. [Client.EnsureTopics] creates
+// topics. [Client.Produce] writes records: to the partition of their key, on all in-sync replicas.
+// [Client.Reader] reads one partition, and [Client.ReadSpans] all partitions of a topic up to an
+// end. Readers return no record of an aborted transaction.
 //
-// A [Consumer] is a member of a consumer group. It gives the records of each partition that the group assigns to a
-// [Handler], in order, and commits the offset after the handler has finished them. An error of the handler holds the
-// offset, and the same records are handled again. So a record may be handled twice, and none is lost or skipped. For a
-// further stage, write a Handler and run a Consumer with a group and a topic of its own:
+// A [Consumer] is a member of a consumer group. It gives the records of each partition that the
+// group assigns to a [Handler], in order, and commits the offset after the handler has finished
+// them. An error of the handler holds the offset, and the same records are handled again. So a
+// record may be handled twice, and none is lost or skipped. If the results of a handler may be lost
+// for some seconds after they are confirmed, the Keeper of its ConsumerConfig says so, and their
+// records are handled again. For a further stage, write a Handler and run a Consumer with a group
+// and a topic of its own:
 //
 //	consumer := client.NewConsumer(kafka.ConsumerConfig{
 //		Group: "bagtrail-changes", Topic: "bag.dirty",
@@ -25,7 +30,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Client reads and writes the topics of one Kafka cluster. It may be used by several goroutines at once.
+// Client reads and writes the topics of one Kafka cluster. It may be used by several goroutines at
+// once.
 type Client struct {
 	conf   Config
 	dialer *kafkago.Dialer
@@ -71,8 +77,9 @@ func (c *Client) Close() {
 	c.client.Transport.(*kafkago.Transport).CloseIdleConnections()
 }
 
-// Ping reports whether a broker answers and knows the topic. It never names the topic to a broker that might create it then,
-// with a number of partitions of its own: Ping may be called before [Client.EnsureTopics].
+// Ping reports whether a broker answers and knows the topic. It never names the topic to a broker
+// that might create it then, with a number of partitions of its own: Ping may be called before
+// [Client.EnsureTopics].
 func (c *Client) Ping(ctx context.Context, topic string) error {
 	conn, err := c.dialAny(ctx)
 	if err != nil {

@@ -2,16 +2,18 @@ package kafka
 
 import "time"
 
-// Metrics counts what a consumer does. Its methods are called from many goroutines and must not block.
+// Metrics counts what a consumer does. Its methods are called from many goroutines and must not
+// block.
 type Metrics interface {
 	// Redelivered counts records that this process had handled before.
 	Redelivered(n int)
 	// Lost counts records that the broker deleted before they were read.
 	Lost(n int64)
-	// Retry counts failed attempts of an operation: "fetch", "commit" or "join". Handlers count their own.
+	// Retry counts failed attempts of an operation: "fetch", "commit" or "join". Handlers count
+	// their own.
 	Retry(operation string)
-	// Lag tells how many records of a partition are not handled yet, and the time of the oldest of them. Both are zero after
-	// the partition is lost.
+	// Lag tells how many records of a partition are not handled yet, and the time of the oldest of
+	// them. Both are zero after the partition is lost.
 	Lag(partition int, n int64, oldest time.Time)
 }
 

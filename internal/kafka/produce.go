@@ -15,7 +15,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/produce"
 )
 
-// maxRequest is the largest size of one request, in bytes of records: half of what brokers take by default.
+// maxRequest is the largest size of one request, in bytes of records: half of what brokers take by
+// default.
 const maxRequest = 512 << 10
 
 // roundRobin spreads requests evenly over partitions.
@@ -25,19 +26,20 @@ func (r *roundRobin) next(partitions []int) int {
 	return partitions[int(r.n.Add(1)-1)%len(partitions)]
 }
 
-// Produce writes records to a topic and returns when all in-sync replicas have them. A record with a key goes to the
-// partition that Java's clients choose (murmur2 of the key); records of one partition keep their order. Those without a
-// key go together to one partition, the next in turn at each call.
+// Produce writes records to a topic and returns when all in-sync replicas have them. A record with
+// a key goes to the partition that Java's clients choose (murmur2 of the key); records of one
+// partition keep their order. Those without a key go together to one partition, the next in turn at
+// each call.
 //
-// Produce sets Partition and Offset of each record that a broker has acknowledgec. It retries temporary errors until ctx
-// ends; a permanent error of one partition does not keep the others from being written. After an error any of the records
-// may be in the topic.
+// Produce sets Partition and Offset of each record that a broker has acknowledgec. It retries
+// temporary errors until ctx ends; a permanent error of one partition does not keep the others from
+// being written. After an error any of the records may be in the topic.
 func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {
 	return c.produce(ctx, topic, records, true)
 }
 
-// ProduceAnywhere is Produce for records whose partition does not matter: it ignores the keys and writes all records to one
-// partition, the next in turn, or to another if that one has no leader.
+// ProduceAnywhere is Produce for records whose partition does not matter: it ignores the keys and
+// writes all records to one partition, the next in turn, or to another if that one has no leader.
 func (c *Client) ProduceAnywhere(ctx context.Context, topic string, records []Record) error {
 	return c.produce(ctx, topic, records, false)
 }
@@ -72,7 +74,8 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 	return errors.Join(append(permanent, err)...)
 }
 
-// PartitionOf returns the partition of a key among so many, numbered from 0: the one that Java's clients choose.
+// PartitionOf returns the partition of a key among so many, numbered from 0: the one that Java's
+// clients choose.
 func PartitionOf(key []byte, partitions int) int {
 	numbers := make([]int, partitions)
 	for i := range numbers {
@@ -105,8 +108,8 @@ func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[i
 	return placed
 }
 
-// writeAll writes records by partition: to each broker at once those of all partitions that it leads. It returns what is
-// still to be written.
+// writeAll writes records by partition: to each broker at once those of all partitions that it
+// leads. It returns what is still to be written.
 func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[int][]*Record) []failure {
 	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader are under the zero Broker
 	unknown := maps.Clone(records)
@@ -136,7 +139,8 @@ func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[
 	return failed
 }
 
-// Retry calls do until it succeeds, fails with a permanent error, or ctx ends. It returns the last error.
+// Retry calls do until it succeeds, fails with a permanent error, or ctx ends. It returns the last
+// error.
 func (c *Client) Retry(ctx context.Context, do func() error) error {
 	pause := c.backoff()
 	pause.next /= 4
@@ -166,8 +170,9 @@ type failure struct {
 	err error
 }
 
-// write writes to partitions that one broker leads, in requests of at most maxRequest bytes, until a request gets no answer. It
-// returns what is still to be written. If a broker took only half of a request, that includes some that is written.
+// write writes to partitions that one broker leads, in requests of at most maxRequest bytes, until
+// a request gets no answer. It returns what is still to be written. If a broker took only half of a
+// request, that includes some that is written.
 func (c *Client) write(ctx context.Context, topic string, parts []part) []failure {
 	var failed []failure
 	fail := func(p part, err error) {
@@ -228,8 +233,8 @@ func (r *Record) size() int {
 	return size
 }
 
-// request sends one request. If the broker finds a part too large, it is sent again in halves. request returns an error for
-// each part, or an error if the broker did not answer.
+// request sends one request. If the broker finds a part too large, it is sent again in halves.
+// request returns an error for each part, or an error if the broker did not answer.
 func (c *Client) request(ctx context.Context, topic string, parts []part) ([]error, error) {
 	faults, err := c.send(ctx, topic, parts)
 	if err != nil {
@@ -254,8 +259,8 @@ func (c *Client) sendHalves(ctx context.Context, topic string, halves ...part) e
 	return nil
 }
 
-// send sends one request for several partitions. kafka-go's own Produce takes one partition, which would make a dozen
-// requests of a few records each.
+// send sends one request for several partitions. kafka-go's own Produce takes one partition, which
+// would make a dozen requests of a few records each.
 func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error, error) {
 	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
 	for i, p := range parts {
@@ -289,7 +294,8 @@ func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error,
 	return faults, nil
 }
 
-// baseOffset returns the offset that a response gives to the first record of a partition, or the error of that partition.
+// baseOffset returns the offset that a response gives to the first record of a partition, or the
+// error of that partition.
 func baseOffset(response kafkago.Response, topic string, partition int) (int64, error) {
 	if answer, ok := response.(*produce.Response); ok {
 		for _, t := range answer.Topics {

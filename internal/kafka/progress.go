@@ -15,8 +15,8 @@ type progress struct {
 	held   bool      // the record belongs to an open transaction, so nobody may read it yet
 }
 
-// assign forgets the partitions that are no longer assigned. It keeps the progress of the others, so that a partition that is
-// stuck does not look well after each rebalance.
+// assign forgets the partitions that are no longer assigned. It keeps the progress of the others,
+// so that a partition that is stuck does not look well after each rebalance.
 func (c *Consumer) assign(assigned []kafkago.PartitionAssignment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,8 +27,9 @@ func (c *Consumer) assign(assigned []kafkago.PartitionAssignment) {
 	c.progress = kept
 }
 
-// note notes that the worker has handled everything before its offset, in a partition that ends at end and can be read up to
-// stable. oldest is about the time of the record at the offset, or zero if that is unknown.
+// note notes that the worker has handled everything before its offset, in a partition that ends at
+// end and can be read up to stable. oldest is about the time of the record at the offset, or zero
+// if that is unknown.
 func (w *worker) note(stable, end int64, oldest time.Time) {
 	w.mu.Lock()
 	p := w.progress[w.partition]
@@ -47,8 +48,9 @@ func (w *worker) note(stable, end int64, oldest time.Time) {
 	w.conf.Metrics.Lag(w.partition, max(0, end-w.offset), oldest)
 }
 
-// Stalled returns an error that names a partition of this process without progress for [Timing].Stall or longer although
-// records wait, or nil if there is none. Records of an open transaction do not count.
+// Stalled returns an error that names a partition of this process without progress for
+// [Timing].Stall or longer although records wait, or nil if there is none. Records of an open
+// transaction do not count.
 func (c *Consumer) Stalled() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +72,8 @@ func (c *Consumer) Stalled() error {
 
 var errNoMember = errors.New("is no member of the consumer group")
 
-// Member returns nil while the consumer is a member of its group. Between two generations of a rebalance nobody is a member
-// for a moment; that does not count.
+// Member returns nil while the consumer is a member of its group. Between two generations of a
+// rebalance nobody is a member for a moment; that does not count.
 func (c *Consumer) Member() error {
 	if c.joined.Load() {
 		return nil

@@ -15,16 +15,18 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// The size of a fetch, in bytes. While records come soon after each other, a fetch waits up to fetchSoon for fetchEnough, so
-// that a steady trickle does not become one request and one commit for each record.
+// The size of a fetch, in bytes. While records come soon after each other, a fetch waits up to
+// fetchSoon for fetchEnough, so that a steady trickle does not become one request and one commit
+// for each record.
 const (
 	fetchMost   = 256 << 10
 	fetchEnough = 32 << 10
 	fetchSoon   = 20 * time.Millisecond
 )
 
-// Reader reads one partition in order. It returns the records that producers have committed and none of an aborted
-// transaction, so it reads up to the first open transaction. Only one goroutine at a time may use a Reader.
+// Reader reads one partition in order. It returns the records that producers have committed and
+// none of an aborted transaction, so it reads up to the first open transaction. Only one goroutine
+// at a time may use a Reader.
 type Reader struct {
 	client    *Client
 	topic     string
@@ -64,7 +66,8 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 	return &Reader{client: c, topic: topic, partition: partition, offset: offset}
 }
 
-// Bounds returns the first offset that the partition still has, and the offset behind the last that can be read now.
+// Bounds returns the first offset that the partition still has, and the offset behind the last that
+// can be read now.
 func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	answer, err := r.offsets(ctx, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
 	if err != nil {
@@ -73,7 +76,8 @@ func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	return answer.FirstOffset, answer.LastOffset, nil
 }
 
-// OffsetAt returns the offset of the first record that is not older than t, or end if there is none.
+// OffsetAt returns the offset of the first record that is not older than t, or end if there is
+// none.
 func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
 	answer, err := r.offsets(ctx, kafkago.TimeOffsetOf(r.partition, t))
 	if err != nil {
@@ -212,8 +216,9 @@ func contentsOf(record *protocol.Record) (key, value []byte, err error) {
 	return key, value, err
 }
 
-// aborted tells which batches of a fetch belong to aborted transactions. A broker sends their records too, with a list of
-// where such transactions begin; each ends with a control batch of its producer.
+// aborted tells which batches of a fetch belong to aborted transactions. A broker sends their
+// records too, with a list of where such transactions begin; each ends with a control batch of its
+// producer.
 type aborted struct {
 	coming []fetch.ResponseTransaction // ascending by first offset
 	open   map[int64]bool              // by producer: between the beginning and the end of an aborted transaction

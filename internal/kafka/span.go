@@ -32,7 +32,8 @@ type Start struct {
 	Offsets Offsets   // if not nil: at these offsets, and other partitions at their beginning
 }
 
-// ParseStart reads "earliest", a time (RFC 3339) or a date (YYYY-MM-DD, from midnight UTC), or offsets.
+// ParseStart reads "earliest", a time (RFC 3339) or a date (YYYY-MM-DD, from midnight UTC), or
+// offsets.
 func ParseStart(s string) (Start, error) {
 	if s == "" || s == "earliest" {
 		return Start{}, nil
@@ -59,7 +60,8 @@ func ParseStart(s string) (Start, error) {
 const (
 	// readersAtOnce bounds how many partitions ReadSpans reads at the same time.
 	readersAtOnce = 16
-	// spanPatience is how long Spans asks for the bounds of a partition: a new one has no leader at first.
+	// spanPatience is how long Spans asks for the bounds of a partition: a new one has no leader at
+	// first.
 	spanPatience = 10 * time.Second
 	// ReadPatience is how long ReadSpans retries without progress.
 	ReadPatience = 30 * time.Second
@@ -71,7 +73,8 @@ type Span struct {
 	From, To  int64
 }
 
-// Spans returns, for each partition of a topic, the span from start to the end that the partition has now.
+// Spans returns, for each partition of a topic, the span from start to the end that the partition
+// has now.
 func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, error) {
 	numbers, err := c.Partitions(ctx, topic)
 	if err != nil {
@@ -110,12 +113,12 @@ func (c *Client) span(ctx context.Context, topic string, partition int, start St
 	return Span{partition, min(from, end), end}, nil
 }
 
-// Take is called with the next records of a partition, perhaps none, and the offset behind them. Calls for different
-// partitions run at the same time.
+// Take is called with the next records of a partition, perhaps none, and the offset behind them.
+// Calls for different partitions run at the same time.
 type Take func(ctx context.Context, partition int, records []Record, next int64) error
 
-// ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It retries errors of the
-// broker, and ends at the first error of take.
+// ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It
+// retries errors of the broker, and ends at the first error of take.
 func (c *Client) ReadSpans(ctx context.Context, topic string, spans []Span, take Take) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

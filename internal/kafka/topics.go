@@ -20,8 +20,8 @@ type Topic struct {
 	Partitions int
 	Retention  time.Duration     // 0 means for ever
 	Settings   map[string]string // others, such as "max.message.bytes"; "cleanup.policy" is "delete" by default
-	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it is compacted, and logs a
-	// warning if it has fewer partitions than Partitions.
+	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it
+	// is compacted, and logs a warning if it has fewer partitions than Partitions.
 	Log bool
 }
 
@@ -45,8 +45,8 @@ func (t Topic) entries() []entry {
 	return list
 }
 
-// EnsureTopics creates the topics that are missing, and waits until they can be used. If the broker does not allow it, the
-// error says how to create them by hand. Topics that exist are not changed.
+// EnsureTopics creates the topics that are missing, and waits until they can be used. If the broker
+// does not allow it, the error says how to create them by hand. Topics that exist are not changed.
 func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 	missing, err := c.missing(ctx, topics)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 	return nil
 }
 
-// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted: at most as many consumers work at once. A
-// broker that creates topics by itself gives them one or a few.
+// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted: at most as many
+// consumers work at once. A broker that creates topics by itself gives them one or a few.
 func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	numbers, err := c.Partitions(ctx, t.Name)
 	if err != nil {
@@ -153,7 +153,8 @@ func (c *Client) waitForTopics(ctx context.Context, topics []Topic) error {
 	})
 }
 
-// checkLeaders returns nil if the leader of every partition answers ListOffsets. Metadata may name a leader before it leads.
+// checkLeaders returns nil if the leader of every partition answers ListOffsets. Metadata may name
+// a leader before it leads.
 func (c *Client) checkLeaders(ctx context.Context, topic kafkago.Topic) error {
 	var ask []kafkago.OffsetRequest
 	for _, p := range topic.Partitions {
@@ -185,7 +186,8 @@ func (t Topic) command(brokers []string) string {
 	return b.String()
 }
 
-// refuseCompaction returns an error if a topic is compacted. If DescribeConfigs is denied, the check is skipped.
+// refuseCompaction returns an error if a topic is compacted. If DescribeConfigs is denied, the
+// check is skipped.
 func (c *Client) refuseCompaction(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{

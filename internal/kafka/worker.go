@@ -45,8 +45,8 @@ var (
 	errUnknown = errors.New("it is not known what keeps the results") // of ConsumerConfig.Keeper, before its first answer
 )
 
-// run returns when the generation has ended, or a commit has failed. If it returned earlier, it would end the generation for
-// every partition.
+// run returns when the generation has ended, or a commit has failed. If it returned earlier, it
+// would end the generation for every partition.
 func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
@@ -78,7 +78,8 @@ func (w *worker) run(generation context.Context) {
 	}
 }
 
-// untilDrained returns a context that outlives the generation by the time that the batch in hand may take.
+// untilDrained returns a context that outlives the generation by the time that the batch in hand
+// may take.
 func (w *worker) untilDrained(generation context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.Background())
 	unhook := context.AfterFunc(generation, func() {
@@ -124,8 +125,8 @@ func (w *worker) consume(generation, work context.Context) error {
 	return nil
 }
 
-// open finds the offset at which to begin, and has the handler take over. Kafka skips deleted records silently, so those
-// between the committed offset and the first record are counted here.
+// open finds the offset at which to begin, and has the handler take over. Kafka skips deleted
+// records silently, so those between the committed offset and the first record are counted here.
 func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	if !w.takenOver {
 		if err := w.goBack(generation); err != nil {
@@ -146,8 +147,8 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
 		w.offset, w.committed = first, max(w.committed, first)
 	case w.outOfRange && w.offset > end:
-		// The log has lost its end, and its offsets are used again. Reading all of it misses nothing, and changes nothing that
-		// was handled before.
+		// The log has lost its end, and its offsets are used again. Reading all of it misses
+		// nothing, and changes nothing that was handled before.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
 		w.offset, w.committed, w.marks = first, first, nil
@@ -166,8 +167,8 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	return r, nil
 }
 
-// goBack sets the offset back to what is safe if the keeper has changed since the records behind it were handled, by this worker
-// or by another.
+// goBack sets the offset back to what is safe if the keeper has changed since the records behind it
+// were handled, by this worker or by another.
 func (w *worker) goBack(ctx context.Context) error {
 	if w.conf.Keeper == nil {
 		return nil
@@ -189,11 +190,13 @@ func (w *worker) goBack(ctx context.Context) error {
 	return nil
 }
 
-// longHandle is how long a batch may be in hand before it stops counting among those that are handled at once.
+// longHandle is how long a batch may be in hand before it stops counting among those that are
+// handled at once.
 const longHandle = time.Second
 
-// handle has the handler handle the first records of a batch, which it removes from the batch, and moves the offset behind
-// them. It retries until that succeeds or the generation has ended: then another worker has the records.
+// handle has the handler handle the first records of a batch, which it removes from the batch, and
+// moves the offset behind them. It retries until that succeeds or the generation has ended: then
+// another worker has the records.
 func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	n := 0
 	for pause := w.client.backoff(); len(b.Records) > 0; {
@@ -201,10 +204,11 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 		if n, err = w.handleOnce(generation, work, b.Records); err == nil {
 			break
 		}
-		w.log.Warn("trying the same batch again", zap.Error(err), zap.Int64("offset", w.offset))
-		if !pause.wait(generation) {
+		if generation.Err() != nil {
 			return fmt.Errorf("gave up the batch with the partition: %w", err)
 		}
+		w.log.Warn("trying the same batch again", zap.Error(err), zap.Int64("offset", w.offset))
+		pause.wait(generation)
 	}
 	done := b.Records[:n]
 	b.Records = b.Records[n:]
@@ -217,8 +221,9 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	return nil
 }
 
-// handleOnce waits for a slot, so that the batches in hand take a bounded amount of memory, and calls the handler. If that takes
-// long, it gives the slot back before the end: what fails for one partition need not fail for the others.
+// handleOnce waits for a slot, so that the batches in hand take a bounded amount of memory, and
+// calls the handler. If that takes long, it gives the slot back before the end: what fails for one
+// partition need not fail for the others.
 func (w *worker) handleOnce(generation, work context.Context, records []Record) (int, error) {
 	select {
 	case w.slots <- struct{}{}:
@@ -231,11 +236,13 @@ func (w *worker) handleOnce(generation, work context.Context, records []Record) 
 	return w.handler.Handle(work, records)
 }
 
-// commitEvery is how often a partition is committed while records stream. A commit is a request that the broker writes to a
-// log of its own. After a crash, what was handled since the last commit is handled again.
+// commitEvery is how often a partition is committed while records stream. A commit is a request
+// that the broker writes to a log of its own. After a crash, what was handled since the last commit
+// is handled again.
 const commitEvery = 100 * time.Millisecond
 
-// mark notes that everything before the offset is handled now. Marks are about commitEvery apart, so there are few.
+// mark notes that everything before the offset is handled now. Marks are about commitEvery apart,
+// so there are few.
 func (w *worker) mark() {
 	if w.conf.Keeper == nil {
 		return
@@ -266,9 +273,9 @@ func (w *worker) checkKeeper() error {
 	return nil
 }
 
-// commit commits what was handled, unless nothing new was, or the last commit was less than a while ago. After an error it is
-// not called again: on errCommit the generation is left, on errKeeper the worker goes back. It never moves the committed offset
-// back.
+// commit commits what was handled, unless nothing new was, or the last commit was less than a while
+// ago. After an error it is not called again: on errCommit the generation is left, on errKeeper the
+// worker goes back. It never moves the committed offset back.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkKeeper(); err != nil {
 		return err
@@ -306,8 +313,8 @@ func (w *worker) commitOffset() error {
 	return errNoAnswer
 }
 
-// recall reads from the committed offset which keeper the worker before this one had, and what was safe. An offset that a tool has
-// set carries nothing: then everything before it counts as safe.
+// recall reads from the committed offset which keeper the worker before this one had, and what was
+// safe. An offset that a tool has set carries nothing: then everything before it counts as safe.
 func (w *worker) recall(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.client.conf.Timing.Request)
 	defer cancel()

@@ -22,17 +22,19 @@ type identity struct {
 	changes atomic.Uint64
 }
 
-// Connects counts the connections that were made for writing, and the changes that Identity saw. While it stays the same,
-// all writes have gone to the server that took the one before.
+// Connects counts the connections that were made for writing, and the changes that Identity saw.
+// While it stays the same, all writes have gone to the server that took the one before.
 func (c *Client) Connects() uint64 { return c.connects.Load() + c.identity.changes.Load() }
 
-// Identity asks Redis who it is. The answer is a short text without spaces, the same in every process, that changes with
-// every start of a server and every change of master. Redis may lose writes then that it had confirmed: an append-only file
-// is up to two seconds behind, a replica that takes over as long as it lagged. So a confirmed write is safe if Identity
-// returns the same before it and some seconds after it. If the answer differs, write again what may be lost.
+// Identity asks Redis who it is. The answer is a short text without spaces, the same in every
+// process, that changes with every start of a server and every change of master. Redis may lose
+// writes then that it had confirmed: an append-only file is up to two seconds behind, a replica
+// that takes over as long as it lagged. So a confirmed write is safe if Identity returns the same
+// before it and some seconds after it. If the answer differs, write again what may be lost.
 //
-// Each call sends two INFO to each master. If the user may not run INFO, the answer changes with every new connection, and
-// differs between processes. An error says that Redis cannot be asked now; it is not ErrUnavailable.
+// Each call sends two INFO to each master. If the user may not run INFO, the answer changes with
+// every new connection, and differs between processes. An error says that Redis cannot be asked
+// now; it is not ErrUnavailable.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	i := &c.identity
 	i.mu.Lock()
@@ -52,8 +54,8 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// history returns a text that changes with every start of a server and with every change of master. It is "" if the user
-// may not run INFO.
+// history returns a text that changes with every start of a server and with every change of master.
+// It is "" if the user may not run INFO.
 func (c *Client) history(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var all []string

@@ -75,7 +75,7 @@ func TestAChangeShowsOnAConnectionThatLasts(t *testing.T) {
 	client := redistest.Open(t, server.URL(""))
 	before, connects := identity(t, client, func() {}), client.Connects()
 	for _, master := range [][2]string{{"127.0.0.1", other.Port()}, {"no", "one"}} {
-		if err := server.Client(t).SlaveOf(t.Context(), master[0], master[1]).Err(); err != nil {
+		if err := server.Client(t).ReplicaOf(t.Context(), master[0], master[1]).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,3 +1,10 @@
+// Package broker runs a Kafka-protocol broker inside this process. It keeps records and committed
+// offsets in a directory, and has them again after the process was killed. It is for one machine:
+// no replicas, no users.
+//
+// Beside the log lies a note of what the log holds. [Start] compares them: a loss, such as what had
+// not yet reached the disk when the machine lost its power, is an error that names it, and never
+// silent.
 package broker
 
 import (
@@ -13,37 +20,37 @@ import (
 	"go.uber.org/zap"
 )
 
-// Broker is a Kafka-protocol broker inside this process. It keeps records and committed offsets in a directory, and
-// has them again after the process was killed. A loss is seen at the next start: what a machine had not yet written to its disk
-// when it lost its power, or what a disk has lost since. It is for one machine: no replicas, no users.
+// Broker is a broker that runs.
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    lock
 	addr    string
-	notes   *noteTaker
-	stop    chan struct{} // closed, it ends the taking of notes
+	notes   *noteWriter
+	stop    chan struct{} // closed to end the note writer
 	stopped chan struct{}
 }
 
-// Config says where the in-process broker listens, and where its files are.
+// Config says where the broker listens, and where its files are.
 type Config struct {
-	Dir        string // is made where it is missing
+	Dir        string // is created if it is missing
 	Addr       string // host:port
-	AcceptLoss bool   // start although a part of the log is lost, with what is readable
+	AcceptLoss bool   // start with what is readable although a part of the log is lost
 	Logger     *zap.Logger
 }
 
 const clusterID = "bagtrail"
 
-// brokerSettings keep everything until a topic says otherwise, and offsets also of a group that was away for months.
+// brokerSettings keep all records, unless a topic says otherwise, and the offsets of a group that
+// was away for months.
 var brokerSettings = map[string]string{
 	"log.retention.ms":          "-1",
 	"offsets.retention.minutes": "5256000", // ten years
 }
 
-// served are the requests that the broker takes, in the versions in which its answers suit Kafka's own tools. In later ones it has
-// null where the tools rely on a list, or compares names of types by their case; the tools fall back to these.
-func served() *kversion.Versions {
+// supportedVersions returns the requests that the broker takes, in versions in which its answers
+// suit Kafka's own tools. In later versions it answers null for a list, or compares the case of
+// type names; the tools fall back to the versions given here.
+func supportedVersions() *kversion.Versions {
 	versions := kversion.Stable()
 	versions.SetMaxKeyVersion(kmsg.DescribeTopicPartitions.Int16(), -1) // not at all: eligible replicas are null
 	versions.SetMaxKeyVersion(kmsg.CreateTopics.Int16(), 4)             // from 5 on: configs are null
@@ -51,8 +58,9 @@ func served() *kversion.Versions {
 	return versions
 }
 
-// Start starts the broker. It fails where another process uses the directory or the address, and where a part of the log is
-// lost or damaged, unless that is accepted; the error names topics, partitions and offsets, and nothing has been changed then.
+// Start starts the broker. It fails if another process uses the directory or the address. It also
+// fails if a part of the log is lost or damaged, unless that is accepted; the error names topics,
+// partitions and offsets, and no file has been changed.
 func Start(conf Config) (*Broker, error) {
 	if conf.Logger == nil {
 		conf.Logger = zap.NewNop()
@@ -81,11 +89,11 @@ func Start(conf Config) (*Broker, error) {
 	return e, nil
 }
 
-// start looks at the files, and lets the broker load them.
+// start checks the files, and has the broker load them.
 func (e *Broker) start(conf Config, listener net.Listener) error {
 	log := filepath.Join(conf.Dir, "log")
-	keeper := &keeper{conf: conf, dir: log, path: filepath.Join(conf.Dir, "note.json")}
-	if err := keeper.before(); err != nil {
+	check := &startCheck{conf: conf, dir: log, path: filepath.Join(conf.Dir, "note.json")}
+	if err := check.beforeLoad(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	cluster, err := kfake.NewCluster(
@@ -94,28 +102,28 @@ func (e *Broker) start(conf Config, listener net.Listener) error {
 		kfake.DataDir(log),
 		kfake.BrokerConfigs(brokerSettings),
 		kfake.ClusterID(clusterID),
-		kfake.MaxVersions(served()),
+		kfake.MaxVersions(supportedVersions()),
 		kfake.WithLogger(brokerLog{conf.Logger}),
 	)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := keeper.after(cluster); err != nil {
+	if err := check.afterLoad(cluster); err != nil {
 		cluster.Close()
 		return err
 	}
 	e.cluster = cluster
-	e.notes = &noteTaker{path: keeper.path, topics: filepath.Join(log, topicsFile), cluster: cluster, gaps: keeper.gaps()}
+	e.notes = &noteWriter{path: check.path, topics: filepath.Join(log, topicsFile), cluster: cluster, gaps: check.gaps()}
 	return nil
 }
 
-// Addr returns the address by which clients reach the broker.
+// Addr returns the address at which clients reach the broker.
 func (e *Broker) Addr() string { return e.addr }
 
 // Check returns an error while the broker cannot write to its directory.
 func (e *Broker) Check() error { return e.notes.check() }
 
-// Close writes what is open and stops the broker.
+// Close writes the note and stops the broker.
 func (e *Broker) Close() error {
 	close(e.stop)
 	<-e.stopped
@@ -126,8 +134,8 @@ func (e *Broker) Close() error {
 	return nil
 }
 
-// advertised returns the listener under an address that clients can use: one that listens everywhere is known by the
-// name of the machine.
+// advertised returns the listener with an address that clients can use. If it listens on all
+// addresses, that is the name of the machine.
 func advertised(l net.Listener) net.Listener {
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -152,7 +160,7 @@ type namedAddr string
 func (namedAddr) Network() string  { return "tcp" }
 func (a namedAddr) String() string { return string(a) }
 
-// brokerLog passes on what went wrong.
+// brokerLog passes the errors and warnings of the broker to our log.
 type brokerLog struct{ to *zap.Logger }
 
 func (b brokerLog) Logf(level kfake.LogLevel, text string, args ...any) {

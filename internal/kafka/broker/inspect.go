@@ -14,8 +14,9 @@ import (
 	"strings"
 )
 
-// The files of the broker, as it lays them out in its directory: meta.json, topics.json, other JSON files, and for each partition
-// a directory partitions/TOPIC-NUMBER with segments OFFSET.dat and their indexes OFFSET.idx.
+// The files of the broker in its directory: meta.json, topics.json, other JSON files, and for each
+// partition a directory partitions/TOPIC-NUMBER with segments OFFSET.dat and their indexes
+// OFFSET.idx.
 const (
 	metaFile      = "meta.json"
 	topicsFile    = "topics.json"
@@ -39,15 +40,15 @@ func comparePartitions(a, b partitionID) int {
 	return a.number - b.number
 }
 
-// files is what the files of a broker that does not run hold.
+// files describes the files of a broker that does not run.
 type files struct {
 	dir        string
 	topics     topicsDocument
-	unreadable []string // JSON files that are none, or are not there although they were
+	unreadable []string // names of JSON files that are damaged or missing
 	partitions map[partitionID]*partitionFiles
 }
 
-// partitionFiles is what the files of a partition hold.
+// partitionFiles describes the files of a partition.
 type partitionFiles struct {
 	dir     string
 	held    []extent
@@ -74,7 +75,7 @@ type topicDocument struct {
 	Configs    map[string]string `json:"configs,omitempty"`
 }
 
-// has reports whether there is such a partition.
+// has reports whether the partition exists.
 func (d *topicsDocument) has(p partitionID) bool {
 	t := d.topic(p.topic)
 	return t != nil && p.number < t.Partitions
@@ -89,7 +90,7 @@ func (d *topicsDocument) topic(name string) *topicDocument {
 	return nil
 }
 
-// add makes the topic have the partition.
+// add adds the partition, and its topic if it is missing.
 func (d *topicsDocument) add(p partitionID) {
 	t := d.topic(p.topic)
 	if t == nil {
@@ -101,7 +102,7 @@ func (d *topicsDocument) add(p partitionID) {
 	t.Partitions = max(t.Partitions, p.number+1)
 }
 
-// inspect reads the files of a broker that does not run, and changes nothing.
+// inspect reads the files of a broker that does not run. It changes nothing.
 func inspect(dir string) (*files, error) {
 	f := &files{dir: dir, topics: topicsDocument{Version: 1}, partitions: make(map[partitionID]*partitionFiles)}
 	if err := f.readDocuments(); err != nil {
@@ -136,7 +137,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// readDocuments reads topics.json, and looks whether the other JSON files are JSON.
+// readDocuments reads topics.json, and checks that the other JSON files are valid.
 func (f *files) readDocuments() error {
 	paths, err := filepath.Glob(filepath.Join(f.dir, "*.json"))
 	if err != nil {
@@ -155,7 +156,7 @@ func (f *files) readDocuments() error {
 			f.unreadable = append(f.unreadable, name)
 		}
 	}
-	for _, name := range []string{metaFile, topicsFile} { // without them the broker would begin anew, over what is there
+	for _, name := range []string{metaFile, topicsFile} { // without them the broker would start an empty log over the old one
 		if _, err := os.Stat(filepath.Join(f.dir, name)); errors.Is(err, fs.ErrNotExist) {
 			f.unreadable = append(f.unreadable, name)
 		}
@@ -209,7 +210,8 @@ type loss struct {
 
 func (l loss) String() string { return l.where + ": " + l.what }
 
-// losses compares the files with the note that was taken of them. An empty directory without a note is a beginning, not a loss.
+// losses compares the files with the note. An empty directory without a note is a first start, not
+// a loss.
 func (f *files) losses(n note) (list []loss) {
 	if len(n.Topics) == 0 && len(f.partitions) == 0 {
 		return nil
@@ -251,8 +253,8 @@ func (f *files) known(n note) (list []partitionID) {
 	return slices.Compact(list)
 }
 
-// missing returns the offsets that were there when the note was taken, and those that are left out in between without a
-// note of it.
+// missing returns the offsets that are in the note and not in the files, and gaps in the files that
+// the note does not mention.
 func (f *files) missing(p partitionID, n note) []extent {
 	noted, isNoted := n.of(p)
 	var held []extent

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock is held until it is closed or the process ends, however it ends. It is a bare descriptor: a file would be
-// closed by the garbage collector when its holder is forgotten.
+// lock is held until it is closed or the process ends, however it ends. It is a bare descriptor,
+// since the garbage collector would close an os.File that nothing refers to.
 type lock int
 
 func lockFile(path string) (lock, error) {
@@ -23,5 +23,5 @@ func lockFile(path string) (lock, error) {
 	return lock(fd), nil
 }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (l lock) Close() error { return syscall.Close(int(l)) }

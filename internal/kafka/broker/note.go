@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// note is what the log of the in-process broker holds, written down beside it. The broker takes what it finds for all that there
-// ever was; by the note a loss is seen at the next start.
+// note says what the log holds. It is a file beside the log. The broker itself takes the files that
+// it finds for the whole log; the note shows what is missing.
 type note struct {
 	Topics map[string][]notedPartition `json:"topics"` // partitions by their numbers
 }
@@ -23,10 +23,10 @@ type note struct {
 type notedPartition struct {
 	First int64    `json:"first"`
 	End   int64    `json:"end"`
-	Gaps  []extent `json:"gaps,omitempty"` // what is missing in between, and was accepted as lost
+	Gaps  []extent `json:"gaps,omitempty"` // missing in between, and accepted as lost
 }
 
-// of returns what is noted of a partition.
+// of returns the entry of a partition, if there is one.
 func (n note) of(p partitionID) (notedPartition, bool) {
 	if partitions := n.Topics[p.topic]; p.number < len(partitions) {
 		return partitions[p.number], true
@@ -34,7 +34,7 @@ func (n note) of(p partitionID) (notedPartition, bool) {
 	return notedPartition{}, false
 }
 
-// readNote reads the note; there is none before the first start.
+// readNote reads the note. Before the first start there is none, and it is empty.
 func readNote(path string) (n note, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,14 +49,15 @@ func readNote(path string) (n note, err error) {
 	return n, nil
 }
 
-// How often the note is written: when it has changed, and to see whether files can still be written.
+// How often the note is written: if it has changed, and in any case, to see whether files can still
+// be written.
 const (
 	noteEvery  = time.Second
 	probeEvery = 5 * time.Second
 )
 
-// noteTaker writes the note of a running broker.
-type noteTaker struct {
+// noteWriter writes the note of a running broker.
+type noteWriter struct {
 	path    string // of the note
 	topics  string // path of topics.json
 	cluster *kfake.Cluster
@@ -68,8 +69,8 @@ type noteTaker struct {
 	err     error // of the last attempt
 }
 
-// run writes the note until stop is closed, and once more then.
-func (t *noteTaker) run(stop <-chan struct{}) {
+// run writes the note again and again until stop is closed, and then once more.
+func (t *noteWriter) run(stop <-chan struct{}) {
 	ticker := time.NewTicker(noteEvery)
 	defer ticker.Stop()
 	for {
@@ -84,20 +85,20 @@ func (t *noteTaker) run(stop <-chan struct{}) {
 }
 
 // check returns the error of the last attempt to write.
-func (t *noteTaker) check() error {
+func (t *noteWriter) check() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
 }
 
-func (t *noteTaker) write() {
+func (t *noteWriter) write() {
 	err := t.tryToWrite()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.err = err
 }
 
-func (t *noteTaker) tryToWrite() error {
+func (t *noteWriter) tryToWrite() error {
 	taken, err := t.take()
 	if err != nil {
 		return err
@@ -116,15 +117,15 @@ func (t *noteTaker) tryToWrite() error {
 	return nil
 }
 
-// take asks the broker what it holds.
-func (t *noteTaker) take() (note, error) {
+// take makes a note of what the broker holds.
+func (t *noteWriter) take() (note, error) {
 	data, err := os.ReadFile(t.topics)
 	if err != nil {
-		return note{}, fmt.Errorf("take a note of what the log holds: %w", err)
+		return note{}, fmt.Errorf("make the note of what the log holds: %w", err)
 	}
 	var document topicsDocument
 	if err := json.Unmarshal(data, &document); err != nil {
-		return note{}, fmt.Errorf("take a note of what the log holds: %s: %w", filepath.Base(t.topics), err)
+		return note{}, fmt.Errorf("make the note of what the log holds: %s: %w", filepath.Base(t.topics), err)
 	}
 	taken := note{Topics: make(map[string][]notedPartition)}
 	for _, topic := range document.Topics {

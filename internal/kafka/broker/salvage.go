@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// asideSuffix is what the name of a damaged file ends with once it was set aside.
+// asideSuffix ends the name of a damaged file that was set aside.
 const asideSuffix = ".damaged"
 
-// salvage makes of damaged files what a broker can start with, without anything that is readable being lost. Damaged files are
-// set aside.
+// salvage replaces damaged files by files with everything that is readable, so that a broker can
+// start. It keeps the damaged ones aside.
 func (f *files) salvage(n note) error {
 	for _, name := range f.unreadable {
 		if err := setAside(filepath.Join(f.dir, name)); err != nil {
@@ -39,12 +39,13 @@ func (f *files) salvage(n note) error {
 	if !f.endsEarly(n) {
 		return nil
 	}
-	// Offsets at the end are given out anew, so what groups have committed means other records now: they begin again,
-	// which changes nothing that is known.
+	// The last offsets will be assigned again, so what groups have committed would mean other
+	// records. The groups begin again at the beginning, which changes nothing that was handled
+	// before.
 	return errors.Join(setAside(filepath.Join(f.dir, "groups.log")), setAside(filepath.Join(f.dir, "session_state.json")))
 }
 
-// restoreTopics writes topics.json with every partition that there is, and meta.json where it is missing.
+// restoreTopics writes topics.json with every known partition, and meta.json if it is missing.
 func (f *files) restoreTopics(n note) error {
 	for _, p := range f.known(n) {
 		if !f.topics.has(p) {
@@ -73,8 +74,9 @@ func (f *files) endsEarly(n note) bool {
 	})
 }
 
-// split writes each run of the segment into a segment of its own, since the broker reads a segment no further than to the first
-// damage. What the segment was is kept aside. Until the end the segment itself is left as it is, so this can be done again.
+// split writes each run of the segment into a segment of its own, since the broker reads a segment
+// up to the first damage only. A copy of the segment is kept aside. The segment itself is replaced
+// last, so split can be repeated after a crash.
 func (d damagedSegment) split() error {
 	data, err := os.ReadFile(d.path)
 	if err != nil {
@@ -83,7 +85,7 @@ func (d damagedSegment) split() error {
 	if err := writeWhole(asideOf(d.path), data); err != nil {
 		return err
 	}
-	first := run{extent: extent{First: d.base, End: d.base}} // perhaps of no batch
+	first := run{extent: extent{First: d.base, End: d.base}} // perhaps without a batch
 	for _, r := range d.runs {
 		if r.First == d.base {
 			first = r
@@ -112,7 +114,7 @@ func setAside(path string) error {
 	return nil
 }
 
-// asideOf returns a name for what is set aside that no file has.
+// asideOf returns an unused name for a file that is set aside.
 func asideOf(path string) string {
 	aside := path + asideSuffix
 	for n := 2; ; n++ {
@@ -123,7 +125,8 @@ func asideOf(path string) string {
 	}
 }
 
-// writeWhole writes a file so that it is there as a whole or not at all, also after the machine has lost its power.
+// writeWhole writes a file atomically: after a crash or a loss of power it is there as a whole or
+// not at all.
 func writeWhole(path string, data []byte) (err error) {
 	next := path + ".tmp"
 	defer func() {
@@ -146,7 +149,7 @@ func writeWhole(path string, data []byte) (err error) {
 	return syncDirectory(filepath.Dir(path))
 }
 
-// syncDirectory makes a rename last.
+// syncDirectory makes a rename durable.
 func syncDirectory(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -22,7 +22,8 @@ func (e extent) String() string {
 	return fmt.Sprintf("%d to %d", e.First, e.End-1)
 }
 
-// subtract returns what of the extents none of the others covers. Both lists are in order and without overlap.
+// subtract returns the parts of the extents that none of the others covers. Both lists ascend and
+// have no overlap.
 func subtract(from, others []extent) (rest []extent) {
 	for _, e := range from {
 		for _, o := range others {
@@ -52,21 +53,21 @@ func describe(extents []extent) string {
 	return strings.Join(texts, ", ")
 }
 
-// run is a run of batches in a segment file: one follows the other, in the file and by their offsets.
+// run is a sequence of batches in a segment file without a gap, in the file and in their offsets.
 type run struct {
 	extent
 	from, to int // bytes of the file
 }
 
-// segment is what stands in a segment file: the bytes of record batches, one after the other.
+// segment describes a segment file, which holds record batches one after the other.
 type segment struct {
 	runs    []run
-	damaged int  // the first byte of the first batch that cannot be read; -1: none
-	torn    bool // the file ends within a batch, as after a process was killed while it wrote
+	damaged int  // the first byte of the first batch that cannot be read, or -1
+	torn    bool // the file ends within a batch: the process was killed while it wrote
 }
 
-// scanSegment reads the bytes of a segment file whose first offset is base. With gaps the offsets of batches may leave some
-// out, as those of a compacted topic do.
+// scanSegment reads the bytes of a segment file whose first offset is base. With gaps set, offsets
+// may be missing between batches, as in a compacted topic.
 func scanSegment(b []byte, base int64, gaps bool) segment {
 	s := segment{damaged: -1}
 	expected, resumed := base, false
@@ -93,7 +94,7 @@ func scanSegment(b []byte, base int64, gaps bool) segment {
 	return s
 }
 
-// extend adds a batch to the last run, or begins another with it.
+// extend adds a batch to the last run, or begins a run with it.
 func (s *segment) extend(e extent, at, size int, follows bool) {
 	if n := len(s.runs); n > 0 && follows {
 		s.runs[n-1].End, s.runs[n-1].to = e.End, at+size
@@ -119,12 +120,13 @@ const (
 	isControlBatch  = 0x20
 )
 
-// farthest is how many offsets a batch behind a damaged place may be away.
+// farthest is the largest distance in offsets of a batch behind a damaged place.
 const farthest = 1 << 31
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// batchAt returns the offsets of the batch with which b begins, and how many bytes it takes; 0 where it is not whole and undamaged.
+// batchAt returns the offsets of the batch with which b begins, and its size in bytes; the size is
+// 0 if the batch is not whole or is damaged.
 func batchAt(b []byte) (extent, int) {
 	if len(b) < batchHeader || b[batchMagicAt] != 2 {
 		return extent{}, 0
@@ -140,11 +142,11 @@ func batchAt(b []byte) (extent, int) {
 	return extent{first, first + int64(delta) + 1}, int(size)
 }
 
-// nextBatch returns where the next batch begins after the one at the given byte, which cannot be read; -1: nowhere. It looks first
-// where that one says that it ends.
+// nextBatch returns where the next batch begins after the unreadable one at the given byte, or -1.
+// It looks first at the end that the unreadable one claims.
 func nextBatch(b []byte, at int, expected int64) int {
 	isOne := func(at int) bool {
-		if len(b)-at < batchHeader { // the offset first, since a checksum takes long
+		if len(b)-at < batchHeader { // check the offset first: a checksum takes long
 			return false
 		}
 		first := int64(binary.BigEndian.Uint64(b[at:]))
@@ -168,13 +170,13 @@ func nextBatch(b []byte, at int, expected int64) int {
 	return -1
 }
 
-// isTorn reports whether b is the beginning of a batch that its file does not hold to its end.
+// isTorn reports whether b is the beginning of a batch whose end is not in the file.
 func isTorn(b []byte) bool {
 	return len(b) < batchHeader || int64(binary.BigEndian.Uint32(b[batchLengthAt:]))+batchLengthAt+4 > int64(len(b))
 }
 
-// indexOf returns the index file of a segment that holds these batches: an entry of 15 bytes for each, with the epoch of its leader and
-// whether it is data of a transaction.
+// indexOf returns the index file of a segment with these batches: an entry of 15 bytes for each,
+// with the epoch of its leader and whether it belongs to a transaction.
 func indexOf(batches []byte) (index []byte) {
 	for len(batches) > 0 {
 		_, size := batchAt(batches)
@@ -193,7 +195,7 @@ func indexOf(batches []byte) (index []byte) {
 	return index
 }
 
-// extentsOf returns the offsets of the runs, those that follow each other together.
+// extentsOf returns the offsets of the runs; runs without a gap between them become one extent.
 func extentsOf(runs []run) (list []extent) {
 	for _, r := range runs {
 		if n := len(list); n > 0 && list[n-1].End == r.First {

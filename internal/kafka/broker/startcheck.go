@@ -9,8 +9,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// keeper sees to it at the start of the in-process broker that no part of its log is missing without a word.
-type keeper struct {
+// startCheck compares the files of the broker with the note at a start, so that no loss goes
+// unnoticed.
+type startCheck struct {
 	conf Config
 	dir  string // of the log
 	path string // of the note
@@ -18,42 +19,43 @@ type keeper struct {
 	held *files
 }
 
-// before compares the files with the note before the broker touches them, which would cut off what it cannot read.
-func (k *keeper) before() (err error) {
-	if k.note, err = readNote(k.path); err != nil {
-		if !k.conf.AcceptLoss {
-			return lostError([]loss{{k.path, err.Error()}})
+// beforeLoad compares the files with the note. The broker would cut off what it cannot read, so
+// this comes before it starts.
+func (c *startCheck) beforeLoad() (err error) {
+	if c.note, err = readNote(c.path); err != nil {
+		if !c.conf.AcceptLoss {
+			return lostError([]loss{{c.path, err.Error()}})
 		}
-		k.say([]loss{{k.path, err.Error()}})
-		if err := setAside(k.path); err != nil {
+		c.logLosses([]loss{{c.path, err.Error()}})
+		if err := setAside(c.path); err != nil {
 			return err
 		}
 	}
-	if k.held, err = inspect(k.dir); err != nil {
+	if c.held, err = inspect(c.dir); err != nil {
 		return err
 	}
-	lost := k.held.losses(k.note)
+	lost := c.held.losses(c.note)
 	if len(lost) == 0 {
 		return nil
 	}
-	if !k.conf.AcceptLoss {
+	if !c.conf.AcceptLoss {
 		return lostError(lost)
 	}
-	k.say(lost)
-	if err := k.held.salvage(k.note); err != nil {
+	c.logLosses(lost)
+	if err := c.held.salvage(c.note); err != nil {
 		return err
 	}
-	k.note = note{}
-	k.held, err = inspect(k.dir)
+	c.note = note{}
+	c.held, err = inspect(c.dir)
 	return err
 }
 
-// after compares what the broker has loaded with the note and the files.
-func (k *keeper) after(cluster *kfake.Cluster) error {
+// afterLoad compares what the broker has loaded with the note and the files.
+func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 	var lost []loss
-	for _, p := range k.held.known(k.note) {
-		want, noted := k.note.of(p)
-		if held := k.held.partitions[p]; held != nil && len(held.held) > 0 {
+	for _, p := range c.held.known(c.note) {
+		want, noted := c.note.of(p)
+		if held := c.held.partitions[p]; held != nil && len(held.held) > 0 {
 			want.End = max(want.End, held.held[len(held.held)-1].End)
 		}
 		loaded := cluster.PartitionInfo(p.topic, int32(p.number))
@@ -65,17 +67,18 @@ func (k *keeper) after(cluster *kfake.Cluster) error {
 				loaded.LogStartOffset, loaded.HighWatermark, want.First, want.End)})
 		}
 	}
-	if len(lost) > 0 && !k.conf.AcceptLoss {
+	if len(lost) > 0 && !c.conf.AcceptLoss {
 		return lostError(lost)
 	}
-	k.say(lost)
+	c.logLosses(lost)
 	return nil
 }
 
-// gaps returns what is missing between the first and the last record of each partition.
-func (k *keeper) gaps() map[partitionID][]extent {
+// gaps returns the offsets that are missing between the first and the last record of each
+// partition.
+func (c *startCheck) gaps() map[partitionID][]extent {
 	gaps := make(map[partitionID][]extent)
-	for p, files := range k.held.partitions {
+	for p, files := range c.held.partitions {
 		if n := len(files.held); n > 1 {
 			gaps[p] = subtract([]extent{{files.held[0].First, files.held[n-1].End}}, files.held)
 		}
@@ -83,15 +86,15 @@ func (k *keeper) gaps() map[partitionID][]extent {
 	return gaps
 }
 
-// say logs what is lost and accepted.
-func (k *keeper) say(lost []loss) {
+// logLosses logs losses that are accepted.
+func (c *startCheck) logLosses(lost []loss) {
 	for _, l := range lost {
-		k.conf.Logger.Error("a part of the log of the in-process kafka is lost; going on with what is readable",
+		c.conf.Logger.Error("a part of the log of the in-process kafka is lost; going on with what is readable",
 			zap.String("where", l.where), zap.String("lost", l.what))
 	}
 }
 
-// lostError says what is lost, and what to do.
+// lostError returns an error that says what is lost and what to do.
 func lostError(lost []loss) error {
 	var text strings.Builder
 	text.WriteString("a part of the log is lost:\n")
