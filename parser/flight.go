@@ -3,8 +3,8 @@ package parser
 // shortestFlight is the length of the shortest flight element: .F/LX1/12MAR/LHR.
 const shortestFlight = 16
 
-// readOutbound reads .F, which opens a group unless it is the message's first; groups without an .F
-// before them take that one.
+// readOutbound reads .F. The first .F of the message counts for all groups before it; each further
+// .F opens a group.
 func (m *Message) readOutbound(e line) {
 	if m.scratch.seen.has('F') {
 		m.judgeFlight(e, &m.openFlightGroup().Outbound)
@@ -17,7 +17,7 @@ func (m *Message) readOutbound(e line) {
 	}
 }
 
-// readInbound reads .I, of which the first of a group counts.
+// readInbound reads .I. The first .I of a group counts.
 func (m *Message) readInbound(e line) {
 	if m.scratch.own.has('I') {
 		m.judgeFlight(e, new(Flight))
@@ -26,7 +26,7 @@ func (m *Message) readInbound(e line) {
 	m.judgeFlight(e, &m.group().Inbound)
 }
 
-// readOnward reads .O; the first of a group replaces those that the group inherited.
+// readOnward reads .O. The first .O of a group replaces those that the group took over.
 func (m *Message) readOnward(e line) {
 	var f Flight
 	m.judgeFlight(e, &f)
@@ -39,8 +39,9 @@ func (m *Message) readOnward(e line) {
 	}
 }
 
-// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. A faulty one is absent. An unknown
-// airport of three capitals is a fault in .F alone: in .I and .O it is warned of, and kept.
+// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. If the
+// element is faulty, flight is absent. An unknown airport of three capitals is an error in .F; in
+// .I and .O it is a warning, and kept.
 func (m *Message) judgeFlight(e line, flight *Flight) {
 	*flight = Flight{}
 	if len(e.text) < shortestFlight {
@@ -78,8 +79,8 @@ const (
 	mostDigits     = 4
 )
 
-// flightOf reads airline, number and suffix of a flight. A digit as third character belongs to the number:
-// then the airline has two characters, else three; capitals and digits, at least one of them a capital.
+// flightOf reads airline, number and suffix of a flight. The airline has two characters if the
+// third one is a digit, else three. They are capitals and digits, with at least one capital.
 func flightOf(s string) (airline, number string, ok bool) {
 	if len(s) < shortestNumber || len(s) > longestNumber {
 		return "", "", false
@@ -111,7 +112,7 @@ func flightOf(s string) (airline, number string, ok bool) {
 	return airline, number[zeros:], true
 }
 
-// dateOf reads DDMMM; the case of the month does not matter. 29FEB is a date, since some years have it.
+// dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it.
 func dateOf(s string) (d Date, ok bool) {
 	if len(s) != 5 || !isDigit(s[0]) || !isDigit(s[1]) {
 		return d, false
@@ -125,7 +126,8 @@ func dateOf(s string) (d Date, ok bool) {
 	return Date{Day: day, Month: month}, true
 }
 
-// monthOf returns the number of a month, in capitals, and the most days that it can have; 0 if name is no month.
+// monthOf returns the number of the month with a name in capitals, and the most days that it has; 0
+// if there is none.
 func monthOf(name string) (month, days uint8) {
 	switch name {
 	case "JAN":

@@ -2,13 +2,14 @@ package parser
 
 import "slices"
 
-// passenger are the elements behind a tag after which the next tag belongs to another group.
+// passenger is the set of elements that, after a tag, let the next tag open a group.
 const passenger = letters(1<<('S'-'A') | 1<<('W'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A'))
 
-// group returns the open group, which is the last one. The pointer holds until another group opens.
+// group returns the open group, which is the last one. The pointer is valid until another group
+// opens.
 func (m *Message) group() *Group { return &m.Groups[len(m.Groups)-1] }
 
-// openGroup opens a group that inherits nothing.
+// openGroup opens an empty group.
 func (m *Message) openGroup() *Group {
 	n := len(m.Groups)
 	m.Groups = slices.Grow(m.Groups, 1)[:n+1]
@@ -20,7 +21,7 @@ func (m *Message) openGroup() *Group {
 	return g
 }
 
-// openFlightGroup opens a group at an .F: it inherits the inbound flight.
+// openFlightGroup opens a group at an .F. It takes over the inbound flight.
 func (m *Message) openFlightGroup() *Group {
 	before := m.group()
 	g := m.openGroup()
@@ -28,8 +29,8 @@ func (m *Message) openFlightGroup() *Group {
 	return g
 }
 
-// openTagGroup opens a group at an .N or .B where the open one has a tag and, behind it, something of its
-// passenger: the new one inherits the flights.
+// openTagGroup opens a group at an .N or .B if the open one has a tag and, after that, an element
+// of its passenger. The new group takes over the flights.
 func (m *Message) openTagGroup() {
 	s := &m.scratch
 	if s.tagged && s.since&passenger != 0 {
@@ -40,7 +41,7 @@ func (m *Message) openTagGroup() {
 	s.tagged, s.since = true, 0
 }
 
-// shareLoading gives the first .U that stood before any tag to each group without its own.
+// shareLoading sets the .U of each group without one to the first .U that stands before any tag.
 func (m *Message) shareLoading() {
 	if m.scratch.sharer < 0 {
 		return
@@ -53,8 +54,9 @@ func (m *Message) shareLoading() {
 	}
 }
 
-// extend appends v to part, which lies at the end of memory or is empty, and so keeps the parts of all
-// groups in one memory that the next Parse uses again. Parts that are made stay as they are.
+// extend appends v to memory and returns part with v at its end. part must be empty or the end of
+// memory. So the parts of all groups share one slice, which the next Parse reuses. Earlier parts do
+// not change.
 func extend[T any](memory *[]T, part []T, v T) []T {
 	*memory = append(*memory, v)
 	n := len(*memory)

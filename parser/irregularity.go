@@ -32,8 +32,8 @@ func (m *Message) readIrregularity(e line) {
 	}
 }
 
-// judgeIrregularity reads a .B of the right length. Also where its slash is misplaced, what stands
-// between the slashes is judged as its status code.
+// judgeIrregularity reads a .B of the right length. The text between the slashes is checked as its
+// status code even if the second slash is misplaced.
 func (m *Message) judgeIrregularity(e line) {
 	const at = len(".B/")
 	status, plates, slashed := strings.Cut(e.text[at:], "/")

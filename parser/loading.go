@@ -5,8 +5,9 @@ const (
 	longestCompartment = 5
 )
 
-// readLoading reads .U: device, compartment, type, class, destination, seal, then number, date and airport of
-// the connection. The first of a group counts; the first before any tag also for groups without their own.
+// readLoading reads .U: device, compartment, type, class, destination, seal, then number, date and
+// airport of the connection. The first .U of a group counts. The first one before any tag also
+// counts for groups without a .U.
 func (m *Message) readLoading(e line) {
 	s := &m.scratch
 	f := m.fields(e, 0, 9)
@@ -34,7 +35,7 @@ func (m *Message) readLoading(e line) {
 	}
 }
 
-// readConnection reads the connection flight. One with a faulty number is absent.
+// readConnection reads the connection flight, which is absent if its number is faulty.
 func (m *Message) readConnection(f *fields, c *Flight) {
 	airline, number, ok := flightOf(f.of(7))
 	if !ok {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// readPassenger reads .P: an optional count glued to the surname, then the given name with the title glued
-// to it. The first of a group counts.
+// readPassenger reads .P: an optional count glued to the surname, then the given name with the
+// title glued to it. The first .P of a group counts.
 func (m *Message) readPassenger(e line) {
 	if m.scratch.own.has('P') {
 		return
@@ -17,8 +17,8 @@ func (m *Message) readPassenger(e line) {
 	g.GivenName = withoutTitle(f.of(2))
 }
 
-// withoutCount takes up to three digits from the front of a surname. What then still begins with a digit
-// is no surname.
+// withoutCount removes up to three digits from the front of a surname. It returns "" if a digit is
+// left there.
 func withoutCount(s string) string {
 	for n := 0; n < 3 && s != "" && isDigit(s[0]); n++ {
 		s = s[1:]
@@ -48,9 +48,10 @@ func withoutTitle(s string) string {
 	return s
 }
 
-// endsWithName reports whether the last word of a given name is itself a name that ends with MS: WILLIAMS is not WILLIA with
-// a title. The names are surnames that serve as given names, and Latvian forms of Adam, Thomas, William, Maxim and others.
-// Without MS they are no names, or rarer ones. A name of which MS would not leave two letters needs no entry.
+// endsWithName reports whether the last word of a given name is itself a name that ends with MS:
+// WILLIAMS is not WILLIA with a title. The names are surnames that serve as given names, and
+// Latvian forms of Adam, Thomas, William, Maxim and others. Without MS they are no names, or rarer
+// ones. A name of which MS would not leave two letters needs no entry.
 func endsWithName(s string) bool {
 	switch s[strings.LastIndexAny(s, " \t-'")+1:] {
 	case "ABRAHAMS", "ABRAMS", "ADAMS", "SAMS", "WILLEMS", "WILLIAMS",
@@ -73,7 +74,7 @@ func hasTwoLetters(s string) bool {
 	return found >= 2
 }
 
-// readPNR reads .L, of which the first of a group counts.
+// readPNR reads .L. The first .L of a group counts.
 func (m *Message) readPNR(e line) {
 	if m.scratch.own.has('L') {
 		return
@@ -97,7 +98,7 @@ func isPNR(s string) bool {
 	return true
 }
 
-// readFrequentFlyer reads .Y, of which the first of a group counts.
+// readFrequentFlyer reads .Y. The first .Y of a group counts.
 func (m *Message) readFrequentFlyer(e line) {
 	if m.scratch.own.has('Y') {
 		return

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Plates returns the licence plates of the group, each once and in ascending order, as numbers of ten digits,
-// with the status code that .B gives it ("" for .N). A plate that both name counts with .B, one that several .B
-// name with the first of them.
+// Plates returns the licence plates of the group, each once and in ascending order, as numbers of
+// ten digits, with their status code: that of the first .B that names the plate, "" if only an .N
+// does.
 func (g *Group) Plates() iter.Seq2[uint64, string] {
 	return func(yield func(plate uint64, status string) bool) {
 		for _, run := range disjoint(g.Tags) {
@@ -20,9 +20,9 @@ func (g *Group) Plates() iter.Seq2[uint64, string] {
 	}
 }
 
-// disjoint returns runs of the same plates that do not overlap, in ascending order. It takes n log n time for n
-// runs, however they overlap: it cuts the plates where a run begins or ends, and gives each piece to the first
-// run that claims it.
+// disjoint returns runs of the same plates that do not overlap, in ascending order. It takes O(n
+// log n) time for n runs: it cuts the plates where a run begins or ends, and gives each piece to
+// the first run that claims it.
 func disjoint(tags []Tags) []Tags {
 	if len(tags) <= 1 {
 		return tags
@@ -51,7 +51,7 @@ func disjoint(tags []Tags) []Tags {
 type pieces struct {
 	cuts  []uint64
 	owner []*Tags
-	free  []int // free[i] is i where piece i is free, else a piece on the way to the next free one
+	free  []int // free[i] is i if piece i is free, else a later piece, none free between them
 }
 
 func piecesOf(tags []Tags) *pieces {
@@ -69,7 +69,7 @@ func piecesOf(tags []Tags) *pieces {
 	return &p
 }
 
-// claim gives the free pieces of a run to it.
+// claim makes t the owner of its free pieces.
 func (p *pieces) claim(t *Tags) {
 	first, _ := slices.BinarySearch(p.cuts, t.First)
 	end, _ := slices.BinarySearch(p.cuts, t.First+uint64(t.Count))
@@ -79,7 +79,7 @@ func (p *pieces) claim(t *Tags) {
 	}
 }
 
-// nextFree returns the first free piece from i on. It shortens the way for those who come behind.
+// nextFree returns the first free piece from i on. It shortens the path for later calls.
 func (p *pieces) nextFree(i int) int {
 	for p.free[i] != i {
 		p.free[i] = p.free[p.free[i]]

@@ -1,7 +1,7 @@
 package parser
 
-// readProcessing reads .J: code, agent, scanner, read date, read time, reading location, sent-to location.
-// The first of the message counts.
+// readProcessing reads .J: code, agent, scanner, read date, read time, reading location, sent-to
+// location. The first of the message counts.
 func (m *Message) readProcessing(e line) {
 	if m.scratch.seen.has('J') {
 		return

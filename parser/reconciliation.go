@@ -1,7 +1,7 @@
 package parser
 
-// readReconciliation reads .S: authority to load, seat, passenger status, sequence number, security number,
-// passenger profile, authority to transport, bag tag status. The first of a group counts.
+// readReconciliation reads .S: authority to load, seat, passenger status, sequence number, security
+// number, passenger profile, authority to transport, bag tag status. The first of a group counts.
 func (m *Message) readReconciliation(e line) {
 	if m.scratch.own.has('S') {
 		return

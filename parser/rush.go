@@ -1,15 +1,15 @@
 package parser
 
-// The elements of this file are what names a rush bag and the bag that it re-flights.
+// The elements of this file mark a rush bag and name the bag that it re-flights.
 
-// readException reads .E, an open list of exceptions of which RUSH is interpreted.
+// readException reads .E, an exception. RUSH alone is interpreted.
 func (m *Message) readException(e line) {
 	if f := m.fields(e, 0, 1); f.of(1) == "RUSH" {
 		m.group().Rush = true
 	}
 }
 
-// readUniqueID reads .M, whose first field is a licence plate. The first of a group counts.
+// readUniqueID reads .M, whose first field is a licence plate. The first .M of a group counts.
 func (m *Message) readUniqueID(e line) {
 	if m.scratch.own.has('M') {
 		return

@@ -1,6 +1,6 @@
 package parser
 
-// readScreening reads .X: SEL or NON, the result, its reason and more; or free text. Of several elements
+// readScreening reads .X: SEL or NON, the result, its reason and more; or free text. Of several .X
 // the result of the highest precedence counts.
 func (m *Message) readScreening(e line) {
 	f := m.fields(e, 0, 2)

@@ -27,7 +27,7 @@ func (m *Message) readTags(e line) {
 	}
 }
 
-// isBare reports whether an element has nothing behind its identifier.
+// isBare reports whether an element has no text after its letter.
 func isBare(e line) bool { return len(e.text) <= len(".N/") }
 
 // tagsOf reads the plate and count of an .N or .B.

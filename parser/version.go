@@ -3,7 +3,7 @@ package parser
 // shortestVersion is the length of the shortest .V element: .V/1LZRH.
 const shortestVersion = 8
 
-// readVersion reads .V, of which the first of the message counts.
+// readVersion reads .V. The first .V of the message counts.
 func (m *Message) readVersion(e line) {
 	if m.scratch.seen.has('V') {
 		m.judgeVersion(e, new(Version))
@@ -43,7 +43,7 @@ func (m *Message) judgeVersion(e line, v *Version) {
 	v.Part, v.Reference = f.of(2), f.of(3)
 }
 
-// cutAfter cuts s behind its first n bytes, or behind its last where it is shorter.
+// cutAfter cuts s after its first n bytes, or at its end if it is shorter.
 func cutAfter(s string, n int) (head, tail string) {
 	n = min(n, len(s))
 	return s[:n], s[n:]

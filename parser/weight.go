@@ -1,7 +1,7 @@
 package parser
 
-// readWeight reads .W: unit, checked bags, checked weight. Every one is judged, at most one warning a line;
-// the first of a group counts, without its bad values.
+// readWeight reads .W: unit, checked bags, checked weight. Each .W is checked, with at most one
+// warning. The first .W of a group counts, without its bad values.
 func (m *Message) readWeight(e line) {
 	f := m.fields(e, 3, 3)
 	unit, pieces, checked := f.of(1), f.of(2), f.of(3)
@@ -26,7 +26,7 @@ func (m *Message) readWeight(e line) {
 	}
 }
 
-// count reads a number of at most so many digits; -1 is none.
+// count reads a number of at most that many digits. It returns -1 if s is not one.
 func count(s string, digits int) int {
 	n, ok := number(s)
 	if !ok || len(s) > digits {
