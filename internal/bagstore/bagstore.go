@@ -1,10 +1,11 @@
-// Package bagstore keeps the index in Redis: every accepted message under each plate that it names or each container that
-// it positions, and the plates by flight, container, PNR and re-flighted bag. It stores messages, not events. Their meaning
-// is derived when they are read, so writes commute, may be repeated, and need no transactions.
+// Package bagstore keeps the index in Redis: every accepted message under each plate that it names
+// or each container that it positions, and the plates by flight, container, PNR and re-flighted
+// bag. It stores messages, not events. Their meaning is derived when they are read, so writes
+// commute, may be repeated, and need no transactions.
 //
-// What File reports as filed is in Redis, complete. A read is complete or fails, except for damaged values: they are left
-// out and moved aside, and filing their messages again restores them. Nothing is kept longer than the retention allows.
-// Errors of Redis are redis.ErrUnavailable.
+// What File reports as filed is in Redis, complete. A read is complete or fails, except for damaged
+// values: they are left out and moved aside, and filing their messages again restores them. Nothing
+// is kept longer than the retention allows. Errors of Redis are redis.ErrUnavailable.
 package bagstore
 
 import (
@@ -20,8 +21,8 @@ type Config struct {
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
 
-	// Damaged is called, perhaps by several goroutines, when damage was moved aside, or with the error if it could not be
-	// moved. digest stands for the name of its key. Damaged may be nil.
+	// Damaged is called, perhaps by several goroutines, when damage was moved aside, or with the
+	// error if it could not be moved. digest stands for the name of its key. Damaged may be nil.
 	Damaged func(digest string, err error)
 }
 

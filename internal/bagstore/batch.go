@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// A batch is sent when it has this many commands, or bytes: enough to make round trips cheap, and few enough that other
-// clients of Redis need not wait.
+// A batch is sent when it has this many commands, or bytes: enough to make round trips cheap, and
+// few enough that other clients of Redis need not wait.
 const (
 	batchCommands = 1000
 	batchBytes    = 256 << 10
@@ -69,8 +69,8 @@ func (b *batch) ensureExpiry(key string, until int64) {
 	b.add(nil, "expireat", key, until, "nx")
 }
 
-// expire makes a key expire at a second, or later. It takes two commands, since GT considers a key without an expiry to
-// never expire.
+// expire makes a key expire at a second, or later. It takes two commands, since GT considers a key
+// without an expiry to never expire.
 func (b *batch) expire(key string, until int64) {
 	b.ensureExpiry(key, until)
 	b.add(nil, "expireat", key, until, "gt")
@@ -92,8 +92,8 @@ func (b *batch) send(ctx context.Context, client *redis.Client) error {
 	})
 }
 
-// send sends a batch, adds its replies to their counters, and empties it. It moves keys of a wrong type aside, since
-// nothing could ever be written there, and sends the batch again.
+// send sends a batch, adds its replies to their counters, and empties it. It moves keys of a wrong
+// type aside, since nothing could ever be written there, and sends the batch again.
 func (s *Store) send(ctx context.Context, b *batch) error {
 	err := b.send(ctx, s.redis)
 	if redis.WrongType(err) {
@@ -122,7 +122,8 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// index adds the entries under which a plate is found until a second, except those that Redis is known to have.
+// index adds the entries under which a plate is found until a second, except those that Redis is
+// known to have.
 func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 	add := func(key string) {
 		if r.mustSend(key, e.Plate, until) {

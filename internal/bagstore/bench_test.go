@@ -16,7 +16,8 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// dayBefore is the time at which each stream begins, so that a bag has the same messages in all of them.
+// dayBefore is the time at which each stream begins, so that a bag has the same messages in all of
+// them.
 var dayBefore = time.Now().Add(-24 * time.Hour)
 
 // stream returns filings about many bags, in the order of a feed.
@@ -35,7 +36,8 @@ func stream(bags int) []bag.Filing {
 	return all
 }
 
-// An operation is 500 messages. The reference sends the least possible: HSET of the raw text and two ZADD.
+// An operation is 500 messages. The reference sends the least possible: HSET of the raw text and
+// two ZADD.
 func BenchmarkFile(b *testing.B) {
 	for name, url := range backends(b) {
 		all := stream(2000)

@@ -13,7 +13,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// damage is something in Redis that is no part of the index. Who finds it goes on without it; it is then moved aside.
+// damage is something in Redis that is no part of the index. Who finds it goes on without it; it is
+// then moved aside.
 type damage struct {
 	key    string
 	kind   damageKind
@@ -110,8 +111,8 @@ func (q *damageQueue) isClosed() bool {
 	}
 }
 
-// moveAside moves damage to a key of its own, which expires when the original key would have, and calls Config.Damaged.
-// Damage that is no longer there is ignored.
+// moveAside moves damage to a key of its own, which expires when the original key would have, and
+// calls Config.Damaged. Damage that is no longer there is ignored.
 func (s *Store) moveAside(ctx context.Context, d damage) error {
 	ctx, cancel := context.WithTimeout(ctx, moveLimit)
 	defer cancel()

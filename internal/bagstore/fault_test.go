@@ -48,8 +48,8 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	return nil
 }
 
-// A pipeline is cut off after every possible number of bytes of its replies. What is reported as filed is in Redis; if
-// nothing is reported, filing again completes it.
+// A pipeline is cut off after every possible number of bytes of its replies. What is reported as
+// filed is in Redis; if nothing is reported, filing again completes it.
 func TestACutPipelineIsNeverReportedAsFiled(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())

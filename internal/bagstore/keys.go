@@ -6,9 +6,9 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// The keys. Each begins with the prefix of the installation, which is "" as a rule. All commands are single-key, so keys
-// may live on different nodes, and all writes may be repeated or reordered: HSET of a field that is named by its content,
-// ZADD with GT, and EXPIREAT that only postpones.
+// The keys. Each begins with the prefix of the installation, which is "" as a rule. All commands
+// are single-key, so keys may live on different nodes, and all writes may be repeated or reordered:
+// HSET of a field that is named by its content, ZADD with GT, and EXPIREAT that only postpones.
 //
 //	key                        type   holds                                     expires
 //	b:0220123456               hash   identity → message, each that names the   when its newest message is past
@@ -32,12 +32,13 @@ import (
 //	sweep                      string "sweeping", or "held" by a replay; while  when the next sweep is due
 //	                                  it exists, no process begins a sweep
 //
-// The score of a member is the second at which the entry expires: received time plus retention of the newest message that
-// made it. After that second the member is ignored. Package codec writes identities and messages.
+// The score of a member is the second at which the entry expires: received time plus retention of
+// the newest message that made it. After that second the member is ignored. Package codec writes
+// identities and messages.
 //
-// A flight has one index for departing and arriving, since the living legs of a bag are known only when all its messages
-// are read. All expiries are rounded up to a granule (see retention), so that one serves many messages. The Sweeper
-// extends the expiry of what a living bag needs for longer.
+// A flight has one index for departing and arriving, since the living legs of a bag are known only
+// when all its messages are read. All expiries are rounded up to a granule (see retention), so that
+// one serves many messages. The Sweeper extends the expiry of what a living bag needs for longer.
 const (
 	plateKind     = 'b'
 	flightKind    = 'f'
@@ -69,7 +70,8 @@ func flightName(f bag.Flight) string { return f.Airline + f.Number + ":" + f.Day
 
 func containerName(c bag.Container) string { return flightName(c.Flight) + ":" + c.Device }
 
-// split returns the kind of a key and what follows it. The kind is 0 for a key of another installation.
+// split returns the kind of a key and what follows it. The kind is 0 for a key of another
+// installation.
 func (k keys) split(key string) (kind byte, rest string) {
 	if len(key) < len(k)+2 || key[:len(k)] != string(k) || key[len(k)+1] != ':' {
 		return 0, ""
@@ -77,8 +79,9 @@ func (k keys) split(key string) (kind byte, rest string) {
 	return key[len(k)], key[len(k)+2:]
 }
 
-// aside returns the key for damage that is found under a key. It is in the same slot of a cluster, so that damage can be
-// moved in one transaction; if a damaged key itself has braces, they name the slot.
+// aside returns the key for damage that is found under a key. It is in the same slot of a cluster,
+// so that damage can be moved in one transaction; if a damaged key itself has braces, they name the
+// slot.
 func (k keys) aside(key string) string {
 	if own := key[len(k):]; strings.Contains(own, "{") {
 		return k.of(damagedKind, own)

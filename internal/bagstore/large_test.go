@@ -21,7 +21,8 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// If many ask for one bag at once, its messages are read a few times, not once for each, and all get the same answer.
+// If many ask for one bag at once, its messages are read a few times, not once for each, and all
+// get the same answer.
 func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
@@ -53,8 +54,8 @@ func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	}
 }
 
-// A question about a plate that is known to be large, or about very many plates, waits for memory before anything is read.
-// A question about a usual plate does not wait.
+// A question about a plate that is known to be large, or about very many plates, waits for memory
+// before anything is read. A question about a usual plate does not wait.
 func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())

@@ -13,8 +13,8 @@ const (
 	bytesPerByte    = 4       // of a reply: the reply, the texts, the messages, and what is not collected yet
 )
 
-// largeReply is from how many bytes on the size of a reply is remembered. The next query for it waits for memory before it
-// is sent, and is sent alone.
+// largeReply is from how many bytes on the size of a reply is remembered. The next query for it
+// waits for memory before it is sent, and is sent alone.
 const largeReply = 256 << 10
 
 // estimate returns about how many bytes a question takes, and whether a reply is known to be large.
@@ -29,9 +29,9 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 	return bytes, large
 }
 
-// measure returns about how many bytes a question takes, now that its replies are known, and remembers the large ones. It
-// includes the plates of a flight that are read next because they are new, so that the question waits for their memory
-// while it holds their names only.
+// measure returns about how many bytes a question takes, now that its replies are known, and
+// remembers the large ones. It includes the plates of a flight that are read next because they are
+// new, so that the question waits for their memory while it holds their names only.
 func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*goredis.StringSliceCmd) (bytes int64) {
 	for _, reply := range flights {
 		bytes += bytesPerHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))

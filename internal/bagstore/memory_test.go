@@ -16,8 +16,8 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// Measures the memory that an event takes, with all indexes and 15 messages a bag, against the raw text alone under a key
-// of its own. The dictionary was not made from these messages.
+// Measures the memory that an event takes, with all indexes and 15 messages a bag, against the raw
+// text alone under a key of its own. The dictionary was not made from these messages.
 func TestMemoryOfAnEvent(t *testing.T) {
 	const bags = 4000
 	ctx := context.Background()

@@ -11,7 +11,8 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// A hash is read by one of these commands. HKEYS tells the version of a hash in a tenth of the bytes.
+// A hash is read by one of these commands. HKEYS tells the version of a hash in a tenth of the
+// bytes.
 const (
 	readHash   = "hgetall" // fields, each followed by its value
 	readFields = "hkeys"
@@ -48,9 +49,10 @@ func addCommands[T any](ctx context.Context, q *query, names []T, key func(name 
 	return q.replies[first:]
 }
 
-// A query is sent alone if few others are under way, if it has many commands, or if a reply is known to be large: nobody
-// shall wait for that. Other queries share round trips, each of which costs Redis and this process as much as a small
-// query. Queries for the plates of a flight share round trips with each other only.
+// A query is sent alone if few others are under way, if it has many commands, or if a reply is
+// known to be large: nobody shall wait for that. Other queries share round trips, each of which
+// costs Redis and this process as much as a small query. Queries for the plates of a flight share
+// round trips with each other only.
 const (
 	fewQueries     = 3
 	fewCommands    = 4
@@ -62,7 +64,8 @@ func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
 	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxItems: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip * fewCommands)}
 }
 
-// send sends the commands. After a nil error every reply is there: whole, or empty if the key holds a wrong type.
+// send sends the commands. After a nil error every reply is there: whole, or empty if the key holds
+// a wrong type.
 func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
@@ -100,8 +103,8 @@ func keyOf(reply *goredis.StringSliceCmd) string {
 	return key
 }
 
-// sendTogether sends several queries in one round trip, and a command that several of them have once. Each query looks at
-// the errors of its own replies.
+// sendTogether sends several queries in one round trip, and a command that several of them have
+// once. Each query looks at the errors of its own replies.
 func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
 	type request struct{ command, key string }
 	cmds := make([]goredis.Cmder, 0, 2*len(queries))
@@ -121,14 +124,16 @@ func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
 	return r.roundTrip(ctx, cmds)
 }
 
-// A query with many commands uses several connections at once, so that several processors read its replies. Each
-// connection carries at least repliesPerPart, and all queries together use at most partsAtOnce connections of the pool.
+// A query with many commands uses several connections at once, so that several processors read its
+// replies. Each connection carries at least repliesPerPart, and all queries together use at most
+// partsAtOnce connections of the pool.
 const (
 	repliesPerPart = 64
 	partsAtOnce    = 8
 )
 
-// sendAlone sends the commands of a query, in parts if they are many. For a cluster the client makes the parts.
+// sendAlone sends the commands of a query, in parts if they are many. For a cluster the client
+// makes the parts.
 func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
 	parts := min(parallel.Workers(len(cmds), repliesPerPart), max(1, partsAtOnce/underWay))
 	if parts == 1 || r.store.redis.Cluster() {

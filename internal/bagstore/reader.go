@@ -21,9 +21,9 @@ import (
 
 var _ trail.Index = (*Reader)(nil)
 
-// Reader reads what was filed. Every call is one round trip, to each master of a cluster at once, and takes at most 0.8 s,
-// and a second more for 10,000 plates. Its error is redis.ErrUnavailable. It leaves out what is damaged. It is safe for
-// concurrent use.
+// Reader reads what was filed. Every call is one round trip, to each master of a cluster at once,
+// and takes at most 0.8 s, and a second more for 10,000 plates. Its error is redis.ErrUnavailable.
+// It leaves out what is damaged. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
 	buffers   sync.Pool    // of *buffer
@@ -96,7 +96,8 @@ func versions(replies []*goredis.StringSliceCmd) (versions []uint64, lengths []i
 	return versions, lengths
 }
 
-// held returns what each reply to HGETALL holds. plates are those of the replies, or nil for containers.
+// held returns what each reply to HGETALL holds. plates are those of the replies, or nil for
+// containers.
 func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []trail.Held {
 	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
 	for i, reply := range replies {
@@ -113,12 +114,13 @@ func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []t
 	return all
 }
 
-// versionOf returns the version of a hash: the sum of its fields, each of which is the codec.Identity of a message and so
-// a hash itself. The fields are the first of every so many words. A field that is no identity is damage, and counts by its
-// first bytes.
+// versionOf returns the version of a hash: the sum of its fields, each of which is the
+// codec.Identity of a message and so a hash itself. The fields are the first of every so many
+// words. A field that is no identity is damage, and counts by its first bytes.
 //
-// By accident two hashes have the same version with a chance of one in 2^64. A sender who searches for messages that add
-// up to nothing can hide them from those who have cached the bag, until another message about it comes.
+// By accident two hashes have the same version with a chance of one in 2^64. A sender who searches
+// for messages that add up to nothing can hide them from those who have cached the bag, until
+// another message about it comes.
 func versionOf(words []string, every int) uint64 {
 	sum := uint64(1)
 	for i := 0; i < len(words); i += every {

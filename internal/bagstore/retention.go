@@ -2,16 +2,17 @@ package bagstore
 
 import "time"
 
-// retention says when stored data expires, in seconds. An expiry is a whole number of granules since 1970, so that the
-// messages of a bag share few expiries. Nothing is kept for more than a granule longer than it must be.
+// retention says when stored data expires, in seconds. An expiry is a whole number of granules
+// since 1970, so that the messages of a bag share few expiries. Nothing is kept for more than a
+// granule longer than it must be.
 type retention struct {
 	keep    int64 // after the received time
 	granule int64
 	grace   int64 // see until
 }
 
-// endOfTime is the latest expiry, the end of the year 9999. Redis refuses much later ones, which a feed with a broken clock
-// could cause.
+// endOfTime is the latest expiry, the end of the year 9999. Redis refuses much later ones, which a
+// feed with a broken clock could cause.
 const endOfTime = 253402300799
 
 func newRetention(keep time.Duration) retention {
@@ -23,8 +24,9 @@ func newRetention(keep time.Duration) retention {
 	}
 }
 
-// until returns the second at which a message expires. A message that is older than the retention when it is filed, because
-// a log is replayed, is kept for a grace: it may belong to a bag with later messages, which are still to come.
+// until returns the second at which a message expires. A message that is older than the retention
+// when it is filed, because a log is replayed, is kept for a grace: it may belong to a bag with
+// later messages, which are still to come.
 func (r retention) until(received, now time.Time) int64 {
 	return r.round(max(received.Unix()+r.keep, now.Unix()+r.grace))
 }

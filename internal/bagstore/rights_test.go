@@ -35,7 +35,8 @@ func rights(t *testing.T, page string) []string {
 	return strings.Fields(string(found[1]))
 }
 
-// grant gives the user bagtrail these rights alone, on every server of an address, and returns the URL for him.
+// grant gives the user bagtrail these rights alone, on every server of an address, and returns the
+// URL for him.
 func grant(t *testing.T, url string, rights []string) string {
 	t.Helper()
 	a, err := redis.ParseURL(url)

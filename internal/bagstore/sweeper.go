@@ -33,11 +33,13 @@ type SweepCounts struct {
 	Damaged  int // values and keys that are damaged, and moved aside
 }
 
-// Sweeper does what the expiry of keys cannot. It removes the messages of an ended bag from a plate that another bag uses
-// now, and expired plates from sorted sets with others in them, and it keeps what a living bag needs from expiring. A sweep
-// may be repeated, aborted, and run in several processes while others write.
+// Sweeper does what the expiry of keys cannot. It removes the messages of an ended bag from a plate
+// that another bag uses now, and expired plates from sorted sets with others in them, and it keeps
+// what a living bag needs from expiring. A sweep may be repeated, aborted, and run in several
+// processes while others write.
 //
-// No sweep may run while a log is replayed, since a bag would be judged by a part of its messages: see Store.HoldSweeps.
+// No sweep may run while a log is replayed, since a bag would be judged by a part of its messages:
+// see Store.HoldSweeps.
 type Sweeper struct {
 	store       *Store
 	interpreter Interpreter
@@ -53,8 +55,8 @@ const (
 
 var errHeld = errors.New("sweeps are held")
 
-// HoldSweeps keeps every process from sweeping until ctx ends, and aborts a sweep that runs. The next sweep is due one
-// interval, a 180th of the retention, after ctx ends.
+// HoldSweeps keeps every process from sweeping until ctx ends, and aborts a sweep that runs. The
+// next sweep is due one interval, a 180th of the retention, after ctx ends.
 func (s *Store) HoldSweeps(ctx context.Context) error {
 	hold := func() error {
 		return s.redis.WriteClient().Set(ctx, s.keys.sweep(), held, s.sweepInterval()).Err()
@@ -80,14 +82,14 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 // sweepInterval is the time between sweeps. What has expired may stay that much longer.
 func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
 
-// Sweeper returns a sweeper that reads at most so many keys a second of each master; 0 is no limit. After each sweep it
-// calls done with what the sweep did, and with the error that ended it early.
+// Sweeper returns a sweeper that reads at most so many keys a second of each master; 0 is no limit.
+// After each sweep it calls done with what the sweep did, and with the error that ended it early.
 func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
 
-// Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep comes after an interval in
-// which no process has swept. Of several processes one sweeps.
+// Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep comes
+// after an interval in which no process has swept. Of several processes one sweeps.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
 	ticker := time.NewTicker(max(interval/24, time.Second))
@@ -250,7 +252,8 @@ func (p *page) ensureExpiry(key string) {
 	p.batch.ensureExpiry(key, p.store.retention.until(p.now, p.now))
 }
 
-// sweepPlate drops the messages of a plate that have ended, and extends the expiries that the others need.
+// sweepPlate drops the messages of a plate that have ended, and extends the expiries that the
+// others need.
 func (p *page) sweepPlate(key string, fields map[string]string) {
 	p.ensureExpiry(key)
 	_, name := p.store.keys.split(key)
@@ -283,7 +286,8 @@ func (p *page) report(d damage) {
 	p.store.report(d)
 }
 
-// dueMessages returns all messages of a plate if one of them has ended, or will soon. Otherwise it returns none.
+// dueMessages returns all messages of a plate if one of them has ended, or will soon. Otherwise it
+// returns none.
 func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored) {
 	soon := p.now.Unix() + max(3*p.store.retention.grace, p.store.retention.keep/20) - p.store.retention.keep
 	oldest := int64(math.MaxInt64)

@@ -13,18 +13,20 @@ type Writer struct{ store *Store }
 // Writer returns a writer of the store.
 func (s *Store) Writer() *Writer { return &Writer{s} }
 
-// File files messages. After a nil error all of them are in Redis, with all their index entries and expiries. After an
-// error, which is redis.ErrUnavailable, it is not known which are, and filing them again is safe.
+// File files messages. After a nil error all of them are in Redis, with all their index entries and
+// expiries. After an error, which is redis.ErrUnavailable, it is not known which are, and filing
+// them again is safe.
 //
-// fresh tells of each message whether a plate or a container did not hold it before. If a call is repeated after an error,
-// or the library repeats one after a lost reply, it may be false for a new message: use it for statistics, not for
-// decisions.
+// fresh tells of each message whether a plate or a container did not hold it before. If a call is
+// repeated after an error, or the library repeats one after a lost reply, it may be false for a new
+// message: use it for statistics, not for decisions.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	added := make([]int, len(filings))
 	r := w.store.known.begin()
 	err = w.file(ctx, filings, added, r)
 	if err == nil && !r.valid() {
-		// There is a new connection. The server behind it may lack writes that were left out because they were known.
+		// There is a new connection. The server behind it may lack writes that were left out
+		// because they were known.
 		r = w.store.known.begin()
 		r.sendAll = true
 		err = w.file(ctx, filings, added, r)
@@ -40,7 +42,8 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 	return fresh, nil
 }
 
-// file files messages in one round, a batch at a time. It counts for each message the hashes that did not hold it before.
+// file files messages in one round, a batch at a time. It counts for each message the hashes that
+// did not hold it before.
 func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r *round) error {
 	b, k := &batch{}, w.store.keys
 	send := func() error {
@@ -83,8 +86,8 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 	return send()
 }
 
-// soleplate returns the plate of a message that names one plate and no container, otherwise "". It is left out of the
-// value, see codec.Append.
+// soleplate returns the plate of a message that names one plate and no container, otherwise "". It
+// is left out of the value, see codec.Append.
 func soleplate(f *bag.Filing) string {
 	if len(f.Entries) == 1 && len(f.Stowage) == 0 {
 		return string(f.Entries[0].Plate)

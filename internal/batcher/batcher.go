@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running, otherwise with the next
-// batch; no item waits for a timer. There is no goroutine while there is no item. Do not change the fields after the first
-// call of Do, nor copy a Batcher.
+// Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running,
+// otherwise with the next batch; no item waits for a timer. There is no goroutine while there is no
+// item. Do not change the fields after the first call of Do, nor copy a Batcher.
 type Batcher[T any] struct {
 	Run      func(ctx context.Context, items []T) error
 	MaxItems int           // in a batch
@@ -30,8 +30,8 @@ type call[T any] struct {
 	done chan error // with room for one, since the caller may have gone
 }
 
-// Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns its error, and it is not known
-// whether item runs.
+// Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns its
+// error, and it is not known whether item runs.
 func (b *Batcher[T]) Do(ctx context.Context, item T) error {
 	c, _ := b.free.Get().(*call[T])
 	if c == nil {
@@ -76,8 +76,8 @@ func (b *Batcher[T]) work() {
 	}
 }
 
-// take removes the next batch from the waiting calls. It drops calls whose context has ended. If no call is left, the
-// worker counts as ended when take returns.
+// take removes the next batch from the waiting calls. It drops calls whose context has ended. If no
+// call is left, the worker counts as ended when take returns.
 func (b *Batcher[T]) take() []*call[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -43,9 +43,9 @@ var schemes = map[string]struct {
 //	redis+cluster://user:password@a:6379,b,c
 //	redis+sentinel://user:password@a:26379,b,c/master/0
 //
-// With rediss in place of redis the connection uses TLS. User, password, port and database are optional; user and password
-// are percent-encoded. Parameters: prefix, of all keys; ca, a file with the certificates to trust in place of those of the
-// system; sentinel_user and sentinel_password.
+// With rediss in place of redis the connection uses TLS. User, password, port and database are
+// optional; user and password are percent-encoded. Parameters: prefix, of all keys; ca, a file with
+// the certificates to trust in place of those of the system; sentinel_user and sentinel_password.
 //
 // An error reports every fault, and no password.
 func ParseURL(text string) (Address, error) {
@@ -82,7 +82,8 @@ func ParseURL(text string) (Address, error) {
 	return p.Address, nil
 }
 
-// Redact returns the URL with its passwords replaced by ***. A text that is no valid URL becomes *** altogether.
+// Redact returns the URL with its passwords replaced by ***. A text that is no valid URL becomes
+// *** altogether.
 func Redact(text string) string {
 	if _, err := ParseURL(text); err != nil {
 		return "***"

@@ -37,8 +37,8 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Check returns the settings of the servers that do not suit the stores. A Redis inside this process suits. The error is
-// ErrUnavailable.
+// Check returns the settings of the servers that do not suit the stores. A Redis inside this
+// process suits. The error is ErrUnavailable.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if c.inProcess != nil {
 		return nil, nil
@@ -104,7 +104,8 @@ func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding
 
 const whyVersion = "earlier ones have no EXPIREAT with NX and GT"
 
-// forbidden reports whether Redis refused a command because the user may not run it, or because it is renamed.
+// forbidden reports whether Redis refused a command because the user may not run it, or because it
+// is renamed.
 func forbidden(err error) bool {
 	return goredis.HasErrorPrefix(err, "NOPERM") || goredis.HasErrorPrefix(err, "unknown command")
 }

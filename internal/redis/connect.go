@@ -33,8 +33,8 @@ func (c *Client) connect(a Address) {
 	c.reads, c.writes = newClient(reading), newClient(writing)
 }
 
-// newClient makes a client. For a cluster it reads the masters every second. The library alone would read them after a
-// redirection only, or once a minute, and a dead master redirects nobody.
+// newClient makes a client. For a cluster it reads the masters every second. The library alone
+// would read them after a redirection only, or once a minute, and a dead master redirects nobody.
 func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	if !o.IsClusterMode {
 		return goredis.NewUniversalClient(o)

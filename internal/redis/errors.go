@@ -7,8 +7,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// ErrUnavailable is in every error that comes from Redis or the way to it, time limits included. After a write it means
-// that it is not known what was done, and that repeating it is safe.
+// ErrUnavailable is in every error that comes from Redis or the way to it, time limits included.
+// After a write it means that it is not known what was done, and that repeating it is safe.
 var ErrUnavailable = errors.New("redis is not available")
 
 // failure is an error of Redis. Its text holds nothing of what was written or asked.
@@ -17,7 +17,8 @@ type failure struct {
 	cause     error
 }
 
-// Unavailable returns nil for nil, otherwise an error of the operation that wraps ErrUnavailable and err.
+// Unavailable returns nil for nil, otherwise an error of the operation that wraps ErrUnavailable
+// and err.
 func Unavailable(operation string, err error) error {
 	if err == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// inProcess is a Redis inside this process, for tests and for users who have no server. It opens no port: connections are
-// pipes in memory. Its data ends with the process.
+// inProcess is a Redis inside this process, for tests and for users who have no server. It opens no
+// port: connections are pipes in memory. Its data ends with the process.
 //
 // Its clock stands still between ticks, since each tick scans all keys.
 type inProcess struct {

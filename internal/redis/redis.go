@@ -1,9 +1,10 @@
-// Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server inside this process.
-// It has no keys. Each store, such as bagstore and reportstore, has keys of its own and shares one Client with the others.
-// Stores import go-redis as goredis, for its commands and their arguments.
+// Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server
+// inside this process. It has no keys. Each store, such as bagstore and reportstore, has keys of
+// its own and shares one Client with the others. Stores import go-redis as goredis, for its
+// commands and their arguments.
 //
-// A store uses commands on one key, or on keys of one slot, so that it works on a cluster. It makes every write repeatable,
-// since an error does not tell whether the write was done:
+// A store uses commands on one key, or on keys of one slot, so that it works on a cluster. It makes
+// every write repeatable, since an error does not tell whether the write was done:
 //
 //	// The keys. Each begins with the prefix of the installation.
 //	//
@@ -39,13 +40,13 @@ type Config struct {
 	URL string           // see ParseURL; "" for a Redis inside this process
 	Now func() time.Time // the clock by which keys expire in a Redis inside this process
 
-	// Tick is how late keys may expire in a Redis inside this process: at least a second, a minute if it is 0. Each tick
-	// costs a look at all keys.
+	// Tick is how late keys may expire in a Redis inside this process: at least a second, a minute
+	// if it is 0. Each tick costs a look at all keys.
 	Tick time.Duration
 }
 
-// Client is the connection to Redis that the stores of a process share. All its commands go to masters, never to
-// replicas. It is safe for concurrent use.
+// Client is the connection to Redis that the stores of a process share. All its commands go to
+// masters, never to replicas. It is safe for concurrent use.
 type Client struct {
 	prefix    string
 	reads     goredis.UniversalClient
@@ -55,8 +56,8 @@ type Client struct {
 	inProcess *inProcess // nil if Redis is a server
 }
 
-// Open returns a client. It does not connect: the first use does, and Check and Ready report whether that succeeds. An
-// error holds every fault of the URL, and no password.
+// Open returns a client. It does not connect: the first use does, and Check and Ready report
+// whether that succeeds. An error holds every fault of the URL, and no password.
 func Open(c Config) (*Client, error) {
 	if c.URL == "" {
 		server, err := startInProcess(c.Now, c.Tick)
@@ -88,7 +89,8 @@ func (c *Client) Cluster() bool {
 	return cluster
 }
 
-// Ready returns nil if Redis answers now, on every master of a cluster. Otherwise it returns ErrUnavailable within a second.
+// Ready returns nil if Redis answers now, on every master of a cluster. Otherwise it returns
+// ErrUnavailable within a second.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReadLimit(1))
 	defer cancel()
@@ -98,7 +100,8 @@ func (c *Client) Ready(ctx context.Context) error {
 	return Unavailable("redis: ping", err)
 }
 
-// Close ends all connections, and a Redis inside this process with everything that it holds. Stores are closed before.
+// Close ends all connections, and a Redis inside this process with everything that it holds. Stores
+// are closed before.
 func (c *Client) Close() error {
 	err := errors.Join(c.reads.Close(), c.writes.Close())
 	if c.inProcess != nil {
@@ -110,23 +113,26 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// ReadClient returns the client for single reading commands. It gives up soon, so that a slow Redis becomes an error and
-// not a queue, and tries once more on another connection. The caller bounds the time of a call, by ReadLimit as a rule.
+// ReadClient returns the client for single reading commands. It gives up soon, so that a slow Redis
+// becomes an error and not a queue, and tries once more on another connection. The caller bounds
+// the time of a call, by ReadLimit as a rule.
 func (c *Client) ReadClient() goredis.UniversalClient { return c.reads }
 
-// WriteClient returns the client for single writing commands, and for Watch. It waits up to ten seconds and sends nothing
-// twice.
+// WriteClient returns the client for single writing commands, and for Watch. It waits up to ten
+// seconds and sends nothing twice.
 func (c *Client) WriteClient() goredis.UniversalClient { return c.writes }
 
-// ReadLimit is how long reading so many commands may take, a second try on a new connection included: 0.8 s, and 0.1 ms
-// for each command, so that a busy server can still answer what asks for thousands of keys.
+// ReadLimit is how long reading so many commands may take, a second try on a new connection
+// included: 0.8 s, and 0.1 ms for each command, so that a busy server can still answer what asks
+// for thousands of keys.
 func ReadLimit(commands int) time.Duration {
 	return 800*time.Millisecond + time.Duration(commands)*100*time.Microsecond
 }
 
-// Read sends the single-key reading commands that add puts into a pipeline in one round trip, to each master of a cluster
-// at once. After a nil error every command has its reply; Redis may have refused some, so look at the error of each
-// (goredis.Nil, see WrongType). After any other error no reply counts. Read takes ReadLimit at most.
+// Read sends the single-key reading commands that add puts into a pipeline in one round trip, to
+// each master of a cluster at once. After a nil error every command has its reply; Redis may have
+// refused some, so look at the error of each (goredis.Nil, see WrongType). After any other error no
+// reply counts. Read takes ReadLimit at most.
 func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	p := c.reads.Pipeline()
 	add(p)
@@ -141,8 +147,9 @@ func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error 
 	return err
 }
 
-// Write sends the single-key writing commands that add puts into a pipeline in one round trip, to each master of a cluster
-// at once, and returns the first error of any of them. After an error it is not known which commands were executed.
+// Write sends the single-key writing commands that add puts into a pipeline in one round trip, to
+// each master of a cluster at once, and returns the first error of any of them. After an error it
+// is not known which commands were executed.
 func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	p := c.writes.Pipeline()
 	add(p)
@@ -158,7 +165,8 @@ func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error
 	return nil
 }
 
-// EachMaster calls f with the client for writing to the server, or to every master of a cluster at once.
+// EachMaster calls f with the client for writing to the server, or to every master of a cluster at
+// once.
 func (c *Client) EachMaster(ctx context.Context, f func(ctx context.Context, master goredis.UniversalClient) error) error {
 	return eachMaster(ctx, c.writes, f)
 }

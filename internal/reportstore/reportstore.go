@@ -1,6 +1,7 @@
-// Package reportstore remembers in Redis, for a day, the outcomes of requests for delayed-bag reports, so that a repeated
-// request makes no second report. It knows requests by their digests only, and does not interpret outcomes. If Redis loses
-// an outcome, a repeated request is made again.
+// Package reportstore remembers in Redis, for a day, the outcomes of requests for delayed-bag
+// reports, so that a repeated request makes no second report. It knows requests by their digests
+// only, and does not interpret outcomes. If Redis loses an outcome, a repeated request is made
+// again.
 package reportstore
 
 import (
@@ -22,7 +23,8 @@ const keyKind = "w:"
 // kept is how long a request is remembered.
 const kept = 24 * time.Hour
 
-// Store remembers the outcomes of requests. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store remembers the outcomes of requests. It is safe for concurrent use. Its errors are
+// redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
 // New returns a Store in the Redis of a client.
@@ -30,8 +32,8 @@ func New(client *redis.Client) *Store { return &Store{client} }
 
 func (s *Store) key(id string) string { return s.redis.Prefix() + keyKind + id }
 
-// Claim claims a request before it is sent on. If it is claimed already, claimed is false, and note is what was noted since,
-// or "". After an error the request may be claimed.
+// Claim claims a request before it is sent on. If it is claimed already, claimed is false, and note
+// is what was noted since, or "". After an error the request may be claimed.
 func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool, err error) {
 	client := s.redis.WriteClient()
 	for {

@@ -26,7 +26,8 @@ import (
 
 const retention = 180 * 24 * time.Hour
 
-// Run runs the suite against the Redis at a URL without parameters. The keys of a test have a prefix of their own.
+// Run runs the suite against the Redis at a URL without parameters. The keys of a test have a
+// prefix of their own.
 func Run(t *testing.T, url string) {
 	for name, test := range map[string]func(*testing.T, *bench){
 		"what was filed is found":                         testFound,
@@ -591,7 +592,8 @@ func testLargeFlight(t *testing.T, b *bench) {
 func testVersions(t *testing.T, b *bench) {
 	s := b.open(retention, now)
 	plates, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
-	// versions are those of both plates and both containers, which are the same whether all is read or these alone.
+	// versions are those of both plates and both containers, which are the same whether all is read
+	// or these alone.
 	versions := func(r *bagstore.Reader) []uint64 {
 		t.Helper()
 		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
@@ -622,7 +624,8 @@ func testVersions(t *testing.T, b *bench) {
 	}
 }
 
-// Two processes that file the same messages in different orders, at once and one by one, read the same versions.
+// Two processes that file the same messages in different orders, at once and one by one, read the
+// same versions.
 func testVersionsTravel(t *testing.T, b *bench) {
 	at, container := now(), ake("1", "1")
 	var filings []bag.Filing

@@ -14,8 +14,8 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// story is a simple bagstore.Interpreter: messages whose texts begin with the same word are about one bag, which ends one
-// retention after the last of them.
+// story is a simple bagstore.Interpreter: messages whose texts begin with the same word are about
+// one bag, which ends one retention after the last of them.
 type story struct {
 	keep    time.Duration
 	filings []bag.Filing
@@ -90,9 +90,11 @@ func testSweep(t *testing.T, b *bench) {
 		t.Errorf("swept again %+v, %v", swept, err)
 	}
 
-	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones have not.
+	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones
+	// have not.
 	swept, err = b.open(retention, in(5*day)).Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
-	// LX1, its container and OLD of the first plate; LX2, its container, OLD and the original of the second.
+	// LX1, its container and OLD of the first plate; LX2, its container, OLD and the original of
+	// the second.
 	if err != nil || swept.Members != 7 {
 		t.Errorf("swept five days later %+v, %v", swept, err)
 	}

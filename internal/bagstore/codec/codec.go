@@ -1,18 +1,21 @@
-// Package codec encodes the values of the store. A value is one message with its kind, its received time and its position
-// in the log of record, in as few bytes as a microsecond of work can reach. Decode returns exactly what Append encoded,
-// whatever the text. For any other bytes it returns ErrDamaged or a text; it never panics.
+// Package codec encodes the values of the store. A value is one message with its kind, its received
+// time and its position in the log of record, in as few bytes as a microsecond of work can reach.
+// Decode returns exactly what Append encoded, whatever the text. For any other bytes it returns
+// ErrDamaged or a text; it never panics.
 //
 // A value is
 //
-//	1 byte    encoding of the text in bits 0-2, 0x08: there is a position, line end of the phrases in bits 4-5, 0x40: the
-//	          first NUL stands for the plate, 0x80: report
-//	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number, varint (6 bytes today)
+//	1 byte    encoding of the text in bits 0-2, 0x08: there is a position, line end of the phrases
+//	          in bits 4-5, 0x40: the first NUL stands for the plate, 0x80: report
+//	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number,
+//	          varint (6 bytes today)
 //	2-15      the position, if there is one: partition, then offset, each a varint like received
 //	the rest  the text: plain, in phrases of a dictionary, or S2-compressed, whichever is shortest
 //
 // Old values have no position, and remain readable.
 //
-// A new dictionary is a new encoding. Deploy its decoder to every process before any process encodes with it.
+// A new dictionary is a new encoding. Deploy its decoder to every process before any process
+// encodes with it.
 package codec
 
 import (
@@ -43,15 +46,17 @@ const (
 	report      = 0x80
 )
 
-// lineEnds are the line ends of texts. A text with several kinds is stored too, with a byte more for each line end of another kind.
+// lineEnds are the line ends of texts. A text with several kinds is stored too, with a byte more
+// for each line end of another kind.
 var lineEnds = [...]string{"\n", "\r\n", "\r"}
 
 const (
 	worthS2 = 512     // the least bytes of a text for which S2 is tried
-	largest = 4 << 20 // the most bytes that an S2 value may claim to hold; a message has 64 KiB, a request document 1 MiB
+	largest = 4 << 20 // the most bytes that an S2 value may claim to hold; a request has 1 MiB
 )
 
-// Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind, position and text.
+// Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind, position
+// and text.
 type Identity [8]byte
 
 // Codec encodes messages as values. It is immutable, and safe for concurrent use.
@@ -84,8 +89,8 @@ func identify[T string | []byte](s bag.Stored, text T) Identity {
 	return Identity(sum[:8])
 }
 
-// Append appends the value of a message to dst. It leaves plate, under which the message is stored, out of the text, so
-// Decode needs the same plate. It may be "".
+// Append appends the value of a message to dst. It leaves plate, under which the message is stored,
+// out of the text, so Decode needs the same plate. It may be "".
 func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(append(dst, 0), uint64(s.Received.UnixMilli()))
@@ -120,8 +125,8 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	return c.phrases[end].append(dst, append(text, raw...)), how
 }
 
-// Read decodes a value that is stored under a field. It returns ErrDamaged also if the field is not the identity of the
-// message: then some bytes have changed, though they still decode.
+// Read decodes a value that is stored under a field. It returns ErrDamaged also if the field is not
+// the identity of the message: then some bytes have changed, though they still decode.
 func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored, error) {
 	start := len(dst)
 	dst, s, err := c.Decode(dst, value, plate)

@@ -16,8 +16,8 @@ const (
 // widest is the length of the longest phrase.
 const widest = 15
 
-// dictionary1Text has one phrase on each line, as a Go string literal. The phrases with a code of one byte come first.
-// Their line ends are LF.
+// dictionary1Text has one phrase on each line, as a Go string literal. The phrases with a code of
+// one byte come first. Their line ends are LF.
 //
 //go:embed dictionary-1.txt
 var dictionary1Text string
@@ -30,8 +30,8 @@ type phrases struct {
 	tree    []node // tree[0] is the root
 }
 
-// phrase is a text of at most widest bytes; the last byte is its length, or 0 if there is no phrase. Its fixed size lets
-// decode copy a phrase at once.
+// phrase is a text of at most widest bytes; the last byte is its length, or 0 if there is no
+// phrase. Its fixed size lets decode copy a phrase at once.
 type phrase [widest + 1]byte
 
 // node stands for a prefix of phrases.

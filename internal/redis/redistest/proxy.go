@@ -63,7 +63,8 @@ func (p *Proxy) Lead(target string) {
 	p.target = target
 }
 
-// CutAfter closes all connections once so many more bytes of replies have passed. A negative number closes none.
+// CutAfter closes all connections once so many more bytes of replies have passed. A negative number
+// closes none.
 func (p *Proxy) CutAfter(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package redistest starts Redis servers and clusters for tests, and a proxy that disturbs the connection to them.
+// Package redistest starts Redis servers and clusters for tests, and a proxy that disturbs the
+// connection to them.
 package redistest
 
 import (
@@ -28,8 +29,9 @@ type Server struct {
 	cmd    *exec.Cmd
 }
 
-// StartServer starts a redis-server on a free port of loopback, with settings that suit the stores unless args say
-// otherwise. It ends with the test. Without a redis-server on the machine the test is skipped.
+// StartServer starts a redis-server on a free port of loopback, with settings that suit the stores
+// unless args say otherwise. It ends with the test. Without a redis-server on the machine the test
+// is skipped.
 func StartServer(t testing.TB, args ...string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {

@@ -1,10 +1,10 @@
-// Command generate makes the dictionary of the codec: the phrases with which invented and simulated messages become
-// shortest.
+// Command generate makes the dictionary of the codec: the phrases with which invented and simulated
+// messages become shortest.
 //
 //	go run ./internal/bagstore/codec/generate > internal/bagstore/codec/dictionary-1.txt
 //
-// The result depends on the code of this repository alone. A dictionary with which values were written must never change:
-// a better one gets the next number, and the old file stays.
+// The result depends on the code of this repository alone. A dictionary with which values were
+// written must never change: a better one gets the next number, and the old file stays.
 package main
 
 import (
@@ -53,8 +53,8 @@ func run() error {
 	return out.Flush()
 }
 
-// corpus returns messages of many timetables, so that no airline and no airport gets a phrase, and disguised messages of
-// the simulator.
+// corpus returns messages of many timetables, so that no airline and no airport gets a phrase, and
+// disguised messages of the simulator.
 func corpus() ([]string, error) {
 	texts := []string{strings.Repeat(" ", 400)}
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -80,8 +80,8 @@ func oneLineEnd(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-// personal lists the fields that tell who travels and where, by element: the number of the field, and the range of its
-// bytes.
+// personal lists the fields that tell who travels and where, by element: the number of the field,
+// and the range of its bytes.
 var personal = map[string][]struct{ field, from, to int }{
 	".P": {{1, 0, 99}, {2, 0, 99}},
 	".L": {{1, 0, 99}},
@@ -122,8 +122,9 @@ func another(random *rand.Rand) func(rune) rune {
 	}
 }
 
-// train begins with every frequent text. In each round it drops the fifth of the phrases that shorten the corpus least.
-// Then it gives the short codes to the phrases that are used most, which changes how often each is used; so it repeats that.
+// train begins with every frequent text. In each round it drops the fifth of the phrases that
+// shorten the corpus least. Then it gives the short codes to the phrases that are used most, which
+// changes how often each is used; so it repeats that.
 func train(texts []string) []string {
 	phrases := candidates(texts)
 	for len(phrases) > size {
@@ -169,7 +170,8 @@ func candidates(texts []string) []string {
 	return all
 }
 
-// sortBy sorts phrases by falling worth, after those of always. The result does not depend on their order.
+// sortBy sorts phrases by falling worth, after those of always. The result does not depend on their
+// order.
 func sortBy(phrases []string, worth func(string) int) {
 	of := func(p string) int {
 		if len(p) == 1 && strings.Contains(always, p) {
@@ -206,8 +208,8 @@ func newBook(phrases []string, short int) *book {
 	return b
 }
 
-// parse cuts text into phrases other than skip so that it takes the fewest bytes, and returns how many. A byte without a
-// phrase takes two. It calls use, unless that is nil, with each phrase.
+// parse cuts text into phrases other than skip so that it takes the fewest bytes, and returns how
+// many. A byte without a phrase takes two. It calls use, unless that is nil, with each phrase.
 func (b *book) parse(text, skip string, use func(string)) int {
 	cost, step := make([]int, len(text)+1), make([]int, len(text))
 	for i := len(text) - 1; i >= 0; i-- {
