@@ -61,6 +61,15 @@ func (p pattern) match(segments, dst []string) (values []string, ok bool) {
 	return dst, true
 }
 
+// literal reports whether the pattern has no placeholders.
+func (p pattern) literal() bool { return !slices.ContainsFunc(p, isPlaceholder) }
+
+// isLiteral reports whether a path is that of an operation without placeholders, which goes before
+// those with: /v1/bags/search is no plate, whatever the method.
+func (s *Site) isLiteral(segments []string) bool {
+	return slices.ContainsFunc(s.operations, func(op *route) bool { return op.V1 && slices.Equal(op.pattern, segments) })
+}
+
 // bearer returns the key in the header Authorization, "" if there is none. It is not one if the header is repeated.
 func bearer(h http.Header) (key string, one bool) {
 	values := h["Authorization"]
@@ -201,8 +210,9 @@ var (
 // whether a page of another origin may ask.
 func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	var methods []string
+	literal := s.isLiteral(segments)
 	for _, op := range s.operations {
-		if op.V1 {
+		if op.V1 && op.pattern.literal() == literal {
 			if _, ok := op.pattern.match(segments, nil); ok {
 				methods = append(methods, op.Method)
 			}

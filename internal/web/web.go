@@ -178,6 +178,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	ok := false
 	if here != nil {
 		c.Values, ok = here.match(segments, c.Values)
+		ok = ok && (!here.V1 || here.pattern.literal() || !s.isLiteral(segments))
 	}
 	if isV1(c.Request.URL.Path) {
 		s.share(w.Header(), c.Request)

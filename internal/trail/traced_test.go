@@ -1,0 +1,106 @@
+package trail_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
+)
+
+// onAirline sees the legs of one airline.
+type onAirline string
+
+func (s onAirline) Leg(l bag.Leg) bool { return l.Airline == string(s) }
+
+func (onAirline) Station(string) bool { return false }
+
+// counting counts the round trips to an index.
+type counting struct {
+	trail.Index
+	reads int
+}
+
+func (c *counting) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	c.reads++
+	return c.Index.Read(ctx, w)
+}
+
+func TestEveryBagOfARushChainKnowsTheWholeChain(t *testing.T) {
+	const first, second, third = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
+	w := newWorld(t)
+	w.send("12T06:00", checkIn(first, "12")...)
+	w.send("13T06:00", rushTag(second, "13", ".M/"+string(first))...)
+	w.send("14T06:00", "BSM", ".V/1LZRH", ".F/BA300/14MAR/JFK", ".N/"+string(third)+"001", ".E/RUSH", ".M/"+string(second), "ENDBSM")
+	reader := trail.New(w.index, w.enricher, w.settings)
+	for _, tc := range []struct {
+		sight  bag.Sight
+		plate  bag.Plate
+		chain  []bag.Plate
+		tag    bool // the bag has a rush bag
+		status bag.Status
+	}{
+		{nil, first, []bag.Plate{first, second, third}, true, bag.Delayed},
+		{nil, second, []bag.Plate{first, second, third}, true, bag.Delayed},
+		{nil, third, []bag.Plate{first, second, third}, false, bag.NotLoaded},
+		{onAirline("LX"), first, []bag.Plate{first, second}, true, bag.Delayed},
+		{onAirline("LX"), second, []bag.Plate{first, second}, false, bag.Delayed},
+		{onAirline("BA"), third, []bag.Plate{third}, false, bag.NotLoaded},
+	} {
+		traced, err := reader.For(tc.sight).TracePlates(t.Context(), []bag.Plate{tc.plate, tc.plate})
+		if err != nil || len(traced) != 1 {
+			t.Fatalf("%v: %v, %v", tc.plate, traced, err)
+		}
+		got := traced[0]
+		if !slices.Equal(got.Chain, tc.chain) || (got.Bag.RushTag != nil) != tc.tag || got.Bag.Legs[0].Status != tc.status {
+			t.Errorf("%v sees of %s the chain %s, %s; want %s, %s", tc.sight, tc.plate, got.Chain, got.Bag.Legs[0].Status, tc.chain, tc.status)
+		}
+		if left := tc.status == bag.Delayed; (got.LeftBy != nil) != left || left && got.Bag.Legs[0].SetBy != got.LeftBy.FirstReflight() {
+			t.Errorf("%v: %s is left behind by %v", tc.sight, tc.plate, got.LeftBy)
+		}
+	}
+}
+
+func TestManyPlatesAreTracedInFewRoundTrips(t *testing.T) {
+	w := newWorld(t)
+	var plates []bag.Plate
+	for i := range 100 {
+		plate := bag.Plate(fmt.Sprintf("02200%05d", i))
+		plates = append(plates, plate)
+		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/JFK", ".N/"+string(plate)+"001", ".P/SMITH/JOHN", fmt.Sprintf(".L/ABC%03d", i), "ENDBSM")
+	}
+	index := &counting{Index: w.index}
+	reader := trail.New(index, w.enricher, w.settings)
+	traced, err := reader.TracePlates(t.Context(), plates)
+	if err != nil || len(traced) != len(plates) {
+		t.Fatalf("%d bags, %v", len(traced), err)
+	}
+	if index.reads > 5 {
+		t.Errorf("%d round trips", index.reads)
+	}
+	if bags, err := reader.Folded(t.Context(), plates); err != nil || len(bags) != len(plates) {
+		t.Errorf("%d bags, %v", len(bags), err)
+	}
+}
+
+func TestALegThatItsFlightLeftWithoutIsDelayedByTheClock(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Departed = func(f bag.Flight, _ string, _ time.Time) bool { return f.Number == "100" }
+	w.send("12T06:00", checkIn("0220000001", "12")...)
+	traced, err := trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "abc123", inMarch(12))
+	if err != nil || len(traced) != 1 {
+		t.Fatalf("%v, %v", traced, err)
+	}
+	if leg := traced[0].Bag.Legs[0]; leg.Status != bag.Delayed || !leg.Departed || leg.SetBy != nil {
+		t.Errorf("%+v", leg)
+	}
+	if traced, err := trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "ABC123", inMarch(13)); err != nil || len(traced) != 0 {
+		t.Errorf("%v, %v", traced, err)
+	}
+}
+
+// inMarch returns a day of March 2026.
+func inMarch(day int) bag.Day { return bag.DayIn(2026, time.March, day) }
