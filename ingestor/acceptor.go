@@ -95,6 +95,35 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 	return d.outcome, nil
 }
 
+// ApplyAll makes the outcomes of many messages that one caller waits for take effect, in their
+// order, as Accept does for one. The outcomes are those of Judge, and become those of Apply.
+func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes []Outcome) error {
+	for from := 0; from < len(envelopes); from += messagesARun {
+		to := min(from+messagesARun, len(envelopes))
+		if err := a.applySome(ctx, &Batch{Envelopes: envelopes[from:to], Outcomes: outcomes[from:to]}); err != nil {
+			return fmt.Errorf("accept %d messages: %w", len(envelopes), err)
+		}
+	}
+	if len(envelopes) > 0 {
+		a.conf.Clock.Pass(envelopes[len(envelopes)-1].Received)
+	}
+	return nil
+}
+
+func (a *Acceptor) applySome(ctx context.Context, b *Batch) error {
+	ctx, cancel := context.WithTimeout(ctx, a.conf.Patience)
+	defer cancel()
+	if err := a.Apply(ctx, b); err != nil {
+		return err
+	}
+	for _, o := range b.Outcomes {
+		if o.Verdict != Refused {
+			a.conf.Count(o.Verdict)
+		}
+	}
+	return nil
+}
+
 // applyAll applies decisions of Accept together.
 func (a *Acceptor) applyAll(ctx context.Context, decisions []*decision) error {
 	b := &Batch{make([]Envelope, len(decisions)), make([]Outcome, len(decisions)), 0}

@@ -23,5 +23,5 @@ type Senders struct {
 // or revoked may post none.
 func (s Senders) May(name string, m *parser.Message) bool {
 	key, found := s.Keys.Named(name, s.Now)
-	return found && mayPost(key, m)
+	return found && (mayPost(key, m) || key.MayUse(operation.Messages) && key.Message(m))
 }

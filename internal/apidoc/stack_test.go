@@ -140,6 +140,9 @@ func newStack(t testing.TB) *stack {
 			Outcomes: reportstore.New(redistest.Open(t, "")), Clock: clock,
 		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Clock: clock}.Operation())
+	operations = append(operations, httpdoor.Messages{
+		Acceptor: acceptor, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
+	}.Operations()...)
 	pages, err := apidoc.Pages("test", clock)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,9 @@ var answersV1 = map[string]string{
 	"searchBags":      "BagPage",
 	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
+
+	"postMessages":     "Verdicts",
+	"validateMessages": "Verdicts",
 }
 
 // partV1 is what skeletonV1 holds.

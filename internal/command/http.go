@@ -94,7 +94,12 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
 		AnswerBytes: s.conf.HTTP.AnswerBytes, Origins: s.conf.HTTP.Origins,
 	}
+	messages := httpdoor.Messages{
+		Acceptor: acceptor, Places: s.library,
+		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
+	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
+	operations = append(operations, messages.Operations()...)
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
 	}

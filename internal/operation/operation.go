@@ -21,6 +21,7 @@ const (
 	DelayedBags      Right = "delayedbags"
 	Bags             Right = "bags"
 	Flights          Right = "flights"
+	Messages         Right = "messages"
 )
 
 // Operation is one operation.
@@ -35,7 +36,11 @@ type Operation struct {
 	Media    string // content types that the body may have, split by blanks; of /v1 only
 }
 
-const jsonMedia = "application/json"
+// Content types that bodies may have.
+const (
+	jsonMedia    = "application/json"
+	messageMedia = jsonMedia + " application/x-ndjson text/plain"
+)
 
 // list holds every operation, in the order of the documents.
 var list = []Operation{
@@ -64,6 +69,11 @@ var list = []Operation{
 	{
 		ID: "getFlight", Right: Flights, Method: http.MethodGet, V1: true,
 		Template: "/v1/flights/{airport}/{direction}/{airline}/{flight}/{date}",
+	},
+	{ID: "postMessages", Right: Messages, Method: http.MethodPost, V1: true, Body: true, Media: messageMedia, Template: "/v1/messages"},
+	{
+		ID: "validateMessages", Right: Messages, Method: http.MethodPost, V1: true, Body: true, Media: messageMedia,
+		Template: "/v1/messages/validate",
 	},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
 }

@@ -108,17 +108,40 @@ func (c *Call) refuse(id fault.ID, problem fault.ProblemID) Answer {
 	return c.Refuse(id)
 }
 
+// MediaType returns the content type of the body without parameters, "" if there is not one.
+func (c *Call) MediaType() string {
+	types := c.Request.Header["Content-Type"]
+	if len(types) != 1 {
+		return ""
+	}
+	media, _, err := mime.ParseMediaType(types[0])
+	if err != nil {
+		return ""
+	}
+	return media
+}
+
+// reserve counts the memory of a large body before it is read, with that of large answers. It is
+// not ok if none is left.
+func (c *Call) reserve() bool {
+	n, most := c.Request.ContentLength, int64(c.operation.bodyLimit())
+	if n < 0 || n > most {
+		n = most
+	}
+	if n <= smallAnswer {
+		return true
+	}
+	if !c.answers.Try(n) {
+		return false
+	}
+	c.counted += n
+	return true
+}
+
 // unreadable answers a request to /v1 whose body cannot be used, whatever it means.
 func (c *Call) unreadable() (Answer, bool) {
-	h := c.Request.Header
-	media := "" // which no operation takes
-	if types := h["Content-Type"]; len(types) == 1 {
-		if named, _, err := mime.ParseMediaType(types[0]); err == nil {
-			media = named
-		}
-	}
 	switch {
-	case !slices.Contains(strings.Fields(c.operation.Media), media), len(h["Content-Encoding"]) > 0:
+	case !slices.Contains(strings.Fields(c.operation.Media), c.MediaType()), len(c.Request.Header["Content-Encoding"]) > 0:
 		return c.Problem(fault.WrongMediaType, "Expected "+strings.Join(strings.Fields(c.operation.Media), " or ")), true
 	case c.TooLarge:
 		return c.Problem(fault.TooLargeV1, "The limit is "+strconv.Itoa(c.operation.bodyLimit())+" bytes"), true

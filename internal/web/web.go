@@ -199,6 +199,9 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		return c.Unavailable(ErrCrowded), c.callback
 	}
 	if here.Body {
+		if here.V1 && !c.reserve() {
+			return c.Unavailable(ErrCrowded), ""
+		}
 		c.readBody()
 		if here.V1 {
 			if refusal, refused := c.unreadable(); refused {

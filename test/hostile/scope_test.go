@@ -71,6 +71,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.bagsV1(k)
 		m.searchV1(k)
 		m.airportV1(k)
+		m.messagesV1(k)
 	}
 	m.flightsV1(t, s, keys)
 	leaks, refusals, others := m.ask(t, s)

@@ -2,6 +2,7 @@ package hostile_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -188,6 +189,36 @@ func (m *matrix) flightsV1(t *testing.T, s *service.Service, keys []scope) {
 			m.add(c)
 		}
 	}
+}
+
+// messagesV1 sends messages of two airlines at once: each has a verdict of its own, and what the key may not send leaves no trace.
+func (m *matrix) messagesV1(k scope) {
+	c := cell{key: k, method: http.MethodPost, target: "/v1/messages", status: http.StatusForbidden, same: isProblem(forbidden)}
+	var list []string
+	var want []any
+	for i, line := range []string{"LX", "BA"} {
+		plate := fmt.Sprintf("3%08d%d", len(m.cells), i)
+		text := "BSM .V/1LZRH .F/" + line + "9100/" + day(20).bim() + "/JFK .N/" + plate + "001 .P/ONE ENDBSM"
+		list = append(list, `{"text":`+quoted(strings.ReplaceAll(text, " ", "\r\n"))+`}`)
+		verdict := map[string]any{"verdict": "unauthorised", "diagnostics": []any{}}
+		if covers(k.airports, "ZRH") && covers(k.airlines, line) {
+			verdict["verdict"], verdict["events"] = "accepted", []any{map[string]any{"plate": plate, "code": "EXPECTED"}}
+			if i == 0 {
+				c.after, c.tells = plate, true
+			}
+		} else if i == 0 {
+			c.after = plate
+		}
+		want = append(want, verdict)
+	}
+	c.body = `{"messages":[` + strings.Join(list, ",") + `]}`
+	if c.tells = c.tells && covers(k.operations, "messages"); covers(k.operations, "messages") {
+		c.status, c.same = http.StatusOK, func(got string) bool {
+			answer, _ := decoded(got).(map[string]any)
+			return reflect.DeepEqual(answer["results"], any(want))
+		}
+	}
+	m.add(c)
 }
 
 // airportV1 asks for an airport, which is the same for every key with the right.
