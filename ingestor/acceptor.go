@@ -17,6 +17,7 @@ type Config struct {
 	Log     Log // nil: the index is the only copy, and no message gets a position
 	Index   Index
 	Rejects Rejects // nil: rejected messages are not kept
+	Marks   Marks   // nil: nobody is told of changes, or another door that reads the log tells them
 
 	// The rest is for Accept.
 
@@ -174,7 +175,7 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, envelopes []Envelope) ([]Out
 
 // StepError is an error of one step of Apply.
 type StepError struct {
-	Step string // "log", "index" or "rejects"
+	Step string // "log", "index", "rejects" or "marks"
 	Err  error
 }
 
@@ -191,12 +192,13 @@ var steps = [...]struct {
 	{"log", (*Acceptor).log}, // first, so that whatever the index holds can be rebuilt
 	{"index", (*Acceptor).file},
 	{"rejects", (*Acceptor).reject},
+	{"marks", (*Acceptor).mark}, // last, so that whoever is told finds the message
 }
 
 // Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless
 // they are Logged, then files them in the index. It writes rejected messages to the rejects. When
 // it returns all of this is durable, and accepted messages that the index held before are
-// Duplicate.
+// Duplicate. Then it marks what the messages may have changed.
 //
 // Every error is a *StepError. After an error Apply may be called again, and goes on with the step
 // that failed.
@@ -283,4 +285,11 @@ func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
 		return fmt.Errorf("reject %d messages: %w", len(rejections), err)
 	}
 	return nil
+}
+
+func (a *Acceptor) mark(ctx context.Context, b *Batch) error {
+	if a.conf.Marks == nil {
+		return nil
+	}
+	return a.conf.Marks.Mark(ctx, b)
 }

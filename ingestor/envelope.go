@@ -28,6 +28,7 @@ type Envelope struct {
 	Report   bool         // Raw is the document of a delayed-bag report
 	Received time.Time    // cut to milliseconds
 	Logged   bool         // it was read from the log, and is not appended again
+	Again    bool         // it was read from the log before, and the index may have lost it since
 	Replayed bool         // it was received before, so the log gives it no position
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
 	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>

@@ -45,3 +45,11 @@ type Rejects interface {
 	// Reject returns when all rejections are durable. After an error any of them may be.
 	Reject(ctx context.Context, rejections []Rejection) error
 }
+
+// Marks notes which bags messages may have changed, so that whoever waits for changes is told.
+type Marks interface {
+	// Mark notes the bags of the accepted messages and of the duplicates of a batch: perhaps a
+	// duplicate was not marked when it was filed. It returns when the notes are durable. After an
+	// error any of them may be; to mark again is harmless.
+	Mark(ctx context.Context, b *Batch) error
+}

@@ -123,6 +123,25 @@ func (l *Library) Listed(end, airport string) bool {
 	return x != nil && y != nil && !x.airport && slices.Contains(y.cities[1:], x.cities[0])
 }
 
+// Codes returns the codes by which a leg can be in the lists of an airport, see Listed: that of the
+// airport, and the metropolitan codes of its cities.
+func (l *Library) Codes(airport string) []string {
+	codes := []string{airport}
+	if a := l.find(airport); a != nil {
+		for _, city := range a.cities[1:] {
+			if city == 0 {
+				continue
+			}
+			slot := int(city - 1)
+			code := string([]byte{byte('A' + slot/676), byte('A' + slot/26%26), byte('A' + slot%26)})
+			if l.Listed(code, airport) {
+				codes = append(codes, code)
+			}
+		}
+	}
+	return codes
+}
+
 // Position returns the latitude and longitude in decimal degrees, north and east positive, as text.
 func (l *Library) Position(code string) (latitude, longitude string, known bool) {
 	a := l.find(code)

@@ -154,6 +154,23 @@ func TestOnlyALegThatEndsAtAMetropolitanCodeIsListedAtEveryAirportOfTheCity(t *t
 	}
 }
 
+func TestTheCodesOfAnAirportAreThoseByWhichLegsAreListedThere(t *testing.T) {
+	lib := airport.New()
+	for code, want := range map[string][]string{
+		"LHR": {"LHR", "LON"}, "ZRH": {"ZRH"}, "LON": {"LON"}, "BSL": {"BSL", "EAP"}, "DWC": {"DWC"}, "QQQ": {"QQQ"},
+	} {
+		got := lib.Codes(code)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", code, got, want)
+		}
+		for _, c := range got {
+			if !lib.Listed(c, code) {
+				t.Errorf("%s is a code of %s, but is not listed there", c, code)
+			}
+		}
+	}
+}
+
 func TestAMetropolitanCodeOrAStationHasItsOwnLocalTime(t *testing.T) {
 	lib := airport.New()
 	for code, zone := range map[string]string{

@@ -98,7 +98,7 @@ func BenchmarkConsumer(b *testing.B) {
 		b.StartTimer()
 		var done sync.WaitGroup
 		done.Go(func() {
-			if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil, nil).Run(ctx); err != nil {
+			if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil).Run(ctx); err != nil {
 				b.Error(err)
 			}
 		})
@@ -154,7 +154,7 @@ func BenchmarkVisible(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	var done sync.WaitGroup
 	done.Go(func() {
-		if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil, nil).Run(ctx); err != nil {
+		if err := door.NewConsumer(ingestor.NewAcceptor(conf(s)), nil).Run(ctx); err != nil {
 			b.Error(err)
 		}
 	})

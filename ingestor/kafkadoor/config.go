@@ -28,21 +28,14 @@ type Config struct {
 	Now    func() time.Time // nil: the system's clock
 }
 
-// Topics are the names of the three topics.
+// Topics are the names of the topics.
 type Topics struct {
 	Raw     string // the log of record
 	Rejects string
-	Events  string // "" turns events off
 }
 
-// Names returns the names of the topics that are in use.
-func (t Topics) Names() []string {
-	names := []string{t.Raw, t.Rejects}
-	if t.Events != "" {
-		names = append(names, t.Events)
-	}
-	return names
-}
+// Names returns the names of the topics.
+func (t Topics) Names() []string { return []string{t.Raw, t.Rejects} }
 
 func (c Config) withDefaults() Config {
 	if c.Partitions == 0 {
@@ -82,12 +75,8 @@ const maxRejectBytes = "4194304"
 
 // topics returns the topics as EnsureTopics creates them.
 func (c Config) topics() []kafka.Topic {
-	list := []kafka.Topic{
+	return []kafka.Topic{
 		{Name: c.Topics.Raw, Partitions: c.Partitions, Retention: c.Retention, Log: true},
 		{Name: c.Topics.Rejects, Partitions: 1, Retention: c.Retention, Settings: map[string]string{"max.message.bytes": maxRejectBytes}},
 	}
-	if c.Topics.Events != "" {
-		list = append(list, kafka.Topic{Name: c.Topics.Events, Partitions: c.Partitions, Retention: c.Retention})
-	}
-	return list
 }

@@ -50,7 +50,7 @@ func TestSecuredBrokerIsReached(t *testing.T) {
 			if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(0), Received: received}}); err != nil {
 				t.Fatal(err)
 			}
-			w.consume(nil)
+			w.consume()
 			w.eventually("the message is in the index", func() bool { return w.index.plates() == 1 })
 
 			w.kafka.SASL.Password = "wrong"

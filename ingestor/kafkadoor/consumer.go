@@ -3,14 +3,11 @@ package kafkadoor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/announce"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 )
 
@@ -22,11 +19,6 @@ type Acceptor interface {
 	// goes on with the step that failed.
 	Apply(ctx context.Context, batch *ingestor.Batch) error
 }
-
-// EventMaker makes the events of messages that the index has taken, and passes them to publish,
-// some at a time. If a message comes again, so do its events, with the same ids. After an error,
-// which may be that of publish, it is called again.
-type EventMaker func(ctx context.Context, filings []bag.Filing, publish func([]announce.Event) error) error
 
 // Consumer brings the raw topic to the acceptor, as a member of the consumer group. If the index
 // may have lost its latest writes, it handles their records again (docs/adr/0015).
@@ -42,12 +34,9 @@ type keeper struct {
 	safe     time.Time // the index does not lose what was filed before
 }
 
-// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. events
-// may be nil, and is not called if the events topic is turned off. metrics may be nil.
-func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics) *Consumer {
-	if d.conf.Topics.Events == "" {
-		events = nil
-	}
+// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. metrics
+// may be nil.
+func (d *Door) NewConsumer(acceptor Acceptor, metrics Metrics) *Consumer {
 	if metrics == nil {
 		metrics = NoMetrics{}
 	}
@@ -55,8 +44,8 @@ func (d *Door) NewConsumer(acceptor Acceptor, events EventMaker, metrics Metrics
 	c.index.Store(&keeper{})
 	conf := kafka.ConsumerConfig{
 		Group: d.conf.Group, Topic: d.conf.Topics.Raw, Metrics: metrics,
-		Handler: func(int) kafka.Handler {
-			return &handler{door: d, acceptor: acceptor, events: events, metrics: metrics}
+		Handler: func(partition int) kafka.Handler {
+			return &handler{door: d, partition: partition, acceptor: acceptor, metrics: metrics}
 		},
 	}
 	if d.conf.Identity != nil {
@@ -128,25 +117,22 @@ func (d *Door) identity(ctx context.Context) (string, error) {
 	return d.conf.Identity(limited)
 }
 
-// publishLimit is how long one attempt to write rejects or events may take.
-const publishLimit = 10 * time.Second
-
-// handler implements kafka.Handler for a partition of the raw topic: index, then rejects, then
-// events. A step that is done is not repeated if a later one fails.
+// handler implements kafka.Handler for a partition of the raw topic. A step of a batch that is done
+// is not repeated if a later one fails.
 type handler struct {
-	door     *Door
-	acceptor Acceptor
-	events   EventMaker // or nil
-	metrics  Metrics
-
-	batch   *ingestor.Batch // of the records that are being handled, or nil
-	filings []bag.Filing    // of the batch, whose events are not yet published
+	door      *Door
+	partition int
+	acceptor  Acceptor
+	metrics   Metrics
+	again     int64           // records before it may have been handled, and lost by the index since
+	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
 
 // TakeOver implements kafka.Handler.
-func (h *handler) TakeOver(_ context.Context, offset int64) (int64, error) {
-	h.batch, h.filings = nil, nil
-	return offset, nil
+func (h *handler) TakeOver(ctx context.Context, offset int64) (from int64, err error) {
+	h.batch = nil
+	_, h.again, err = h.door.client.Reader(h.door.conf.Topics.Raw, h.partition, 0).Bounds(ctx)
+	return offset, err
 }
 
 // Release implements kafka.Handler.
@@ -164,10 +150,6 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 		}
 		return 0, err
 	}
-	if err := h.publish(ctx); err != nil {
-		h.metrics.Retry("events")
-		return 0, fmt.Errorf("events: %w", err)
-	}
 	var by [ingestor.Refused + 1]int
 	for _, o := range h.batch.Outcomes {
 		by[o.Verdict]++
@@ -183,46 +165,7 @@ func (h *handler) begin(records []kafka.Record) {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
 		envelopes[i] = logged(h.door.conf.Topics.Raw, &records[i])
+		envelopes[i].Again = records[i].Offset < h.again
 	}
 	h.batch = h.acceptor.JudgeBatch(envelopes)
-	h.filings = nil
-	for _, o := range h.batch.Outcomes {
-		if h.events != nil && o.Verdict == ingestor.Accepted {
-			h.filings = append(h.filings, o.Filing)
-		}
-	}
-}
-
-// publish also publishes the events of duplicates: they may not have been published when the index
-// took the message.
-func (h *handler) publish(ctx context.Context) error {
-	for len(h.filings) > 0 {
-		n := portion(h.filings)
-		err := h.events(ctx, h.filings[:n], func(events []announce.Event) error {
-			limited, cancel := context.WithTimeout(ctx, publishLimit)
-			defer cancel()
-			return h.door.publish(limited, events)
-		})
-		if err != nil {
-			return err
-		}
-		h.filings = h.filings[n:]
-	}
-	return nil
-}
-
-// bagsAtOnce is how many bags messages name, at least, whose events are made and written together;
-// containers that are positioned count like bags. It bounds the memory of a batch, and what is
-// repeated after an error.
-const bagsAtOnce = 500
-
-// portion returns how many of the filings, at least one, are enough for once.
-func portion(filings []bag.Filing) int {
-	bags := 0
-	for i := range filings {
-		if bags += len(filings[i].Entries) + len(filings[i].Stowage); bags >= bagsAtOnce {
-			return i + 1
-		}
-	}
-	return len(filings)
 }

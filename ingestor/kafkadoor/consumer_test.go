@@ -38,7 +38,7 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 	w.produce(2,
 		record(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724000002"]}`, "bagtrail-kind", "delayed-bag-report"))
 
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.waitCommitted(9)
 	stop()
 
@@ -92,7 +92,7 @@ func TestARecordThatIsMarkedAsAReportAndIsNoneIsRejected(t *testing.T) {
 	} {
 		w.produce(0, record(value, "bagtrail-kind", "delayed-bag-report"))
 	}
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(11)
 	if a, d, r := w.metrics.accepted.Load(), w.metrics.duplicate.Load(), w.metrics.rejected.Load(); a != 0 || d != 0 || r != 11 {
 		t.Errorf("%d accepted, %d duplicates, %d rejected, want 11 rejected", a, d, r)
@@ -116,7 +116,7 @@ func TestReceivedTimeIsTheHeadersElseTheRecords(t *testing.T) {
 		record(message(2), "bagtrail-received", "yesterday"),
 		record(message(3), "bagtrail-received", "2026-03-11T22:30:00.4569999Z"),
 		record(message(4), "bagtrail-received", "0000-01-01T00:00:00Z"))
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(5)
 	header := time.Date(2026, 3, 11, 22, 30, 0, 456e6, time.UTC)
 	for i, want := range []time.Time{received, header, received, header, received} {
@@ -136,7 +136,7 @@ func TestEveryFormOfBatchIsRead(t *testing.T) {
 	large := strings.Repeat("A", 700<<10) // more than one fetch asks for
 	w.produce(0, record(large))
 	w.produce(0, records(n, 1)...)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(int64(n) + 2)
 	w.wantFiled(n + 1)
 	if m := w.rejectsByOrigin()[fmt.Sprintf("%s/0/%d", w.conf.Topics.Raw, n)]; string(m.Value) != large {
@@ -148,7 +148,7 @@ func TestDiagnosticsWithoutNumberStillFitIntoAReject(t *testing.T) {
 	w := newWorld(t, 1)
 	value := "BSM\n.V/1LZRH\n" + strings.Repeat(".N/1\n", 10_000) + "ENDBSM\n"
 	w.produce(0, record(value))
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(1)
 	m := w.rejectsByOrigin()[w.conf.Topics.Raw+"/0/0"]
 	var list []map[string]any
@@ -169,7 +169,7 @@ func TestOffsetsStandStillWhileTheIndexFails(t *testing.T) {
 	w.produce(0, records(0, 20)...)
 	w.produce(1, records(20, 20)...)
 	w.produce(1, record("BSM"))
-	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), w.metrics)
 	w.run(consumer)
 
 	w.eventually("both batches were tried again", func() bool { return w.index.failures() > 10 })
@@ -195,7 +195,7 @@ func TestStopFinishesTheBatchInHandAndLeaves(t *testing.T) {
 	w := newWorld(t, 1)
 	entered, leave := w.index.gate()
 	w.produce(0, records(0, 30)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	<-entered
 	stopped := make(chan struct{})
 	go func() { stop(); close(stopped) }()
@@ -220,14 +220,14 @@ func TestStopDoesNotWaitForAnIndexThatFails(t *testing.T) {
 	w := newWorld(t, 1)
 	w.index.setFail(true)
 	w.produce(0, records(0, 5)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.eventually("the index was tried", func() bool { return w.index.failures() > 2 })
 	stop()
 	if got := w.committed(); got[0] > 0 {
 		t.Errorf("committed %v", got)
 	}
 	w.index.setFail(false)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(5)
 	w.wantFiled(5)
 }
@@ -238,7 +238,7 @@ func TestStopDoesNotWaitForAnIndexThatHangs(t *testing.T) {
 	w.open()
 	entered, _ := w.index.gate()
 	w.produce(0, records(0, 5)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	<-entered
 	stop()
 	if got := w.committed(); got[0] > 0 {
@@ -255,7 +255,7 @@ func TestFewBatchesAreInHandAtOnce(t *testing.T) {
 	for p := range partitions {
 		w.produce(p, records(10*p, 10)...)
 	}
-	stop := w.consume(nil)
+	stop := w.consume()
 	most := max(2, runtime.GOMAXPROCS(0))
 	for range min(most, partitions) {
 		<-entered
@@ -286,13 +286,13 @@ func TestPartitionsThatCannotGoOnDoNotStopTheOthers(t *testing.T) {
 			for p := range stuck {
 				w.produce(p, records(p, 1)...)
 			}
-			stop := w.consume(nil)
+			stop := w.consume()
 			w.eventually("all of them were tried", func() bool { return w.index.failures() >= stuck })
 			w.produce(stuck, record(strings.Replace(message(0), ".N/0724", ".N/0725", 1)))
 			w.eventually("the other one goes on", func() bool { return len(w.index.stored("0725000000")) == 1 })
 			stop()
 			w.index.refuse("", false)
-			w.consume(nil)
+			w.consume()
 			w.waitCommitted(int64(stuck) + 1)
 		})
 	}
@@ -308,7 +308,7 @@ func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {
 		}
 	}
 	add()
-	first, second := w.door.NewConsumer(w.acceptor(), nil, w.metrics), w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	first, second := w.door.NewConsumer(w.acceptor(), w.metrics), w.door.NewConsumer(w.acceptor(), w.metrics)
 	stop := w.run(first)
 	w.waitCommitted(int64(produced))
 	w.run(second)
@@ -327,7 +327,7 @@ func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {
 func TestNewPartitionsAreFound(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 5)...)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(5)
 	answer, err := w.client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
 		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 3}},
@@ -345,7 +345,7 @@ func TestLagGoesToZero(t *testing.T) {
 	w := newWorld(t, 1)
 	w.index.setFail(true)
 	w.produce(0, records(0, 5)...)
-	w.consume(nil)
+	w.consume()
 	w.eventually("the index was tried", func() bool { return w.index.failures() > 0 })
 	w.index.setFail(false)
 	w.waitCommitted(5)
@@ -363,7 +363,7 @@ func TestABunchTakesOneFetch(t *testing.T) {
 	}
 	const bunches = 8
 	fetches := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: w.conf.Topics.Raw, Observe: true, Count: -1})
-	w.consume(nil)
+	w.consume()
 	pause := time.NewTicker(150 * time.Millisecond) // longer than between two commits
 	defer pause.Stop()
 	for i := range bunches {

@@ -27,7 +27,7 @@ func keptLog(t *testing.T) (dir string) {
 	for first := 0; first < 60; first += 10 {
 		w.produce(0, records(first, 10)...)
 	}
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.waitCommitted(60)
 	stop()
 	closed(t, inside)

@@ -1,18 +1,17 @@
 // Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to an
-// Acceptor, writes the raw, rejects and events topics, and reads the raw and rejects topics again
-// for rebuilds and replays.
+// Acceptor, writes the raw and rejects topics, and reads both again for rebuilds and replays.
 //
-// A record is in the index, or on the rejects topic, and its events are published, before its
-// offset is committed. So a record may come twice, and none is lost or skipped. What is written
-// twice carries an identity that shows it.
+// A record is in the index, or on the rejects topic, and its bags are marked, before its offset is
+// committed. So a record may come twice, and none is lost or skipped. What is written twice carries
+// an identity that shows it.
 package kafkadoor
 
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/announce"
 	"bagtrail/internal/kafka"
 )
 
@@ -57,6 +56,9 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 	return nil
 }
 
+// publishLimit is how long one attempt to write rejects may take.
+const publishLimit = 10 * time.Second
+
 // Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
 	ctx, cancel := context.WithTimeout(ctx, publishLimit)
@@ -66,9 +68,4 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 		records[i] = rejectRecord(r, d.conf.Now())
 	}
 	return d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
-}
-
-// publish writes events. Those of one plate go to one partition.
-func (d *Door) publish(ctx context.Context, events []announce.Event) error {
-	return d.client.Produce(ctx, d.conf.Topics.Events, eventRecords(events, d.conf.Now()))
 }

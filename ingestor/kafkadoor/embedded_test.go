@@ -49,7 +49,7 @@ func serveEmbedded(dir string) error {
 		return err
 	}
 	w := &world{index: newIndex(), metrics: &metrics{}}
-	consumer := door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := door.NewConsumer(w.acceptor(), w.metrics)
 	go consumer.Run(ctx) //nolint:errcheck // the process is killed
 	said := false
 	for i := 0; ; i++ {
@@ -89,7 +89,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsOverAStop(t *testing.T) {
 	dir := t.TempDir()
 	w, inside := startEmbedded(t, dir)
 	w.produce(0, records(0, 50)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.waitCommitted(50)
 	stop()
 	if err := inside.Close(); err != nil {
@@ -149,7 +149,7 @@ func TestEmbeddedBrokerKeepsLogAndOffsetsWhenItIsKilled(t *testing.T) {
 	}
 	w.wantFiled(int(progress.Total))
 
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(progress.Total)
 	if got := w.metrics.rejected.Load() + w.metrics.accepted.Load(); got != 0 {
 		t.Errorf("%d records that the index did not know", got)
@@ -203,7 +203,7 @@ func TestEmbeddedBrokerThatListensEverywhereIsKnownByName(t *testing.T) {
 func TestAllGoesOnByItselfAfterTheBrokerWasStartedAgain(t *testing.T) {
 	dir := t.TempDir()
 	w, inside := startEmbedded(t, dir)
-	w.consume(nil)
+	w.consume()
 	n := 0
 	add := func() {
 		for range 20 {

@@ -43,7 +43,7 @@ func TestOffsetsStandStillWhileRejectsCannotBeWritten(t *testing.T) {
 		Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Rejects, Err: kerr.TopicAuthorizationFailed, Count: -1,
 	})
 	good, bad := w.mixed(2)
-	w.consume(nil)
+	w.consume()
 	if err := fault.Wait(t.Context(), 6); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestRejectWhoseAcknowledgementIsLostHasTheSameOriginAgain(t *testing.T) {
 	// The broker keeps the records and answers that it took too long.
 	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.conf.Topics.Rejects, Err: kerr.RequestTimedOut, Count: 2})
 	w.produce(0, record("BSM"))
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(1)
 	if got := len(w.all(w.conf.Topics.Rejects)); got != 3 {
 		t.Errorf("%d records on the rejects topic, want three copies", got)
@@ -77,7 +77,7 @@ func TestFailedCommitEndsTheGenerationAndNothingIsLost(t *testing.T) {
 		w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: err, Count: 2})
 	}
 	good, bad := w.mixed(2)
-	w.consume(nil)
+	w.consume()
 	w.wantAll(good, bad)
 	if w.metrics.retried("commit") == 0 || w.metrics.redelivered.Load() == 0 {
 		t.Errorf("retries %v, redelivered %d", w.metrics.retries, w.metrics.redelivered.Load())
@@ -89,7 +89,7 @@ func TestEndOfAGenerationLosesNothing(t *testing.T) {
 	w.needsFaults()
 	for _, err := range []*kerr.Error{kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.CoordinatorNotAvailable} {
 		fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: err})
-		stop := w.consume(nil)
+		stop := w.consume()
 		if err := fault.Wait(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestEndOfAGenerationLosesNothing(t *testing.T) {
 	joins := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Observe: true, Count: -1})
 	beats := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress, Count: 3})
 	good, bad := w.mixed(2)
-	w.consume(nil)
+	w.consume()
 	for _, h := range []*kfake.FaultHandle{beats, joins} {
 		if err := h.Wait(t.Context(), 3); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestBatchInHandIsCommittedWhenTheGenerationEnds(t *testing.T) {
 	w.needsFaults()
 	entered, leave := w.index.gate()
 	w.produce(0, records(0, 30)...)
-	w.consume(nil)
+	w.consume()
 	<-entered
 	beat := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Err: kerr.RebalanceInProgress})
 	if err := beat.Wait(t.Context(), 1); err != nil {
@@ -132,7 +132,7 @@ func TestGroupThatCannotBeJoinedIsTriedAgain(t *testing.T) {
 	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.SyncGroup}, Err: kerr.RebalanceInProgress, Count: 2})
 	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.FindCoordinator}, Err: kerr.CoordinatorNotAvailable, Count: 2})
 	good, bad := w.mixed(1)
-	w.consume(nil)
+	w.consume()
 	w.wantAll(good, bad)
 	if w.metrics.retried("join") == 0 {
 		t.Error("no failed join was counted")
@@ -146,7 +146,7 @@ func TestFaultyFetchIsTriedAgainFromTheSameOffset(t *testing.T) {
 		w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: err, Count: 2})
 	}
 	good, bad := w.mixed(2)
-	w.consume(nil)
+	w.consume()
 	w.wantAll(good, bad)
 	if w.metrics.retried("fetch") == 0 || w.metrics.lost.Load() != 0 || w.metrics.redelivered.Load() != 0 {
 		t.Errorf("retries %v, lost %d, redelivered %d", w.metrics.retries, w.metrics.lost.Load(), w.metrics.redelivered.Load())
@@ -155,7 +155,7 @@ func TestFaultyFetchIsTriedAgainFromTheSameOffset(t *testing.T) {
 
 func TestLeaderThatMovesIsFollowed(t *testing.T) {
 	w := newWorld(t, 2, kfake.NumBrokers(3))
-	w.consume(nil)
+	w.consume()
 	produced := 0
 	for round := range 6 {
 		for p := range 2 {
@@ -198,14 +198,14 @@ func (w *world) deleteBefore(partition int32, offset int64) {
 func TestRecordsDeletedBeforeTheyWereReadAreCounted(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 10)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.waitCommitted(10)
 	stop()
 	for i := 10; i < 100; i += 10 {
 		w.produce(0, records(i, 10)...)
 	}
 	w.deleteBefore(0, 40)
-	w.consume(nil)
+	w.consume()
 	w.eventually("all is read", func() bool { return w.committed()[0] == 100 })
 	if got := w.metrics.lost.Load(); got != 30 {
 		t.Errorf("%d records lost, want 30", got)
@@ -219,7 +219,7 @@ func TestRecordsDeletedUnderARunningConsumerAreCounted(t *testing.T) {
 	w := newWorld(t, 1)
 	entered, leave := w.index.gate()
 	w.produce(0, records(0, 10)...)
-	w.consume(nil)
+	w.consume()
 	<-entered
 	for i := 10; i < 50; i += 10 {
 		w.produce(0, records(i, 10)...)
@@ -236,7 +236,7 @@ func TestNewGroupLosesNothingByWhatWasDeletedBefore(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 10)...)
 	w.deleteBefore(0, 5)
-	w.consume(nil)
+	w.consume()
 	w.eventually("all is read", func() bool { return w.committed()[0] == 10 })
 	if got := w.metrics.lost.Load(); got != 0 || w.index.plates() != 5 {
 		t.Errorf("lost %d, %d in the index", got, w.index.plates())
@@ -253,7 +253,7 @@ func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
 	if err != nil || answer.Topics[w.conf.Topics.Raw][0].Error != nil {
 		t.Fatal(err, answer)
 	}
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(10)
 	w.wantFiled(10)
 }
@@ -306,7 +306,7 @@ func TestRecordsOfAnAbortedTransactionAreNoMessages(t *testing.T) {
 	end(t, client, kgo.TryCommit)
 	w.produce(0, records(3, 1)...)
 
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(1 + 1 + 3 + 1 + 1 + 1 + 1 + 1 + 1 + 1)
 	w.wantFiled(4)
 	if got := len(w.rejectsByOrigin()); got != 1 {
@@ -329,7 +329,7 @@ func TestAnOpenTransactionIsWaitedForAndIsBehindButNotStandingStill(t *testing.T
 	w.produce(0, records(0, 1)...)
 	begin(t, client, 1, 2)
 	w.produce(0, records(2, 1)...)
-	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), w.metrics)
 	w.run(consumer)
 	w.waitCommitted(1)
 	w.eventually("two records wait", func() bool { n, oldest := w.metrics.waits(0); return n == 2 && !oldest.IsZero() })
@@ -352,7 +352,7 @@ func TestARecordThatLooksLikeTheEndOfATransactionIsOneLikeOthers(t *testing.T) {
 	looks := record("\x00\x00\x00\x00\x00\x01")
 	looks.Key = kafkago.NewBytes([]byte("\x00\x00\x00\x01"))
 	w.produce(0, looks)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(1)
 	if got := len(w.rejectsByOrigin()); got != 1 {
 		t.Errorf("%d rejects, want one", got)
@@ -380,7 +380,7 @@ func TestGapsThatCompactionLeavesAreRead(t *testing.T) {
 	w.produce(0, keyed("goes", 1))
 	w.produce(0, keyed("last", 2))
 	w.cluster.Compact()
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(6)
 	w.wantFiled(3)
 }

@@ -57,7 +57,7 @@ func TestWhatTheIndexMayHaveLostIsHandledAgainAndNoOffsetMovesBack(t *testing.T)
 	w, n := forgetfulWorld(t, time.Minute)
 	w.produce(0, records(0, 20)...)
 	w.produce(1, records(20, 20)...)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(40)
 	again := w.metrics.redelivered.Load()
 	w.replaceIndex(n)
@@ -75,7 +75,7 @@ func TestWhatTheIndexIsSureToKeepIsNotHandledAgain(t *testing.T) {
 	const window = 20 * time.Millisecond
 	w, n := forgetfulWorld(t, window)
 	w.produce(0, records(0, 20)...)
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(20)
 	w.waitAsked(n) // a question is more than the window later
 	w.waitAsked(n)
@@ -90,7 +90,7 @@ func TestWhatTheIndexIsSureToKeepIsNotHandledAgain(t *testing.T) {
 
 func TestWhileTheIndexDoesNotAnswerNothingMoreIsSafe(t *testing.T) {
 	w, n := forgetfulWorld(t, 20*time.Millisecond)
-	w.consume(nil)
+	w.consume()
 	w.waitAsked(n)
 	n.away.Store(true)
 	w.waitAsked(n)
@@ -106,10 +106,10 @@ func TestWhileTheIndexDoesNotAnswerNothingMoreIsSafe(t *testing.T) {
 func TestTheNextOwnerHandlesAgainWhatTheIndexMayHaveLostBefore(t *testing.T) {
 	w, n := forgetfulWorld(t, time.Minute)
 	w.produce(0, records(0, 5)...)
-	stop := w.consume(nil)
+	stop := w.consume()
 	w.waitCommitted(5)
 	stop()
-	stop = w.consume(nil) // a rebalance alone repeats nothing
+	stop = w.consume() // a rebalance alone repeats nothing
 	w.produce(0, records(5, 5)...)
 	w.waitCommitted(10)
 	stop()
@@ -117,7 +117,7 @@ func TestTheNextOwnerHandlesAgainWhatTheIndexMayHaveLostBefore(t *testing.T) {
 		t.Errorf("%d accepted, %d duplicate, want 10 accepted", got, w.metrics.duplicate.Load())
 	}
 	w.replaceIndex(n)
-	w.consume(nil)
+	w.consume()
 	w.eventually("all is in the index again", func() bool { return w.index.plates() == 10 })
 	w.wantFiled(10)
 }
@@ -170,7 +170,7 @@ func TestWhatAKilledRedisHadTakenLastIsFiledAgain(t *testing.T) {
 	w.open()
 	conf := w.acceptorConf()
 	conf.Index = store.Writer()
-	w.run(w.door.NewConsumer(ingestor.NewAcceptor(conf), nil, w.metrics))
+	w.run(w.door.NewConsumer(ingestor.NewAcceptor(conf), w.metrics))
 	filed := func() int64 {
 		return w.metrics.accepted.Load() + w.metrics.duplicate.Load() - w.metrics.redelivered.Load()
 	}

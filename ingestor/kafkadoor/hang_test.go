@@ -79,7 +79,7 @@ func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 	w.kafka.Timing.Session = 500 * time.Millisecond // so long the member that was cut off is waited for
 	w.kafka.Timing.Request = 100 * time.Millisecond
 	w.open()
-	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), w.metrics)
 	w.run(consumer)
 	good, bad := w.mixed(2)
 	w.waitCommitted(int64(good + bad))
@@ -127,7 +127,7 @@ func TestConsumersThatComeAndGoLoseNothingAndNoOffsetMovesBack(t *testing.T) {
 	}
 	produced := 0
 	for round := range rounds {
-		stops = append(stops, w.consume(nil))
+		stops = append(stops, w.consume())
 		for p := range partitions {
 			w.produce(p, records(produced, atOnce)...)
 			produced += atOnce

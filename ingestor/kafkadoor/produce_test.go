@@ -98,7 +98,7 @@ func TestAReplayedMessageHasNoPosition(t *testing.T) {
 	if err := w.door.Append(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(2)
 	if s := w.index.stored(plate(0)); len(s) != 1 || s[0].Position != (bag.Position{}) {
 		t.Errorf("filed %+v", s)
@@ -135,7 +135,7 @@ func TestAppendedMessageIsConsumedAsTheSame(t *testing.T) {
 	if outcome, err := acceptor.Accept(t.Context(), envelopeOf("BSM")); err != nil || outcome.Verdict != ingestor.Rejected {
 		t.Fatal(outcome.Verdict, err)
 	}
-	w.consume(nil)
+	w.consume()
 	w.waitCommitted(10)
 	w.wantFiled(10)
 	if w.metrics.duplicate.Load() != 10 {

@@ -23,7 +23,7 @@ func TestAPartitionThatDoesNotMoveIsBehindAndIsNamed(t *testing.T) {
 	w.index.refuse(plate(0), false) // the very first record, so that nothing was ever decided on
 	w.produce(0, records(0, 5)...)
 	w.produce(1, records(5, 5)...)
-	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), w.metrics)
 	w.run(consumer)
 	w.eventually("one partition is tried again and the other is read", func() bool {
 		return w.index.failures() > 3 && w.metrics.accepted.Load() == 5 && w.metrics.lags()[1] == 0
@@ -54,7 +54,7 @@ func TestARecordFromTheFutureWaitsSinceItWasSeen(t *testing.T) {
 	ahead := kafkago.Record{Time: time.Now().Add(time.Hour), Value: kafkago.NewBytes([]byte(message(0)))}
 	before := time.Now()
 	w.produce(0, ahead)
-	w.run(w.door.NewConsumer(w.acceptor(), nil, w.metrics))
+	w.run(w.door.NewConsumer(w.acceptor(), w.metrics))
 	w.eventually("it is tried again", func() bool { return w.index.failures() > 3 })
 	if n, oldest := w.metrics.waits(0); n != 1 || oldest.Before(before) || oldest.After(time.Now()) {
 		t.Errorf("%d records wait, the oldest since %v", n, oldest)
@@ -68,7 +68,7 @@ func TestARebalanceNeitherHidesAPartitionThatStandsStillNorEndsAMembership(t *te
 	w.open()
 	w.index.refuse(plate(0), false)
 	w.produce(0, records(0, 1)...)
-	consumer := w.door.NewConsumer(w.acceptor(), nil, w.metrics)
+	consumer := w.door.NewConsumer(w.acceptor(), w.metrics)
 	if consumer.Member() == nil {
 		t.Error("a consumer that has never run is a member")
 	}

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 )
@@ -22,10 +21,8 @@ const (
 	headerCodes       = "bagtrail-codes"
 	headerSender      = "bagtrail-key" // the name of an API key
 	headerDiagnostics = "bagtrail-diagnostics"
-	headerEventID     = "ce_id"
 
-	typeJSON  = "application/json"
-	typeEvent = "application/cloudevents+json; charset=UTF-8"
+	typeJSON = "application/json"
 
 	kindReport = "delayed-bag-report"
 
@@ -182,17 +179,4 @@ func diagnostics(list []ingestor.Diagnostic) []byte {
 		}
 	}
 	return append(out, ']')
-}
-
-// eventRecords are the records of events on the events topic.
-func eventRecords(events []announce.Event, now time.Time) []kafka.Record {
-	msgs := make([]kafka.Record, len(events))
-	kind := []byte(typeEvent)
-	headers := make([]kafka.Header, 0, 2*len(events))
-	for i, e := range events {
-		n := len(headers)
-		headers = append(headers, kafka.Header{Key: headerType, Value: kind}, kafka.Header{Key: headerEventID, Value: []byte(e.ID)})
-		msgs[i] = kafka.Record{Key: []byte(e.Plate), Value: e.Document, Time: now, Headers: headers[n:len(headers):len(headers)]}
-	}
-	return msgs
 }

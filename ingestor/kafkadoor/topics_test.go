@@ -28,7 +28,6 @@ func (w *world) setting(topic, name string) string {
 
 func TestMissingTopicsAreCreated(t *testing.T) {
 	w := newBroker(t)
-	w.conf.Topics.Events = "bag.events" + w.conf.Group
 	w.conf.Retention = 4320 * time.Hour
 	w.open()
 	for range 2 { // the second time there is nothing to do
@@ -36,7 +35,7 @@ func TestMissingTopicsAreCreated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for topic, want := range map[string]int{w.conf.Topics.Raw: 12, w.conf.Topics.Rejects: 1, w.conf.Topics.Events: 12} {
+	for topic, want := range map[string]int{w.conf.Topics.Raw: 12, w.conf.Topics.Rejects: 1} {
 		if got := len(w.partitions(topic)); got != want {
 			t.Errorf("topic %s has %d partitions, want %d", topic, got, want)
 		}

@@ -39,6 +39,8 @@ type world struct {
 	cluster *kfake.Cluster // nil on a real Kafka
 	kafka   kafka.Config
 	conf    kafkadoor.Config
+	marks   string        // topic of the marks, or ""
+	own     *kafka.Client // that the door uses
 	door    *kafkadoor.Door
 	client  *kafkago.Client
 	index   *index
@@ -90,9 +92,9 @@ func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 }
 
 func (w *world) deleteTopics() {
-	topics := []string{w.conf.Topics.Raw, w.conf.Topics.Rejects}
-	if w.conf.Topics.Events != "" {
-		topics = append(topics, w.conf.Topics.Events)
+	topics := w.conf.Topics.Names()
+	if w.marks != "" {
+		topics = append(topics, w.marks)
 	}
 	if _, err := w.client.DeleteTopics(context.Background(), &kafkago.DeleteTopicsRequest{Topics: topics}); err != nil {
 		w.t.Log(err)
@@ -100,8 +102,8 @@ func (w *world) deleteTopics() {
 }
 
 // open opens a client and a door that uses it.
-func open(cluster kafka.Config, conf kafkadoor.Config) (*kafka.Client, *kafkadoor.Door, error) {
-	cluster.Topics = conf.Topics.Names()
+func open(cluster kafka.Config, conf kafkadoor.Config, more ...string) (*kafka.Client, *kafkadoor.Door, error) {
+	cluster.Topics = append(conf.Topics.Names(), more...)
 	client, err := kafka.Open(cluster)
 	if err != nil {
 		return nil, nil, err
@@ -113,12 +115,16 @@ func open(cluster kafka.Config, conf kafkadoor.Config) (*kafka.Client, *kafkadoo
 
 func (w *world) open() {
 	w.t.Helper()
-	client, door, err := open(w.kafka, w.conf)
+	var more []string
+	if w.marks != "" {
+		more = append(more, w.marks)
+	}
+	client, door, err := open(w.kafka, w.conf, more...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(client.Close)
-	w.door = door
+	w.own, w.door = client, door
 }
 
 // needsFaults skips a test that has to break the broker on purpose.
@@ -152,8 +158,13 @@ func (w *world) poster() *ingestor.Acceptor {
 }
 
 // consume runs a consumer until stop is called, which waits for it.
-func (w *world) consume(events kafkadoor.EventMaker) (stop func()) {
-	return w.run(w.door.NewConsumer(w.acceptor(), events, w.metrics))
+func (w *world) consume(marks ...ingestor.Marks) (stop func()) {
+	conf := w.acceptorConf()
+	conf.Rejects = w.door
+	for _, m := range marks {
+		conf.Marks = m
+	}
+	return w.run(w.door.NewConsumer(ingestor.NewAcceptor(conf), w.metrics))
 }
 
 func (w *world) run(c *kafkadoor.Consumer) (stop func()) {

@@ -12,10 +12,10 @@ import (
 //go:embed asyncapi.json
 var topics []byte
 
-// sharedSchemas are those that events on the topic have in common with the history of a bag.
-var sharedSchemas = []string{"Event", "Plate", "Day", "LocalTime", "UTCTime", "Flight", "InboundFlight"}
+// sharedSchemas are those of the OpenAPI document that the topics have too.
+var sharedSchemas = []string{"Plate"}
 
-// AsyncAPI returns the AsyncAPI 3.0 document of the three topics.
+// AsyncAPI returns the AsyncAPI 3.0 document of the topics.
 func AsyncAPI(version string) ([]byte, error) {
 	var document object
 	if err := json.Unmarshal(topics, &document); err != nil {

@@ -21,6 +21,16 @@ func (k *Key) Airline(code string) bool {
 		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.airlines.Code(covered) == wanted })
 }
 
+// AirlineCodes returns the codes by which the airlines are compared that the key covers, unless it
+// covers all.
+func (k *Key) AirlineCodes() []string {
+	codes := make([]string, len(k.Airlines.Codes))
+	for i, code := range k.Airlines.Codes {
+		codes[i] = k.airlines.Code(code)
+	}
+	return codes
+}
+
 // Airport reports whether the key covers the airport.
 func (k *Key) Airport(code string) bool { return k.Airports.Has(code) }
 

@@ -23,7 +23,8 @@ type Fields uint8
 
 // The fields.
 const (
-	List   Fields = iota // of its events the last one
+	Brief  Fields = iota // of each event its id, code, airport and time alone
+	List                 // of its events the last one
 	Events               // all its events
 	Raw                  // and the messages as they were sent
 )
@@ -41,6 +42,7 @@ type Writer struct {
 	References References
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // whether the asker may read a text; for Raw
+	MostEvents int                     // of a bag with more events only the newest are written; 0: all are
 }
 
 // subject is a bag as the asker sees it.
@@ -72,12 +74,17 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	first := 0
 	if w.Fields == List {
 		first = len(seen.Events) - 1
+	} else if w.MostEvents > 0 {
+		first = max(0, len(seen.Events)-w.MostEvents)
 	}
 	for i := first; i < len(seen.Events); i++ {
 		dst = appendComma(dst, i-first)
 		dst = w.appendEvent(dst, s, &seen.Events[i])
 	}
 	dst = append(dst, ']')
+	if first > 0 && w.Fields != List {
+		dst = appendNumber(dst, "events_left_out", first)
+	}
 	originals := w.originals(s)
 	dst = appendPlates(dst, "originals", originals)
 	dst = appendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
@@ -190,6 +197,10 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = strictjson.AppendString(dst, bag.EventID(s.seen.Plate, m))
 	dst = appendMember(dst, "code", e.Code)
+	if w.Fields == Brief {
+		dst = appendMember(dst, "airport", m.Airport)
+		return append(appendTime(dst, "happened", m.Happened), '}')
+	}
 	dst = appendMember(dst, "description", e.Description)
 	dst = appendMember(dst, "airport", m.Airport)
 	dst = AppendHappened(dst, m, w.Places)

@@ -35,7 +35,7 @@ func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 		}
 	}
 	n := min(len(d.waiting), max(1, departuresATurn/o.epoch.Partitions))
-	if err := (Marker{o.conf.Kafka, o.conf.Marks}).Mark(ctx, d.waiting[:n]); err != nil {
+	if err := (Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}).Write(ctx, d.waiting[:n]); err != nil {
 		return err
 	}
 	d.waiting = d.waiting[n:]
@@ -62,7 +62,7 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 			flights = append(flights, f)
 		}
 	}
-	changed, reload := o.reloads.since(d.reload, now)
+	changed, reload := o.conf.Reloads.since(d.reload, now)
 	ordinary := len(flights)
 	for _, f := range changed {
 		if o.owns(f) {
@@ -97,8 +97,8 @@ func (o *owner) owns(f bag.Flight) bool {
 // every process has read it, so that no reader folds by the old one what is told by the new one.
 const reloadPause = 10 * time.Second
 
-// reloads are the latest changes of the flight reference.
-type reloads struct {
+// Reloads are the latest changes of the flight reference.
+type Reloads struct {
 	mu   sync.Mutex
 	list []reload
 	done int // how many are no longer in the list
@@ -109,21 +109,20 @@ type reload struct {
 	flights []bag.Flight
 }
 
-// Reloaded says that the flight reference has changed for flights.
-func (s *Stage) Reloaded(flights []bag.Flight) {
-	s.reloads.mu.Lock()
-	defer s.reloads.mu.Unlock()
-	now := s.conf.Now()
-	for len(s.reloads.list) > 0 && now.Sub(s.reloads.list[0].due) > time.Minute {
-		s.reloads.list = s.reloads.list[1:]
-		s.reloads.done++
+// Add says that the flight reference has changed for flights.
+func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.list) > 0 && now.Sub(r.list[0].due) > time.Minute {
+		r.list = r.list[1:]
+		r.done++
 	}
-	s.reloads.list = append(s.reloads.list, reload{now.Add(reloadPause), flights})
+	r.list = append(r.list, reload{now.Add(reloadPause), flights})
 }
 
 // since returns the flights of the reloads that are due, without the first n that there ever were,
 // and how many there have been.
-func (r *reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
+func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, l := range r.list {

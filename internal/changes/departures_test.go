@@ -67,7 +67,8 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	for i := range 5 {
 		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
 	}
-	stage := w.stage(func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
+	var reloads changes.Reloads
+	stage := w.stage(func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
 	for p := range partitions {
 		o := stage.NewOwner(p)
 		if _, err := o.TakeOver(t.Context(), 0); err != nil {
@@ -81,7 +82,7 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	}
 	c.move(2 * time.Minute)
 	redistest.Eventually(t, 10*time.Second, "nothing is marked", func() bool { return w.marked() == 5 })
-	stage.Reloaded([]bag.Flight{lx14})
+	reloads.Add(c.get(), []bag.Flight{lx14})
 	c.move(9 * time.Second)
 	if n := w.marked(); n != 5 {
 		t.Errorf("%d marks, want 5: a changed reference is marked ten seconds later", n)

@@ -47,6 +47,12 @@ func (s *Stage) newEpoch(ctx context.Context, last Epoch) (Epoch, error) {
 	return next, nil
 }
 
+// Begun reports whether there is an epoch.
+func (s *Stage) Begun(ctx context.Context) (bool, error) {
+	e, err := s.conf.Index.Epoch(ctx)
+	return e != Epoch{}, err
+}
+
 // Restore sets the epoch again after Redis has lost everything and the log was replayed: it is that
 // of the newest published change. Without any change it does nothing, since the first owner begins
 // an epoch.

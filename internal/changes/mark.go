@@ -2,6 +2,7 @@ package changes
 
 import (
 	"errors"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -81,24 +82,18 @@ func parseMark(key, value string) (Mark, error) {
 	return m, nil
 }
 
-// Filed returns the marks of messages that the index has taken. Messages that were filed before
-// are among them: perhaps they were not marked then. certain is Mark.Certain.
-func Filed(filings []bag.Filing, certain bool) []Mark {
-	var marks []Mark
-	seen := make(map[string]bool)
-	add := func(m Mark) {
-		if key := m.Key(); !seen[key] {
-			seen[key] = true
-			marks = append(marks, m)
+// named yields a mark for each plate that a message names and each container that it positions.
+func named(f *bag.Filing) iter.Seq[Mark] {
+	return func(yield func(Mark) bool) {
+		for _, e := range f.Entries {
+			if !yield(Mark{Plate: e.Plate}) {
+				return
+			}
+		}
+		for _, c := range f.Stowage {
+			if !yield(Mark{Container: c}) {
+				return
+			}
 		}
 	}
-	for i := range filings {
-		for _, e := range filings[i].Entries {
-			add(Mark{Plate: e.Plate, Certain: certain})
-		}
-		for _, c := range filings[i].Stowage {
-			add(Mark{Container: c, Certain: certain})
-		}
-	}
-	return marks
 }

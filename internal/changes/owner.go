@@ -10,6 +10,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
 )
 
 const (
@@ -252,7 +253,7 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	if err := o.publish(ctx, told, now); err != nil {
 		return err
 	}
-	if err := (Marker{o.conf.Kafka, o.conf.Marks}).Mark(ctx, follow); err != nil {
+	if err := (Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}).Write(ctx, follow); err != nil {
 		return err
 	}
 	for i := range told {
@@ -342,13 +343,17 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) ([]cha
 	for i, p := range plates {
 		names[i] = p.plate
 	}
-	bags, err := o.conf.Bags.OfPlates(ctx, names, now)
+	traced, err := o.conf.Bags.Trace(ctx, names, now)
 	if err != nil {
 		return nil, err
 	}
+	bags := make(map[bag.Plate][]trail.Traced, len(names))
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
+	}
 	var told []change
-	for i, p := range plates {
-		c := o.change(p, bags[i])
+	for _, p := range plates {
+		c := o.change(p, bags[p.plate])
 		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
 			told = append(told, c)
 		}
@@ -357,7 +362,7 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) ([]cha
 }
 
 // change returns what there is to tell of a plate.
-func (o *owner) change(p marked, bags []*bag.Bag) change {
+func (o *owner) change(p marked, bags []trail.Traced) change {
 	c := change{state: []byte{'['}}
 	for i, b := range bags {
 		if i > 0 {
@@ -370,8 +375,8 @@ func (o *owner) change(p marked, bags []*bag.Bag) change {
 	c.entry.Sequence = p.sequence
 	c.digest = o.digests.of(c.state)
 	if p.steps < maxSteps {
-		for _, b := range bags {
-			for _, original := range b.Reflighted {
+		for _, t := range bags {
+			for _, original := range t.Bag.Reflighted {
 				if original.Bag != nil && original.Plate != p.plate {
 					c.follow = append(c.follow, Mark{Plate: original.Plate, Certain: p.certain, Steps: p.steps + 1})
 				}

@@ -11,6 +11,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
 )
 
 const plate bag.Plate = "0220123456"
@@ -126,7 +127,7 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 
 type failing struct{ changes.Bags }
 
-func (failing) OfPlates(context.Context, []bag.Plate, time.Time) ([][]*bag.Bag, error) {
+func (failing) Trace(context.Context, []bag.Plate, time.Time) ([]trail.Traced, error) {
 	return nil, errKilled
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
 )
 
 // Record is a change as a record of the topic of changes holds it.
@@ -90,9 +91,10 @@ func (o *owner) document(c *change, now time.Time) ([]byte, error) {
 
 // summarise returns what filters need to know of the bags of a plate: the airlines and airports of
 // every flight that their messages name, living or not, the airports of the events, and the PNRs.
-func summarise(plate bag.Plate, bags []*bag.Bag) (e Entry, pnrs []string) {
+func summarise(plate bag.Plate, bags []trail.Traced) (e Entry, pnrs []string) {
 	e.Plate = plate
-	for _, b := range bags {
+	for _, t := range bags {
+		b := t.Bag
 		for i := range b.Events {
 			m := b.Events[i].Message
 			e.Airports = append(e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
@@ -120,5 +122,5 @@ func distinct(list []string) []string {
 	if len(list) > 0 && list[0] == "" {
 		list = list[1:]
 	}
-	return slices.Clip(list)
+	return append([]string{}, list...) // never null in JSON
 }

@@ -8,8 +8,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
 )
 
 // Index is the index of changes. After an error of a method that writes, it may have written.
@@ -41,8 +43,8 @@ type Telling struct {
 
 // Bags answers what is held of plates.
 type Bags interface {
-	// OfPlates returns the bags of each plate, as they are at a time, joined with other plates.
-	OfPlates(ctx context.Context, plates []bag.Plate, now time.Time) ([][]*bag.Bag, error)
+	// Trace returns the bags of plates, as they are at a time, with what joins them with other plates.
+	Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error)
 	// InContainers returns the plates that messages say are in each container.
 	InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
 	// OnFlights returns the plates that messages name with each flight.
@@ -64,8 +66,9 @@ type Config struct {
 	Index      Index
 	Bags       Bags
 	Departures Departures
+	Reloads    *Reloads // of the flight reference
 	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
-	Append  func(dst []byte, b *bag.Bag) []byte
+	Append  func(dst []byte, t trail.Traced) []byte
 	Metrics kafka.Metrics
 	Logger  *zap.Logger
 	Now     func() time.Time
@@ -75,7 +78,6 @@ type Config struct {
 type Stage struct {
 	conf     Config
 	consumer *kafka.Consumer
-	reloads  reloads
 }
 
 // New returns a Stage. It connects to nothing yet.
@@ -88,21 +90,44 @@ func New(conf Config) *Stage {
 	return s
 }
 
-// Joined reports whether the stage is a member of its group now.
-func (s *Stage) Joined() bool { return s.consumer.Joined() }
+// Member returns nil while the stage is a member of its group, see [kafka.Consumer.Member].
+func (s *Stage) Member() error { return s.consumer.Member() }
 
 // Run owns partitions until ctx ends.
 func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
-// Marker writes marks.
+// Marker writes marks. It implements ingestor.Marks.
 type Marker struct {
 	Kafka *kafka.Client
 	Topic string
+	// Fresh marks only what the index did not hold before, and has it told for certain.
+	Fresh bool
 }
 
-// Mark writes marks, and returns when all in-sync replicas have them. After an error any of them
-// may be written; to write them again is harmless.
-func (m Marker) Mark(ctx context.Context, marks []Mark) error {
+// Mark implements ingestor.Marks.
+func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
+	var marks []Mark
+	at := make(map[string]int)
+	for i, o := range b.Outcomes {
+		if o.Verdict != ingestor.Accepted && (o.Verdict != ingestor.Duplicate || m.Fresh) {
+			continue
+		}
+		for mark := range named(&o.Filing) {
+			mark.Certain = m.Fresh || b.Envelopes[i].Again
+			key := mark.Key()
+			if j, have := at[key]; have {
+				marks[j].Certain = marks[j].Certain || mark.Certain
+				continue
+			}
+			at[key] = len(marks)
+			marks = append(marks, mark)
+		}
+	}
+	return m.Write(ctx, marks)
+}
+
+// Write writes marks, and returns when all in-sync replicas have them.
+func (m Marker) Write(ctx context.Context, marks []Mark) error {
 	if len(marks) == 0 {
 		return nil
 	}

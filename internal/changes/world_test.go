@@ -22,6 +22,7 @@ import (
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/trail"
 )
 
 const partitions = 3
@@ -154,7 +155,7 @@ func (o *owner) mustRun() {
 
 func (w *world) mark(marks ...changes.Mark) {
 	w.t.Helper()
-	if err := w.marker.Mark(w.t.Context(), marks); err != nil {
+	if err := w.marker.Write(w.t.Context(), marks); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -264,15 +265,14 @@ func (b *bags) set(plate bag.Plate, state string) {
 	b.states[plate] = state
 }
 
-// OfPlates implements changes.Bags: a bag whose PNR is the state, on LX14 from ZRH to JFK.
-func (b *bags) OfPlates(_ context.Context, plates []bag.Plate, _ time.Time) ([][]*bag.Bag, error) {
+// Trace implements changes.Bags: a bag whose PNR is the state, on LX14 from ZRH to JFK.
+func (b *bags) Trace(_ context.Context, plates []bag.Plate, _ time.Time) (all []trail.Traced, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
 		return nil, b.err
 	}
-	all := make([][]*bag.Bag, len(plates))
-	for i, p := range plates {
+	for _, p := range plates {
 		b.folds++
 		state, have := b.states[p]
 		if !have {
@@ -282,7 +282,7 @@ func (b *bags) OfPlates(_ context.Context, plates []bag.Plate, _ time.Time) ([][
 		for _, o := range b.originals[p] {
 			made.Reflighted = append(made.Reflighted, bag.Reflighted{Plate: o, Bag: &bag.Bag{Plate: o}})
 		}
-		all[i] = []*bag.Bag{made}
+		all = append(all, trail.Traced{Bag: made})
 	}
 	return all, nil
 }
@@ -304,7 +304,7 @@ func (b *bags) OnFlights(_ context.Context, flights []bag.Flight) (all [][]bag.P
 var lx14 = bag.Flight{Airline: "LX", Number: "14", Day: 20526}
 
 // appendBag appends what document returns.
-func appendBag(dst []byte, b *bag.Bag) []byte { return fmt.Appendf(dst, `{"pnr":%q}`, b.PNR) }
+func appendBag(dst []byte, t trail.Traced) []byte { return fmt.Appendf(dst, `{"pnr":%q}`, t.Bag.PNR) }
 
 // document returns the bags of a plate in that state.
 func document(state string) string { return fmt.Sprintf(`[{"pnr":%q}]`, state) }

@@ -52,6 +52,9 @@ func (s *service) openDoors(ctx context.Context) error {
 		}
 		running.start(d.name+" door", run)
 	}
+	if s.opens(kafkaDoor) && s.changes != nil {
+		running.start("changes", s.changes.Run)
+	}
 	if s.opens(kafkaDoor) || s.kafka == nil { // the process that writes the index sweeps it
 		running.start("sweeper", s.sweep)
 	}
@@ -61,8 +64,12 @@ func (s *service) openDoors(ctx context.Context) error {
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {
 	s.messages.Expect(door)
-	return ingestor.NewAcceptor(ingestor.Config{
+	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Count: func(v ingestor.Verdict) { s.messages.Count(door, v.String(), 1) },
-	})
+	}
+	if door == kafkaDoor { // which reads what the other doors log
+		conf.Marks = s.marks(false)
+	}
+	return ingestor.NewAcceptor(conf)
 }

@@ -32,13 +32,7 @@ func (s *service) openIndex(context.Context) (err error) {
 		return failed(err)
 	}
 	s.cleanup.add("index", func() error { s.store.Close(); return nil })
-	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
-		Window:    s.conf.Rules.DuplicateWindow,
-		Retention: s.conf.Rules.Retention,
-		Airports:  s.library,
-		Departed:  s.flights.Departed,
-		Now:       s.clock,
-	})
+	s.trails = s.newTrails()
 	s.index = s.store.Writer()
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
@@ -47,6 +41,17 @@ func (s *service) openIndex(context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// newTrails returns a reader of the index with caches of its own.
+func (s *service) newTrails() *trail.Reader {
+	return trail.New(s.store.Reader(), s.filer, trail.Settings{
+		Window:    s.conf.Rules.DuplicateWindow,
+		Retention: s.conf.Rules.Retention,
+		Airports:  s.library,
+		Departed:  s.flights.Departed,
+		Now:       s.clock,
+	})
 }
 
 // discard is an index that keeps nothing.
@@ -117,6 +122,22 @@ func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
+// replayer is rebuilder for an index that is in use: what it did not hold before is told as a
+// change. If Redis has lost the epoch of changes too, it has lost everything, and nothing is told.
+func (s *service) replayer(ctx context.Context) (*ingestor.Acceptor, error) {
+	conf := ingestor.Config{Judge: s.judge, Index: s.index}
+	if s.changes != nil {
+		begun, err := s.changes.Begun(ctx)
+		if err != nil {
+			return nil, failed(err)
+		}
+		if begun {
+			conf.Marks = s.marks(true)
+		}
+	}
+	return ingestor.NewAcceptor(conf), nil
+}
+
 // rebuild files all messages of the log in an in-process Redis, which begins empty.
 func (s *service) rebuild(ctx context.Context) error {
 	if !s.redis.InProcess() || s.kafka == nil {
@@ -134,5 +155,5 @@ func (s *service) rebuild(ctx context.Context) error {
 		return failed(fmt.Errorf("rebuild the index: %w", err))
 	}
 	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Duration("took", progress.Elapsed))
-	return nil
+	return s.restoreChanges(ctx)
 }

@@ -14,8 +14,6 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/ingestor/rejectlog"
-	"bagtrail/internal/announce"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/broker"
@@ -45,19 +43,22 @@ func (s *service) openKafka(context.Context) (err error) {
 		brokers = []string{address}
 	}
 	door := s.doorConfig()
+	topics := door.Topics.Names()
+	for _, t := range s.changeTopics() {
+		topics = append(topics, t.Name)
+	}
 	settings := kafka.Config{
-		Brokers: brokers, Topics: door.Topics.Names(), Logger: s.log,
+		Brokers: brokers, Topics: topics, Logger: s.log,
 		SASL: kafka.SASL{Mechanism: conf.Mechanism, Username: conf.Username, Password: conf.Password},
 	}
 	if conf.TLS {
 		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	client, err := kafka.Open(settings)
-	if err != nil {
+	if s.client, err = kafka.Open(settings); err != nil {
 		return &exit{Usage, err}
 	}
-	s.cleanup.add("Kafka", func() error { client.Close(); return nil })
-	if s.kafka, err = kafkadoor.New(client, door); err != nil {
+	s.cleanup.add("Kafka", func() error { s.client.Close(); return nil })
+	if s.kafka, err = kafkadoor.New(s.client, door); err != nil {
 		return &exit{Usage, err}
 	}
 	s.record = s.kafka
@@ -118,7 +119,7 @@ func (s *service) doorConfig() kafkadoor.Config {
 	c := s.conf
 	conf := kafkadoor.Config{
 		Group:     c.Kafka.Group,
-		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic, Events: c.Kafka.EventsTopic},
+		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic},
 		Retention: c.Rules.Retention + afterlife,
 		Logger:    s.log,
 	}
@@ -131,14 +132,25 @@ func (s *service) doorConfig() kafkadoor.Config {
 	return conf
 }
 
+// doorMetrics counts what the Kafka door does. It implements kafkadoor.Metrics.
+type doorMetrics struct {
+	*telemetry.Consumer
+	messages *telemetry.Messages
+}
+
+// Messages implements kafkadoor.Metrics.
+func (m doorMetrics) Messages(accepted, duplicate, rejected int) {
+	m.messages.Count(kafkaDoor, ingestor.Accepted.String(), accepted)
+	m.messages.Count(kafkaDoor, ingestor.Duplicate.String(), duplicate)
+	m.messages.Count(kafkaDoor, ingestor.Rejected.String(), rejected)
+}
+
 // openKafkaDoor opens the door that reads the raw topic.
 func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
-	metrics := telemetry.NewConsumer(s.registry, s.messages, kafkaDoor, s.clock)
-	announcer := announce.Announcer{
-		Index: s.store.Reader(), Enricher: s.filer, Places: s.library,
-		Rules: bag.Rules{Window: s.conf.Rules.DuplicateWindow, SamePlace: s.library.SamePlace},
+	metrics := doorMetrics{
+		telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock), s.messages,
 	}
-	consumer := s.kafka.NewConsumer(acceptor, announcer.Tell, metrics)
+	consumer := s.kafka.NewConsumer(acceptor, metrics)
 	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
 		func(context.Context) error { return consumer.Member() })
 	s.ready.Add("partitions", true, func(context.Context) error { return consumer.Stalled() })

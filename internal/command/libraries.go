@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
 )
@@ -61,7 +63,12 @@ func (s *service) openFlights(context.Context) (err error) {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
 			return unusable(fmt.Errorf("flights file: %w", err))
 		}
-		s.watch("flights file", s.flights.Watch)
+		s.watch("flights file", func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
+			s.flights.Watch(ctx, ticks, func(changed []bag.Flight, err error) {
+				s.reloads.Add(s.clock(), changed)
+				report(err)
+			})
+		})
 	}
 	return nil
 }

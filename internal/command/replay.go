@@ -68,7 +68,7 @@ that was posted with an API key is accepted only if that key may post it now.`,
 				work = p.replayRejects
 			}
 			return p.tool(cmd.Context(), eff.Config, work,
-				(*service).openLibraries, (*service).openIndex, (*service).openKafka, (*service).waitForServers)
+				(*service).openLibraries, (*service).openIndex, (*service).openKafka, (*service).openChanges, (*service).waitForServers)
 		},
 	}
 	flags := cmd.Flags()
@@ -87,8 +87,12 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	if err := s.store.HoldSweeps(holding); err != nil {
 		return failed(err)
 	}
+	acceptor, err := s.replayer(ctx)
+	if err != nil {
+		return err
+	}
 	shown := newProgress(p.stderr)
-	done, err := s.kafka.Rebuild(ctx, s.rebuilder(), start, func(now kafkadoor.Progress) {
+	done, err := s.kafka.Rebuild(ctx, acceptor, start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
@@ -98,6 +102,9 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		return failed(fmt.Errorf("%w (go on with --from %v)", err, done.Offsets))
 	case err != nil:
 		return failed(err)
+	}
+	if err := s.restoreChanges(ctx); err != nil {
+		return err
 	}
 	return rejectedAny(int(done.Rejected))
 }

@@ -19,9 +19,11 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/changes"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
@@ -57,7 +59,10 @@ type service struct {
 	store    *bagstore.Store
 	trails   *trail.Reader
 	index    ingestor.Index
+	client   *kafka.Client   // nil if Kafka is off
 	kafka    *kafkadoor.Door // nil if Kafka is off
+	changes  *changes.Stage  // nil if there are no changes
+	reloads  changes.Reloads // of the flight reference
 	record   ingestor.Log
 	rejects  ingestor.Rejects
 	received *ingestor.Clock // of all doors
@@ -85,7 +90,7 @@ func (s *service) isTool() bool { return len(s.doors) == 0 }
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
-		(*service).openIndex, (*service).openKafka, (*service).openDownstream, (*service).waitForServers,
+		(*service).openIndex, (*service).openKafka, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
 		(*service).rebuild, (*service).openDoors,
 	} {
 		if err := step(s, ctx); err != nil {

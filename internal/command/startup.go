@@ -25,7 +25,12 @@ func (s *service) waitForServers(ctx context.Context) error {
 	if s.kafka == nil {
 		return nil
 	}
-	return s.await(ctx, "kafka", s.kafka.EnsureTopics)
+	return s.await(ctx, "kafka", func(ctx context.Context) error {
+		if err := s.kafka.EnsureTopics(ctx); err != nil {
+			return err
+		}
+		return s.client.EnsureTopics(ctx, s.changeTopics()...)
+	})
 }
 
 // await calls try until it succeeds, returns an error with an exit code, or startPatience is over.

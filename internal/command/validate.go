@@ -11,17 +11,17 @@ import (
 
 	"bagtrail/enricher"
 	"bagtrail/ingestor"
-	"bagtrail/internal/announce"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/preview"
 	"bagtrail/internal/strictjson"
 )
 
 // validation is the flags and the state of the validate command.
 type validation struct {
 	judge    *ingestor.Judge
-	announce announce.Announcer
+	preview  preview.Maker
 	received time.Time
 	events   bool // show the events that a message would make
 	json     bool
@@ -61,7 +61,7 @@ the identifier found, or ""), accepted, errors, warnings.`,
 			}
 			filer := enricher.New(library, pairs...)
 			v.judge = ingestor.NewJudge(library, filer)
-			v.announce = announce.Announcer{Enricher: filer, Places: library, Rules: bag.Rules{SamePlace: library.SamePlace}}
+			v.preview = preview.Maker{Enricher: filer, Places: library, Rules: bag.Rules{SamePlace: library.SamePlace}}
 			v.out = bufio.NewWriter(p.stdout)
 			if len(names) == 0 {
 				names = []string{messagefile.Stdin}
@@ -109,10 +109,10 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 	if outcome.Verdict == ingestor.Rejected {
 		v.rejected++
 	}
-	var events []announce.Event
+	var events []preview.Event
 	if v.events && outcome.Verdict == ingestor.Accepted {
 		var err error
-		if events, err = v.announce.Preview(ctx, outcome.Filing); err != nil {
+		if events, err = v.preview.Events(ctx, outcome.Filing); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 }
 
 // appendJSON appends the JSON object of one message and a line end.
-func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []announce.Event) []byte {
+func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []preview.Event) []byte {
 	dst = append(dst, `{"file":`...)
 	dst = strictjson.AppendString(dst, m.File)
 	dst = fmt.Appendf(dst, `,"message":%d,"kind":`, m.Number)
@@ -144,7 +144,7 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(dst, e.Data()...)
+			dst = append(dst, e.Document...)
 		}
 		dst = append(dst, ']')
 	}

@@ -69,7 +69,8 @@ type Kafka struct {
 	AcceptLoss   bool   // the in-process broker starts without the lost part of its log
 	Topic        string // messages as sent
 	RejectsTopic string
-	EventsTopic  string // "" publishes no events
+	ChangesTopic string // "": there are no changes
+	MarksTopic   string // of plates that may have changed
 	Group        string
 }
 

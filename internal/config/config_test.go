@@ -62,7 +62,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 		DataDir: "./bagtrail-data",
 		Kafka: config.Kafka{
 			EmbeddedAddr: "127.0.0.1:9092",
-			Topic:        "bim.raw", RejectsTopic: "bim.rejected", EventsTopic: "bag.events", Group: "bagtrail",
+			Topic:        "bim.raw", RejectsTopic: "bim.rejected", ChangesTopic: "bag.changes", MarksTopic: "bag.dirty", Group: "bagtrail",
 		},
 		WTR:   config.WTR{Timeout: 10 * time.Second},
 		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute},
@@ -84,7 +84,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
-		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=g",
+		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_MARKS_TOPIC=m", "BAGTRAIL_KAFKA_GROUP=g",
 		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_AIRLINES_FILE=airlines", "BAGTRAIL_FLIGHTS_FILE=flights",
 		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
 		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
@@ -102,7 +102,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
 		Kafka: config.Kafka{
 			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
-			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", EventsTopic: "", Group: "g",
+			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", ChangesTopic: "", MarksTopic: "m", Group: "g",
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},
@@ -160,7 +160,7 @@ func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 }
 
 func TestWhatIsShownIsReadBack(t *testing.T) {
-	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-events-topic=", "--kafka-group=it's: #1", "--duplicate-window=5m"}, nil)
+	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-changes-topic=", "--kafka-group=it's: #1", "--duplicate-window=5m"}, nil)
 	var shown strings.Builder
 	if _, err := first.WriteTo(&shown); err != nil {
 		t.Fatal(err)

@@ -256,7 +256,7 @@ func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	ticks, reports := make(chan time.Time), make(chan error, 1)
 	var watching, asking sync.WaitGroup
-	watching.Go(func() { store.Watch(ctx, ticks, func(err error) { reports <- err }) })
+	watching.Go(func() { store.Watch(ctx, ticks, func(_ []bag.Flight, err error) { reports <- err }) })
 	asked := make(chan struct{})
 	asking.Go(func() { // queries go on meanwhile
 		for {

@@ -3,6 +3,7 @@ package flightref
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -89,9 +90,31 @@ func (s *Store) Between(after, until time.Time) []bag.Flight {
 }
 
 // Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a
-// fault, the references stay as they are.
-func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
-	s.references.Watch(ctx, ticks, report)
+// fault, the references stay as they are. report is told the flights of which something changed.
+func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(changed []bag.Flight, err error)) {
+	before := *s.references.Load()
+	s.references.Watch(ctx, ticks, func(err error) {
+		now := *s.references.Load()
+		report(before.changed(now), err)
+		before = now
+	})
+}
+
+// changed returns the flights of which another set knows something else.
+func (s set) changed(other set) []bag.Flight {
+	var flights []bag.Flight
+	same := func(a, b *Reference) bool { return reflect.DeepEqual(a, b) }
+	for f, references := range s {
+		if !slices.EqualFunc(references, other[f], same) {
+			flights = append(flights, f)
+		}
+	}
+	for f := range other {
+		if s[f] == nil {
+			flights = append(flights, f)
+		}
+	}
+	return flights
 }
 
 func newSet(text []byte, airlines *airline.Library) (*set, error) {

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,10 +34,8 @@ func (m *Messages) Count(door, verdict string, n int) {
 	m.decided.WithLabelValues(door, verdict).Add(float64(n))
 }
 
-// Consumer counts the work of the Kafka consumer. Its methods may be called from any goroutine.
+// Consumer counts the work of a consumer of a topic. Its methods may be called from any goroutine.
 type Consumer struct {
-	messages    *Messages
-	door        string
 	redelivered prometheus.Counter
 	lost        prometheus.Counter
 	retries     *prometheus.CounterVec
@@ -44,41 +43,37 @@ type Consumer struct {
 	ages        *ages
 }
 
-// NewConsumer registers the metrics of a consumer, whose messages are counted under the name of its
-// door. Every counter begins at 0, so that its first step is an increase.
-func NewConsumer(registry prometheus.Registerer, messages *Messages, door string, now func() time.Time) *Consumer {
+// NewConsumer registers the metrics of a consumer: their names begin with bagtrail_ and its own name.
+// operations are those that it retries beside fetch, commit and join. Every counter begins at 0, so
+// that its first step is an increase.
+func NewConsumer(registry prometheus.Registerer, name string, operations []string, now func() time.Time) *Consumer {
+	prefix := "bagtrail_" + name
+	operations = append([]string{"fetch", "commit", "join"}, operations...)
 	c := &Consumer{
-		messages: messages, door: door,
 		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "bagtrail_kafka_redelivered_records_total",
+			Name: prefix + "_redelivered_records_total",
 			Help: "Records that came although this process had handled them before; harmless.",
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "bagtrail_kafka_lost_records_total",
+			Name: prefix + "_lost_records_total",
 			Help: "Records that the broker deleted before they were read; the log names the partition.",
 		}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "bagtrail_kafka_retries_total",
-			Help: "Failed attempts, by operation (index, rejects, events, fetch, commit, join); each is tried again.",
+			Name: prefix + "_retries_total",
+			Help: "Failed attempts, by operation (" + strings.Join(operations, ", ") + "); each is tried again.",
 		}, []string{"operation"}),
 		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "bagtrail_kafka_lag_records",
+			Name: prefix + "_lag_records",
 			Help: "Records of a partition that are not yet decided on.",
 		}, []string{"partition"}),
-		ages: &ages{now: now, since: make(map[int]time.Time)},
+		ages: &ages{now: now, since: make(map[int]time.Time), seconds: prometheus.NewDesc(prefix+"_lag_seconds",
+			"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil)},
 	}
-	for _, operation := range []string{"index", "rejects", "events", "fetch", "commit", "join"} {
+	for _, operation := range operations {
 		c.retries.WithLabelValues(operation)
 	}
 	registry.MustRegister(c.redelivered, c.lost, c.retries, c.lag, c.ages)
 	return c
-}
-
-// Messages counts records that were decided on.
-func (c *Consumer) Messages(accepted, duplicate, rejected int) {
-	c.messages.Count(c.door, "accepted", accepted)
-	c.messages.Count(c.door, "duplicate", duplicate)
-	c.messages.Count(c.door, "rejected", rejected)
 }
 
 // Redelivered counts records that this process had handled before.
@@ -102,16 +97,14 @@ func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 // ages is the age, for each partition, of the oldest record that is not yet decided on. It is
 // computed when the metrics are read, so it grows while the consumer stands still.
 type ages struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	since map[int]time.Time // by partition
+	seconds *prometheus.Desc
+	now     func() time.Time
+	mu      sync.Mutex
+	since   map[int]time.Time // by partition
 }
 
-var lagSeconds = prometheus.NewDesc("bagtrail_kafka_lag_seconds",
-	"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil)
-
 // Describe implements prometheus.Collector.
-func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- lagSeconds }
+func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- a.seconds }
 
 // Collect implements prometheus.Collector.
 func (a *ages) Collect(to chan<- prometheus.Metric) {
@@ -122,6 +115,6 @@ func (a *ages) Collect(to chan<- prometheus.Metric) {
 		if !since.IsZero() {
 			age = max(0, a.now().Sub(since).Seconds())
 		}
-		to <- prometheus.MustNewConstMetric(lagSeconds, prometheus.GaugeValue, age, strconv.Itoa(partition))
+		to <- prometheus.MustNewConstMetric(a.seconds, prometheus.GaugeValue, age, strconv.Itoa(partition))
 	}
 }

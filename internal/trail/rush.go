@@ -231,6 +231,9 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 	}
 	if !b.Rush {
 		for _, pnr := range b.PNRs {
+			if rush, asked := s.rushPNRs.Get(pnr); asked && len(rush) == 0 {
+				continue
+			}
 			found, err := s.ofPNR(ctx, pnr)
 			if err != nil {
 				return nil, err

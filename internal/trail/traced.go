@@ -130,3 +130,27 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 	}
 	return chain, err
 }
+
+// loadRushPNRs reads, in one round trip, which of the PNRs of bags have rush bags.
+func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
+	var pnrs []string
+	for _, b := range bags {
+		if !b.Rush {
+			pnrs = append(pnrs, b.PNRs...)
+		}
+	}
+	if len(pnrs) == 0 {
+		return nil
+	}
+	slices.Sort(pnrs)
+	_, err := s.ask(ctx, Wanted{RushPNRs: slices.Compact(pnrs)})
+	return err
+}
+
+// reflightable reports whether there may be a rush bag of b, by what loadRush and loadRushPNRs have
+// read.
+func (s *session) reflightable(b *bag.Bag) bool {
+	return len(s.rush.Value(b.Plate)) > 0 || slices.ContainsFunc(b.PNRs, func(pnr string) bool {
+		return len(s.rushPNRs.Value(pnr)) > 0
+	})
+}

@@ -47,7 +47,7 @@ var rings = []struct {
 	{"internal/watch", text},
 	{"enricher", meaning},
 	{"internal/trail", meaning},
-	{"internal/announce", meaning},
+	{"internal/preview", meaning},
 	{"internal/apikey", meaning},
 	{"internal/bagdoc", meaning},
 	{"internal/bagjson", meaning},

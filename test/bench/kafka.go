@@ -117,7 +117,7 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 	acceptor := ingestor.NewAcceptor(ingestor.Config{
 		Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: timed{store.Writer(), watch}, Rejects: door,
 	})
-	err = door.NewConsumer(acceptor, nil, counting{watch: watch}).Run(ctx)
+	err = door.NewConsumer(acceptor, counting{watch: watch}).Run(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -82,7 +82,7 @@ func (b *bench) openLive(ctx context.Context) (*live, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
 	}
-	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected"), Events: k.name("live-events")}}
+	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected")}}
 	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", l.topics); err != nil {
 		return nil, err
 	}

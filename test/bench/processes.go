@@ -24,7 +24,6 @@ func processesLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	topics.Events = k.name("held-events")
 	window := 2*time.Second + time.Duration(b.size(8))*time.Second
 	p, err := b.alternate(
 		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, 2, window) },

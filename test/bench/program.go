@@ -67,7 +67,8 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 	p.cmd.Env = append(os.Environ(),
 		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",
 		"BAGTRAIL_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP="+group,
-		"BAGTRAIL_KAFKA_TOPIC="+topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC="+topics.Rejects, "BAGTRAIL_KAFKA_EVENTS_TOPIC="+topics.Events)
+		"BAGTRAIL_KAFKA_TOPIC="+topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC="+topics.Rejects,
+		"BAGTRAIL_KAFKA_MARKS_TOPIC="+topics.Raw+".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC="+topics.Raw+".changes")
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var complaints strings.Builder

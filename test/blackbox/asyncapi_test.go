@@ -31,7 +31,7 @@ func TestTopicsHoldWhatTheAsyncAPIDocumentSays(t *testing.T) {
 	}
 	everything := func(kafka.Message) bool { return true }
 	sent := map[string][]kafka.Message{
-		"events":  consume(t, s, eventsTopic, 3, everything),
+		"changes": consume(t, s, changesTopic, 3, everything),
 		"rejects": consume(t, s, rejectsTopic, 3, everything),
 		"raw":     consume(t, s, rawTopic, 5, everything),
 	}
@@ -95,7 +95,7 @@ func asyncAPI(t *testing.T, s *service.Service) map[string]channel {
 	if document.AsyncAPI != "3.0.0" {
 		t.Errorf("asyncapi %q, want 3.0.0", document.AsyncAPI)
 	}
-	for name, topic := range map[string]string{"raw": rawTopic, "rejects": rejectsTopic, "events": eventsTopic} {
+	for name, topic := range map[string]string{"raw": rawTopic, "rejects": rejectsTopic, "changes": changesTopic} {
 		if got := document.Channels[name].Address; got != topic {
 			t.Errorf("channel %s is at %q, want %q", name, got, topic)
 		}

@@ -20,7 +20,7 @@ import (
 const (
 	rawTopic     = "bim.raw"
 	rejectsTopic = "bim.rejected"
-	eventsTopic  = "bag.events"
+	changesTopic = "bag.changes"
 )
 
 // consume reads a topic from its beginning until it has seen count of the records that the test
@@ -270,79 +270,76 @@ func TestReportsAreOnTheRawTopic(t *testing.T) {
 	}
 }
 
-// bag.events: one CloudEvents 1.0 JSON object an event, key = plate, id a function of the event
-// alone (service §3).
-func TestEventsAreCloudEvents(t *testing.T) {
+// bag.changes: one CloudEvents 1.0 JSON object a change, key = plate. A reader who keeps, for each
+// plate, the state with the highest epoch and sequence ends with what the queries say.
+func TestChangesAreCloudEvents(t *testing.T) {
 	t.Parallel()
 	s := common(t)
-	source := record{"2026-03-14T08:00:00.250Z", "BSM\n.V/1LZRH\n.F/LX8700/14MAR/JFK\n.N/0724740001002\n.P/EVENTS/ANNA\n.L/EVENT1\nENDBSM"}
+	source := record{"2026-03-14T08:00:00.250Z", "BSM\n.V/1LZRH\n.F/LX8700/14MAR/JFK\n.N/0724740001002\n.P/CHANGES/ANNA\n.L/EVENT1\nENDBSM"}
 	loaded := record{"2026-03-14T09:00:00Z", "BPM\n.V/1LZRH\n.J/R//L1/14MAR/0950L\n.F/LX8700/14MAR/JFK\n.U/AKE8700LX/41P\n.N/0724740001001\nENDBPM"}
 	feed(t, s, source)
 	historyOf(t, s, "0724740001", "2026-03-14", "EXPECTED")
 	feed(t, s, loaded)
-	found := consume(t, s, eventsTopic, 3, keyed("0724740001", "0724740002"))
-	type cloudEvent struct {
-		SpecVersion     string
-		ID              string
-		Source          string
-		Type            string
-		Subject         string
-		Time            time.Time
-		DataContentType string
-		Data            struct {
-			Bagtag string
-			Event  json.RawMessage
-		}
-	}
-	ids := map[string]string{}
-	for _, m := range found {
-		var e cloudEvent
-		if err := json.Unmarshal(m.Value, &e); err != nil {
-			t.Fatalf("%v: %s", err, m.Value)
-		}
-		if e.SpecVersion != "1.0" || e.ID == "" || e.Source == "" || e.Type == "" || e.Time.IsZero() || e.DataContentType != "application/json" || e.Data.Bagtag != string(m.Key) || e.Subject != string(m.Key) {
-			t.Errorf("event %s", m.Value)
-		}
-		if !strings.HasPrefix(header(m, "content-type"), "application/cloudevents+json") {
-			t.Errorf("content-type %q", header(m, "content-type"))
-		}
-		ids[e.Type+" "+e.Subject] = e.ID
-		want := `{"airport":"ZRH","event_code":"EXPECTED","event_desc":"Bag Expected","local_date_time":"2026-03-14T09:00:00+01:00","utc_date_time":"2026-03-14T08:00:00Z",
-			"flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"8700","airline":"LX"}},"pnr":"EVENT1",` + where["ZRH"] + `}`
-		if strings.HasSuffix(e.Type, "LOADED_ON_AIRCRAFT") {
-			want = `{"airport":"ZRH","event_code":"LOADED_ON_AIRCRAFT","event_desc":"Bag Loaded on Aircraft","local_date_time":"2026-03-14T09:50:00+01:00","utc_date_time":"2026-03-14T08:50:00Z",
-			"aircraft_compartment":"41P","flight_info":{"outbound":{"date":"2026-03-14","dest_airport":"JFK","flight":"8700","airline":"LX"}},
-			"flight_loading_info":{"dest_airport":"JFK","date":"2026-03-14","flight":"8700","airline":"LX"},"stowage_device":"AKE8700LX",` + where["ZRH"] + `}`
-		}
-		if string(e.Data.Event) != compact(t, want) {
-			t.Errorf("event\n got %s\nwant %s", e.Data.Event, compact(t, want))
-		}
-	}
-	if len(ids) != 3 {
-		t.Errorf("ids %v", ids)
-	}
-	feed(t, s, source) // once more: the same ids, or nothing
-	feed(t, s, record{"2026-03-14T09:30:00Z", strings.Replace(loaded.text, "/41P", "/42P", 1)})
-	for _, m := range consume(t, s, eventsTopic, 1, func(m kafka.Message) bool { return keyed("0724740001")(m) && bytes.Contains(m.Value, []byte("42P")) }) {
-		_ = m // everything before it in its partition has been published
-	}
-	again := map[string]bool{}
-	for _, m := range dump(t, s, eventsTopic) {
-		if keyed("0724740001", "0724740002")(m) {
-			var e cloudEvent
-			if err := json.Unmarshal(m.Value, &e); err != nil {
-				t.Fatal(err)
+	type change struct {
+		SpecVersion, ID, Source, Type, Subject, DataContentType string
+		Time                                                    time.Time
+		Data                                                    struct {
+			ID, Plate       string
+			Epoch, Sequence int64
+			PNRs            []string
+			Bags            []struct {
+				Plate  string
+				Events []struct{ ID, Code, Airport, Happened string }
 			}
-			again[e.ID] = true
 		}
 	}
-	if len(again) != 4 {
-		t.Errorf("%d ids after a repetition, want 4", len(again))
+	codes := func(c change) (all string) {
+		for _, b := range c.Data.Bags {
+			for _, e := range b.Events {
+				all += e.Code + " "
+			}
+		}
+		return all
+	}
+	// latest returns the state that a reader of the topic has of a plate, once it holds an event of a code.
+	latest := func(plate, code string) (last change) {
+		t.Helper()
+		told := func() bool {
+			last = change{}
+			for _, m := range dump(t, s, changesTopic) {
+				var c change
+				if err := json.Unmarshal(m.Value, &c); err != nil {
+					t.Fatalf("%v: %s", err, m.Value)
+				}
+				if c.Subject != string(m.Key) || c.Data.Plate != c.Subject || len(m.Headers) != 1 || header(m, "content-type") != "application/cloudevents+json" {
+					t.Fatalf("change %s with headers %v", m.Value, m.Headers)
+				}
+				if c.Subject == plate && (c.Data.Epoch > last.Data.Epoch || c.Data.Epoch == last.Data.Epoch && c.Data.Sequence > last.Data.Sequence) {
+					last = c
+				}
+			}
+			return strings.Contains(codes(last), code)
+		}
+		if !s.Until(patience, told) {
+			t.Fatalf("%s: %q, want %s", plate, codes(last), code)
+		}
+		return last
+	}
+	c := latest("0724740001", "LOADED_ON_AIRCRAFT")
+	id := fmt.Sprintf("0724740001-%d-%d", c.Data.Epoch, c.Data.Sequence)
+	if c.SpecVersion != "1.0" || c.ID != id || c.Data.ID != id || c.Source != "/bagtrail" || c.Type != "bagtrail.bag.changed" ||
+		c.DataContentType != "application/json" || c.Time.IsZero() || codes(c) != "EXPECTED LOADED_ON_AIRCRAFT " ||
+		len(c.Data.PNRs) != 1 || c.Data.PNRs[0] != "EVENT1" || c.Data.Bags[0].Events[1].Airport != "ZRH" ||
+		c.Data.Bags[0].Events[1].Happened != "2026-03-14T08:50:00.000Z" {
+		t.Errorf("change %+v", c)
+	}
+	if other := latest("0724740002", "EXPECTED"); codes(other) != "EXPECTED " {
+		t.Errorf("change %+v", other)
 	}
 
-	// Events of a POST are published too.
+	// A POST is told too.
 	expect(t, "POST", s.Process(bsmOn("0724740009", today())), 200, processed)
-	consume(t, s, eventsTopic, 1, keyed("0724740009"))
+	latest("0724740009", "EXPECTED")
 }
 
 // A record that is delivered twice changes no answer, and a copy under another time within the

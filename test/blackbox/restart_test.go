@@ -80,7 +80,7 @@ func TestRestartsLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
 	answers := journey(t, s)
-	events := len(dump(t, s, eventsTopic))
+	told := len(dump(t, s, changesTopic))
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s.Signal(sig)
 		if code := s.Wait(patience); code != 0 {
@@ -101,8 +101,8 @@ func TestRestartsLoseNothing(t *testing.T) {
 	expect(t, "the first answer", first, 200, answers[list])
 	s.WaitReady(patience)
 	sameAnswers(t, s, "after kill -9", answers)
-	if after := len(dump(t, s, eventsTopic)); after < events {
-		t.Errorf("%d events on the topic, before %d", after, events)
+	if after := len(dump(t, s, changesTopic)); after < told {
+		t.Errorf("%d changes on the topic, before %d", after, told)
 	}
 
 	// The service goes on.

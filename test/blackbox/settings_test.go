@@ -73,7 +73,7 @@ func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
 func TestWindowAndTopicsAreSettings(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t, forever, "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_KAFKA_TOPIC=my.raw", "BAGTRAIL_KAFKA_REJECTS_TOPIC=my.rejects",
-		"BAGTRAIL_KAFKA_EVENTS_TOPIC=", "BAGTRAIL_KAFKA_GROUP=mine")
+		"BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_GROUP=mine")
 	text := []byte("BSM\n.V/1LZRH\n.F/LX9110/14MAR/JFK\n.N/0724920004001\nENDBSM")
 	produce(t, s, "my.raw", kafka.Message{Value: text, Time: at(t, "2026-03-14T08:00:00Z")}, kafka.Message{Value: text, Time: at(t, "2026-03-14T08:00:01Z")},
 		kafka.Message{Key: []byte("mine"), Value: []byte("nothing")})

@@ -1,7 +1,6 @@
 package chaos_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,6 +21,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/changes"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
@@ -164,7 +164,7 @@ func (w *world) verify(s *service.Service) {
 	shown := w.compare(u, s)
 	w.verifyPosts(u, shown)
 	w.verifyRejects(u)
-	w.verifyEvents(u)
+	w.verifyChanges(u)
 	w.t.Logf("verified in %v", time.Since(began).Round(time.Second))
 }
 
@@ -290,26 +290,28 @@ func (w *world) verifyRejects(u *reference) {
 		u.records, u.accepted, len(u.rejected), len(found), records)
 }
 
-// verifyEvents reads the events topic: a repeated event has the same id and the same content.
-func (w *world) verifyEvents(u *reference) {
+// verifyChanges reads the topic of changes: every plate is told, and a repeated change has the same
+// plate and the same position.
+func (w *world) verifyChanges(u *reference) {
 	w.t.Helper()
 	records, without := 0, 0
 	ids, plates := make(map[string]bool), make(map[string]bool)
-	w.read(w.events(), func(m kafka.Message) {
+	w.read(w.changes(), func(m kafka.Message) {
 		records++
-		var event struct{ ID, Subject string }
-		if json.NewDecoder(bytes.NewReader(m.Value)).Decode(&event) != nil || event.ID == "" {
-			w.t.Errorf("no CloudEvent: %s", m.Value)
+		change, err := changes.ParseRecord(m.Value)
+		if err != nil {
+			w.t.Errorf("no change: %s", m.Value)
+			return
 		}
-		ids[event.ID], plates[event.Subject] = true, true
+		ids[change.ID], plates[string(change.Plate)] = true, true
 	})
 	for plate := range u.days {
 		if !plates[plate] {
 			without++
 		}
 	}
-	w.t.Logf("events topic: %d events in %d records; %d of %d plates without one", len(ids), records, without, len(u.days))
+	w.t.Logf("topic of changes: %d changes in %d records; %d of %d plates without one", len(ids), records, without, len(u.days))
 	if without > 0 {
-		w.t.Errorf("%d plates have no event on the events topic", without)
+		w.t.Errorf("%d plates have no change on the topic of changes", without)
 	}
 }

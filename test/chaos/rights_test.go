@@ -26,7 +26,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	w := newWorld(t, broker.Addr, "rediss://"+program.User+":"+program.Password+"@"+index.TLS+"?ca="+url.QueryEscape(index.CA))
 	w.name = "bim.raw"
 	w.grant(linesWith(t, lines, "kafka-acls.sh "))
-	for _, topic := range []string{"bim.raw", "bim.rejected", "bag.events"} {
+	for _, topic := range []string{"bim.raw", "bim.rejected", "bag.dirty", "bag.changes"} {
 		w.name = topic
 		w.createTopic(3)
 	}
@@ -35,7 +35,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	as := []string{
 		"BAGTRAIL_KAFKA_BROKERS=" + broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=" + program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD=" + program.Password,
-		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_GROUP=bagtrail",
+		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_CHANGES_TOPIC=bag.changes", "BAGTRAIL_KAFKA_MARKS_TOPIC=bag.dirty", "BAGTRAIL_KAFKA_GROUP=bagtrail",
 		"BAGTRAIL_RETENTION=15m", "BAGTRAIL_LOG_LEVEL=info", // the sweeper runs every five seconds
 	}
 	ingest, api := w.start("ingest", as...), w.start("api", as...)
@@ -53,13 +53,13 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 			t.Errorf("%v: exit code %d\n%s%s", args, code, out, errs)
 		}
 	}
-	rejected, announced := 0, 0
+	rejected, told := 0, 0
 	w.read("bim.rejected", func(kafka.Message) { rejected++ })
-	w.read("bag.events", func(kafka.Message) { announced++ })
+	w.read("bag.changes", func(kafka.Message) { told++ })
 	denied := w.denied(index.Addr)
-	t.Logf("with the rights of docs/operations.md: %d POSTs answered 200, %d rejects, %d events announced, swept: %t; Redis denied %d commands %v",
-		len(w.posts.acked), rejected, announced, swept, len(denied), denied)
-	if len(w.posts.acked) == 0 || rejected == 0 || announced == 0 || !swept || len(denied) > 0 {
+	t.Logf("with the rights of docs/operations.md: %d POSTs answered 200, %d rejects, %d changes told, swept: %t; Redis denied %d commands %v",
+		len(w.posts.acked), rejected, told, swept, len(denied), denied)
+	if len(w.posts.acked) == 0 || rejected == 0 || told == 0 || !swept || len(denied) > 0 {
 		t.Error("that is not all that there is to do")
 	}
 	for _, s := range []*service.Service{ingest, api} {

@@ -42,7 +42,7 @@ func redis(t *testing.T) *program.Process {
 }
 
 func (w *world) rejects() string { return w.name + ".rejected" }
-func (w *world) events() string  { return w.name + ".events" }
+func (w *world) changes() string { return w.name + ".changes" }
 
 // settings returns the settings for a process on these servers.
 func (w *world) settings() []string {
@@ -51,7 +51,7 @@ func (w *world) settings() []string {
 		"BAGTRAIL_KAFKA_BROKERS=" + w.broker,
 		"BAGTRAIL_KAFKA_TOPIC=" + w.name,
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + w.rejects(),
-		"BAGTRAIL_KAFKA_EVENTS_TOPIC=" + w.events(),
+		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_MARKS_TOPIC=" + w.changes() + ".marks",
 		"BAGTRAIL_KAFKA_GROUP=" + w.name,
 		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // so that fixed dates are never too old
 		"BAGTRAIL_LOG_LEVEL=warn",

@@ -224,7 +224,7 @@ func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 	counted := newCounter(messages)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- door.NewConsumer(s.acceptor(door), nil, counted).Run(ctx) }()
+	go func() { ended <- door.NewConsumer(s.acceptor(door), counted).Run(ctx) }()
 	select {
 	case <-counted.all:
 	case <-time.After(time.Minute):

@@ -55,8 +55,8 @@ func TestTheseRightsAreEnough(t *testing.T) {
 			t.Errorf("%s: %d %s", target, got.Status, got.Body)
 		}
 	}
-	if !s.Until(patience, func() bool { return messages(t, admin, "bim.rejected") > 0 && messages(t, admin, "bag.events") >= 2 }) {
-		t.Errorf("%d rejects, %d events", messages(t, admin, "bim.rejected"), messages(t, admin, "bag.events"))
+	if !s.Until(patience, func() bool { return messages(t, admin, "bim.rejected") > 0 && messages(t, admin, "bag.changes") >= 2 }) {
+		t.Errorf("%d rejects, %d changes", messages(t, admin, "bim.rejected"), messages(t, admin, "bag.changes"))
 	}
 	if code := s.Stop(); code != 0 {
 		t.Errorf("exit code %d", code)

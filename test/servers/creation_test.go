@@ -14,7 +14,7 @@ import (
 func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T) {
 	broker := servers.PrivateKafka(t, servers.Kafka4, "auto.create.topics.enable=true", "num.partitions=1")
 	ctx := servers.Context(t)
-	topics := kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected", Events: "bag.events"}
+	topics := kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}
 	client, err := ourkafka.Open(ourkafka.Config{Brokers: []string{broker.Addr}, Topics: topics.Names()})
 	must(t, err)
 	defer client.Close()
@@ -30,7 +30,7 @@ func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T
 	conn, err := kafka.DialContext(ctx, "tcp", broker.Addr)
 	must(t, err)
 	defer func() { _ = conn.Close() }()
-	for topic, want := range map[string]int{"bim.raw": 12, "bim.rejected": 1, "bag.events": 12} {
+	for topic, want := range map[string]int{"bim.raw": 12, "bim.rejected": 1} {
 		partitions, err := conn.ReadPartitions(topic)
 		if err != nil || len(partitions) != want {
 			t.Errorf("%s has %d partitions, want %d: %v", topic, len(partitions), want, err)

@@ -1,0 +1,88 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/changestore"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/trail"
+)
+
+// changeRetention is how long the topics of marks and of changes keep their records: longer than the
+// index of changes keeps what it says of them.
+const changeRetention = 96 * time.Hour
+
+// changePartitions is the number of partitions of both topics. A new number begins a new epoch, so
+// it is not a setting.
+const changePartitions = 12
+
+// changeTopics returns the topics of marks and of changes, none if there are no changes.
+func (s *service) changeTopics() []kafka.Topic {
+	c := s.conf.Kafka
+	if c.ChangesTopic == "" {
+		return nil
+	}
+	return []kafka.Topic{
+		{Name: c.MarksTopic, Partitions: changePartitions, Retention: changeRetention, Log: true},
+		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: changeRetention, Log: true},
+	}
+}
+
+// marks returns what marks changes, nil if there are none.
+func (s *service) marks(fresh bool) ingestor.Marks {
+	if s.client == nil || s.conf.Kafka.ChangesTopic == "" {
+		return nil
+	}
+	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic, Fresh: fresh}
+}
+
+// openChanges opens the stage that tells what changes. It has caches of its own, so that queries keep
+// theirs.
+func (s *service) openChanges(context.Context) error {
+	c := s.conf.Kafka
+	if s.client == nil || c.ChangesTopic == "" {
+		return nil
+	}
+	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief}
+	s.changes = changes.New(changes.Config{
+		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
+		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.newTrails()},
+		Departures: s.flights, Reloads: &s.reloads,
+		Append: func(dst []byte, t trail.Traced) []byte {
+			dst, _ = w.Append(dst, t) // of one who sees everything
+			return dst
+		},
+		Metrics: telemetry.NewConsumer(s.registry, "changes", nil, s.clock), Logger: s.log, Now: s.clock,
+	})
+	if s.opens(kafkaDoor) {
+		s.ready.Add("changes", false, // messages are filed without it
+			func(context.Context) error { return s.changes.Member() })
+	}
+	return nil
+}
+
+// restoreChanges sets the epoch of changes again after the index was rebuilt: cursors go on.
+func (s *service) restoreChanges(ctx context.Context) error {
+	if s.changes == nil {
+		return nil
+	}
+	if err := s.changes.Restore(ctx); err != nil {
+		return failed(fmt.Errorf("restore the epoch of changes: %w", err))
+	}
+	return nil
+}
+
+// tracer answers the stage of changes. It implements changes.Bags.
+type tracer struct{ *trail.Reader }
+
+// Trace implements changes.Bags.
+func (t tracer) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	return t.At(now).TracePlates(ctx, plates)
+}
