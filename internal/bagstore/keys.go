@@ -23,9 +23,9 @@ import (
 //	                                  stowage device, for the flight
 //	c:LX100A:2026-11-21:AKE1   hash   identity → message, each that positions   when its newest message is past
 //	                                  the stowage device, for the flight        retention, or a bag in it is
-//	d:{b:0220123456}           hash   damage that was found under the key in    when that key would have
+//	x:{b:0220123456}           hash   damage that was found under the key in    when that key would have
 //	                                  the braces: field → value, or member → "" expired
-//	d:{b:0220123456}:key       any    the value of that key, which had a wrong  the same
+//	x:{b:0220123456}:key       any    the value of that key, which had a wrong  the same
 //	                                  type
 //	count                      string how many positions processes have taken   never
 //	                                  for messages, if there is no log
@@ -46,7 +46,7 @@ const (
 	rushKind      = 'r'
 	contentsKind  = 'u'
 	stowageKind   = 'c'
-	damagedKind   = 'd'
+	damagedKind   = 'x'
 	wholeKey      = ":key" // follows the name of a damaged key
 	countKey      = "count"
 	sweepKey      = "sweep"

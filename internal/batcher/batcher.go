@@ -3,7 +3,6 @@ package batcher
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"time"
 )
@@ -58,7 +57,6 @@ func (b *Batcher[T]) Do(ctx context.Context, item T) error {
 // work runs batches until no item waits.
 func (b *Batcher[T]) work() {
 	for {
-		runtime.Gosched() // lets callers that are ready to run add their items to this batch
 		batch := b.take()
 		if len(batch) == 0 {
 			return

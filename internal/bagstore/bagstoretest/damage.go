@@ -126,7 +126,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 				t.Errorf("%q under %q: %d messages are read, want %d", value, field, got, readable)
 			}
 			b.waitMoved(damaged, moved+1)
-			aside := b.prefix + "d:{" + key + "}"
+			aside := b.prefix + "x:{" + key + "}"
 			if got := b.client.HGet(ctx, aside, field).Val(); got != value {
 				t.Errorf("moved aside is %q, want %q", got, value)
 			}
@@ -174,7 +174,7 @@ func testWrongType(t *testing.T, b *bench) {
 		}
 		b.read(s, filings) // what is left
 		b.waitMoved(damaged, i+1)
-		aside := b.prefix + "d:{" + key + "}:key"
+		aside := b.prefix + "x:{" + key + "}:key"
 		if n, end := b.client.LLen(ctx, aside).Val(), b.client.ExpireTime(ctx, aside).Val(); n != 3 || !near(end, 4_000_000_000*time.Second) {
 			t.Errorf("moved aside are %d elements that expire at %v", n, end)
 		}
@@ -203,7 +203,7 @@ func testWrongMember(t *testing.T, b *bench) {
 			b.check(s, filings)
 			moved++
 			b.waitMoved(damaged, moved)
-			if !b.client.HExists(ctx, b.prefix+"d:{"+key+"}", member).Val() || b.client.ZScore(ctx, key, member).Err() == nil {
+			if !b.client.HExists(ctx, b.prefix+"x:{"+key+"}", member).Val() || b.client.ZScore(ctx, key, member).Err() == nil {
 				t.Errorf("%q was not moved aside", member)
 			}
 		}
