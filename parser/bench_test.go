@@ -12,7 +12,8 @@ const loaded = "BPM\r\n.V/1LZRH\r\n.J/R/4567/381761/12MAR/183551L/ZRHB2/A61\r\n.
 	".P/1BRUNNER/ANNAMARIAMRS\r\n.L/QK7R2M\r\n.Y/LX992001234567/SEN\r\n.E/PRIO\r\n.X/SEL/CLR///HBS302/HBSLEVEL1\r\n" +
 	".R/SHORT CONNECTION AT DESTINATION\r\nENDBPM\r\n"
 
-// BenchmarkParse is compared with BenchmarkScan: a parse may take at most six times as long as a loop over every byte.
+// BenchmarkParse is compared with BenchmarkScan: a parse may take at most six times as long as a
+// loop over every byte.
 func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(len(loaded)))
 	b.ReportAllocs()

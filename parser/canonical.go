@@ -2,10 +2,11 @@ package parser
 
 import "unsafe"
 
-// Canonical returns the text by which copies of the message are recognised: the lines from the identifier to the end
-// line, trimmed, without control characters and blank lines, joined by LF. A text without identifier is taken whole,
-// one without end line to its end. It is a view of the text that m was parsed from, where that holds it as it is; with
-// returns, it ends lines with CR LF instead.
+// Canonical returns the text by which copies of the message are recognised: the lines from the
+// identifier to the end line, trimmed, without control characters and blank lines, joined by LF. A
+// text without identifier is taken whole, one without end line to its end. It is a view of the text
+// that m was parsed from, where that holds it as it is; with returns, it ends lines with CR LF
+// instead.
 func (m *Message) Canonical() (text string, returns bool) {
 	o := &m.scratch.outline
 	from, to := o.identifier.from, len(o.text)

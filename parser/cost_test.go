@@ -52,7 +52,8 @@ func repeat(head, unit string) func(int) string {
 	return func(size int) string { return head + strings.Repeat(unit, max(0, size-len(head))/len(unit)) }
 }
 
-// Eight times the text may take eight times the time, and on a busy machine more, but nowhere near sixty-four times.
+// Eight times the text may take eight times the time, and on a busy machine more, but nowhere near
+// sixty-four times.
 func TestTimeGrowsWithTheLengthOfTheText(t *testing.T) {
 	const small, large, limit = 8 << 10, 64 << 10, 32
 	for name, text := range hostile {

@@ -3,15 +3,16 @@ package parser
 // mostFields is how many fields of an element are read at most, with the letter before them.
 const mostFields = 10
 
-// fields are the fields of an element line. They lie between slashes and count from 1, as in rules §1; behind the
-// last field every further field is empty.
+// fields are the fields of an element line. They lie between slashes and count from 1, as in rules
+// §1; behind the last field every further field is empty.
 type fields struct {
 	line  string
 	parts [mostFields]span // parts[0] is not used
 }
 
-// fields returns the fields 1 to n of an element: the guarded ones, which a code of rules §1 judges and which come
-// first, as they stand, the others without outer blanks. They hold until it is called again.
+// fields returns the fields 1 to n of an element: the guarded ones, which a code of rules §1 judges
+// and which come first, as they stand, the others without outer blanks. They hold until it is
+// called again.
 func (m *Message) fields(e line, guarded, n int) *fields {
 	f, text := &m.scratch.fields, e.text
 	f.line = text

@@ -44,8 +44,8 @@ func plain(marked string) string {
 	return strings.ReplaceAll(marked, "}", "")
 }
 
-// checkDiagnostics asserts that diagnostics lie in the text, in line order, at most one a code and line, and
-// that what they quote stands where they say.
+// checkDiagnostics asserts that diagnostics lie in the text, in line order, at most one a code and
+// line, and that what they quote stands where they say.
 func checkDiagnostics(t *testing.T, text string, found []parser.Diagnostic) {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
 	if !slices.IsSortedFunc(found, byLine) {
@@ -108,7 +108,8 @@ var (
 	dayAndTime = regexp.MustCompile(`[ \t](0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d$`)
 )
 
-// checkOrigin asserts that the origin of an accepted message is the last line before its identifier that is one.
+// checkOrigin asserts that the origin of an accepted message is the last line before its identifier
+// that is one.
 func checkOrigin(t *testing.T, m *parser.Message, text string) {
 	if !m.Accepted() {
 		return
@@ -126,8 +127,8 @@ func checkOrigin(t *testing.T, m *parser.Message, text string) {
 	equal(t, "origin", m.Origin, want)
 }
 
-// checkCanonical asserts that the canonical text is the same message. Where the fault is how the message lies in
-// its text, the canonical text may well be a sound one.
+// checkCanonical asserts that the canonical text is the same message. Where the fault is how the
+// message lies in its text, the canonical text may well be a sound one.
 func checkCanonical(t *testing.T, m *parser.Message, text string) {
 	short := canonical(text)
 	equal(t, "canonical text of a canonical text", canonical(short), short)

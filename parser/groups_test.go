@@ -8,8 +8,8 @@ import (
 	"bagtrail/parser"
 )
 
-// A message is written in words here: F1 is an .F of flight LX1 (I and O alike), N1 and B1 are tags with that
-// serial, any other word is an element with that text: L/AAAAAA, S, U/AKE1.
+// A message is written in words here: F1 is an .F of flight LX1 (I and O alike), N1 and B1 are tags
+// with that serial, any other word is an element with that text: L/AAAAAA, S, U/AKE1.
 func words(kind, text string) string {
 	lines := []string{kind, ".V/1LZRH"}
 	for word := range strings.FieldsSeq(text) {
@@ -27,7 +27,8 @@ func words(kind, text string) string {
 	return strings.Join(append(lines, "END"+kind), "\n")
 }
 
-// inWords writes the groups of a message in words, one a group: its flights, its tags, and what else it holds.
+// inWords writes the groups of a message in words, one a group: its flights, its tags, and what
+// else it holds.
 func inWords(m *parser.Message) string {
 	var groups []string
 	for i := range m.Groups {

@@ -9,8 +9,9 @@ import (
 	"bagtrail/parser"
 )
 
-// The tests write faults into the text: {022:31FEB} is the text 31FEB, which must be reported under code 022
-// with that value, at that place. Marks may stand inside each other. So no column is counted by hand.
+// The tests write faults into the text: {022:31FEB} is the text 31FEB, which must be reported under
+// code 022 with that value, at that place. Marks may stand inside each other. So no column is
+// counted by hand.
 
 // parse parses a marked text and asserts that it has the marked faults and no others.
 func parse(t *testing.T, marked string) *parser.Message {
@@ -87,7 +88,8 @@ func withoutControls(s string) string {
 	return strings.NewReplacer("\x00", "", "\x01", "", "\x02", "", "\x03", "").Replace(s)
 }
 
-// airports is a Reference that knows every code but a few. At Zurich the status code WEL is known too.
+// airports is a Reference that knows every code but a few. At Zurich the status code WEL is known
+// too.
 type airports struct{}
 
 func (airports) KnownAirport(code string) bool {
@@ -102,7 +104,8 @@ func (airports) KnownStatus(airport, code string) bool {
 	return code == "WEL" && airport == "ZRH"
 }
 
-// bsm and bpm make a message that is sound but for the lines that they are given, which stand before the tag.
+// bsm and bpm make a message that is sound but for the lines that they are given, which stand
+// before the tag.
 func bsm(lines ...string) string { return around("BSM", lines) }
 func bpm(lines ...string) string { return around("BPM", lines) }
 

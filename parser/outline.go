@@ -6,13 +6,15 @@ import (
 	"unsafe"
 )
 
-// line is one line of a text: not blank, trimmed, without stripped characters. The zero line is no line.
+// line is one line of a text: not blank, trimmed, without stripped characters. The zero line is no
+// line.
 type line struct {
 	at   int // offset of its first byte in outline.text
 	text string
 }
 
-// span is where a line lies in a text: from its first byte to behind its last. The zero span is no line.
+// span is where a line lies in a text: from its first byte to behind its last. The zero span is no
+// line.
 type span struct{ from, to int }
 
 // letters is a set of the capital letters that name elements.
@@ -21,8 +23,8 @@ type letters uint32
 func (l letters) has(letter byte) bool     { return l>>(letter-'A')&1 != 0 }
 func (l letters) with(letter byte) letters { return l | 1<<(letter-'A') }
 
-// outline is the shape of a text: its lines by what they are (rules §1). Lines that are nothing of this
-// are carried along, which is to say skipped.
+// outline is the shape of a text: its lines by what they are (rules §1). Lines that are nothing of
+// this are carried along, which is to say skipped.
 type outline struct {
 	text       string // without the characters that must be taken out
 	identifier span   // the first known one, else the first of three capitals before any element
@@ -64,8 +66,8 @@ func (o *outline) scan(text string) {
 	}
 }
 
-// printable returns the number of bytes of text before its first control character. Inside scan this loop would take twice
-// the time, for want of registers.
+// printable returns the number of bytes of text before its first control character. Inside scan
+// this loop would take twice the time, for want of registers.
 //
 //go:noinline
 func printable(text string) int {
@@ -125,7 +127,8 @@ func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, sp
 // lineAt returns the line that lies there; of no line no line.
 func (o *outline) lineAt(l span) line { return line{l.from, o.text[l.from:l.to]} }
 
-// lineFrom returns the first line behind offset i, which is no line's middle; none where there is none.
+// lineFrom returns the first line behind offset i, which is no line's middle; none where there is
+// none.
 func (o *outline) lineFrom(i int) line {
 	text := o.text
 	for i < len(text) && (blank(text[i]) || lineEnd(text[i])) {
@@ -180,7 +183,8 @@ func isElement(s string) bool {
 	return len(s) > 1 && s[0] == '.' && isCapital(s[1]) && (len(s) == 2 || s[2] == '/')
 }
 
-// isOrigin reports whether a line is a Type B origin line that ends with a blank, day, hour and minute: .ZRHXXLX 201200.
+// isOrigin reports whether a line is a Type B origin line that ends with a blank, day, hour and
+// minute: .ZRHXXLX 201200.
 func isOrigin(s string) bool {
 	const length = len("ddhhmm")
 	at := len(s) - length
@@ -210,7 +214,8 @@ func isEnd(s, identifier string) bool {
 	return name == identifier || ok && kinds[kindOf(identifier)].hasParts && isDigits(part)
 }
 
-// stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and ETX.
+// stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and
+// ETX.
 func stripped(c byte) bool { return c <= 3 }
 
 // strip returns text without the stripped characters.

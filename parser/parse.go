@@ -1,19 +1,19 @@
 // Package parser reads IATA baggage messages (BSM and BPM): text in, a Message and Diagnostics out.
 //
-// It knows no clock, no network and no store, and leaves to others what needs them: the missing year
-// of a date, the time zone of an airport, what a message means for a bag. It guarantees that bad
-// input is never an error or a panic but a list of diagnostics, each with its place in the text as
-// sent; that time grows with the length of the text, whatever it holds; and that a reused Message
-// allocates nothing (once where control characters must be taken out).
+// It knows no clock, no network and no store, and leaves to others what needs them: the missing
+// year of a date, the time zone of an airport, what a message means for a bag. It guarantees that
+// bad input is never an error or a panic but a list of diagnostics, each with its place in the text
+// as sent; that time grows with the length of the text, whatever it holds; and that a reused
+// Message allocates nothing (once where control characters must be taken out).
 package parser
 
-// Reference is what the parser must be told about airports. Each answer depends on the arguments alone;
-// the strings are views of the text.
+// Reference is what the parser must be told about airports. Each answer depends on the arguments
+// alone; the strings are views of the text.
 type Reference interface {
 	// KnownAirport reports whether code, three capitals, is in the airport library.
 	KnownAirport(code string) bool
-	// KnownStatus reports whether code, which may be any text, is a baggage status code that may stand
-	// in a .B element at airport ("" where .V gives none).
+	// KnownStatus reports whether code, which may be any text, is a baggage status code that may
+	// stand in a .B element at airport ("" where .V gives none).
 	KnownStatus(airport, code string) bool
 }
 
@@ -37,9 +37,9 @@ type scratch struct {
 	data    []string // … Group.AirlineData
 }
 
-// readers are the elements that the parser interprets, by letter; it carries the others along. Each reads one line
-// into the message, or reports what is wrong with it. The first .V is read before any .B, since the airport that it
-// names decides on that.
+// readers are the elements that the parser interprets, by letter; it carries the others along. Each
+// reads one line into the message, or reports what is wrong with it. The first .V is read before
+// any .B, since the airport that it names decides on that.
 var readers = [26]func(*Message, line){
 	'V' - 'A': (*Message).readVersion,
 	'F' - 'A': (*Message).readOutbound,
@@ -88,7 +88,8 @@ func (m *Message) reset(ref Reference) {
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
 }
 
-// judgeShape is phase A of rules §1: whether the text is one BSM or BPM. It stops at its first fault.
+// judgeShape is phase A of rules §1: whether the text is one BSM or BPM. It stops at its first
+// fault.
 func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
 	identifier := o.lineAt(o.identifier)
@@ -153,8 +154,8 @@ func (m *Message) readElement(e line) {
 	s.since |= 1 << letter
 }
 
-// judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it. (An
-// .N or .B with nothing behind it is reported where it is read.)
+// judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it.
+// (An .N or .B with nothing behind it is reported where it is read.)
 func (m *Message) judgeMissing() {
 	for _, r := range kinds[m.Kind].required {
 		if !r.met(m) {

@@ -2,8 +2,9 @@ package parser
 
 import "slices"
 
-// Until place has run, the Line and Column of a diagnostic are offsets in the text that outline.mark went
-// through: of the line in which it stands, and of its fault. A message without faults never pays for more.
+// Until place has run, the Line and Column of a diagnostic are offsets in the text that
+// outline.mark went through: of the line in which it stands, and of its fault. A message without
+// faults never pays for more.
 
 // lineStart instead of an offset puts a fault at the first column of its line.
 const lineStart = -1
@@ -31,8 +32,8 @@ func (m *Message) miss(code Code, element string, l line, expected string) {
 	m.Errors = append(m.Errors, Diagnostic{code, l.at, lineStart, element, "", expected})
 }
 
-// place puts diagnostics in line order and turns their offsets into lines and columns of text, which is the text
-// as sent.
+// place puts diagnostics in line order and turns their offsets into lines and columns of text,
+// which is the text as sent.
 func place(text string, found []Diagnostic) {
 	if !slices.IsSortedFunc(found, byLine) {
 		slices.SortStableFunc(found, byLine)

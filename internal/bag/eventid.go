@@ -8,9 +8,10 @@ import (
 	"bagtrail/parser"
 )
 
-// EventID returns the id of the event that a message makes of a plate (rules §3): a function of plate, group, text, and the
-// moment at which the message was read or, if it does not say, received, with its position in the log. The code is no part of
-// it, since that may depend on other messages.
+// EventID returns the id of the event that a message makes of a plate (rules §3): a function of
+// plate, group, text, and the moment at which the message was read or, if it does not say,
+// received, with its position in the log. The code is no part of it, since that may depend on other
+// messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
 	if m.IsTimed() {
@@ -30,6 +31,6 @@ func EventID(plate Plate, m *Message) string {
 	return string(id[:])
 }
 
-// IsTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no predecessor, and its copies are
-// those with the same read time.
+// IsTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no
+// predecessor, and its copies are those with the same read time.
 func (m *Message) IsTimed() bool { return m.Kind == parser.BPM && !m.Read.IsZero() }
