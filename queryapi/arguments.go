@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// arguments are what a request to /v1 asks with: path and query parameters, or the members of its body. Reading them collects
-// every fault.
+// arguments are what a request to /v1 asks with: path and query parameters, or the members of its
+// body. Reading them collects every fault.
 type arguments struct {
 	given  []argument
 	errors []web.RequestError
@@ -24,7 +24,8 @@ type argument struct {
 	parameter, pointer string
 }
 
-// newArguments returns the arguments of a request without a body. names are those of the placeholders of its path.
+// newArguments returns the arguments of a request without a body. names are those of the
+// placeholders of its path.
 func newArguments(c *web.Call, names ...string) *arguments {
 	a := new(arguments)
 	for i, name := range names {
@@ -39,7 +40,8 @@ func newArguments(c *web.Call, names ...string) *arguments {
 	return a
 }
 
-// bodyArguments returns the members of a body, one for each element of a list. Query parameters are faults.
+// bodyArguments returns the members of a body, one for each element of a list. Query parameters are
+// faults.
 func bodyArguments(c *web.Call) *arguments {
 	a := new(arguments)
 	for _, p := range c.Query {
@@ -105,7 +107,8 @@ func (a *arguments) all(name string) (found []argument) {
 	return found
 }
 
-// one returns the argument of a name. It is not there if it was not sent, or was sent more than once, which is a fault.
+// one returns the argument of a name. It is not there if it was not sent, or was sent more than
+// once, which is a fault.
 func (a *arguments) one(name string) (argument, bool) {
 	found := a.all(name)
 	if len(found) > 1 {

@@ -9,10 +9,12 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// A cursor is a position in the list that a question draws, followed by a digest of both, so that one of another question is
-// found out. It gives no rights: each page is judged by the key that asks for it. It holds no name and no PNR.
+// A cursor is a position in the list that a question draws, followed by a digest of both, so that
+// one of another question is found out. It gives no rights: each page is judged by the key that
+// asks for it. It holds no name and no PNR.
 
-// digestBytes is how much of the digest is kept: enough for mistakes. Who forges a digest only chooses where to begin.
+// digestBytes is how much of the digest is kept: enough for mistakes. Who forges a digest only
+// chooses where to begin.
 const digestBytes = 6
 
 // newCursor returns the cursor of a position for a question. Neither may hold a NUL.

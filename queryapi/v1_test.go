@@ -258,8 +258,8 @@ func TestFieldsOfABag(t *testing.T) {
 	}
 }
 
-// factsV1 is what the key is told by /v1, as lines like those of facts, and of each plate whether it is told of more than one bag of a day,
-// of which a history tells none or one.
+// factsV1 is what the key is told by /v1, as lines like those of facts, and of each plate whether
+// it is told of more than one bag of a day, of which a history tells none or one.
 func (o *office) factsV1(t *testing.T) (told map[string]bool, several map[string]bool) {
 	t.Helper()
 	told, several = map[string]bool{}, map[string]bool{}
@@ -303,8 +303,8 @@ func (o *office) tellBagV1(t *testing.T, told map[string]bool, b map[string]any)
 	}
 }
 
-// What /v1 tells a limited key of a plate is what the histories of the plate tell it, no more and no less; and a loading status is
-// the same for every key.
+// What /v1 tells a limited key of a plate is what the histories of the plate tell it, no more and
+// no less; and a loading status is the same for every key.
 func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	const worlds = 200
 	compared, statuses := 0, 0
@@ -353,7 +353,8 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	}
 }
 
-// sameStatuses compares the loading statuses of the legs that a limited key is told with those that every key is told.
+// sameStatuses compares the loading statuses of the legs that a limited key is told with those that
+// every key is told.
 func sameStatuses(t *testing.T, limited, free *office, plate string) (compared int) {
 	t.Helper()
 	statuses := func(o *office) map[string]any {

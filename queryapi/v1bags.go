@@ -110,8 +110,8 @@ func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
 	return refusal, refused
 }
 
-// showBags answers with a page of those bags that are wanted. Whether there are any that the key does not see is told as by the
-// five operations: if it sees none of them.
+// showBags answers with a page of those bags that are wanted. Whether there are any that the key
+// does not see is told as by the five operations: if it sees none of them.
 func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page) web.Answer {
 	there, seen := visible(all, w.Viewer, wanted)
 	if err := w.Viewer.Err(); err != nil {
@@ -144,7 +144,8 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 	return c.OK(append(dst, `]}`...))
 }
 
-// bagPosition is the place of a bag in a list: its plate, and which of the plate's bags it is, from 1.
+// bagPosition is the place of a bag in a list: its plate, and which of the plate's bags it is, from
+// 1.
 type bagPosition struct {
 	plate, previous bag.Plate
 	of, ofPrevious  int
@@ -169,7 +170,8 @@ func (p *bagPosition) after(position string) bool {
 	return string(p.plate) > plate || string(p.plate) == plate && p.of > n
 }
 
-// visible returns how many bags are wanted, and those that are wanted for what the viewer sees of them too.
+// visible returns how many bags are wanted, and those that are wanted for what the viewer sees of
+// them too.
 func visible(all []trail.Traced, viewer *bag.Viewer, wanted func(*bag.Bag) bool) (there int, seen []trail.Traced) {
 	for _, t := range all {
 		if !wanted(t.Bag) {

@@ -105,7 +105,8 @@ func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []t
 	return seen, viewer.Err()
 }
 
-// appendFlight appends a flight with the totals of its bags. The airport at its other end is that of the flight reference.
+// appendFlight appends a flight with the totals of its bags. The airport at its other end is that
+// of the flight reference.
 func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, listed []trail.Listed) []byte {
 	from, to := query.airport, ""
 	if query.arriving {

@@ -120,8 +120,8 @@ func (d Messages) judge(c *web.Call) ([]posted, []ingestor.Envelope, []ingestor.
 // platesAtOnce bounds how much is read at once to tell events.
 const platesAtOnce = 200
 
-// tellEvents finds the events that the messages have made, as far as the sender sees them. A message that makes none of a bag
-// that its sender sees is a copy.
+// tellEvents finds the events that the messages have made, as far as the sender sees them. A
+// message that makes none of a bag that its sender sees is a copy.
 func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted, outcomes []ingestor.Outcome) error {
 	var sight bag.Sight
 	if c.Key.Limited() {

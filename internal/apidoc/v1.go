@@ -61,7 +61,8 @@ func (d *openAPI) addV1() error {
 	return d.shareEvent()
 }
 
-// shareEvent gives the event of /v1 the members of the event of a history, but for those that have another form.
+// shareEvent gives the event of /v1 the members of the event of a history, but for those that have
+// another form.
 func (d *openAPI) shareEvent() error {
 	var shared struct {
 		Schemas struct {

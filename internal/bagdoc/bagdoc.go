@@ -1,7 +1,8 @@
-// Package bagdoc writes a bag as the JSON document of /v1, wherever one is told: in queries, and in whatever tells of changes.
+// Package bagdoc writes a bag as the JSON document of /v1, wherever one is told: in queries, and in
+// whatever tells of changes.
 //
-// It appends what the asker sees and nothing else: a Writer is made for one asker, and takes whole bags. Absent members are left
-// out. Of equal bags and equal reference data it makes equal bytes.
+// It appends what the asker sees and nothing else: a Writer is made for one asker, and takes whole
+// bags. Absent members are left out. Of equal bags and equal reference data it makes equal bytes.
 package bagdoc
 
 import (
@@ -119,7 +120,8 @@ func appendPassenger(dst []byte, b *bag.Bag) []byte {
 	})
 }
 
-// latest returns passenger status and frequent traveller: each from the latest BSM that holds it, else from the latest BPM.
+// latest returns passenger status and frequent traveller: each from the latest BSM that holds it,
+// else from the latest BPM.
 func latest(b *bag.Bag) (status, frequentFlyer string) {
 	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
 		for i := range slices.Backward(b.Events) {
@@ -221,8 +223,9 @@ func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	return append(dst, '"')
 }
 
-// legOf returns the place in Legs of the leg that a message is about, or -1: that of its .F, else of its .I. Of several legs on
-// one flight it is the one that departs from the airport of the message.
+// legOf returns the place in Legs of the leg that a message is about, or -1: that of its .F, else
+// of its .I. Of several legs on one flight it is the one that departs from the airport of the
+// message.
 func legOf(b *bag.Bag, m *bag.Message) int {
 	f := m.Outbound.Flight
 	if f.IsZero() {
@@ -259,8 +262,9 @@ func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
 	return b.RushTag.Plate
 }
 
-// Reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. If the viewer must not be led to that
-// bag, only the plate that the message of the event itself names is shown.
+// Reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. If the
+// viewer must not be led to that bag, only the plate that the message of the event itself names is
+// shown.
 func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	r := b.ReflightedBy(e)
 	if r == nil || viewer == nil {
@@ -288,7 +292,8 @@ func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	})
 }
 
-// appendObject appends a member that is an object, unless members appends nothing. It appends each member led by a comma.
+// appendObject appends a member that is an object, unless members appends nothing. It appends each
+// member led by a comma.
 func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = append(append(append(dst, ',', '"'), name...), '"', ':')

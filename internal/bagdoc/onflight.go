@@ -8,8 +8,9 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// AppendOnFlight appends a bag in the list of a flight, with its leg on that flight alone. seen are the bags of its plate as the
-// asker sees them. Of a bag that is not among them only plate, rush and status are told, and what the list itself shows.
+// AppendOnFlight appends a bag in the list of a flight, with its leg on that flight alone. seen are
+// the bags of its plate as the asker sees them. Of a bag that is not among them only plate, rush
+// and status are told, and what the list itself shows.
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []byte {
 	dst = append(dst, `{"plate":`...)
 	dst = strictjson.AppendString(dst, string(l.Bag.Plate))

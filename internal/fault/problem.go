@@ -2,8 +2,8 @@ package fault
 
 import "net/http"
 
-// Problem is one entry of the register of problems: what a request to /v1 can end with instead of its answer. Its page is
-// /docs/problems/ and its name.
+// Problem is one entry of the register of problems: what a request to /v1 can end with instead of
+// its answer. Its page is /docs/problems/ and its name.
 type Problem struct {
 	Name   string // last part of the type of problem details
 	Status int    // HTTP status

@@ -1,7 +1,9 @@
-// Package operation lists the operations of the HTTP interface, once: where each is found, what it takes, and the name
-// under which a key may be limited to it. Routing, key files, the OpenAPI document and the docs follow this list.
+// Package operation lists the operations of the HTTP interface, once: where each is found, what it
+// takes, and the name under which a key may be limited to it. Routing, key files, the OpenAPI
+// document and the docs follow this list.
 //
-// The package does nothing itself: package web routes and answers, the packages that hold data serve.
+// The package does nothing itself: package web routes and answers, the packages that hold data
+// serve.
 package operation
 
 import (
@@ -12,7 +14,8 @@ import (
 // Right is a name that the member operations of a key may hold.
 type Right string
 
-// The rights. Each of the five operations has its own; those of /v1 are grouped by what they are about.
+// The rights. Each of the five operations has its own; those of /v1 are grouped by what they are
+// about.
 const (
 	ProcessBIM       Right = "processbim"
 	BagsForFlight    Right = "bagsforflight"
@@ -81,7 +84,8 @@ var list = []Operation{
 // All returns every operation.
 func All() []Operation { return slices.Clone(list) }
 
-// ByID returns the operation with that ID. It panics if there is none, which is a defect of the program.
+// ByID returns the operation with that ID. It panics if there is none, which is a defect of the
+// program.
 func ByID(id string) Operation {
 	at := slices.IndexFunc(list, func(op Operation) bool { return op.ID == id })
 	if at < 0 {

@@ -7,18 +7,19 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Traced is a bag with all that joins it with other plates. The bag is whole: what the asker sees of it is a view of it. Chain and
-// the bag's originals lead only where the asker may be led.
+// Traced is a bag with all that joins it with other plates. The bag is whole: what the asker sees
+// of it is a view of it. Chain and the bag's originals lead only where the asker may be led.
 type Traced struct {
 	Bag   *bag.Bag
 	Chain []bag.Plate // the rush chain from the first original to the last rush bag; it holds the bag's own plate
 
-	// LeftBy is the rush bag whose first REFLIGHTED event set the status of legs of the bag, or nil. It is the same for every asker,
-	// as statuses are.
+	// LeftBy is the rush bag whose first REFLIGHTED event set the status of legs of the bag, or
+	// nil. It is the same for every asker, as statuses are.
 	LeftBy *bag.Bag
 }
 
-// Folded returns the bags of plates, in the order of lists, without anything that joins them with other plates.
+// Folded returns the bags of plates, in the order of lists, without anything that joins them with
+// other plates.
 func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
@@ -47,8 +48,8 @@ func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([
 	return s.trace(ctx, found)
 }
 
-// trace joins bags that are loaded with other plates: first their statuses, which are the same for everybody, then what leads the
-// asker to others.
+// trace joins bags that are loaded with other plates: first their statuses, which are the same for
+// everybody, then what leads the asker to others.
 func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
 	var plates []bag.Plate
 	for _, b := range bags {
@@ -94,7 +95,8 @@ func (s *session) lookAs(viewer *bag.Viewer) {
 	}
 }
 
-// chain joins a bag with its originals and its rush bags, and returns the plates of the chain through it.
+// chain joins a bag with its originals and its rush bags, and returns the plates of the chain
+// through it.
 func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 	var chain []bag.Plate
 	visited := make(map[bag.Plate]bool)

@@ -45,7 +45,8 @@ func (p pattern) route() string {
 	return route.String()
 }
 
-// match appends the values of the placeholders to dst. It is not ok if the path is of another operation.
+// match appends the values of the placeholders to dst. It is not ok if the path is of another
+// operation.
 func (p pattern) match(segments, dst []string) (values []string, ok bool) {
 	if len(segments) != len(p) {
 		return dst, false
@@ -70,7 +71,8 @@ func (s *Site) isLiteral(segments []string) bool {
 	return slices.ContainsFunc(s.operations, func(op *route) bool { return op.V1 && slices.Equal(op.pattern, segments) })
 }
 
-// bearer returns the key in the header Authorization, "" if there is none. It is not one if the header is repeated.
+// bearer returns the key in the header Authorization, "" if there is none. It is not one if the
+// header is repeated.
 func bearer(h http.Header) (key string, one bool) {
 	values := h["Authorization"]
 	if len(values) == 0 {
@@ -83,7 +85,8 @@ func bearer(h http.Header) (key string, one bool) {
 	return strings.TrimSpace(key), len(values) == 1
 }
 
-// writePolicy tells the caller of /v1 what the rate limit leaves, in the form of draft-ietf-httpapi-ratelimit-headers.
+// writePolicy tells the caller of /v1 what the rate limit leaves, in the form of
+// draft-ietf-httpapi-ratelimit-headers.
 func writePolicy(h http.Header, left apikey.Allowance) {
 	if !left.Limited {
 		return
@@ -206,8 +209,8 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// share lets a page of another origin read the answer, if the setting names the origin. Keys go in headers, never in cookies, so
-// no credentials are allowed.
+// share lets a page of another origin read the answer, if the setting names the origin. Keys go in
+// headers, never in cookies, so no credentials are allowed.
 func (s *Site) share(h http.Header, r *http.Request) (allowed bool) {
 	if len(s.Origins) == 0 {
 		return false
@@ -229,8 +232,8 @@ var (
 	tenMinutes = []string{"600"}
 )
 
-// unroutedV1 answers a path of /v1 that is no operation's, a method that no operation has there, and the question of a browser
-// whether a page of another origin may ask.
+// unroutedV1 answers a path of /v1 that is no operation's, a method that no operation has there,
+// and the question of a browser whether a page of another origin may ask.
 func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	var methods []string
 	literal := s.isLiteral(segments)

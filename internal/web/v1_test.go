@@ -318,3 +318,30 @@ func TestEveryFaultOfARequestIsToldWithWhatWasSent(t *testing.T) {
 		t.Errorf("%d %s\nwant %s", w.Code, w.Body, want)
 	}
 }
+
+func TestALargeBodyIsCountedBeforeItIsRead(t *testing.T) {
+	op := searchV1()
+	op.MaxBody = 1 << 20
+	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 100 << 10}
+	s := web.New(settings, []web.Operation{op}, nil)
+	post := func(size int, length int64) string {
+		r := request("POST", "/v1/bags/search", strings.Repeat(" ", size), "api_key", demo, "Content-Type", "application/json")
+		r.ContentLength = length
+		return problem(t, answer(s, r))
+	}
+	for range 3 { // what one has taken is given back
+		if got := post(80<<10, 80<<10); got != `200 {"length":81920}` {
+			t.Errorf("a body for which there is room: %s", got)
+		}
+	}
+	const crowded = "503 unavailable SVCSRV001"
+	if got := post(200<<10, 200<<10); got != crowded {
+		t.Errorf("a body for which there is no room: %s", got)
+	}
+	if got := post(10, -1); got != crowded {
+		t.Errorf("a body of unknown length: %s", got)
+	}
+	if got := post(60<<10, 60<<10); got != `200 {"length":61440}` {
+		t.Errorf("a small body: %s", got)
+	}
+}

@@ -105,8 +105,8 @@ func (m *matrix) cellV1(k scope, c cell, there []*luggage) cell {
 	return c
 }
 
-// shownV1 is what a key sees of a bag in its scope: all of it, but for the texts of messages of which not all is in scope, and for what
-// leads to bags that it does not see.
+// shownV1 is what a key sees of a bag in its scope: all of it, but for the texts of messages of
+// which not all is in scope, and for what leads to bags that it does not see.
 func (m *matrix) shownV1(k scope, b *luggage) any {
 	shown := decoded(m.v1[b]).(map[string]any)
 	for i, e := range shown["events"].([]any) {
@@ -191,7 +191,8 @@ func (m *matrix) flightsV1(t *testing.T, s *service.Service, keys []scope) {
 	}
 }
 
-// messagesV1 sends messages of two airlines at once: each has a verdict of its own, and what the key may not send leaves no trace.
+// messagesV1 sends messages of two airlines at once: each has a verdict of its own, and what the
+// key may not send leaves no trace.
 func (m *matrix) messagesV1(k scope) {
 	c := cell{key: k, method: http.MethodPost, target: "/v1/messages", status: http.StatusForbidden, same: isProblem(forbidden)}
 	var list []string
