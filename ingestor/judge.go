@@ -17,7 +17,8 @@ type Judge struct {
 	parsed    sync.Pool // of *parser.Message
 }
 
-// NewJudge returns a Judge.
+// NewJudge returns a Judge that parses with the codes of reference, and turns what it accepts into
+// filings with filer.
 func NewJudge(reference parser.Reference, filer Filer) *Judge {
 	return &Judge{reference: reference, filer: filer, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
@@ -65,7 +66,8 @@ func (j *Judge) judgeReport(env Envelope) Outcome {
 	return Outcome{Verdict: Accepted, Filing: filing}
 }
 
-// Entry returns the entry of a plate in the filing of a stored message.
+// Entry judges a stored message again and returns the index entry that it has for a plate. The entry
+// has nothing but the plate if the message would be rejected by now, or does not name the plate.
 func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {

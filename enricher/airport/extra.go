@@ -9,7 +9,8 @@ import (
 	"bagtrail/internal/strictyaml"
 )
 
-// Airport describes one location code.
+// Airport describes one location code. In an operator's file each is an airport; in the compiled data
+// some are metropolitan codes or stations.
 type Airport struct {
 	Code                string // three capitals
 	Zone                string // name of the time zone: Europe/Zurich
@@ -20,7 +21,7 @@ type Airport struct {
 // Extra is what an operator adds to the compiled library.
 type Extra struct {
 	Airports []Airport           // an airport that is compiled in is replaced as a whole
-	Statuses map[string][]string // baggage status codes, by the airport that may send them
+	Statuses map[string][]string // b_codes: further status codes of the element .B, by the airport that may send them
 }
 
 // ReadExtra reads an airports file in YAML:
@@ -29,9 +30,9 @@ type Extra struct {
 //	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
 //	b_codes: {ZRH: [LCK]}
 //
-// Code and timezone are mandatory. An airport of the file belongs to the metropolitan code that it
-// names, or to none. A metropolitan code that is not in the library is added to it. The error joins
-// every fault of the file, each with its line.
+// Of an airport, code and timezone are mandatory; latitude and longitude go together. It belongs to
+// the metropolitan code that it names, or to none. A metropolitan code that is not in the library is
+// added to it. The error joins every fault of the file, each with its line.
 func ReadExtra(r io.Reader) (Extra, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -95,6 +96,7 @@ func readCode(v strictyaml.Value) string {
 	return v.Pattern(func(code string) bool { _, valid := slotOf(code); return valid }, "three capitals")
 }
 
+// readMetropolitan reads a metropolitan code or "", which is none.
 func readMetropolitan(v strictyaml.Value) string {
 	if text, plain := v.Text(); !plain || text == "" {
 		return ""

@@ -7,28 +7,29 @@ import (
 )
 
 const (
-	guessesAtOnce   = 20
-	guessesASecond  = guessesAtOnce / 60.
-	guessersTracked = 1 << 14
+	guessesAtOnce  = 20
+	guessesASecond = guessesAtOnce / 60.
+	guessBuckets   = 1 << 14
 )
 
-// Guesses limits how many unknown keys an address may present: 20 at once, and 20 a minute in the long run. It takes the same
-// memory however many addresses there are: addresses share buckets, few at usual times, so that in a flood from very many of them
-// all have to wait. An IPv6 address counts by its first 64 bits.
+// Guesses limits how many unknown keys an address may present: 20 at once, and 20 a minute in the
+// long run. An IPv6 address counts by its first 64 bits. The number of buckets is fixed, so that a
+// flood takes no memory. Addresses with one hash share a bucket, and guess at the cost of each other.
 type Guesses struct {
 	seed    maphash.Seed
-	buckets [guessersTracked]bucket
+	buckets [guessBuckets]bucket
 }
 
 // NewGuesses returns a limit that nobody has used up.
 func NewGuesses() *Guesses { return &Guesses{seed: maphash.MakeSeed()} }
 
-// Take notes that an address has presented an unknown key. It returns in how many seconds it may present the next one, where it
-// may not now, and else 0.
+// Take counts an unknown key against the address that presented it. It returns 0, or, if the address
+// has presented too many, the seconds until it may present the next one. An IPv4 address must not
+// be mapped to IPv6, since all of those are one network.
 func (g *Guesses) Take(from netip.Addr, now time.Time) (wait int) {
 	if from.Is6() {
 		network, _ := from.Prefix(64) // which every IPv6 address has
 		from = network.Addr()
 	}
-	return g.buckets[maphash.Comparable(g.seed, from)%guessersTracked].take(now, guessesASecond, guessesAtOnce).RetryAfter
+	return g.buckets[maphash.Comparable(g.seed, from)%guessBuckets].take(now, guessesASecond, guessesAtOnce).RetryAfter
 }

@@ -30,7 +30,7 @@ func ScopeOf(codes []string) Scope {
 // Has reports whether the scope covers code. "", a code that is not known, is covered by everything only.
 func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Contains(s.Codes, code) }
 
-// Key is one entry of the key file. It never changes once read.
+// Key is one entry of the key file. Only its bucket changes once it is read.
 type Key struct {
 	Name       string // shown in logs
 	Customer   string // "" where the key has none

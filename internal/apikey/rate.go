@@ -7,10 +7,10 @@ import (
 )
 
 // Allowance tells whether a request may pass the rate limit of its key, and what the RateLimit headers say of it.
-// The zero Allowance but for Allowed belongs to a key without limit.
+// For a key without limit only Allowed is set.
 type Allowance struct {
 	Allowed    bool
-	Limited    bool // the key has a limit, and the members below count
+	Limited    bool // the key has a limit; else the members below mean nothing
 	Limit      int  // requests at once
 	Remaining  int  // requests that would pass now, after this one
 	Window     int  // whole seconds in which Limit requests are granted anew
@@ -26,19 +26,19 @@ func (k *Key) Take(now time.Time) Allowance {
 	return k.bucket.take(now, k.Rate, float64(k.Burst))
 }
 
-// bucket is a token bucket. It lives on when the key file is read again, so that a reload grants nothing.
+// bucket is a token bucket; the zero bucket is full. That of a key lives on when the key file is read
+// again, so that a reload grants nothing (see newSet).
 type bucket struct {
 	mutex  sync.Mutex
-	used   bool
 	tokens float64
-	filled time.Time // when tokens was right
+	filled time.Time // when tokens was right; zero before the first take
 }
 
 func (b *bucket) take(now time.Time, rate, burst float64) Allowance {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if !b.used {
-		b.used, b.tokens, b.filled = true, burst, now
+	if b.filled.IsZero() {
+		b.tokens, b.filled = burst, now
 	}
 	if passed := now.Sub(b.filled); passed > 0 {
 		b.tokens += passed.Seconds() * rate

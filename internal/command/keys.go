@@ -27,7 +27,8 @@ func (p *process) keys() *cobra.Command {
 	return cmd
 }
 
-// keysFile returns the name of the key file.
+// keysFile returns the name of the key file. Unlike a service, which can do without keys, a command
+// that edits them fails if no setting names it.
 func (p *process) keysFile(cmd *cobra.Command) (string, error) {
 	eff, err := p.load(cmd, func(c *config.Config) error {
 		if c.Files.Keys == "" {
@@ -76,9 +77,9 @@ func (p *process) createKey() *cobra.Command {
 	flags.StringVar(&key.Customer, "customer", "", "`id` of the customer, without which the key cannot ask for histories")
 	flags.StringSliceVar(&airlines, "airlines", nil, "comma-separated `list` of airlines; by default or with \"*\" all, with \"\" none")
 	flags.StringSliceVar(&airports, "airports", nil, "comma-separated `list` of airports; by default or with \"*\" all, with \"\" none")
-	flags.StringSliceVar(&operations, "operations", nil, "comma-separated `list` of "+strings.Join(operation.Rights(), ", ")+"; by default or with \"*\" all")
+	flags.StringSliceVar(&operations, "operations", nil, "comma-separated `list` of "+strings.Join(operation.Rights(), ", ")+"; by default or with \"*\" all, with \"\" none")
 	flags.BoolVar(&key.Conceal, "conceal", false, "answer as if bags that the key does not cover did not exist")
-	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339) from which the key is unknown; by default never")
+	flags.StringVar(&expires, "expires", "", "`time` (RFC 3339, or a day in UTC) from which the key is unknown; by default never")
 	flags.Float64Var(&key.Rate, "rate", 0, "requests a second that the key may make; 0 is no limit")
 	flags.IntVar(&key.Burst, "burst", 0, "requests that the key may make at once; by default those of one second")
 	return cmd
