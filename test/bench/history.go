@@ -66,8 +66,8 @@ func historyLine(ctx context.Context, b *bench) ([]row, error) {
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, row{"4", what, thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.7 ×",
-			verdictOf(p.ratios().median() >= 0.7)})
+		rows = append(rows, row{"4", what, thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.6 ×",
+			verdictOf(p.ratios().median() >= 0.6)})
 	}
 	return rows, nil
 }

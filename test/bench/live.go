@@ -29,29 +29,43 @@ const (
 	flightBags  = 300
 )
 
-// liveLine is lines 5, 6, 7 and 12: a bagtrail process under the load of a day.
+// liveLine measures lines 5, 6, 7 and 12: bagtrail under the load of a day, first as one serve process, then as an ingest and an api
+// process.
 func liveLine(ctx context.Context, b *bench) ([]row, error) {
 	seconds := 10 + b.size(50)
 	messages, truth, err := feed(30_000 + seconds*streamRate/15)
 	if err != nil {
 		return nil, err
 	}
-	stored := len(messages) - seconds*streamRate
-	l, err := b.openLive(ctx)
+	var rows []row
+	for _, commands := range [][]string{{"serve"}, {"ingest", "api"}} {
+		some, err := b.liveRows(ctx, messages, seconds*streamRate, truth, commands...)
+		rows = append(rows, some...)
+		if err != nil {
+			return rows, fmt.Errorf("%s: %w", strings.Join(commands, " and "), err)
+		}
+	}
+	return rows, nil
+}
+
+// liveRows fills an empty index with all but the last streamed messages, and measures while these stream in.
+func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, streamed int, truth []simulate.Bag, commands ...string) ([]row, error) {
+	stored := len(messages) - streamed
+	l, err := b.openLive(ctx, commands...)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
 
-	b.say("line 5: %s messages go in as fast as they can", thousands(float64(stored)))
-	profiles := b.profileOf(l.service, "fill")
+	b.say("line 5, %s: %s messages go in as fast as they can", l.name, thousands(float64(stored)))
+	profiles := b.profileOf(l.ingest, "fill")
 	rate, err := l.fill(ctx, messages[:stored])
 	if err := errors.Join(err, profiles()); err != nil {
 		return nil, err
 	}
 	l.choose(messages[:stored], truth)
-	b.say("line 5: %d flights of %d–%d bags; %d messages a second for %d s", len(l.flights), l.smallest, l.largest, streamRate, seconds)
-	profiles = b.profileOf(l.service, "live")
+	b.say("line 5, %s: %d flights of %d–%d bags; %d messages a second for %d s", l.name, len(l.flights), l.smallest, l.largest, streamRate, streamed/streamRate)
+	profiles = b.profileOf(l.api, "live")
 	rest := messages[stored:]
 	err = l.run(ctx, func(n int) (some []simulate.Message) {
 		n = min(n, len(rest))
@@ -65,12 +79,11 @@ func liveLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := l.rows(rate)
-	return slices.Insert(rows, 2, trips), nil
+	return slices.Insert(l.rows(rate), 2, trips), nil
 }
 
-// openLive starts a bagtrail process with an empty index, and topics of its own.
-func (b *bench) openLive(ctx context.Context) (*live, error) {
+// openLive starts the processes of some commands, serve or ingest and api, with an empty index and topics of their own.
+func (b *bench) openLive(ctx context.Context, commands ...string) (*live, error) {
 	r, err := b.needRedis(ctx)
 	if err != nil {
 		return nil, err
@@ -82,32 +95,42 @@ func (b *bench) openLive(ctx context.Context) (*live, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
 	}
-	l := &live{topics: kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected")}}
-	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", l.topics); err != nil {
+	topics := kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected")}
+	l := &live{name: strings.Join(commands, " and ")}
+	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", topics); err != nil {
 		return nil, err
 	}
 	if err := l.door.EnsureTopics(ctx); err != nil {
 		l.closeDoor()
 		return nil, err
 	}
-	if l.service, err = b.launch(ctx, "serve", r, k, l.topics, k.name("live")); err != nil {
-		l.closeDoor()
-		return nil, err
+	group := k.name("live")
+	for _, command := range commands {
+		p, err := b.launch(ctx, command, r, k, topics, group)
+		if err != nil {
+			l.close()
+			return nil, err
+		}
+		l.processes = append(l.processes, p)
 	}
+	l.ingest, l.api = l.processes[0], l.processes[len(l.processes)-1]
 	return l, nil
 }
 
 func (l *live) close() {
-	l.service.end()
+	for _, p := range l.processes {
+		p.end()
+	}
 	l.closeDoor()
 }
 
-// live is what is asked, and what came of it.
+// live is bagtrail under load, with what is asked of it and how long the answers took.
 type live struct {
-	door      *kafkadoor.Door
-	closeDoor func()
-	topics    kafkadoor.Topics
-	service   *bagtrail
+	name        string // its commands
+	door        *kafkadoor.Door
+	closeDoor   func()
+	processes   []*bagtrail
+	ingest, api *bagtrail // the processes that file and that answer; serve is both
 
 	flights, histories, passengers [][]byte // requests
 	smallest, largest              int      // bags of the flights
@@ -149,7 +172,7 @@ func (l *live) fill(ctx context.Context, messages []simulate.Message) (rate floa
 	}
 }
 
-func (l *live) decided() (float64, error) { return l.service.metric("bagtrail_messages_total") }
+func (l *live) decided() (float64, error) { return l.ingest.metric("bagtrail_messages_total") }
 
 // choose picks what is asked for: flights of about 300 bags all of which are stored, and bags and passengers on the way.
 func (l *live) choose(messages []simulate.Message, truth []simulate.Bag) {
@@ -285,7 +308,7 @@ func sleepUntil(moment time.Time) {
 }
 
 func (l *live) answer(waiting <-chan query) error {
-	c, err := dial(l.service.http)
+	c, err := dial(l.api.http)
 	if err != nil {
 		return err
 	}
@@ -307,7 +330,7 @@ func (l *live) answer(waiting <-chan query) error {
 
 // probe produces a message of its own ten times a second, and asks for it until it is there.
 func (l *live) probe(ctx context.Context) error {
-	c, err := dial(l.service.http)
+	c, err := dial(l.api.http)
 	if err != nil {
 		return err
 	}
@@ -359,16 +382,21 @@ func (l *live) rows(rate float64) []row {
 		return text
 	}
 	flight, flights, passengers := l.took["flight"], l.took["flights"], l.took["passenger"]
-	peak := float64(l.service.peak.Load()) / (1 << 20)
-	return []row{
-		{"5", fmt.Sprintf("bags of one flight of some %d at %.0f messages/s", flightBags, l.streamed), both(flight, l.refused["flight"]), "–", "–",
+	rows := []row{
+		{"5", fmt.Sprintf("%s: bags of one flight of some %d at %.0f messages/s", l.name, flightBags, l.streamed), both(flight, l.refused["flight"]), "–", "–",
 			"p50 ≤ 5 ms, p99 ≤ 20 ms", within(flight, 5*time.Millisecond, 20*time.Millisecond, l.refused["flight"])},
 		{"5", fmt.Sprintf("  of any of %d flights of %d–%d", len(l.flights), l.smallest, l.largest), both(flights, l.refused["flights"]), "–", "–",
 			"p50 ≤ 5 ms, p99 ≤ 20 ms", within(flights, 5*time.Millisecond, 20*time.Millisecond, l.refused["flights"])},
 		{"5", "  histories under the same load", both(l.took["history"], l.refused["history"]), "–", "–", "reported", reported},
-		{"6", "bags of a passenger, the same load", both(passengers, l.refused["passenger"]), "–", "–", "p99 ≤ 5 ms", within(passengers, time.Second, 5*time.Millisecond, l.refused["passenger"])},
-		{"7", "produced to visible in an answer, the same load", both(l.visible, 0), "–", "–", "p99 ≤ 100 ms", within(l.visible, time.Second, 100*time.Millisecond, 0)},
-		{"12", fmt.Sprintf("resident memory of serve, also at full rate (%s messages/s, events published)", thousands(rate)), fmt.Sprintf("%.0f MiB", peak), "–", "–",
-			"≤ 128 MiB", verdictOf(peak <= 128)},
+		{"6", "  bags of a passenger, the same load", both(passengers, l.refused["passenger"]), "–", "–", "p99 ≤ 5 ms", within(passengers, time.Second, 5*time.Millisecond, l.refused["passenger"])},
+		{"7", "  produced to visible in an answer, the same load", both(l.visible, 0), "–", "–", "p99 ≤ 100 ms", within(l.visible, time.Second, 100*time.Millisecond, 0)},
 	}
+	for _, p := range l.processes {
+		peak, at := float64(p.peak.Load())/(1<<20), ""
+		if p == l.ingest {
+			at = fmt.Sprintf(", also at full rate (%s messages/s, events published)", thousands(rate))
+		}
+		rows = append(rows, row{"12", "  resident memory of " + p.command + at, fmt.Sprintf("%.0f MiB", peak), "–", "–", "≤ 128 MiB", verdictOf(peak <= 128)})
+	}
+	return rows
 }

@@ -38,6 +38,7 @@ var lines = []line{
 	{10, largeLine},
 	{11, rebuildLine},
 	{13, processesLine},
+	{14, dearestLine},
 }
 
 // settings are the flags.

@@ -37,7 +37,7 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 		brokers      []string // of the log; nil: none
 		target       float64  // 0: none
 	}{
-		{"3", "POST, Kafka off, requests/s", nil, 0.8},
+		{"3", "POST, Kafka off, requests/s", nil, 0.7},
 		{"3", "POST, in-process log, requests/s", []string{embedded}, 0.4},
 		{"3", "POST, real Kafka, requests/s", k.brokers, 0},
 	} {

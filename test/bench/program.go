@@ -24,11 +24,12 @@ import (
 
 // bagtrail is the program itself, running as a process of its own.
 type bagtrail struct {
-	cmd  *exec.Cmd
-	http string // address of the operations
-	ops  string
-	peak atomic.Int64 // most bytes resident so far
-	gone chan struct{}
+	cmd     *exec.Cmd
+	command string
+	http    string // address of the operations
+	ops     string
+	peak    atomic.Int64 // most bytes resident so far
+	gone    chan struct{}
 }
 
 // binary builds the program once, or takes the one that BAGTRAIL_TEST_BINARY names.
@@ -62,7 +63,7 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 	if err != nil {
 		return nil, err
 	}
-	p := &bagtrail{http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
+	p := &bagtrail{command: command, http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
 	p.cmd = exec.Command(path, command)
 	p.cmd.Env = append(os.Environ(),
 		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",

@@ -17,7 +17,7 @@ const soakFill = 400_000
 // soak puts a bagtrail process under the load of lines 5 to 7 for as long as is wanted, and prints what each minute was
 // like: nothing may grow from the second minute on.
 func soak(ctx context.Context, b *bench, length time.Duration) error {
-	l, err := b.openLive(ctx)
+	l, err := b.openLive(ctx, "serve")
 	if err != nil {
 		return err
 	}
@@ -94,14 +94,14 @@ func (l *live) minutes(ctx context.Context, b *bench) (all []minute) {
 			return all
 		case <-ticker.C:
 		}
-		now.resident = max(now.resident, resident(l.service.cmd.Process.Pid))
+		now.resident = max(now.resident, resident(l.api.cmd.Process.Pid))
 		took := time.Since(began)
 		if took < time.Minute {
 			continue
 		}
 		decided, err := l.decided()
-		goroutines, errGoroutines := l.service.metric("go_goroutines")
-		connections, errConnections := l.service.metric("process_open_fds")
+		goroutines, errGoroutines := l.api.metric("go_goroutines")
+		connections, errConnections := l.api.metric("process_open_fds")
 		if err != nil || errGoroutines != nil || errConnections != nil {
 			b.say("soak: a minute could not be measured: %v %v %v", err, errGoroutines, errConnections)
 			continue
