@@ -249,6 +249,15 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	if err := whole.loadRush(ctx, plates); err != nil {
 		return list{}, err
 	}
+	var pnrs []string
+	for _, b := range whole.ofPlates(plates) {
+		for _, pnr := range b.PNRs {
+			pnrs = append(pnrs, strings.ToUpper(pnr))
+		}
+	}
+	if err := whole.loadPNRs(ctx, smallmap.Distinct(pnrs)); err != nil {
+		return list{}, err
+	}
 	l.plates = slices.Clone(l.plates)
 	for _, i := range changed {
 		made := onFlight{plate: l.plates[i].plate}

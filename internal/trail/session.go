@@ -460,16 +460,34 @@ func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 	if found, have := s.passengers.Get(pnr); have {
 		return found, nil
 	}
-	if _, err := s.ask(ctx, Wanted{PNRs: []string{pnr}}); err != nil {
+	if err := s.loadPNRs(ctx, []string{pnr}); err != nil {
 		return nil, err
 	}
-	plates := s.pnrs.Value(pnr)
-	if err := s.load(ctx, plates, Wanted{Originals: s.unasked(plates)}); err != nil {
-		return nil, err
-	}
-	found := s.newPassenger(pnr, s.ofPlates(plates))
+	found := s.newPassenger(pnr, s.ofPlates(s.pnrs.Value(pnr)))
 	s.passengers.Set(pnr, found)
 	return found, nil
+}
+
+// loadPNRs loads the plates that are filed under PNRs, in capitals, and which rush bags name them. It takes as many round trips for
+// many PNRs as for one.
+func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
+	var missing []string
+	for _, pnr := range pnrs {
+		if !s.pnrs.Has(pnr) {
+			missing = append(missing, pnr)
+		}
+	}
+	if len(missing) > 0 {
+		if _, err := s.ask(ctx, Wanted{PNRs: missing}); err != nil {
+			return err
+		}
+	}
+	var plates []bag.Plate
+	for _, pnr := range pnrs {
+		plates = append(plates, s.pnrs.Value(pnr)...)
+	}
+	plates = smallmap.Distinct(plates)
+	return s.load(ctx, plates, Wanted{Originals: s.unasked(plates)})
 }
 
 // unasked returns those plates of which it is not known yet which rush bags name them.

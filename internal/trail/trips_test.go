@@ -179,3 +179,33 @@ func TestPassengerIsReadAgainWhereABagChanged(t *testing.T) {
 		t.Errorf("%+v, %v", found[0], err)
 	}
 }
+
+// The list of a flight takes as many round trips for many passengers with rush bags as for one.
+func TestAFlightWithManyRushBagsTakesFewRoundTrips(t *testing.T) {
+	trips := func(passengers int) int {
+		w := newWorld(t)
+		for i := range passengers {
+			name := []string{fmt.Sprintf(".P/TOUR%c", 'A'+i), fmt.Sprintf(".L/TOUR%02d", i), "ENDBSM"}
+			w.send("12T06:00", append([]string{"BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/07241000%02d001", i)}, name...)...)
+			w.send("13T06:00", append([]string{"BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", fmt.Sprintf(".N/27242000%02d001", i), ".E/RUSH"}, name...)...)
+		}
+		day, err := bag.ParseDay("2026-03-12")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := &counted{Index: w.index}
+		listed, err := trail.New(index, w.enricher, w.settings).OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		if err != nil || len(listed) != passengers {
+			t.Fatalf("%d bags, %v", len(listed), err)
+		}
+		for _, l := range listed {
+			if l.Leg.Status != bag.Delayed {
+				t.Errorf("%s is %s", l.Bag.Plate, l.Leg.Status)
+			}
+		}
+		return index.calls
+	}
+	if one, many := trips(1), trips(20); many > one {
+		t.Errorf("%d round trips for 20 passengers, %d for one", many, one)
+	}
+}
