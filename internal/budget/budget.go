@@ -4,6 +4,8 @@ package budget
 
 import (
 	"context"
+	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -15,6 +17,7 @@ type Bytes struct {
 	mu      sync.Mutex
 	end     func() // nil unless press was called
 	taken   int64
+	dear    int       // dear questions that are under way
 	waiting []*waiter // in the order of their calls
 }
 
@@ -66,8 +69,16 @@ func (b *Bytes) Return(n int64) {
 	b.admit()
 }
 
-// wait takes n bytes as soon as they are left. Callers are served in order; if n is above the
-// limit, the call waits until no bytes are taken. If wait returns nil, the bytes are taken.
+// dear is how many bytes a question needs to be a dear one, which keeps a core busy for long.
+const dear = 2 << 20
+
+// dearAtOnce is how many dear questions are answered at the same time: one for every other core. The
+// other cores are for the rest, which would else wait until each dear one has had its slice of time.
+func dearAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
+// wait takes n bytes as soon as they are left and, if they make a dear question, few enough others
+// are under way. Callers are served in order; if n is above the limit, the call waits until no bytes
+// are taken. If wait returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
 	b.mu.Lock()
@@ -88,20 +99,38 @@ func (b *Bytes) wait(ctx context.Context, n int64) error {
 			return ctx.Err()
 		}
 	}
-	return nil // the bytes were taken just now
+	return nil // they were taken just now
 }
 
-// admit serves waiters while bytes are left.
+// admit serves waiters while bytes are left. A dear question that has to wait lets cheaper ones pass.
 func (b *Bytes) admit() {
-	for len(b.waiting) > 0 {
-		w := b.waiting[0]
+	for i := 0; i < len(b.waiting); {
+		w := b.waiting[i]
 		if b.taken > 0 && b.taken+w.bytes > b.limit {
 			return
 		}
+		if w.bytes >= dear && b.dear >= dearAtOnce() {
+			i++
+			continue
+		}
+		if w.bytes >= dear {
+			b.dear++
+		}
 		b.add(w.bytes)
-		b.waiting = b.waiting[1:]
+		b.waiting = slices.Delete(b.waiting, i, i+1)
 		close(w.ready)
 	}
+}
+
+// endQuestion ends a question that has taken n bytes, and for which wait has taken the first of them.
+func (b *Bytes) endQuestion(first, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if first >= dear {
+		b.dear--
+	}
+	b.add(-n)
+	b.admit()
 }
 
 // force takes n bytes, even if they are not left.

@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -150,5 +151,45 @@ func TestWaitingEndsWithTheDeadlineAndLetsOthersPass(t *testing.T) {
 		if !b.Try(1000 * kib) {
 			t.Error("not all was given back")
 		}
+	})
+}
+
+// With few cores, dear questions would keep all of them busy.
+func TestADearQuestionWaitsForAnotherAndLetsCheaperOnesPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := budget.New(1<<40, nil)
+		ask := func(bytes int64) (done chan error, end func()) {
+			ctx, question := b.Ask(t.Context())
+			done = make(chan error, 1)
+			go func() { done <- budget.Need(ctx, bytes) }()
+			synctest.Wait()
+			return done, question.End
+		}
+		const dear = 2 << 20
+		var ends []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			done, end := ask(dear)
+			if len(done) != 1 {
+				t.Fatal("a dear question waits although a core is left")
+			}
+			ends = append(ends, end)
+		}
+		waiting, end := ask(dear)
+		if len(waiting) != 0 {
+			t.Error("one dear question more does not wait")
+		}
+		cheap, endCheap := ask(dear - 1)
+		if len(cheap) != 1 {
+			t.Error("a cheaper question waits for a dear one")
+		}
+		endCheap()
+		if synctest.Wait(); len(waiting) != 0 {
+			t.Error("the end of a cheap question makes room for a dear one")
+		}
+		ends[0]()
+		if synctest.Wait(); len(waiting) != 1 {
+			t.Error("the end of a dear question makes no room for the next")
+		}
+		end()
 	})
 }

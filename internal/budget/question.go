@@ -15,6 +15,7 @@ type Question struct {
 	mu     sync.Mutex
 	needed int64
 	taken  int64
+	first  int64 // bytes for which it waited
 }
 
 type questionKey struct{}
@@ -31,13 +32,13 @@ func (q *Question) End() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.taken > 0 {
-		q.budget.Return(q.taken)
+		q.budget.endQuestion(q.first, q.taken)
 	}
 	q.taken = 0
 }
 
 // Need takes more bytes for the question of ctx. A small question never waits. Any other waits
-// once, until its bytes are left. Bytes that it needs later are taken without waiting, so that a
+// once, until its bytes are left and few enough others are under way. Bytes that it needs later are taken without waiting, so that a
 // question that holds memory can end. The error is that of ctx. Without a question nothing is
 // counted.
 func Need(ctx context.Context, bytes int64) error {
@@ -58,6 +59,7 @@ func Need(ctx context.Context, bytes int64) error {
 		if err := q.budget.wait(ctx, more); err != nil {
 			return err
 		}
+		q.first = more
 	}
 	q.taken = q.needed
 	return nil
