@@ -127,7 +127,7 @@ func (a *Acceptor) applySome(ctx context.Context, b *Batch) error {
 
 // applyAll applies decisions of Accept together.
 func (a *Acceptor) applyAll(ctx context.Context, decisions []*decision) error {
-	b := &Batch{make([]Envelope, len(decisions)), make([]Outcome, len(decisions)), 0}
+	b := &Batch{Envelopes: make([]Envelope, len(decisions)), Outcomes: make([]Outcome, len(decisions))}
 	for i, d := range decisions {
 		b.Envelopes[i], b.Outcomes[i] = d.envelope, d.outcome
 	}
@@ -145,6 +145,10 @@ type Batch struct {
 	Envelopes []Envelope
 	Outcomes  []Outcome // in the order of the envelopes
 	done      int       // steps of Apply
+
+	// Refiled says that filing has failed before. What is a Duplicate then may have been filed by
+	// an attempt that failed.
+	Refiled bool
 }
 
 // bagsABatch is how many bags the messages of a batch name at least, if there are so many;
@@ -257,6 +261,7 @@ func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 	}
 	fresh, err := a.conf.Index.File(ctx, filings)
 	if err != nil {
+		b.Refiled = true
 		return fmt.Errorf("file %d messages: %w", len(filings), err)
 	}
 	for i, v := range verdicts {

@@ -16,30 +16,41 @@ type departures struct {
 	reload  int // how many reloads of the reference are marked
 }
 
-// begin sets the time from which departures are to be marked. A partition that never had an owner
-// begins now: what has departed before is folded as such by every reader.
-func (d *departures) begin(noted, now time.Time) {
+const (
+	// clocksApart is how long after a departure it is marked. By then it has departed by the clock
+	// of every process, so that no owner folds the bag as it was before.
+	clocksApart = 2 * time.Second
+	// departuresAtOnce is of how long a time departures are looked up together, after a stop.
+	departuresAtOnce = time.Hour
+)
+
+// newDepartures returns the departures from a time on. A partition that never had an owner begins
+// now: what has departed before is folded as such by every reader.
+func newDepartures(noted, now time.Time) *departures {
 	if noted.IsZero() {
 		noted = now
 	}
-	*d = departures{until: noted, reload: d.reload}
+	return &departures{until: noted}
 }
 
 // markDepartures marks the plates of those flights of its share that have departed since the last
-// time: so many a second that others do not wait for them.
+// time: so many a second that others do not wait for them. It is called with the lock held, and
+// releases it while it writes: another partition may be without a leader for long.
 func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
-	d := &o.departs
+	d := o.departs
 	if len(d.waiting) == 0 {
 		if err := o.findDepartures(ctx, now); err != nil || len(d.waiting) == 0 {
 			return err
 		}
 	}
-	n := min(len(d.waiting), max(1, departuresATurn/o.epoch.Partitions))
-	if err := (Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}).Write(ctx, d.waiting[:n]); err != nil {
-		return err
+	marks := d.waiting[:min(len(d.waiting), max(1, departuresATurn/o.epoch.Partitions))]
+	o.mu.Unlock()
+	err := Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}.Write(ctx, marks)
+	o.mu.Lock()
+	if err == nil {
+		d.waiting = d.waiting[len(marks):]
 	}
-	d.waiting = d.waiting[n:]
-	return nil
+	return err
 }
 
 // done returns the time up to which all departures are marked, or zero while some wait.
@@ -55,12 +66,20 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if o.conf.Departures == nil {
 		return nil
 	}
-	d := &o.departs
+	d := o.departs
+	until := now.Add(-clocksApart)
+	if most := d.until.Add(departuresAtOnce); until.After(most) {
+		until = most
+	}
 	var flights []bag.Flight
-	for _, f := range o.conf.Departures.Between(d.until, now) {
-		if o.owns(f) {
-			flights = append(flights, f)
+	if until.After(d.until) {
+		for _, f := range o.conf.Departures.Between(d.until, until) {
+			if o.owns(f) {
+				flights = append(flights, f)
+			}
 		}
+	} else {
+		until = d.until
 	}
 	changed, reload := o.conf.Reloads.since(d.reload, now)
 	ordinary := len(flights)
@@ -80,7 +99,7 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	d.until, d.reload = now, reload
+	d.until, d.reload = until, reload
 	return nil
 }
 

@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"bagtrail/internal/kafka"
 )
@@ -57,79 +58,77 @@ func (s *Stage) Begun(ctx context.Context) (bool, error) {
 // of the newest published change. Without any change it does nothing, since the first owner begins
 // an epoch.
 func (s *Stage) Restore(ctx context.Context) error {
-	var newest Epoch
-	partitions, err := s.conf.Kafka.Partitions(ctx, s.conf.Changes)
+	spans, err := s.conf.Kafka.Spans(ctx, s.conf.Changes, kafka.Start{})
 	if err != nil {
 		return err
 	}
-	for _, p := range partitions {
-		begun, err := s.lastEpoch(ctx, p)
-		if err != nil {
-			return err
-		}
-		newest.Begun = max(newest.Begun, begun)
+	empty := true
+	for i := range spans {
+		span := &spans[i]
+		empty = empty && span.From == span.To
+		span.From = max(span.From, span.To-restoredFrom)
 	}
-	if newest.Begun == 0 {
+	if empty {
 		return nil
 	}
-	newest.Partitions = len(partitions)
+	newest := Epoch{Partitions: len(spans)}
+	var mu sync.Mutex
+	err = s.conf.Kafka.ReadSpans(ctx, s.conf.Changes, spans, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range records {
+			if r, err := ParseRecord(records[i].Value); err == nil {
+				newest.Begun = max(newest.Begun, r.Epoch)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if newest.Begun == 0 {
+		return fmt.Errorf("%s: the last records are no changes", s.conf.Changes)
+	}
 	_, err = s.conf.Index.Begin(ctx, Epoch{}, newest)
 	return err
 }
 
-// lastEpoch returns when the epoch of the last change in a partition began, 0 if there is none.
-func (s *Stage) lastEpoch(ctx context.Context, partition int) (int64, error) {
-	first, end, err := s.conf.Kafka.Reader(s.conf.Changes, partition, 0).Bounds(ctx)
-	if err != nil || first == end {
-		return 0, err
-	}
-	batch, err := s.conf.Kafka.Reader(s.conf.Changes, partition, end-1).Fetch(ctx, readAgainWait)
-	if err != nil {
-		return 0, err
-	}
-	for i := range batch.Records {
-		if r, err := ParseRecord(batch.Records[i].Value); err == nil {
-			return r.Epoch, nil
-		}
-	}
-	return 0, fmt.Errorf("%s/%d: the last record, at offset %d, is no change", s.conf.Changes, partition, end-1)
-}
+// restoredFrom is how many records at the end of a partition of the topic of changes are searched
+// for the newest epoch, in case some are no changes.
+const restoredFrom = 100
 
-// rebuild writes the index of a partition again from the changes of the epoch that are published.
-// It returns the sequence up to which everything is told, which is before offset if there are none.
-func (o *owner) rebuild(ctx context.Context, offset int64) (told int64, err error) {
+// rebuild writes the index of a partition again from the changes of the epoch that are published,
+// except how far they are told. That is what it returns, with a Told of -1 if there are none.
+// Departures are marked up to about the time of the newest change.
+func (o *owner) rebuild(ctx context.Context) (Progress, error) {
+	p := Progress{Told: -1, Floor: -1}
 	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
 	if err != nil {
-		return 0, err
+		return p, err
 	}
-	told, floor := int64(-1), int64(-1)
 	var entries []Entry
-	write := func(t Telling) error {
-		t.After, t.Entries = -1, entries
-		entries = entries[:0]
-		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, t)
-		return err
-	}
 	take := func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+		entries = entries[:0]
 		for i := range records {
 			r, err := ParseRecord(records[i].Value)
 			if err != nil || r.Epoch != o.epoch.Begun {
 				continue
 			}
-			if floor < 0 || r.Sequence < floor {
-				floor = r.Sequence
+			if p.Floor < 0 || r.Sequence < p.Floor {
+				p.Floor = r.Sequence
 			}
-			told = max(told, r.Sequence)
+			p.Told = max(p.Told, r.Sequence)
+			if r.Time.After(p.Departed) {
+				p.Departed = r.Time
+			}
 			entries = append(entries, Entry{r.Plate, r.Sequence, r.Airlines, r.Airports})
 		}
-		return write(Telling{Told: -1, Floor: -1})
+		if len(entries) == 0 {
+			return nil
+		}
+		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Told: -1, Floor: -1, Entries: entries})
+		return err
 	}
 	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{{Partition: o.partition, From: first, To: end}}, take)
-	if err != nil {
-		return 0, err
-	}
-	if told < 0 {
-		told, floor = offset-1, offset
-	}
-	return told, write(Telling{Told: told, Floor: floor})
+	return p, err
 }

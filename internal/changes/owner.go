@@ -42,7 +42,7 @@ type owner struct {
 	digests  *digests
 	clocked  time.Time // when the clock was written last
 	raised   time.Time // when the floor was raised last
-	departs  departures
+	departs  *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
@@ -72,6 +72,7 @@ func (o *owner) Release() {
 
 // Handle implements kafka.Handler.
 func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error) {
+	defer context.AfterFunc(ctx, o.stop)() // so that a look in hand does not outlive the ownership
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first < o.consumed { // the topic has lost its end
@@ -96,11 +97,9 @@ func (o *owner) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
 	for {
-		limited, cancel := context.WithTimeout(ctx, tickLimit)
-		if err := o.look(limited); err != nil && ctx.Err() == nil {
+		if err := o.look(ctx); err != nil && ctx.Err() == nil {
 			o.log.Warn("the index of changes cannot be kept", zap.Error(err))
 		}
-		cancel()
 		select {
 		case <-ctx.Done():
 			return
@@ -109,13 +108,15 @@ func (o *owner) tick(ctx context.Context) {
 	}
 }
 
-// look does what is due without any mark.
+// look does what is due without any mark. A takeover may take as long as it must.
 func (o *owner) look(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.prepare(ctx); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, tickLimit)
+	defer cancel()
 	now := o.conf.Now()
 	if now.Sub(o.clocked) >= clockEvery {
 		if err := o.write(ctx, nil, o.next-1, now); err != nil {
@@ -158,11 +159,7 @@ func (o *owner) prepare(ctx context.Context) error {
 
 // begin takes the partition over from whoever owned it before, and sets next: at most to what the
 // consumer brings next.
-func (o *owner) begin(ctx context.Context) error {
-	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
-	if err != nil {
-		return err
-	}
+func (o *owner) begin(ctx context.Context) (err error) {
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return err
 	}
@@ -170,27 +167,39 @@ func (o *owner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if known && p.Told >= end {
+	if !known {
+		if p, err = o.rebuild(ctx); err != nil {
+			return err
+		}
+	}
+	// The bounds are read last, since the owner before may go on telling.
+	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	if p.Told >= end {
 		o.log.Error("the topic of marks ends before what is told: a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
 			return err
 		}
-		known = false
+		p, known = Progress{Told: -1, Departed: p.Departed}, false
 	}
+	o.consumed = min(o.consumed, end) // the consumer finds out later that the topic has lost its end
+	floor := int64(-1)
 	if !known {
-		if p.Told, err = o.rebuild(ctx, min(o.consumed, end)); err != nil {
-			return err
+		if floor = p.Floor; p.Told < 0 {
+			p.Told, floor = o.consumed-1, o.consumed
 		}
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
-	if p.Told < o.next-1 { // the topic has deleted the marks between
-		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Floor: -1, Told: o.next - 1}); err != nil {
+	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
+		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Floor: floor, Told: told}); err != nil {
 			return err
 		}
 	}
 	o.digests, o.settled, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
-	o.departs.begin(p.Departed, o.conf.Now())
+	o.departs = newDepartures(p.Departed, o.conf.Now())
 	return nil
 }
 
@@ -408,5 +417,5 @@ func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, floor)
+	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, min(floor, o.next)) // marks may have waited for longer
 }

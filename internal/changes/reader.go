@@ -14,7 +14,7 @@ import (
 // ReadIndex is the index of changes, as readers use it.
 type ReadIndex interface {
 	// State returns the epoch, and the progress of each partition. The zero Epoch says that there is
-	// none. A partition without any progress has a Told of -1.
+	// none. A partition without any progress has a Told and a Floor of -1.
 	State(ctx context.Context) (Epoch, []Progress, error)
 	// Between returns, for each partition, the plates of some scopes with a sequence above after and
 	// up to told, in the order of their sequences: the first limit of each scope.
@@ -81,7 +81,7 @@ type Reader struct {
 
 // Now returns the cursor behind everything that is told.
 func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
-	e, progress, err := r.state(ctx)
+	e, progress, err := r.whole(ctx)
 	if err != nil {
 		return Cursor{}, err
 	}
@@ -93,7 +93,7 @@ const clockSkew = time.Minute
 
 // Since returns the cursor of a time: what was marked a minute before it and later follows.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
-	e, progress, err := r.state(ctx)
+	e, progress, err := r.whole(ctx)
 	if err != nil {
 		return Cursor{}, err
 	}
@@ -119,6 +119,16 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 		return Epoch{}, nil, ErrLost
 	}
 	return e, progress, nil
+}
+
+// whole is state if every partition has progress: a cursor from before the index of a partition is
+// built would be reset.
+func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
+	e, progress, err := r.state(ctx)
+	if err == nil && slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
+		err = ErrLost
+	}
+	return e, progress, err
 }
 
 // cursor returns the cursor behind everything that is told.

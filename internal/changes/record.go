@@ -3,10 +3,13 @@ package changes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"go.uber.org/zap"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
@@ -70,8 +73,29 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 			Headers: []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}},
 		}
 	}
-	if err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records); err != nil {
+	err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records)
+	if errors.Is(err, kafka.ErrTooLarge) {
+		err = o.publishEach(ctx, records)
+	}
+	if err != nil {
 		return fmt.Errorf("publish changes: %w", err)
+	}
+	return nil
+}
+
+// publishEach publishes changes one by one. One that is larger than the broker takes is left out,
+// so that it does not hold up the partition for ever: the index tells it.
+func (o *owner) publishEach(ctx context.Context, records []kafka.Record) error {
+	for i := range records {
+		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
+		if errors.Is(err, kafka.ErrTooLarge) {
+			o.log.Error("a change is too large for the topic of changes, and is told by the index alone",
+				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
+			continue
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

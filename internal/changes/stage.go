@@ -100,7 +100,8 @@ func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 type Marker struct {
 	Kafka *kafka.Client
 	Topic string
-	// Fresh marks only what the index did not hold before, and has it told for certain.
+	// Fresh marks only what the index did not hold before, as far as that is known, and has it told
+	// for certain.
 	Fresh bool
 }
 
@@ -109,7 +110,7 @@ func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
 	var marks []Mark
 	at := make(map[string]int)
 	for i, o := range b.Outcomes {
-		if o.Verdict != ingestor.Accepted && (o.Verdict != ingestor.Duplicate || m.Fresh) {
+		if o.Verdict != ingestor.Accepted && (o.Verdict != ingestor.Duplicate || m.Fresh && !b.Refiled) {
 			continue
 		}
 		for mark := range named(&o.Filing) {

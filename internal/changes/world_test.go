@@ -124,18 +124,24 @@ func (w *world) owner(partition int, committed int64, change ...func(*changes.Co
 // run handles what is marked, and returns the first error.
 func (o *owner) run() error {
 	o.w.t.Helper()
-	_, end, err := o.w.kafka.Reader(o.w.marks, o.at, 0).Bounds(o.w.t.Context())
+	return o.runIn(o.w.t.Context())
+}
+
+// runIn is run within a context.
+func (o *owner) runIn(ctx context.Context) error {
+	o.w.t.Helper()
+	_, end, err := o.w.kafka.Reader(o.w.marks, o.at, 0).Bounds(ctx)
 	if err != nil {
 		return err
 	}
 	r := o.w.kafka.Reader(o.w.marks, o.at, o.offset)
 	for o.offset < end {
-		batch, err := r.Fetch(o.w.t.Context(), 100*time.Millisecond)
+		batch, err := r.Fetch(ctx, 100*time.Millisecond)
 		if err != nil {
 			return err
 		}
 		for records := batch.Records; len(records) > 0; {
-			n, err := o.handler.Handle(o.w.t.Context(), records)
+			n, err := o.handler.Handle(ctx, records)
 			if err != nil {
 				return err
 			}

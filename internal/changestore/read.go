@@ -36,7 +36,7 @@ func (s *Store) State(ctx context.Context) (changes.Epoch, []changes.Progress, e
 		}
 		var known bool
 		if progress[i], known = readProgress(cmd.Val()); !known {
-			progress[i].Told = -1
+			progress[i] = changes.Progress{Told: -1, Floor: -1}
 		}
 	}
 	return e, progress, nil

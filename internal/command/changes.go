@@ -50,7 +50,7 @@ func (s *service) openChanges(context.Context) error {
 	if s.client == nil || c.ChangesTopic == "" {
 		return nil
 	}
-	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief}
+	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MostEvents: 100}
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
 		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.newTrails()},

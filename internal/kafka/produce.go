@@ -74,6 +74,9 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 	return errors.Join(append(permanent, err)...)
 }
 
+// ErrTooLarge is the error of Produce for a record that is larger than the broker takes.
+const ErrTooLarge = kafkago.MessageSizeTooLarge
+
 // PartitionOf returns the partition of a key among so many, numbered from 0: the one that Java's
 // clients choose.
 func PartitionOf(key []byte, partitions int) int {
