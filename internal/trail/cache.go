@@ -6,42 +6,45 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// cachedMessages is how many messages of plates that were asked for are remembered at most, times two.
+// cachedMessages is how many messages of plates are cached at most, times two.
 const cachedMessages = 6_000
 
-// cachedPositionings is how many container positionings are remembered at most, times two.
+// cachedPositionings is how many container positionings are cached at most, times two.
 const cachedPositionings = 2_000
 
-// askedLately is how many plates count as asked for lately at most, times two: about as many as can be remembered.
-const askedLately = 400
+// recentPlates is how many plates count as asked for lately at most, times two: about as many as can
+// be cached.
+const recentPlates = 400
 
-// folded is what was made of the messages of a plate at one version. It is never changed once made.
-type folded struct {
+// plateState is the messages of a plate at one version, and the bags that they make. It is never
+// changed once made.
+type plateState struct {
 	version    uint64
 	messages   []*bag.Message
 	containers []bag.Container // whose positionings can concern the bags
-	transient  bool            // it is not to be remembered
+	transient  bool            // it is not cached
 
-	bags       []bag.Bag // nil where they are not made yet
-	positioned uint64    // version of the positionings of which bags were made
+	bags       []bag.Bag // nil until they are made
+	positioned uint64    // version of the positionings from which bags were made
 
-	listed *onFlight // what a list shows of them, where nothing else is to be known: then messages and bags are not here
+	listed *listedPlate // what a list shows; then there are neither messages nor bags
 }
 
-func newFolded(version uint64, messages []*bag.Message) *folded {
-	return &folded{version: version, messages: messages, containers: bag.Containers(messages)}
+func newPlateState(version uint64, messages []*bag.Message) *plateState {
+	return &plateState{version: version, messages: messages, containers: bag.Containers(messages)}
 }
 
-// stowed is the positionings of a container at one version. It is never changed once made.
-type stowed struct {
+// containerState is the positionings of a container at one version. It is never changed once made.
+type containerState struct {
 	version  uint64
 	messages []*bag.Message
 }
 
-// cache remembers what was made for those who asked lately. What it holds carries the versions of what it was made from,
-// which whoever takes it out must compare. It is safe for concurrent use.
+// cache is a cache of bounded weight. Its values carry the versions of what they were made from,
+// which callers must compare. It is safe for concurrent use.
 //
-// It has two generations: what is asked for moves to the young one; when that is full the old one goes.
+// It has two generations. A value that is asked for moves to the young one. When that is full, the
+// old one is dropped.
 type cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	limit int // of the weights in a generation

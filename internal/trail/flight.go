@@ -85,7 +85,7 @@ func (r *Reader) ending(l list, at end) []Listed {
 
 // list is what was made of the plates that are filed under a flight. It is never changed once made.
 type list struct {
-	plates     []onFlight      // in ascending order
+	plates     []listedPlate   // in ascending order
 	containers []bag.Container // of all of them, each once
 }
 
@@ -97,8 +97,8 @@ func (l list) weight() (n int) {
 	return n
 }
 
-// onFlight is what was made of one plate.
-type onFlight struct {
+// listedPlate is what was made of one plate.
+type listedPlate struct {
 	plate      bag.Plate
 	version    uint64          // of what is filed under the plate
 	containers []bag.Container // whose positionings can concern the bags
@@ -109,7 +109,7 @@ type onFlight struct {
 }
 
 // open reports whether a rush bag would make a leg at that end Delayed.
-func (o *onFlight) open(at end) bool {
+func (o *listedPlate) open(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
 		return slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
 			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
@@ -117,13 +117,13 @@ func (o *onFlight) open(at end) bool {
 	})
 }
 
-// still reports whether what it was made from has these versions.
-func (o *onFlight) still(version uint64, positioned *smallmap.Map[bag.Container, uint64]) bool {
+// isCurrent reports whether what it was made from has these versions.
+func (o *listedPlate) isCurrent(version uint64, positioned *smallmap.Map[bag.Container, uint64]) bool {
 	return o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
 
 // newList returns the list of a flight with these plates.
-func newList(plates []onFlight) list {
+func newList(plates []listedPlate) list {
 	l := list{plates: plates}
 	for i := range plates {
 		l.containers = append(l.containers, plates[i].containers...)
@@ -134,24 +134,24 @@ func newList(plates []onFlight) list {
 
 // list makes the list of a flight, from the one before as far as nothing has changed.
 func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
-	w := needs{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
+	w := readPlan{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
 	for i := range before.plates {
 		w.TrailVersions[i] = before.plates[i].plate
-		w.rushBagsOf(&before.plates[i])
+		w.wantRushBagsOf(&before.plates[i])
 	}
 	now, err := s.ask(ctx, w.Wanted)
 	if err != nil {
 		return list{}, err
 	}
 	plates := now.Flights[0]
-	made := make([]onFlight, len(plates))
+	made := make([]listedPlate, len(plates))
 	var missing []bag.Plate
 	old := before.plates
 	for i, plate := range plates {
 		for len(old) > 0 && old[0].plate < plate {
 			old = old[1:]
 		}
-		if len(old) > 0 && old[0].plate == plate && old[0].still(s.trailVersions.Value(plate), &s.stowageVersions) {
+		if len(old) > 0 && old[0].plate == plate && old[0].isCurrent(s.trailVersions.Value(plate), &s.stowageVersions) {
 			made[i] = old[0]
 		} else {
 			missing = append(missing, plate)
@@ -160,7 +160,7 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	if len(missing) == 0 && len(made) == len(before.plates) {
 		return before, nil
 	}
-	s.hasty = true // else it could take a fourth round trip
+	s.skipVersions = true // else it could take a fourth round trip
 	found, err := s.read(ctx, missing, Wanted{})
 	if err != nil {
 		return list{}, err
@@ -175,11 +175,11 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 }
 
 // shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
-func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *folded) onFlight {
+func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState) listedPlate {
 	if from.listed != nil {
 		return *from.listed
 	}
-	made := onFlight{plate: plate, version: from.version, positioned: from.positioned, containers: apart(from.containers), several: len(from.bags) > 1}
+	made := listedPlate{plate: plate, version: from.version, positioned: from.positioned, containers: cloneContainers(from.containers), several: len(from.bags) > 1}
 	least := leastSights{ctx: ctx, flight: f}
 	for i := range from.bags {
 		made.show(&least, &from.bags[i])
@@ -205,7 +205,7 @@ func (l *leastSights) all(b *bag.Bag, airport string) bool {
 }
 
 // show adds what a list shows of a bag with living legs on its flight.
-func (o *onFlight) show(least *leastSights, b *bag.Bag) {
+func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	var legs []bag.Leg
 	open := ends{true, true}
 	for _, l := range b.Legs {
@@ -213,7 +213,7 @@ func (o *onFlight) show(least *leastSights, b *bag.Bag) {
 			open.from = open.from && least.all(b, l.From)
 			open.to = open.to && least.all(b, l.To)
 			l.Flight, l.SetBy = least.flight, nil
-			together(&l.Carrier, &l.From, &l.To, &l.Seat)
+			copyTogether(&l.Carrier, &l.From, &l.To, &l.Seat)
 			legs = append(legs, l)
 		}
 	}
@@ -221,7 +221,7 @@ func (o *onFlight) show(least *leastSights, b *bag.Bag) {
 		return
 	}
 	short := bag.Bag{Plate: o.plate, Rush: b.Rush, PNR: b.PNR, Surname: b.Surname, GivenName: b.GivenName, Legs: legs}
-	together(&short.PNR, &short.Surname, &short.GivenName)
+	copyTogether(&short.PNR, &short.Surname, &short.GivenName)
 	for _, pnr := range b.PNRs {
 		short.PNRs = append(short.PNRs, strings.Clone(pnr))
 	}
@@ -260,7 +260,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	}
 	l.plates = slices.Clone(l.plates)
 	for _, i := range changed {
-		made := onFlight{plate: l.plates[i].plate}
+		made := listedPlate{plate: l.plates[i].plate}
 		bags := whole.bags.Value(made.plate)
 		if err := whole.leaveBehind(ctx, bags); err != nil {
 			return list{}, err
@@ -275,7 +275,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 }
 
 // mayBeReflighted reports whether there are rush bags of a plate, or of its passengers, beside its only bag.
-func (s *session) mayBeReflighted(o *onFlight) bool {
+func (s *session) mayBeReflighted(o *listedPlate) bool {
 	others := func(plates []bag.Plate) bool {
 		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return o.several || p != o.plate })
 	}
@@ -284,17 +284,17 @@ func (s *session) mayBeReflighted(o *onFlight) bool {
 	})
 }
 
-// apart returns containers that hold no text of a message.
-func apart(containers []bag.Container) []bag.Container {
+// cloneContainers returns containers that hold no text of a message.
+func cloneContainers(containers []bag.Container) []bag.Container {
 	own := slices.Clone(containers)
 	for i := range own {
-		together(&own[i].Flight.Airline, &own[i].Flight.Number, &own[i].Device)
+		copyTogether(&own[i].Flight.Airline, &own[i].Flight.Number, &own[i].Device)
 	}
 	return own
 }
 
-// together replaces texts by copies in one piece of memory.
-func together(texts ...*string) {
+// copyTogether replaces texts by copies in one piece of memory.
+func copyTogether(texts ...*string) {
 	size := 0
 	for _, t := range texts {
 		size += len(*t)

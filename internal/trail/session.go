@@ -13,24 +13,24 @@ import (
 
 // session holds what one question has read: each plate and each container is read once.
 type session struct {
-	reader     *Reader
-	bags       smallmap.Map[bag.Plate, []*bag.Bag]
-	days       smallmap.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
-	passengers smallmap.Map[string, *passenger]    // by PNR
-	reflights  map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
-	viewer     *bag.Viewer                         // of who asks for bags that lead to others; nil for who sees everything
-	joined     map[*bag.Bag]bool                   // rush bags that are in reflights
-	plates     map[bag.Plate]bool                  // of which all rush bags that name them are joined
-	at         end                                 // of which legs a list is asked for
-	listing    bag.Flight                          // whose list is made, of what is read anew; zero where whole bags are wanted
-	hasty      bool                                // what may have changed is read at once, rather than first its version
-	retention  retention                           // of the messages that are read
+	reader       *Reader
+	bags         smallmap.Map[bag.Plate, []*bag.Bag]
+	days         smallmap.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
+	passengers   smallmap.Map[string, *passenger]    // by PNR
+	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
+	viewer       *bag.Viewer                         // of the asker, for whom bags lead to others; nil: sees everything
+	joined       map[*bag.Bag]bool                   // rush bags that are in reflights
+	plates       map[bag.Plate]bool                  // those whose rush bags are all joined
+	at           end                                 // the end of the legs of a list
+	listing      bag.Flight                          // the flight of a list; zero if whole bags are wanted
+	skipVersions bool                                // read cached plates at once, not their versions first
+	retention    retention                           // of the messages that are read
 
-	// What the index has said.
+	// Answers of the index.
 	pnrs            smallmap.Map[string, []bag.Plate]
 	rush            smallmap.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
 	rushPNRs        smallmap.Map[string, []bag.Plate]    // the rush bags that were filed under a PNR
-	trails          smallmap.Map[bag.Plate, *folded]     // bags may not be made yet
+	trails          smallmap.Map[bag.Plate, *plateState] // bags may not be made yet
 	trailVersions   smallmap.Map[bag.Plate, uint64]
 	stowage         smallmap.Map[bag.Container, []*bag.Message]
 	stowageVersions smallmap.Map[bag.Container, uint64]
@@ -38,16 +38,16 @@ type session struct {
 
 func (r *Reader) newSession() *session { return &session{reader: r} }
 
-// retention says of which plates the messages are remembered for later questions.
+// retention says which plates are cached for later questions.
 type retention uint8
 
 const (
 	retainAll      retention = iota
-	retainRepeated           // plates that were asked for before
+	retainRepeated           // plates that were asked for before, lately
 	retainNone
 )
 
-// ask reads what is wanted, and takes up what is found.
+// ask reads what is wanted, and keeps the answers in the session.
 func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	now, err := s.reader.index.Read(ctx, w)
 	if err != nil {
@@ -89,11 +89,11 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 const platesAWorker = 32
 
 // newTrails reads the messages of plates again.
-func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held) ([]*folded, error) {
+func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
 	if len(plates) == 0 {
 		return nil, nil
 	}
-	made := make([]*folded, len(plates))
+	made := make([]*plateState, len(plates))
 	workers := parallel.Workers(len(plates), platesAWorker)
 	if workers == 1 {
 		return made, s.readTrails(ctx, made, plates, held)
@@ -105,7 +105,7 @@ func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held
 	return made, cmp.Or(faults...)
 }
 
-func (s *session) readTrails(ctx context.Context, made []*folded, plates []bag.Plate, held []Held) (err error) {
+func (s *session) readTrails(ctx context.Context, made []*plateState, plates []bag.Plate, held []Held) (err error) {
 	for i := range made {
 		if made[i], err = s.newTrail(ctx, plates[i], held[i]); err != nil {
 			return err
@@ -114,13 +114,15 @@ func (s *session) readTrails(ctx context.Context, made []*folded, plates []bag.P
 	return nil
 }
 
-// messagesAtOnce is how many messages are read again before it is asked whether they are still wanted: a few milliseconds.
+// messagesAtOnce is how many messages are parsed between two looks at the context: a few
+// milliseconds.
 const messagesAtOnce = 512
 
-// newTrail reads the messages of a plate again, unless they are those that are remembered, and makes its bags where all that
-// this takes is there: then what a list does not show is given up at once, so that a large one takes little memory.
-func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*folded, error) {
-	if before, have := s.reader.folded.get(plate); have && before.version == held.Version {
+// newTrail parses the messages of a plate, unless the cached state is current, and makes its bags if
+// the positionings of its containers are there. For a list it keeps only what the list shows, so
+// that a large list takes little memory.
+func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*plateState, error) {
+	if before, have := s.reader.plates.get(plate); have && before.version == held.Version {
 		return before, nil
 	}
 	stored, whole := held.Messages()
@@ -134,8 +136,8 @@ func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*fo
 		}
 		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
-	f := newFolded(held.Version, messages)
-	f.transient = s.retention == retainNone || s.retention == retainRepeated && !s.reader.askedLately(plate)
+	f := newPlateState(held.Version, messages)
+	f.transient = s.retention == retainNone || s.retention == retainRepeated && !s.reader.isRepeated(plate)
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
 	}
@@ -147,10 +149,10 @@ func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*fo
 		return f, nil
 	}
 	list := shown(ctx, s.listing, plate, f)
-	return &folded{version: f.version, transient: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
+	return &plateState{version: f.version, transient: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
 }
 
-// addStowage takes up what was read of a container.
+// addStowage keeps the positionings of a container.
 func (s *session) addStowage(c bag.Container, held Held) {
 	stored, whole := held.Messages()
 	if !whole {
@@ -163,7 +165,7 @@ func (s *session) addStowage(c bag.Container, held Held) {
 	for _, m := range messages {
 		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
 	}
-	s.reader.stowage.put(apart([]bag.Container{c})[0], stowed{held.Version, messages}, weight)
+	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, weight)
 }
 
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.
@@ -198,7 +200,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 }
 
 // add takes up the bags of a plate.
-func (s *session) add(plate bag.Plate, f *folded) {
+func (s *session) add(plate bag.Plate, f *plateState) {
 	own := f.bags
 	if !f.transient {
 		own = slices.Clone(own) // others may have them as well
@@ -211,27 +213,27 @@ func (s *session) add(plate bag.Plate, f *folded) {
 	s.bags.Set(plate, bags)
 }
 
-// askedLately reports whether a plate was read lately to show a history, which it is from now on. What is asked for once is
-// not worth being remembered.
-func (r *Reader) askedLately(plate bag.Plate) bool {
-	_, asked := r.lately.get(plate)
+// isRepeated reports whether the history of a plate was asked for lately, and notes that it is now. A
+// plate that is asked for once is not worth caching.
+func (r *Reader) isRepeated(plate bag.Plate) bool {
+	_, asked := r.recent.get(plate)
 	if !asked {
-		r.lately.put(plate, struct{}{}, 1)
+		r.recent.put(plate, struct{}{}, 1)
 	}
 	return asked
 }
 
-// mostRemembered is how many messages a plate has at most that is remembered.
-const mostRemembered = cachedMessages / 10
+// maxCachedOfPlate is how many messages a cached plate has at most.
+const maxCachedOfPlate = cachedMessages / 10
 
-// remember keeps what was made of a plate.
-func (r *Reader) remember(plate bag.Plate, f *folded) {
-	if !f.transient && len(f.messages) <= mostRemembered {
-		r.folded.put(plate, f, len(f.messages))
+// remember caches the state of a plate.
+func (r *Reader) remember(plate bag.Plate, f *plateState) {
+	if !f.transient && len(f.messages) <= maxCachedOfPlate {
+		r.plates.put(plate, f, len(f.messages))
 	}
 }
 
-// depart makes legs Delayed whose flight has departed by now.
+// depart makes Delayed the legs whose flight has departed by now.
 func (r *Reader) depart(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()
@@ -239,189 +241,8 @@ func (r *Reader) depart(b *bag.Bag) {
 	}
 }
 
-// read makes the bags of plates. It takes one round trip where the bags are remembered and nothing has changed, or where it
-// is remembered in which containers they are; two where that has to be learned from their messages first; and one more
-// where something has changed that was remembered.
-func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*folded, error) {
-	found := make([]*folded, len(plates))
-	for {
-		n := needs{session: s, Wanted: also}
-		also = Wanted{}
-		var ready []int // to be folded
-		for i, plate := range plates {
-			if found[i] == nil {
-				var folds bool
-				if found[i], folds = n.of(plate); folds {
-					ready = append(ready, i)
-				}
-			}
-		}
-		if err := s.foldAll(ctx, plates, found, ready); err != nil {
-			return nil, err
-		}
-		if n.Size() == 0 {
-			return found, nil
-		}
-		if _, err := s.ask(ctx, n.Wanted); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// foldAll makes the bags of those plates that are ready.
-func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*folded, ready []int) error {
-	workers := parallel.Workers(len(ready), platesAWorker)
-	if workers == 1 {
-		return s.foldSome(ctx, plates, found, ready)
-	}
-	faults := make([]error, workers)
-	parallel.Do(len(ready), workers, func(worker, from, to int) {
-		faults[worker] = s.foldSome(ctx, plates, found, ready[from:to])
-	})
-	return cmp.Or(faults...)
-}
-
-func (s *session) foldSome(ctx context.Context, plates []bag.Plate, found []*folded, ready []int) error {
-	for _, i := range ready {
-		made, err := s.fold(ctx, plates[i], found[i])
-		if err != nil {
-			return err
-		}
-		found[i] = made
-	}
-	return nil
-}
-
-// needs is what a question has to read next.
-type needs struct {
-	*session
-	Wanted
-	containers smallmap.Map[bag.Container, struct{}] // of these positionings or versions are wanted
-}
-
-// of returns what was made of a plate, and whether it is to be folded now that all is there for that; else it wants what is
-// missing, and returns nil.
-func (n *needs) of(plate bag.Plate) (f *folded, folds bool) {
-	f, have := n.trails.Get(plate)
-	if !have {
-		if f = n.remembered(plate); f == nil {
-			return nil, false
-		}
-	}
-	if !n.listing.IsZero() {
-		n.rushBags(plate, f)
-	}
-	if f.listed != nil || f.bags != nil && n.unchanged(f) {
-		return f, false
-	}
-	ready := true
-	for _, c := range f.containers {
-		ready = n.have(c) && ready
-	}
-	if !ready {
-		return nil, false
-	}
-	return f, true
-}
-
-// rushBags wants to know under which rush plates the bags of a plate may have been re-flighted.
-func (n *needs) rushBags(plate bag.Plate, f *folded) {
-	if f.listed != nil {
-		n.rushBagsOf(f.listed)
-		return
-	}
-	n.rushPlatesOf(plate)
-	for _, m := range f.messages {
-		n.rushPlatesUnder(m.PNR)
-	}
-}
-
-// rushBagsOf is rushBags for what a list shows.
-func (n *needs) rushBagsOf(o *onFlight) {
-	if !o.open(n.at) {
-		return
-	}
-	n.rushPlatesOf(o.plate)
-	for i := range o.bags {
-		for _, pnr := range o.bags[i].PNRs {
-			n.rushPlatesUnder(pnr)
-		}
-	}
-}
-
-func (n *needs) rushPlatesOf(original bag.Plate) {
-	if !n.rush.Has(original) {
-		n.rush.Set(original, nil)
-		n.Originals = append(n.Originals, original)
-	}
-}
-
-func (n *needs) rushPlatesUnder(pnr string) {
-	if pnr = strings.ToUpper(pnr); pnr != "" && !n.rushPNRs.Has(pnr) {
-		n.rushPNRs.Set(pnr, nil)
-		n.RushPNRs = append(n.RushPNRs, pnr)
-	}
-}
-
-// remembered returns what is remembered of a plate where it is still that. Else it wants the messages of the plate, or first
-// the versions of all that the bags were made of.
-func (n *needs) remembered(plate bag.Plate) *folded {
-	before, have := n.reader.folded.get(plate)
-	version, known := n.trailVersions.Get(plate)
-	switch {
-	case have && known && before.version == version:
-		n.trails.Set(plate, before)
-		return before
-	case have && !known && !n.hasty:
-		n.TrailVersions = append(n.TrailVersions, plate)
-		for _, c := range before.containers {
-			if !n.stowageVersions.Has(c) && n.first(c) {
-				n.StowageVersions = append(n.StowageVersions, c)
-			}
-		}
-	default:
-		n.Trails = append(n.Trails, plate)
-		if have {
-			for _, c := range before.containers {
-				n.have(c)
-			}
-		}
-	}
-	return nil
-}
-
-// unchanged reports whether the containers are as they were when the bags were made.
-func (n *needs) unchanged(f *folded) bool {
-	for _, c := range f.containers {
-		if !n.stowageVersions.Has(c) {
-			return false
-		}
-	}
-	return f.positioned == versionOf(f.containers, &n.stowageVersions)
-}
-
-// have reports whether the positionings of a container are there, or wants them.
-func (n *needs) have(c bag.Container) bool {
-	if n.stowage.Has(c) || n.recallStowage(c) {
-		return true
-	}
-	if n.first(c) {
-		n.Stowage = append(n.Stowage, c)
-	}
-	return false
-}
-
-// first reports whether something of a container is wanted for the first time.
-func (n *needs) first(c bag.Container) bool {
-	if n.containers.Has(c) {
-		return false
-	}
-	n.containers.Set(c, struct{}{})
-	return true
-}
-
 // fold makes the bags of a plate. The positionings of its containers are there.
-func (s *session) fold(ctx context.Context, plate bag.Plate, f *folded) (*folded, error) {
+func (s *session) fold(ctx context.Context, plate bag.Plate, f *plateState) (*plateState, error) {
 	var positionings []*bag.Message
 	for _, c := range f.containers {
 		positionings = append(positionings, s.stowage.Value(c)...)

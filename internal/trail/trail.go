@@ -102,20 +102,20 @@ type Reader struct {
 	index    Index
 	enricher Enricher
 	settings Settings
-	folded   *cache[bag.Plate, *folded]
-	stowage  *cache[bag.Container, stowed]
+	plates   *cache[bag.Plate, *plateState]
+	stowage  *cache[bag.Container, containerState]
 	lists    *cache[bag.Flight, list]
-	lately   *cache[bag.Plate, struct{}] // the plates whose history was asked for
+	recent   *cache[bag.Plate, struct{}] // the plates whose history was asked for
 	sight    bag.Sight                   // of who asks; nil is everything
 }
 
 // New returns a Reader over the index.
 func New(index Index, enricher Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
-		folded:  newCache[bag.Plate, *folded](cachedMessages),
-		stowage: newCache[bag.Container, stowed](cachedPositionings),
+		plates:  newCache[bag.Plate, *plateState](cachedMessages),
+		stowage: newCache[bag.Container, containerState](cachedPositionings),
 		lists:   newCache[bag.Flight, list](cachedLists),
-		lately:  newCache[bag.Plate, struct{}](askedLately),
+		recent:  newCache[bag.Plate, struct{}](recentPlates),
 	}
 }
 
