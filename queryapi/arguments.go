@@ -10,22 +10,23 @@ import (
 	"bagtrail/internal/web"
 )
 
-// arguments are what a request to /v1 asks with: path and query parameters, or the members of its
-// body. Reading them collects every fault.
+// arguments holds the arguments of a request to /v1: its path and query parameters, or the members
+// of its body. Its methods read them and collect every fault in errors.
 type arguments struct {
 	given  []argument
 	errors []web.RequestError
 	broken bool // the body is no JSON object
 }
 
-// argument is one value. Parameter is its name, or pointer leads to it in the body.
+// argument is one value. Either parameter is the name of its parameter, or pointer is its JSON
+// pointer in the body.
 type argument struct {
 	name, value        string
 	parameter, pointer string
 }
 
-// newArguments returns the arguments of a request without a body. names are those of the
-// placeholders of its path.
+// newArguments returns the arguments of a request without a body. names are the names of the
+// placeholders in its path.
 func newArguments(c *web.Call, names ...string) *arguments {
 	a := new(arguments)
 	for i, name := range names {
@@ -40,8 +41,8 @@ func newArguments(c *web.Call, names ...string) *arguments {
 	return a
 }
 
-// bodyArguments returns the members of a body, one for each element of a list. Query parameters are
-// faults.
+// bodyArguments returns the members of a JSON body as arguments. A member that is a list gives one
+// argument for each element. Each query parameter is a fault.
 func bodyArguments(c *web.Call) *arguments {
 	a := new(arguments)
 	for _, p := range c.Query {
@@ -72,7 +73,7 @@ func bodyArguments(c *web.Call) *arguments {
 			return
 		}
 		i := 0
-		_ = strictjson.Elements(m.Value, func(value []byte) { // the body has just been read
+		_ = strictjson.Elements(m.Value, func(value []byte) { // Object has checked the syntax
 			add(name, pointer+"/"+strconv.Itoa(i), value)
 			i++
 		})
@@ -88,7 +89,7 @@ func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }
 
-// only fails every argument that bears none of the names.
+// only adds a fault for every argument whose name is not in names.
 func (a *arguments) only(names ...string) {
 	for _, g := range a.given {
 		if !slices.Contains(names, g.name) {
@@ -97,7 +98,7 @@ func (a *arguments) only(names ...string) {
 	}
 }
 
-// all returns the arguments of a name.
+// all returns the arguments with that name.
 func (a *arguments) all(name string) (found []argument) {
 	for _, g := range a.given {
 		if g.name == name {
@@ -107,8 +108,8 @@ func (a *arguments) all(name string) (found []argument) {
 	return found
 }
 
-// one returns the argument of a name. It is not there if it was not sent, or was sent more than
-// once, which is a fault.
+// one returns the argument with that name. It returns false if the argument was not sent, or was
+// sent more than once; the latter is also a fault.
 func (a *arguments) one(name string) (argument, bool) {
 	found := a.all(name)
 	if len(found) > 1 {
@@ -120,7 +121,8 @@ func (a *arguments) one(name string) (argument, bool) {
 	return found[0], true
 }
 
-// text returns the value of a name, checked; "" if it was not sent.
+// text returns the value of an argument, or "" if it was not sent. A value that is not valid is a
+// fault.
 func (a *arguments) text(name string, valid func(string) bool, expected string) string {
 	g, there := a.one(name)
 	if there && !valid(g.value) {
@@ -129,7 +131,8 @@ func (a *arguments) text(name string, valid func(string) bool, expected string) 
 	return g.value
 }
 
-// choice returns the value of a name, which is one of some; the first one if it was not sent.
+// choice returns the value of an argument, or values[0] if it was not sent. A value that is not in
+// values is a fault.
 func (a *arguments) choice(name string, values ...string) string {
 	g, there := a.one(name)
 	switch {
@@ -145,7 +148,7 @@ func (a *arguments) choice(name string, values ...string) string {
 	return g.value
 }
 
-// day returns the date of a name, and whether it was sent.
+// day returns the value of a date argument, and whether it was sent. A malformed date is a fault.
 func (a *arguments) day(name string) (day bag.Day, there bool) {
 	g, there := a.one(name)
 	if there {
@@ -157,7 +160,8 @@ func (a *arguments) day(name string) (day bag.Day, there bool) {
 	return day, there
 }
 
-// plates returns the plates of a name.
+// plates returns the licence plates in the arguments with that name. A malformed plate is a fault,
+// and so are more plates than most.
 func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
 	for i, g := range a.all(name) {
 		switch {
@@ -173,7 +177,7 @@ func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
 	return plates
 }
 
-// missing fails a name that was not sent.
+// missing adds the fault that a mandatory argument was not sent.
 func (a *arguments) missing(name, expected string) {
 	if a.broken {
 		return
@@ -185,7 +189,8 @@ func (a *arguments) missing(name, expected string) {
 	a.fail(g, fault.Missing, expected)
 }
 
-// refusal answers with the faults of the arguments, or that the key has not the right.
+// refusal returns the answer to a request that has faults or whose key lacks the right. It returns
+// false if there is nothing to refuse.
 func (a *arguments) refusal(c *web.Call) (web.Answer, bool) {
 	switch {
 	case len(a.errors) > 0:

@@ -9,21 +9,22 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// A cursor is a position in the list that a question draws, followed by a digest of both, so that
-// one of another question is found out. It gives no rights: each page is judged by the key that
-// asks for it. It holds no name and no PNR.
+// A cursor encodes a digest of question and position, followed by the position in the list that
+// answers the question. The digest detects a cursor of another question. A cursor grants no rights:
+// each page is limited to the scope of the key that asks for it. It contains no name and no PNR.
 
-// digestBytes is how much of the digest is kept: enough for mistakes. Who forges a digest only
-// chooses where to begin.
+// digestBytes is the length of the truncated digest in bytes. It detects mistakes, not forgery: a
+// caller who forges a cursor only chooses where the page begins.
 const digestBytes = 6
 
-// newCursor returns the cursor of a position for a question. Neither may hold a NUL.
+// newCursor returns the cursor of a position for a question. Neither may contain a NUL.
 func newCursor(question, position string) string {
 	sum := sha256.Sum256([]byte(question + "\x00" + position))
 	return base64.RawURLEncoding.EncodeToString(append(sum[:digestBytes], position...))
 }
 
-// position returns what a cursor of the question holds.
+// positionOf decodes a cursor. It returns false if the cursor is malformed or belongs to another
+// question.
 func positionOf(question, cursor string) (position string, ok bool) {
 	decoded, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(decoded) < digestBytes {
@@ -33,20 +34,21 @@ func positionOf(question, cursor string) (position string, ok bool) {
 	return position, newCursor(question, position) == cursor
 }
 
-// page is which part of a list is asked for.
+// page is the part of a list that the caller asks for.
 type page struct {
 	limit    int
-	position string // behind which it begins; "" is the beginning
+	position string // the page begins after it; "" is the beginning of the list
 	question string
 }
 
-// The limits of a page: where none is given, and at most.
+// The default and the largest number of entries on a page.
 const (
 	usualPage = 100
 	mostPage  = 1000
 )
 
-// page reads limit and cursor. question tells apart the lists that cursors belong to.
+// page reads limit and cursor. question identifies the list, so that a cursor is not used with
+// another one.
 func (a *arguments) page(question ...string) page {
 	p := page{limit: usualPage, question: strings.Join(question, "\x01")}
 	if g, there := a.one("limit"); there {

@@ -20,20 +20,21 @@ import (
 
 // Downstream creates delayed-bag reports; *wtr.Client does.
 type Downstream interface {
-	// Create takes a request in the form of the downstream system. After an error it is not known whether a record was created, unless
-	// the error is wtr.ErrNotSent.
+	// Create takes a request in the form of the downstream system. After an error it is not known
+	// whether a record was created, unless the error is wtr.ErrNotSent.
 	Create(ctx context.Context, document string) (wtr.Reply, error)
 }
 
-// Reports takes reports that were created downstream, so that they become events.
+// Reports stores reports that were created downstream, so that they become events of bags.
 type Reports interface {
-	// File returns when the report is in the log and in the index. Filing a report again, with the same time, changes nothing.
+	// File returns when the report is in the log and in the index. Filing a report again, with the
+	// same time, changes nothing.
 	File(ctx context.Context, report enricher.Report, received time.Time, id string) error
 }
 
 // DelayedBags answers the creation of delayed-bag reports (interface 4.4).
 type DelayedBags struct {
-	Trails     func(bag.Sight) Trails // for who sees that; nil is everything
+	Trails     func(bag.Sight) Trails // limited to that sight; nil is unlimited
 	Airports   Airports
 	Downstream Downstream
 	Reports    Reports
@@ -60,7 +61,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 	if !c.Key.MayUse(operation.DelayedBags) || !covers(c.Key, request.Vendors) {
 		return c.NotAuthorised()
 	}
-	ctx = context.WithoutCancel(ctx) // what was begun is brought to its end, whether or not the caller waits for it
+	ctx = context.WithoutCancel(ctx) // the operation completes even if the caller hangs up
 	bags, err := d.bags(ctx, request, c.Key)
 	if err != nil {
 		return c.Unavailable(err)
@@ -78,7 +79,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 	return d.answer(ctx, c, id, made, bags)
 }
 
-// forward sends a request on, which nobody else does now.
+// forward sends a claimed request to the downstream system and answers with its reply.
 func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document string, bags reported) web.Answer {
 	reply, err := d.Downstream.Create(ctx, document)
 	switch {
@@ -99,15 +100,15 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 	made := &creation{Reference: reply.Reference, Station: reply.Station, Made: now, Plates: bags.reached}
 	if err := d.noteMade(ctx, id, made); err != nil {
 		if d.file(ctx, c, made) != nil {
-			return notKnown(c, err) // it is created, but a repetition would not find out
+			return notKnown(c, err) // the report exists, but a repeated request would not find it
 		}
 		return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
 	}
 	return d.answer(ctx, c, id, made, bags)
 }
 
-// answer answers with a report that was created, for this request or for the same one before it, and files it if that is still to be
-// done. After an error the caller may send the request again.
+// answer answers with a report that this request, or an earlier equal one, has created. It files
+// the report first if it is not filed yet. If that fails, the caller may send the request again.
 func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *creation, bags reported) web.Answer {
 	if !made.Filed {
 		if err := d.file(ctx, c, made); err != nil {
@@ -121,17 +122,19 @@ func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *
 	return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
 }
 
-// errUnderWay is the cause of an answer to a request whose first one has no known outcome.
+// errUnderWay is the cause in the answer to a repeated request if the outcome of the first one is
+// not known.
 var errUnderWay = errors.New("the same request was sent on before, and its outcome is not known")
 
-// notKnown answers that nobody knows whether a report was created. Sending the request again would not tell.
+// notKnown answers that it is not known whether a report was created. It sets no Retry-After,
+// because a repeated request gets the same answer.
 func notKnown(c *web.Call, cause error) web.Answer {
 	answer := c.Refuse(fault.DelayedNotKnown)
 	answer.Cause = cause
 	return answer
 }
 
-// parseRequest reads the one parameter.
+// parseRequest reads the member Request of the body.
 func parseRequest(c *web.Call) (document string, request wtr.Request, f faults) {
 	if c.TooLarge {
 		return "", request, faults{fault.TooLarge}
@@ -145,8 +148,8 @@ func parseRequest(c *web.Call) (document string, request wtr.Request, f faults) 
 	return document, request, f
 }
 
-// covers reports whether the key covers every airline on whose behalf the report is made. A request that names none needs a key
-// for all.
+// covers reports whether the key covers every airline in vendors. If the request names no airline,
+// the key must cover all airlines.
 func covers(key *apikey.Key, vendors []string) bool {
 	if len(vendors) == 0 {
 		return key.Airlines.All
@@ -154,7 +157,7 @@ func covers(key *apikey.Key, vendors []string) bool {
 	return !slices.ContainsFunc(vendors, func(airline string) bool { return !key.Airline(airline) })
 }
 
-// file makes a report an event of the bags that it reaches. To file it again changes nothing.
+// file makes a report an event of the bags with its plates. Filing it again changes nothing.
 func (d *DelayedBags) file(ctx context.Context, c *web.Call, made *creation) error {
 	if len(made.Plates) == 0 {
 		return nil // no bag, no event
@@ -165,7 +168,8 @@ func (d *DelayedBags) file(ctx context.Context, c *web.Call, made *creation) err
 	return d.Reports.File(ctx, report, made.Made, c.UniqueID())
 }
 
-// relay answers with the errors of the downstream system, in its shape and in ours.
+// relay answers with the errors of the downstream system, once as our error list and once as the
+// downstream system wrote them.
 func relay(c *web.Call, reply wtr.Reply) web.Answer {
 	status := http.StatusBadRequest
 	if reply.NotFound {

@@ -9,14 +9,16 @@ import (
 	"bagtrail/internal/wtr"
 )
 
-// reported is what a request is about: the bags as the answer shows them, and the plates of those whose event it is to be.
+// reported holds the bags of a request: shown is what the answer shows, reached holds the plates
+// whose bags get the report as an event.
 type reported struct {
 	shown   []delayedBag
 	reached []bag.Plate
 }
 
-// bags finds the bags of a request. They are read before the request is forwarded, so that nothing is created downstream while
-// the index is away. A limited key reaches only bags that it sees, so that it cannot make those of others Delayed.
+// bags finds the bags of a request. It reads them before the request is forwarded, so that nothing
+// is created downstream while the index is unavailable. A limited key reaches only bags that it
+// sees, so that it cannot set bags of others to Delayed.
 func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found reported, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -34,8 +36,8 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 			found.reached = append(found.reached, plate)
 		}
 		if len(seen) != 1 {
-			// Of a bag that is not there, or is not to be seen, only the request itself is known. If it may be one of two, nobody
-			// knows whose names to show.
+			// If there is no bag, or the key does not see it, the answer shows only data from the
+			// request. The same holds for several bags, since it is not known whose names to show.
 			found.shown = append(found.shown, delayedBag{bag: &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}})
 			continue
 		}
@@ -48,7 +50,8 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	return found, viewer.Err()
 }
 
-// current returns the bags of a plate that a report of that day is about: those with the latest first flight date not after it.
+// current returns the bags of a plate that a report of that day concerns: the bags with the latest
+// first flight date that is not after the day, and at most bag.DelayDays before it.
 func current(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 	for _, b := range bags {
 		switch {
@@ -62,7 +65,8 @@ func current(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 	return latest
 }
 
-// reflightedAs returns the plate under which a bag was re-flighted last, or "". Rush bags are joined in the list of the passenger.
+// reflightedAs returns the plate under which a bag was re-flighted last, or "". It reads the list
+// of the passenger, because that list joins bags with their rush bags.
 func reflightedAs(ctx context.Context, trails Trails, b *bag.Bag, viewer *bag.Viewer) (bag.Plate, error) {
 	if b.PNR == "" || len(b.Legs) == 0 || !b.Legs[0].Living {
 		return "", nil

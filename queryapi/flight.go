@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// flightQuery is what bags for flight asks.
+// flightQuery holds the parameters of bags for flight.
 type flightQuery struct {
 	airport  string
 	arriving bool
@@ -40,7 +40,8 @@ func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
 	return q, f
 }
 
-// flight answers bags for flight (interface 4.1). Airline and airport of the request must be in scope, whatever the data.
+// flight answers bags for flight (interface 4.1). Airline and airport of the request must be in
+// scope, whether or not there are bags.
 func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	query, f := parseFlight(c.Values, q.Airports)
 	if f = c.Faults(f); len(f) > 0 {

@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// historyQuery is what bag history asks.
+// historyQuery holds the parameters of bag history.
 type historyQuery struct {
 	plate      bag.Plate
 	day        bag.Day
@@ -43,12 +43,13 @@ func parseHistory(values []string, parameters web.Query) (q historyQuery, f faul
 	return q, f
 }
 
-// matches reports whether PNR and surname of the query mean the bag.
+// matches reports whether the bag has the PNR and the surname of the query.
 func (q *historyQuery) matches(b *bag.Bag) bool {
 	return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname))
 }
 
-// narrow keeps the bags that PNR and surname mean. Cancelled ones count only if there are no others.
+// narrow returns the bags that match PNR and surname. It returns cancelled bags only if no other
+// bag matches.
 func (q *historyQuery) narrow(bags []*bag.Bag) []*bag.Bag {
 	var living, cancelled []*bag.Bag
 	for _, b := range bags {
@@ -83,8 +84,8 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	return q.answer(c, query, bags, bag.NewViewer(ctx, sight))
 }
 
-// answer answers with that bag of a plate which the query means. Plate and date alone decide whether there is one that the key may
-// not see: else the answer would tell whether a guessed name is right.
+// answer answers with the one bag that matches the query. Whether bags are out of scope is decided
+// by plate and date alone: otherwise the answer would reveal whether a guessed name is right.
 func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag, viewer *bag.Viewer) web.Answer {
 	named := func(b *bag.Bag) bool { return b.Names(query.day) }
 	there := sifted(bags, named)
@@ -130,7 +131,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 	return c.OK(append(dst, '}'))
 }
 
-// appendInquiries appends pax_inquiry_info: the living legs of which there is reference data.
+// appendInquiries appends pax_inquiry_info: the living legs that the flight reference knows.
 func (q Queries) appendInquiries(dst []byte, b *bag.Bag) []byte {
 	found := false
 	for i := range b.Legs {

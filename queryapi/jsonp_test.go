@@ -12,8 +12,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// evaluate has a real JavaScript engine run each script, with functions under the names given, and returns what each function
-// was called with.
+// evaluate has a real JavaScript engine run each script, with functions under the names given, and
+// returns what each function was called with.
 func evaluate(t *testing.T, scripts map[string]string) map[string]json.RawMessage {
 	t.Helper()
 	node, err := exec.LookPath("node")

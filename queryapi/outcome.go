@@ -13,18 +13,20 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Outcomes remembers for a day what became of requests; *reportstore.Store does. A call MUST return when ctx ends.
+// Outcomes stores the outcomes of delayed-bag requests for a day; *reportstore.Store implements it.
+// A call MUST return when ctx ends.
 type Outcomes interface {
-	// Claim notes that a request is about to be sent on. If somebody has claimed it before, claimed is false, and note is what was
-	// noted since, or "". After an error the request may be claimed.
+	// Claim marks a request as about to be forwarded. If it was claimed before, claimed is false,
+	// and note is the text that Note has stored since, or "". After an error it is not known
+	// whether the request is claimed.
 	Claim(ctx context.Context, id string) (note string, claimed bool, err error)
-	// Note notes what became of a request that was claimed. A note is not empty.
+	// Note stores the outcome of a claimed request. A note MUST NOT be empty.
 	Note(ctx context.Context, id, note string) error
-	// Release gives a claim back: the request had no effect, and may be made again.
+	// Release removes a claim: the request had no effect, and may be sent again.
 	Release(ctx context.Context, id string) error
 }
 
-// creation is a report that was created downstream. It is noted as JSON.
+// creation is a report that was created downstream. Its JSON form is the note in Outcomes.
 type creation struct {
 	Reference string      `json:"reference"`
 	Station   string      `json:"station"`
@@ -33,11 +35,12 @@ type creation struct {
 	Filed     bool        `json:"filed"`  // it is in the log and in the index
 }
 
-// unknown is noted of a request that was sent on without a proper answer, so that nobody waits for its outcome.
+// unknown is the note of a forwarded request that got no proper reply, so that nobody waits for its
+// outcome.
 const unknown = "unknown"
 
-// identify names a request: the same text of the same customer, or of a key without one, is the same request, unless its header
-// Idempotency-Key differs.
+// identify returns the identity of a request: a hash of its document, its header Idempotency-Key
+// and the customer of its key, or the key if it has no customer.
 func identify(key *apikey.Key, idempotency []string, document string) string {
 	who := "customer " + key.Customer
 	if key.Customer == "" {
@@ -47,11 +50,11 @@ func identify(key *apikey.Key, idempotency []string, document string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// recheck is how often a request that another call has claimed is looked up.
+// recheck is the interval at which claim polls a request that another call has claimed.
 const recheck = 50 * time.Millisecond
 
-// claim claims a request. If another call has the claim, it waits for what that notes, as long as a caller may wait: made is what was
-// created, or nil if it is not known yet.
+// claim claims a request. If another call has claimed it, claim waits up to limit for the outcome:
+// made is the report that was created, or nil if the outcome is not known.
 func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, claimed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -79,7 +82,7 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 	}
 }
 
-// noteMade notes what was created.
+// noteMade stores a created report as the outcome.
 func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) error {
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -90,14 +93,16 @@ func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) e
 	return d.Outcomes.Note(ctx, id, string(text))
 }
 
-// noteUnknown notes that the outcome is not known. If that fails, a repetition waits a moment and is told the same.
+// noteUnknown stores that the outcome is not known. An error is ignored: a repeated request then
+// waits for a moment and gets the same answer.
 func (d *DelayedBags) noteUnknown(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_ = d.Outcomes.Note(ctx, id, unknown)
 }
 
-// release gives a claim back. If that fails, a repetition is told that the outcome is not known, which costs a call and harms nobody.
+// release removes a claim. An error is ignored: a repeated request is then told that the outcome is
+// not known, which is safe.
 func (d *DelayedBags) release(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

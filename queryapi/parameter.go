@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// faults collects the faults of all parameters of a request, in the order in which they are checked.
+// faults lists the faults of all parameters of a request, in the order of the checks.
 type faults []fault.ID
 
 // check adds the fault unless ok, and returns ok.
@@ -21,7 +21,8 @@ func (f *faults) check(ok bool, id fault.ID) bool {
 	return ok
 }
 
-// present checks that a path segment is there; "" stands for one that is missing or blank.
+// present adds the fault if a path segment is "", that is missing or blank, and returns whether it
+// is present.
 func (f *faults) present(value string, missing fault.ID) bool { return f.check(value != "", missing) }
 
 // day reads a mandatory date.
@@ -34,8 +35,8 @@ func (f *faults) day(value string, missing, malformed fault.ID) bag.Day {
 	return day
 }
 
-// optional reads a query parameter that may be left out, by any of its names: "" where it is, or is empty. One that is repeated
-// has two values, and is a fault.
+// optional returns the value of an optional query parameter, by any of its names, or "" if it is
+// absent. A repeated parameter is a fault.
 func (f *faults) optional(parameters web.Query, repeated fault.ID, names ...string) string {
 	value, once := parameters.Value(names...)
 	f.check(once, repeated)
@@ -50,7 +51,8 @@ func isAirport(s string) bool {
 	return len(s) == 3 && isUpper(s[0]) && isUpper(s[1]) && isUpper(s[2])
 }
 
-// isAirline reports whether s is 2 upper case letters or digits, one of them a letter, or 3 of which the last is a letter.
+// isAirline reports whether s is an airline code in upper case: 2 letters or digits with at least
+// one letter, or 3 ending with a letter.
 func isAirline(s string) bool {
 	for i := range len(s) {
 		if !isUpper(s[i]) && !isDigit(s[i]) {
@@ -66,7 +68,8 @@ func isAirline(s string) bool {
 	return false
 }
 
-// flightNumber reads 1 to 4 digits and an optional upper case letter, and returns them without leading zeros.
+// flightNumber reads 1 to 4 digits and an optional upper case letter, and returns them without
+// leading zeros.
 func flightNumber(s string) (number string, ok bool) {
 	digits := s
 	if n := len(s); n > 0 && isUpper(s[n-1]) {

@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// passengerQuery is what bags for passenger asks.
+// passengerQuery holds the parameters of bags for passenger.
 type passengerQuery struct {
 	pnr string
 	day bag.Day
@@ -26,7 +26,8 @@ func parsePassenger(values []string) (q passengerQuery, f faults) {
 	return q, f
 }
 
-// means reports whether what is seen of a bag has the PNR, and a living leg that departs on the day.
+// means reports whether a bag, or a view of it, has the PNR and a living leg that departs on the
+// day.
 func (q *passengerQuery) means(b *bag.Bag) bool {
 	return b.HasPNR(q.pnr) &&
 		slices.ContainsFunc(b.Legs, func(l bag.Leg) bool { return l.Living && l.Day == q.day })

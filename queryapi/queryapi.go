@@ -1,7 +1,9 @@
-// Package queryapi answers the queries of the interface: bags of a flight, history of a bag, bags of a passenger.
+// Package queryapi answers the queries of the interface: bags of a flight, history of a bag, bags
+// of a passenger.
 //
-// It reads parameters, applies the scope of the caller's key (rules §4), and writes the answer; what a bag is and where it is
-// comes from package trail. It guarantees that nothing out of scope is shown, and that an answer is whole or 503.
+// It reads parameters, applies the scope of the caller's key (rules §4), and writes the answer;
+// package trail finds the bags. It guarantees that an answer shows nothing out of scope, and that
+// it is either complete or 503.
 package queryapi
 
 import (
@@ -20,23 +22,28 @@ import (
 	"bagtrail/parser"
 )
 
-// Trails answers the three questions for somebody; *trail.Reader does. A call MUST return when ctx ends. Its answer is whole, or an
-// error. Bags come in the order of lists. They are whole, but lead only to originals and rush bags whose founders the asker sees.
+// Trails finds bags for one asker; *trail.Reader implements it. A call MUST return when ctx ends.
+// It returns either the complete result or an error. Bags come in the order of lists. They are
+// complete, but are linked only to those originals and rush bags whose founding messages the asker
+// sees.
 type Trails interface {
-	// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives there, with those
-	// fields that the asker sees.
+	// OfFlight returns the bags with a living leg on the flight from the airport, or to it if
+	// arriving. Fields that the asker must not see are left out.
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
 	// OfPlate returns the bags of a plate.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	// History returns the same without asking which bags were re-flighted.
+	// History returns the bags of a plate without looking up as which bags they were re-flighted.
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	// Folded returns the bags of plates, in the order of lists, without what joins them with other plates.
+	// Folded returns the bags of plates, in the order of lists, without links to bags of other
+	// plates.
 	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
-	// TracePlates returns the bags of plates, in the order of lists, with what joins them with other plates.
+	// TracePlates returns the bags of plates, in the order of lists, with links to bags of other
+	// plates.
 	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)
-	// TracePassenger returns the bags that OfPassenger returns, in the same way.
+	// TracePassenger returns the bags of OfPassenger, with links to bags of other plates.
 	TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]trail.Traced, error)
-	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that departs on the day.
+	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that
+	// departs on the day.
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
 }
 
@@ -49,26 +56,27 @@ type Airports interface {
 
 // Flights is the flight reference; *flightref.Store is one.
 type Flights interface {
-	// Lookup returns what is known of a leg; an airport may be "" where it is not known.
+	// Lookup returns the reference data of a leg. An airport that is not known is "".
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
 }
 
 // Queries answers the queries.
 type Queries struct {
-	Trails   func(bag.Sight) Trails // for who sees that; nil is everything
+	Trails   func(bag.Sight) Trails // limited to that sight; nil is unlimited
 	Airports Airports
-	Airlines *airline.Library // nil knows no two codes of one airline
+	Airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	Flights  Flights
 }
 
-// limit is how long a query may take. It lies below the second within which a caller is told that the service is unavailable.
+// limit is the timeout of a query. It is below one second, since a caller must learn within a
+// second that the service is unavailable.
 const limit = 900 * time.Millisecond
 
-// listLimit is how long the list of a flight may take, which has as many bags as messages say: some 10,000 a second. That the
-// index is away shows with the first thing that is read, within a second as well.
+// listLimit is the timeout of the list of a flight. Nothing bounds the number of its bags; about
+// 10,000 are read per second. If the index is unavailable, its first read fails within a second.
 const listLimit = 5 * time.Second
 
-// Operations returns the operations that ask for something.
+// Operations returns all operations that read.
 func (q Queries) Operations() []web.Operation {
 	return []web.Operation{
 		{

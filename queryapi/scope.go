@@ -8,10 +8,10 @@ import (
 	"bagtrail/parser"
 )
 
-// Who may see what is decided in three places (rules §4): apikey.Sight says what is in scope, bag.Viewer what follows for one bag, and
-// this file what follows for an answer.
+// The scope of a key (rules §4) is applied in three places: apikey.Sight decides which legs and
+// stations are in scope, bag.Viewer derives the view of one bag, and this file derives the answer.
 
-// sightOf returns what the key sees; nil is everything.
+// sightOf returns the sight of a key, or nil if the key is not limited.
 func sightOf(key *apikey.Key, places apikey.Places) bag.Sight {
 	if !key.Limited() {
 		return nil
@@ -21,7 +21,7 @@ func sightOf(key *apikey.Key, places apikey.Places) bag.Sight {
 
 func (q Queries) sight(key *apikey.Key) bag.Sight { return sightOf(key, q.Airports) }
 
-// views returns what is seen of bags, without those of which nothing is.
+// views returns the viewer's views of bags. It leaves out bags that the viewer does not see at all.
 func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 	if viewer == nil {
 		return bags
@@ -35,7 +35,7 @@ func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 	return seen
 }
 
-// sifted returns the bags that are wanted.
+// sifted returns the bags for which wanted returns true.
 func sifted(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
 	var kept []*bag.Bag
 	for _, b := range bags {
@@ -46,7 +46,8 @@ func sifted(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
 	return kept
 }
 
-// hidden answers if there are bags, and the key sees none of them. A key that conceals is answered as if there were none.
+// hidden is the answer if there are bags and the key sees none of them. A key with conceal gets the
+// answer for no bags.
 func hidden(c *web.Call, nothing fault.ID) web.Answer {
 	if c.Key.Conceal {
 		return c.Refuse(nothing)
@@ -54,8 +55,8 @@ func hidden(c *web.Call, nothing fault.ID) web.Answer {
 	return c.NotAuthorised()
 }
 
-// showsRaw reports whether the key may read the text of a message that it sees. The document of a delayed-bag report is no baggage message, and
-// nobody reads it.
+// showsRaw reports whether the key may read the text of a message whose event it sees. The document
+// of a delayed-bag report is never shown: it is not a baggage message.
 func (q Queries) showsRaw(m *bag.Message, key *apikey.Key) bool {
 	if m.IsReport() {
 		return false

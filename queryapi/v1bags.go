@@ -14,10 +14,10 @@ import (
 	"bagtrail/internal/web"
 )
 
-// fieldsOf are the values of the parameter fields.
+// fieldsOf maps the values of the parameter fields.
 var fieldsOf = map[string]bagdoc.Fields{"list": bagdoc.List, "events": bagdoc.Events, "raw": bagdoc.Raw}
 
-// writer returns what writes bags for the asker of a call.
+// writer returns a Writer for the key of a call. fields is a value of the parameter fields.
 func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.Writer {
 	return bagdoc.Writer{
 		Viewer: bag.NewViewer(ctx, q.sight(c.Key)), Places: q.Airports, References: q.Flights, Fields: fieldsOf[fields],
@@ -57,7 +57,7 @@ func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
 	return q.findBags(ctx, c, bodyArguments(c))
 }
 
-// findBags answers with the bags of plates, or with those of a passenger that depart on a day.
+// findBags answers with the bags of plates, or with the bags of a PNR that depart on a day.
 func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
 	a.only("plate", "pnr", "date", "fields", "limit", "cursor")
 	plates := a.plates("plate", mostPlates)
@@ -98,10 +98,11 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 	return showBags(c, w, traced, wanted, part)
 }
 
-// noCustomer is what a key without a customer is told, which gets no bag history either.
+// noCustomer is the problem detail for a key without a customer. Such a key gets no bag history
+// either.
 const noCustomer = "No customer is associated with the key: the customer setup must be completed with the operator"
 
-// bagRefusal is refusal for questions about single bags.
+// bagRefusal is refusal for operations that show bags: they also require a key with a customer.
 func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
 	refusal, refused := a.refusal(c)
 	if !refused && c.Key.Customer == "" {
@@ -110,8 +111,9 @@ func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
 	return refusal, refused
 }
 
-// showBags answers with a page of those bags that are wanted. Whether there are any that the key
-// does not see is told as by the five operations: if it sees none of them.
+// showBags answers with a page of the wanted bags. As with the five operations, if there are wanted
+// bags and the key sees none of them, the answer is that the key is not authorised, unless the key
+// has conceal.
 func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page) web.Answer {
 	there, seen := visible(all, w.Viewer, wanted)
 	if err := w.Viewer.Err(); err != nil {
@@ -135,7 +137,7 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 			dst = append(dst, ',')
 		}
 		shown++
-		dst, _ = w.Append(dst, t) // it is seen
+		dst, _ = w.Append(dst, t) // never false: visible returns only bags that the viewer sees
 		var err error
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
@@ -144,14 +146,14 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 	return c.OK(append(dst, `]}`...))
 }
 
-// bagPosition is the place of a bag in a list: its plate, and which of the plate's bags it is, from
-// 1.
+// bagPosition is the position of a bag in a list: its plate, and its number among the bags of that
+// plate, from 1. It remembers the position of the previous bag too.
 type bagPosition struct {
 	plate, previous bag.Plate
 	of, ofPrevious  int
 }
 
-// step goes on to a bag of a plate. Plates ascend.
+// step moves on to the next bag, which has that plate. Plates ascend.
 func (p *bagPosition) step(plate bag.Plate) {
 	p.previous, p.ofPrevious = p.plate, p.of
 	if plate != p.plate {
@@ -160,7 +162,7 @@ func (p *bagPosition) step(plate bag.Plate) {
 	p.of++
 }
 
-// before returns the position of the bag before.
+// before returns the position of the previous bag.
 func (p *bagPosition) before() string { return string(p.previous) + " " + strconv.Itoa(p.ofPrevious) }
 
 // after reports whether the bag comes after a position.
@@ -170,8 +172,8 @@ func (p *bagPosition) after(position string) bool {
 	return string(p.plate) > plate || string(p.plate) == plate && p.of > n
 }
 
-// visible returns how many bags are wanted, and those that are wanted for what the viewer sees of
-// them too.
+// visible returns the number of wanted bags, and those of them that the viewer sees and whose view
+// is wanted as well.
 func visible(all []trail.Traced, viewer *bag.Viewer, wanted func(*bag.Bag) bool) (there int, seen []trail.Traced) {
 	for _, t := range all {
 		if !wanted(t.Bag) {

@@ -73,7 +73,7 @@ func (a *arguments) flightQuery(airports Airports) (q flightQuery) {
 	return q
 }
 
-// pageOf returns the bags of a page, and the cursor of the next one, or "".
+// pageOf returns the bags of a page, and the cursor of the next page, or "" if it is the last.
 func pageOf(listed []trail.Listed, part page) (shown []trail.Listed, next string) {
 	var last bagPosition
 	for i := range listed {
@@ -88,7 +88,7 @@ func pageOf(listed []trail.Listed, part page) (shown []trail.Listed, next string
 	return shown, ""
 }
 
-// seenBags returns what the asker sees of the bags of a list, by plate.
+// seenBags returns the viewer's views of the bags of a list, by plate.
 func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []trail.Listed) (map[bag.Plate][]*bag.Bag, error) {
 	var plates []bag.Plate
 	for i := range listed {
@@ -105,8 +105,8 @@ func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []t
 	return seen, viewer.Err()
 }
 
-// appendFlight appends a flight with the totals of its bags. The airport at its other end is that
-// of the flight reference.
+// appendFlight appends a flight with the totals of its bags. The airport at its other end comes
+// from the flight reference.
 func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, listed []trail.Listed) []byte {
 	from, to := query.airport, ""
 	if query.arriving {

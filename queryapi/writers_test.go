@@ -27,8 +27,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// The worlds of this file are small, so that bags, flights and names meet often. Flights of posts have numbers from 9000 on, so that what
-// a post tells is recognised.
+// The worlds of this file are small, so that bags, flights and names meet often. Flights of posts
+// have numbers from 9000 on, so that what a post tells is recognised.
 var (
 	worldLines    = []string{"LX", "BA", "AA"}
 	worldPorts    = []string{"ZRH", "LHR", "JFK", "FRA"}
@@ -106,8 +106,8 @@ func (m *worldMaker) way() (from, to, beyond string) {
 	return worldPorts[order[0]], worldPorts[order[1]], worldPorts[order[2]]
 }
 
-// post makes a message about a plate that names what it likes, of the flights and names of others too, but for their PNRs: who knows one is
-// taken for somebody who may.
+// post makes a message about a plate that names what it likes, of the flights and names of others
+// too, but for their PNRs: who knows one is taken for somebody who may.
 func (m *worldMaker) post(plate string, n int) said {
 	from, to, beyond := m.way()
 	day := m.day()
@@ -205,7 +205,8 @@ func (o *office) get(target string) map[string]any {
 	return answer
 }
 
-// facts is all that the key is told, as lines that say one thing each: of histories, lists and passengers.
+// facts is all that the key is told, as lines that say one thing each: of histories, lists and
+// passengers.
 func (o *office) facts() map[string]bool {
 	told := map[string]bool{}
 	for _, plate := range worldPlates {
@@ -272,8 +273,8 @@ func tell(told map[string]bool, plate string, object map[string]any, members ...
 	}
 }
 
-// own reports whether a fact comes of what was posted: of a flight from 9000 on, of a value that the posts name, or of an original that a
-// post names and that was seen before.
+// own reports whether a fact comes of what was posted: of a flight from 9000 on, of a value that
+// the posts name, or of an original that a post names and that was seen before.
 func own(fact string, before map[string]bool, posts []said) bool {
 	plate, rest, _ := strings.Cut(fact, " ")
 	if strings.Contains(rest, `"flight":"9`) || rest == "listed" {
@@ -325,7 +326,8 @@ func writer(m *worldMaker) *apikey.Key {
 	return k
 }
 
-// gained returns what a key is told after it has posted, beyond what it was told before and what it has posted itself.
+// gained returns what a key is told after it has posted, beyond what it was told before and what it
+// has posted itself.
 func gained(before, after map[string]bool, posts []said) (facts []string) {
 	for fact := range after {
 		if !before[fact] && !own(fact, before, posts) {
@@ -336,8 +338,9 @@ func gained(before, after map[string]bool, posts []said) (facts []string) {
 	return facts
 }
 
-// Keys that may post as well as ask gain nothing by posting about plates whose bags have messages that name their passengers: neither
-// what was there before they posted, of several bags of a plate, nor what comes of a bag later.
+// Keys that may post as well as ask gain nothing by posting about plates whose bags have messages
+// that name their passengers: neither what was there before they posted, of several bags of a
+// plate, nor what comes of a bag later.
 func TestWritersSeeNoMoreThanBeforeAndWhatTheyPosted(t *testing.T) {
 	const worlds = 300
 	posted, told := 0, 0

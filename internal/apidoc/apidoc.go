@@ -1,8 +1,9 @@
-// Package apidoc describes the interface, to machines and to people: /openapi.json for HTTP, /asyncapi.json for Kafka,
-// /codes.json, and /docs; / leads to them.
+// Package apidoc serves the documents of the interface: /openapi.json for HTTP, /asyncapi.json for
+// Kafka, /codes.json, and /docs for people. The page at / links to them.
 //
-// Paths, parameters and schemas are written by hand in openapi.json and v1.json. Answers are not: statuses, codes and texts come
-// from the registers of package fault, so that none can be forgotten. The tests hold all of it to the handlers that really run.
+// Paths, parameters and schemas are written by hand in openapi.json and v1.json. The statuses,
+// codes and texts of answers come from the registers of package fault, so that none is forgotten.
+// The tests compare the documents with the running handlers.
 package apidoc
 
 import (
@@ -20,23 +21,23 @@ import (
 	"bagtrail/internal/web"
 )
 
-// skeleton is the document without answers.
+// skeleton is the OpenAPI document without answers.
 //
 //go:embed openapi.json
 var skeleton []byte
 
-// The day of which the examples speak where they stand, in questions and in messages.
+// The day of the examples in the embedded documents, in requests and in messages.
 const (
 	exampleDate = "2026-03-14"
 	exampleDay  = "14MAR"
-	messageDay  = "02Jan" // layout of a day in a message, but for its capitals
+	messageDay  = "02Jan" // layout of a day in a message, before it is set in capitals
 )
 
-// object is a JSON object that is being made.
+// object is a JSON object.
 type object = map[string]any
 
-// Pages returns the pages of the interface. version is that of the service; the examples of the OpenAPI document speak of the day
-// that clock gives when it is served.
+// Pages returns the pages of the interface. version is the version of the service. When the OpenAPI
+// document is served, its examples use the current day of clock.
 func Pages(version string, clock func() time.Time) ([]web.Page, error) {
 	document, err := OpenAPI(version)
 	if err != nil {
@@ -68,7 +69,8 @@ func fixed(document []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(w, "application/json", document) })
 }
 
-// dated serves a JSON document whose examples speak of today, in UTC, so that they work if they are tried.
+// dated serves a JSON document and sets the day of its examples to today in UTC, so that they work
+// if a reader tries them.
 func dated(document []byte, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		today := clock().UTC()
@@ -78,11 +80,11 @@ func dated(document []byte, clock func() time.Time) http.Handler {
 	})
 }
 
-// write writes a text of a type as the whole answer.
+// write writes text as the whole answer.
 func write(w http.ResponseWriter, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	_, _ = w.Write(text) // a reader who is gone is no fault of ours
+	_, _ = w.Write(text) // an error means that the caller has hung up
 }
 
 // openAPI is an OpenAPI document.
@@ -96,7 +98,7 @@ type openAPI struct {
 	Components object                       `json:"components"`
 }
 
-// unmarshal reads JSON without unknown members.
+// unmarshal decodes JSON and refuses unknown members.
 func unmarshal(text []byte, to any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -136,7 +138,7 @@ func OpenAPI(version string) ([]byte, error) {
 	return text, nil
 }
 
-// entries returns the register's entries of the operation with a right, by status.
+// entries returns the entries of the register for the operation with a right, by status.
 func entries(right operation.Right) map[int][]fault.Entry {
 	byStatus := map[int][]fault.Entry{}
 	for _, e := range fault.Register() {

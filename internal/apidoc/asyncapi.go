@@ -12,7 +12,7 @@ import (
 //go:embed asyncapi.json
 var topics []byte
 
-// sharedSchemas are those of the OpenAPI document that the topics have too.
+// sharedSchemas are the schemas that are copied from the OpenAPI document.
 var sharedSchemas = []string{"Plate"}
 
 // AsyncAPI returns the AsyncAPI 3.0 document of the topics.

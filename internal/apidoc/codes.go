@@ -42,7 +42,7 @@ type successCode struct {
 type eventCode struct {
 	Code        string   `json:"code"`
 	Description string   `json:"description"`
-	Sets        []string `json:"sets,omitempty"` // loading statuses
+	Sets        []string `json:"sets,omitempty"` // loading statuses that the event sets
 }
 
 // Codes returns the document of all codes: errors, warnings, successes, events, loading statuses.

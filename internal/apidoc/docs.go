@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// policy lets the page load what this service serves, and nothing else.
+// policy lets the page load only resources of this service.
 const policy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 // docs serves Swagger UI, whose assets are compiled in.
@@ -22,7 +22,8 @@ func docs(document, base string) http.Handler {
 	})
 }
 
-// page gives answers of the library the form that all answers have: text has a charset, and what is not there a code.
+// page adapts the answers of Swagger UI to those of the service: text has a charset, and a 404 has
+// the error object.
 type page struct {
 	http.ResponseWriter
 	decided, missing bool
@@ -55,7 +56,7 @@ func (p *page) Write(text []byte) (int, error) {
 	return p.ResponseWriter.Write(text)
 }
 
-// isText reports whether a content type is one of text that does not name its charset.
+// isText reports whether a content type is a text type without a charset.
 func isText(contentType string) bool {
 	return (strings.HasPrefix(contentType, "text/") || strings.HasSuffix(contentType, "/javascript")) && !strings.Contains(contentType, ";")
 }

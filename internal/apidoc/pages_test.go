@@ -99,8 +99,8 @@ func TestJSONStandsFirstAmongTheFormsOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestAnAnswerFitsOneSchemaOnly: a failure of the delayed-bag system is a failure as well, which clients that were made from the
-// document take for two answers.
+// TestAnAnswerFitsOneSchemaOnly: a failure of the delayed-bag system is a failure as well, which
+// clients that were made from the document take for two answers.
 func TestAnAnswerFitsOneSchemaOnly(t *testing.T) {
 	for path, methods := range read(t).Paths {
 		for _, operation := range methods {

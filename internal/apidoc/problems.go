@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// problemPage is the page of a problem, or of all of them.
+// problemPage is the template for the page of one problem and for the list of all problems.
 //
 //go:embed problem.html
 var problemPage string
@@ -47,7 +47,7 @@ func problemPages() (map[string][]byte, error) {
 	return pages, nil
 }
 
-// withProblems serves the pages of the problems, and what else is below /docs/ by another handler.
+// withProblems serves the pages of the problems. It passes other requests to another handler.
 func withProblems(pages map[string][]byte, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, there := pages[r.URL.Path]

@@ -13,13 +13,14 @@ import (
 	"bagtrail/internal/operation"
 )
 
-// examples holds real answers of the service, NAME.json for a success and NAME-STATUS.json for a failure that is not a fixed
-// text. A test makes them anew.
+// examples holds real answers of the service: NAME.json for a success, and NAME-STATUS.json for a
+// failure whose text varies. A test compares them with the handlers and can write them again.
 //
 //go:embed examples/*.json
 var examples embed.FS
 
-// answers names the schemas of what an operation answers beside Failure.
+// answers maps operation and status to the schema of the answer. Failures without an entry have the
+// schema Failure.
 var answers = map[operation.Right]map[int]string{
 	operation.BagsForFlight:    {200: "FlightBags"},
 	operation.History:          {200: "History"},
@@ -28,7 +29,8 @@ var answers = map[operation.Right]map[int]string{
 	operation.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
 }
 
-// content is the forms of an answer. JSON stands first, since generators of clients take the first one.
+// content holds the content types of an answer. JSON is first, since client generators use the
+// first one.
 type content struct {
 	JSON   object `json:"application/json"`
 	Script object `json:"application/javascript,omitempty"`
@@ -42,7 +44,7 @@ func responses(op operation.Operation) (object, error) {
 	}
 	byStatus := entries(right)
 	if byStatus[http.StatusOK] == nil {
-		byStatus[http.StatusOK] = nil // there is an answer 200, though it carries no code
+		byStatus[http.StatusOK] = nil // there is an answer 200, even if no code has it
 	}
 	all := object{}
 	for status, given := range byStatus {
@@ -59,13 +61,14 @@ func responses(op operation.Operation) (object, error) {
 	return all, nil
 }
 
-// schema is what an answer may be: what the operation says of its own, or a failure.
+// schema returns the schema of an answer: the schema own, Failure, or one of both.
 func schema(own string, given []fault.Entry) object {
 	var options []any
 	if own != "" {
 		options = append(options, reference("schemas", own))
 	}
-	// A failure is one of these as well, so that an answer fits one schema only; and a warning is none.
+	// These two schemas include Failure. It is not added again, so that an answer fits only one
+	// schema. Warnings are not failures.
 	covered := own == "RejectedMessage" || own == "RelayedFailure"
 	if !covered && slices.ContainsFunc(given, func(e fault.Entry) bool { return !isWarning(e) }) {
 		options = append(options, reference("schemas", "Failure"))
@@ -78,7 +81,7 @@ func schema(own string, given []fault.Entry) object {
 
 func reference(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
 
-// describe says what a status means: its codes, or that all went well.
+// describe returns the description of a status: a text for 200, and its codes.
 func describe(status int, given []fault.Entry) string {
 	var lines []string
 	if status == http.StatusOK {
@@ -111,7 +114,8 @@ func headers(right operation.Right, status int) object {
 	return all
 }
 
-// shownExamples are answers with the status: the real ones, and one for each code that is always the same answer.
+// shownExamples returns examples of answers with a status: the real answer, if there is one, and an
+// answer for each code whose text does not vary.
 func shownExamples(right operation.Right, status int, given []fault.Entry) (object, error) {
 	shown := object{}
 	file, name := string(right)+"-"+strconv.Itoa(status), "real"
@@ -126,7 +130,7 @@ func shownExamples(right operation.Right, status int, given []fault.Entry) (obje
 	}
 	for _, e := range given {
 		if isWarning(e) || strings.HasPrefix(e.Code, "SVCPRB") && status == http.StatusBadRequest && e.Code != fault.BIMMissing.Entry().Code {
-			continue // its text goes on with line and element
+			continue // line and element follow its text
 		}
 		name := e.Code
 		if _, there := shown[name]; there {
@@ -139,5 +143,5 @@ func shownExamples(right operation.Right, status int, given []fault.Entry) (obje
 	return shown, nil
 }
 
-// isWarning reports whether an entry goes along with a success.
+// isWarning reports whether an entry is a warning in a successful answer.
 func isWarning(e fault.Entry) bool { return strings.HasPrefix(e.When, "a warning") }

@@ -176,7 +176,8 @@ func (s *stack) send(t testing.TB, messages ...string) {
 	}
 }
 
-// journey is what the examples tell of: two bags of a passenger, and a plate that two passengers hold.
+// journey is what the examples tell of: two bags of a passenger, and a plate that two passengers
+// hold.
 func journey() []string {
 	return []string{
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK/Y\r\n.O/AA1/14MAR/LAX\r\n.N/0724100001001\r\n.S/Y/12A/C/001//N//A\r\n.W/K/2/31\r\n.P/1MUELLER/ANNAMRS\r\n.Y/LX992001234567/SEN\r\n.L/ABC123\r\nENDBSM\r\n",

@@ -14,12 +14,12 @@ import (
 	"bagtrail/internal/web"
 )
 
-// skeletonV1 is the part of /v1, without answers.
+// skeletonV1 is the part of the OpenAPI document for /v1, without answers.
 //
 //go:embed v1.json
 var skeletonV1 []byte
 
-// answersV1 names the schema of what an operation of /v1 answers.
+// answersV1 maps the operations of /v1 to the schema of their answer.
 var answersV1 = map[string]string{
 	"listBagsOfPlate": "Bags",
 	"findBags":        "BagPage",
@@ -31,7 +31,7 @@ var answersV1 = map[string]string{
 	"validateMessages": "Verdicts",
 }
 
-// partV1 is what skeletonV1 holds.
+// partV1 is the type of skeletonV1.
 type partV1 struct {
 	Tags            []object                     `json:"tags"`
 	Paths           map[string]map[string]object `json:"paths"`
@@ -61,8 +61,8 @@ func (d *openAPI) addV1() error {
 	return d.shareEvent()
 }
 
-// shareEvent gives the event of /v1 the members of the event of a history, but for those that have
-// another form.
+// shareEvent copies the members of the event of a history to the event of /v1, except the members
+// that /v1 has in another form.
 func (d *openAPI) shareEvent() error {
 	var shared struct {
 		Schemas struct {
@@ -146,10 +146,10 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	return all
 }
 
-// mayBeMissing are the operations that answer 404 for what they do not know.
+// mayBeMissing are the operations that answer 404 if their resource does not exist.
 var mayBeMissing = []string{"getAirport"}
 
-// exampleOf returns problem details with a problem.
+// exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {
 	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "request_id": "2j4g6a8t0z"}
 	if p.Code != fault.None {

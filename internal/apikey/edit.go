@@ -14,7 +14,8 @@ import (
 	"slices"
 )
 
-// secretPrefix begins every key that Create makes, so that people and secret scanners recognise one.
+// secretPrefix begins every key that Create makes, so that people and secret scanners recognise
+// keys.
 const secretPrefix = "bagtrail_"
 
 // The errors of editing a key file.
@@ -23,7 +24,7 @@ var (
 	ErrLayout    = errors.New("the layout of the key file is too unusual to be edited: edit it by hand")
 )
 
-// List reads the keys of a file in its order, expired and revoked ones too.
+// List returns the keys of a file in the order of the file, including expired and revoked ones.
 func List(path string) ([]*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -32,9 +33,10 @@ func List(path string) ([]*Key, error) {
 	return Parse(text)
 }
 
-// Create adds key to the file, which it makes where there is none, and returns the text of the new key: 32 bytes of
-// random, which nobody can read again. What else stands in the file, remarks too, stays as it is.
-// A file with a fault, and a key with one, such as a name that is taken, change nothing.
+// Create adds key to the file and returns the text of the new key, made of 32 random bytes. The
+// file stores only its digest. Create makes the file if it does not exist, and leaves the rest of
+// it unchanged, including comments. If the file or the key is faulty, for example if the name is
+// taken, Create returns an error and changes nothing.
 func Create(path string, key Key, random io.Reader) (text string, err error) {
 	secret := make([]byte, 32)
 	if _, err := io.ReadFull(random, secret); err != nil {
@@ -53,8 +55,9 @@ func Create(path string, key Key, random io.Reader) (text string, err error) {
 	return text, nil
 }
 
-// Revoke marks the key of that name as revoked. The entry stays, so that its name keeps its meaning in old logs and
-// cannot be given again unawares. Revoking twice changes nothing.
+// Revoke marks the key with that name as revoked. The entry stays, so that the name keeps its
+// meaning in old logs and is not given to another key by mistake. Revoking a key again changes
+// nothing.
 func Revoke(path, name string) error {
 	err := edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
 		for i, key := range keys {
@@ -72,8 +75,9 @@ func Revoke(path, name string) error {
 	return nil
 }
 
-// edit replaces a key file by what change makes of it: a new text, and the keys that this text must hold. Edits of one
-// file come one after the other, and a reader sees the file before or after, never between.
+// edit replaces the text of a key file by the text that change returns, if that text holds the keys
+// that change returns. A lock serialises edits of one file. A reader sees the file either before or
+// after the edit.
 func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link
@@ -108,14 +112,15 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 	return replace(path, file)
 }
 
-// replace writes the file anew beside path and renames it. A new file is for its owner alone; one that was there keeps
-// its permissions and, where the system lets us, its owner.
+// replace writes a new file beside path and renames it to path. If path did not exist, only the
+// owner may read the file. Otherwise it keeps its permissions and, if the system allows it, its
+// owner.
 func replace(path string, text []byte) error {
 	next, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(next.Name()) // after the rename there is nothing to remove
+	defer os.Remove(next.Name()) // fails harmlessly after the rename
 	_, err = io.Copy(next, bytes.NewReader(text))
 	if before, statErr := os.Stat(path); statErr == nil {
 		keepOwner(next, before)
@@ -132,11 +137,11 @@ func replace(path string, text []byte) error {
 		return err
 	}
 	defer folder.Close()
-	_ = folder.Sync() // the rename outlives a crash, where the system knows how
+	_ = folder.Sync() // makes the rename durable, if the system supports it
 	return nil
 }
 
-// sameKeys reports whether a key file would say the same of both.
+// sameKeys reports whether both lists have the same entries in a key file.
 func sameKeys(a, b []*Key) bool {
 	return slices.EqualFunc(a, b, func(x, y *Key) bool { return slices.Equal(members(x), members(y)) })
 }

@@ -19,7 +19,8 @@ import (
 	"bagtrail/internal/apikey"
 )
 
-// layouts are key files with the keys "old" (customer O, airlines LX) and, but for the empty ones, "other".
+// layouts are key files with the keys "old" (customer O, airlines LX) and, but for the empty ones,
+// "other".
 var layouts = map[string]string{
 	"block": `# who may ask
 keys:

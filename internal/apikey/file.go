@@ -15,7 +15,7 @@ import (
 
 const digestPrefix = "sha256:"
 
-// Parse reads the text of a key file; every member but name and digest may be left out:
+// Parse reads the text of a key file. Only name and digest are mandatory:
 //
 //	keys:
 //	  - name: swiss-app            # 1-64 printable characters, unique
@@ -30,8 +30,9 @@ const digestPrefix = "sha256:"
 //	    rate: 50                   # requests a second; left out: no limit
 //	    burst: 100                 # requests at once; left out: those of one second
 //
-// It returns the keys in the order of the file, expired and revoked ones too. The error joins every fault of the file,
-// each with its line; no fault repeats a digest, since some put the key itself there.
+// It returns the keys in the order of the file, including expired and revoked ones. The error joins
+// every fault of the file, each with its line. No fault repeats a digest, since people put the key
+// itself there by mistake.
 func Parse(text []byte) ([]*Key, error) {
 	var keys []*Key
 	seen := unique{names: make(map[string]bool), digests: make(map[[sha256.Size]byte]string)}
@@ -75,20 +76,20 @@ func readKey(v strictyaml.Value) *Key {
 	return key
 }
 
-// setBurst gives a key with a rate and no burst that of one second.
+// setBurst sets a burst of 0 to the requests of one second.
 func (k *Key) setBurst() {
 	if k.Burst == 0 {
 		k.Burst = int(math.Ceil(k.Rate))
 	}
 }
 
-// unique holds what no two keys may share.
+// unique finds names and digests that two keys share.
 type unique struct {
 	names   map[string]bool
 	digests map[[sha256.Size]byte]string // names
 }
 
-// check adds a key, and says what it shares with one before.
+// check adds a key, and reports a fault if an earlier key has its name or digest.
 func (u unique) check(v strictyaml.Value, key *Key) {
 	if key.Name != "" && u.names[key.Name] {
 		v.Fault("the name %s is there twice", key.Name)

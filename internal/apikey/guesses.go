@@ -13,22 +13,23 @@ const (
 )
 
 // Guesses limits how many unknown keys an address may present: 20 at once, and 20 a minute in the
-// long run. An IPv6 address counts by its first 64 bits. The number of buckets is fixed, so that a
-// flood takes no memory. Addresses with one hash share a bucket, and guess at the cost of each other.
+// long run. IPv6 addresses with the same first 64 bits count as one. The number of buckets is
+// fixed, so that a flood takes no memory. Addresses with the same hash share a bucket and its
+// limit.
 type Guesses struct {
 	seed    maphash.Seed
 	buckets [guessBuckets]bucket
 }
 
-// NewGuesses returns a limit that nobody has used up.
+// NewGuesses returns a limit with full buckets.
 func NewGuesses() *Guesses { return &Guesses{seed: maphash.MakeSeed()} }
 
-// Take counts an unknown key against the address that presented it. It returns 0, or, if the address
-// has presented too many, the seconds until it may present the next one. An IPv4 address must not
-// be mapped to IPv6, since all of those are one network.
+// Take counts an unknown key against the address that presented it. It returns 0, or, if the
+// address has presented too many, the seconds until it may present the next one. An IPv4 address
+// must not be mapped to IPv6, since all of those are one network.
 func (g *Guesses) Take(from netip.Addr, now time.Time) (wait int) {
 	if from.Is6() {
-		network, _ := from.Prefix(64) // which every IPv6 address has
+		network, _ := from.Prefix(64) // an IPv6 address always has one
 		from = network.Addr()
 	}
 	return g.buckets[maphash.Comparable(g.seed, from)%guessBuckets].take(now, guessesASecond, guessesAtOnce).RetryAfter

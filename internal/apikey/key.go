@@ -1,8 +1,10 @@
-// Package apikey knows who may ask what: the keys of the key file, what each of them covers (rules §4, key scope) and
-// how fast it may ask. A key is stored as its digest; the key itself is seen once, when it is made.
+// Package apikey holds the API keys: it reads and edits the key file, and decides the scope (rules
+// §4, key scope) and the rate limit of each key. The file stores only the digest of a key; the key
+// itself is shown once, when it is made.
 //
-// A request looks its key up once and keeps it: a *Key never changes, so no request is judged by half a file.
-// The package decides nothing about answers, and never logs.
+// A request looks up its key once and keeps it. A *Key never changes, so that a reload of the file
+// does not change the scope in the middle of a request. The package does not decide on answers, and
+// never logs.
 package apikey
 
 import (
@@ -15,11 +17,12 @@ import (
 
 // Scope is a list of codes that a key covers. The zero Scope covers nothing.
 type Scope struct {
-	All   bool     // it covers every code, also those that are not known
-	Codes []string // else these
+	All   bool     // it covers every code, and "" too
+	Codes []string // the codes that it covers otherwise
 }
 
-// ScopeOf makes a Scope of a list as the key file has it: nil and one with "*" are everything, an empty one is nothing.
+// ScopeOf returns the Scope for a list of the key file. nil and a list with "*" cover everything,
+// an empty list covers nothing.
 func ScopeOf(codes []string) Scope {
 	if codes == nil || slices.Contains(codes, "*") {
 		return Scope{All: true}
@@ -27,28 +30,29 @@ func ScopeOf(codes []string) Scope {
 	return Scope{Codes: codes}
 }
 
-// Has reports whether the scope covers code. "", a code that is not known, is covered by everything only.
+// Has reports whether the scope covers code. "" stands for an unknown code; only a scope with All
+// covers it.
 func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Contains(s.Codes, code) }
 
-// Key is one entry of the key file. Only its bucket changes once it is read.
+// Key is one entry of the key file. After it is read, only the tokens in its bucket change.
 type Key struct {
 	Name       string // shown in logs
-	Customer   string // "" where the key has none
+	Customer   string // "" if the key has none
 	Airlines   Scope
 	Airports   Scope
 	Operations Scope
-	Conceal    bool      // bags out of scope are answered as if there were none
-	Expires    time.Time // from then on the key is unknown; zero: never
+	Conceal    bool      // bags out of scope are answered as if they did not exist
+	Expires    time.Time // from then on the key is not accepted; zero: never
 	Revoked    bool
 	Rate       float64 // requests a second in the long run; 0: without limit
-	Burst      int     // requests at once, at least 1 where there is a rate
+	Burst      int     // requests at once, at least 1 if there is a rate
 
-	airlines *airline.Library // nil where no two codes are one airline
+	airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	digest   [sha256.Size]byte
 	bucket   *bucket
 }
 
-// State says in one word whether the key can be used: active, expired or revoked.
+// State returns "active", "expired" or "revoked".
 func (k *Key) State(now time.Time) string {
 	switch {
 	case k.Revoked:

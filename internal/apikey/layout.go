@@ -13,12 +13,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// This file changes the text of a key file at one place and leaves the rest to the byte. It may fail at a layout that it
-// does not foresee: edit reads the result again and refuses one that does not hold the keys it should.
+// This file edits the text of a key file at one place and leaves every other byte as it is. It does
+// not foresee every layout, so edit parses the result and refuses it if it does not hold the
+// expected keys.
 
 const emptyFile = "# Keys of bagtrail: see \"bagtrail keys\". A key is stored as its digest only.\nkeys:\n"
 
-// insertEntry returns file with one more entry at the end of the list.
+// insertEntry returns file with an entry for key added at the end of the list.
 func insertEntry(file []byte, key *Key) ([]byte, error) {
 	if len(file) == 0 {
 		return append([]byte(emptyFile), blockEntry(key, "  ")...), nil
@@ -27,7 +28,7 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !list.IsFlowStyle: // the list is all that a file holds: its end is the end of the file
+	case !list.IsFlowStyle: // the file holds nothing else, so the list ends where the file ends
 		indent := strings.Repeat(" ", list.Start.Position.Column-1)
 		file = append(bytes.TrimRight(file, " \r\n"), '\n')
 		return append(file, blockEntry(key, indent)...), nil
@@ -38,7 +39,7 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 	}
 }
 
-// markRevoked returns file with the entry at that place in the list marked.
+// markRevoked returns file with the entry at index place of the list marked as revoked.
 func markRevoked(file []byte, place int) ([]byte, error) {
 	list, err := keyList(file)
 	if err != nil {
@@ -76,7 +77,7 @@ func keyList(file []byte) (*ast.SequenceNode, error) {
 	return list, nil
 }
 
-// splice puts text in the place of size bytes at the token.
+// splice replaces size bytes at the token by text.
 func splice(file []byte, at *token.Token, size int, text string) []byte {
 	offset := 0
 	for range at.Position.Line - 1 {
@@ -89,10 +90,11 @@ func splice(file []byte, at *token.Token, size int, text string) []byte {
 	return bytes.Join([][]byte{file[:offset], []byte(text), file[min(offset+size, len(file)):]}, nil)
 }
 
-// members returns what a key file says of key: name and value, the value in JSON, which is YAML too.
+// members returns the names and values of the members of key in a key file. The values are JSON,
+// which is also YAML.
 func members(key *Key) [][2]string {
 	quote := func(value any) string {
-		text, _ := json.Marshal(value) // strings and lists of strings never fail
+		text, _ := json.Marshal(value) // never fails for strings and lists of strings
 		return string(text)
 	}
 	all := [][2]string{{"name", quote(key.Name)}, {"digest", quote(key.digestText())}}

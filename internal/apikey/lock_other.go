@@ -4,7 +4,7 @@ package apikey
 
 import "os"
 
-// Where there is no flock, edits at one moment are up to whoever makes them.
+// lock does nothing: without flock, the operator must not edit a file from two processes at once.
 func lock(string) (unlock func(), err error) { return func() {}, nil }
 
 func keepOwner(*os.File, os.FileInfo) {}

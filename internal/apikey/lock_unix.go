@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// lock waits until no other process edits a key file in the folder. The lock ends with the process at the latest.
+// lock locks the folder against edits of key files, and waits while another process holds the lock.
+// The system releases the lock when the process ends.
 func lock(folder string) (unlock func(), err error) {
 	file, err := os.Open(folder)
 	if err != nil {
@@ -20,7 +21,7 @@ func lock(folder string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// keepOwner gives file the owner of the one before; only root can, others leave it theirs.
+// keepOwner gives file the owner of before. Only root can do that; for others the error is ignored.
 func keepOwner(file *os.File, before os.FileInfo) {
 	if owner, known := before.Sys().(*syscall.Stat_t); known {
 		_ = file.Chown(int(owner.Uid), int(owner.Gid))

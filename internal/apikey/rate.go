@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Allowance tells whether a request may pass the rate limit of its key, and what the RateLimit headers say of it.
-// For a key without limit only Allowed is set.
+// Allowance says whether the rate limit of the key lets a request pass, and holds the values of the
+// RateLimit headers. For a key without a limit only Allowed is set.
 type Allowance struct {
 	Allowed    bool
-	Limited    bool // the key has a limit; else the members below mean nothing
+	Limited    bool // the key has a limit; otherwise the fields below are 0
 	Limit      int  // requests at once
 	Remaining  int  // requests that would pass now, after this one
-	Window     int  // whole seconds in which Limit requests are granted anew
+	Window     int  // whole seconds in which an empty bucket refills to Limit
 	Reset      int  // whole seconds until Remaining is Limit again
-	RetryAfter int  // whole seconds until the next request passes; 0 where this one did
+	RetryAfter int  // whole seconds until the next request passes; 0 if this one did
 }
 
-// Take asks for one request. The limit holds for this process: several processes each grant it.
+// Take takes one request from the limit of the key. Each process has its own limit.
 func (k *Key) Take(now time.Time) Allowance {
 	if k.Rate == 0 || k.bucket == nil {
 		return Allowance{Allowed: true}
@@ -26,12 +26,12 @@ func (k *Key) Take(now time.Time) Allowance {
 	return k.bucket.take(now, k.Rate, float64(k.Burst))
 }
 
-// bucket is a token bucket; the zero bucket is full. That of a key lives on when the key file is read
-// again, so that a reload grants nothing (see newSet).
+// bucket is a token bucket; the zero bucket is full. A key keeps its bucket when the key file is
+// read again, so that a reload does not refill it (see newSet).
 type bucket struct {
 	mutex  sync.Mutex
 	tokens float64
-	filled time.Time // when tokens was right; zero before the first take
+	filled time.Time // when tokens was last computed; zero before the first take
 }
 
 func (b *bucket) take(now time.Time, rate, burst float64) Allowance {

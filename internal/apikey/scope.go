@@ -21,8 +21,8 @@ func (k *Key) Airline(code string) bool {
 		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.airlines.Code(covered) == wanted })
 }
 
-// AirlineCodes returns the codes by which the airlines are compared that the key covers, unless it
-// covers all.
+// AirlineCodes returns the airlines that the key covers, by the codes that Library.Code returns. It
+// is empty if the key covers all airlines.
 func (k *Key) AirlineCodes() []string {
 	codes := make([]string, len(k.Airlines.Codes))
 	for i, code := range k.Airlines.Codes {
@@ -34,41 +34,44 @@ func (k *Key) AirlineCodes() []string {
 // Airport reports whether the key covers the airport.
 func (k *Key) Airport(code string) bool { return k.Airports.Has(code) }
 
-// Flight reports whether the key may ask for the bags of an airline at an airport: both must be in scope.
+// Flight reports whether the key may ask for the bags of an airline at an airport: both must be in
+// scope.
 func (k *Key) Flight(airline, airport string) bool { return k.Airline(airline) && k.Airport(airport) }
 
-// Sight is what a key covers of what happens to bags (rules §4). It implements bag.Sight.
+// Sight decides which legs, stations and texts are in the scope of a key (rules §4). It implements
+// bag.Sight.
 type Sight struct {
 	key    *Key
 	places Places
 }
 
-// Places tells which airports a code stands for; *airport.Library does.
+// Places knows the airports of cities; *airport.Library implements it.
 type Places interface {
-	// Listed reports whether a leg that ends at a code is in the lists of an airport: it ends there, or at a metropolitan code of
-	// its city.
+	// Listed reports whether the code end is the airport or the metropolitan code of its city.
 	Listed(end, airport string) bool
 }
 
-// Sight returns what the key covers.
+// Sight returns the sight of the key.
 func (k *Key) Sight(places Places) Sight { return Sight{k, places} }
 
-// at reports whether the key covers an airport that a message names.
+// at reports whether the key covers the airport or metropolitan code end.
 func (s Sight) at(end string) bool {
 	return s.key.Airport(end) || end != "" &&
 		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.places.Listed(end, airport) })
 }
 
-// Leg reports whether a leg is in scope: its airline and one of its airports are.
+// Leg reports whether a leg is in scope: the key covers its airline and one of its airports.
 func (s Sight) Leg(leg bag.Leg) bool {
 	return s.key.Airline(leg.Airline) && (s.at(leg.From) || s.at(leg.To))
 }
 
-// Station reports whether a message without a flight is in scope: its airport is, and the key covers every airline.
+// Station reports whether a message without a flight is in scope: the key covers its airport and
+// every airline.
 func (s Sight) Station(airport string) bool { return s.key.Airlines.All && s.at(airport) }
 
-// Text reports whether the text of a message is in scope: its airport and every flight of its groups are. A group without
-// a flight may be anybody's bags, so that the key must cover every airline.
+// Text reports whether the text of a message is in scope: its airport and every flight of its
+// groups are in scope. The bags of a group without a flight may belong to any airline, so that the
+// key must cover every airline.
 func (s Sight) Text(m *parser.Message) bool {
 	station := m.Version.Airport
 	if !s.at(station) {
@@ -98,8 +101,8 @@ func (s Sight) Text(m *parser.Message) bool {
 	return len(m.Groups) > 0
 }
 
-// Message reports whether a message may be processed for the key: the .V airport and in each group the .F airline must
-// be in scope. A group without .F needs every airline.
+// Message reports whether a message may be processed for the key: the .V airport and in each group
+// the .F airline must be in scope. A group without .F needs every airline.
 func (k *Key) Message(m *parser.Message) bool {
 	if !k.Airport(m.Version.Airport) {
 		return false

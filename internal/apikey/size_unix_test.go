@@ -44,7 +44,8 @@ func effort(t *testing.T, text []byte) time.Duration {
 	return least
 }
 
-// TestTheTimeOfParsingGrowsWithTheNumberOfKeys: eight times the keys take about eight times as long, not sixty-four times.
+// TestTheTimeOfParsingGrowsWithTheNumberOfKeys: eight times the keys take about eight times as
+// long, not sixty-four times.
 func TestTheTimeOfParsingGrowsWithTheNumberOfKeys(t *testing.T) {
 	few, many := effort(t, manyKeys(2_500)), effort(t, manyKeys(20_000))
 	t.Logf("2,500 keys: %v; 20,000 keys: %v", few, many)

@@ -11,18 +11,19 @@ import (
 	"bagtrail/internal/watch"
 )
 
-// DevelopmentKey is the key that serve makes where no key file is configured. Everybody knows it.
+// DevelopmentKey is the only key of serve if no key file is configured. It is not a secret.
 const DevelopmentKey = "bagtrail-development"
 
-// Store holds the keys in force. It is safe for concurrent use.
+// Store holds the current keys. It is safe for concurrent use.
 type Store struct {
 	keys *watch.Value[set]
 }
 
-// set is the keys of one version of the file. It never changes.
+// set holds the keys of one version of the file, by digest. It never changes.
 type set map[[sha256.Size]byte]*Key
 
-// Open reads the key file. A key covers its airlines by whichever of their codes. The error joins every fault of the file.
+// Open reads the key file. airlines lets a key cover an airline by its IATA and its ICAO code. The
+// error joins every fault of the file.
 func Open(path string, airlines *airline.Library) (*Store, error) {
 	keys, err := watch.NewValue(path, func(text []byte, before *set) (*set, error) {
 		keys, err := Parse(text)
@@ -40,7 +41,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 	return &Store{keys}, nil
 }
 
-// Development returns a store that holds DevelopmentKey alone, with every right.
+// Development returns a store that holds only DevelopmentKey, with every right.
 func Development() *Store {
 	everything := Scope{All: true}
 	return &Store{watch.Constant(newSet([]*Key{{
@@ -49,12 +50,12 @@ func Development() *Store {
 	}}, nil))}
 }
 
-// Lookup returns the key with that text. One that is missing, unknown, expired or revoked is not found, and each costs
-// the same time.
+// Lookup returns the key with that text. It returns false if text is "", or the key is unknown,
+// expired or revoked; all of these take the same time.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	digest := sha256.Sum256([]byte(text))
 	key := (*s.keys.Load())[digest]
-	var stored [sha256.Size]byte // the digest of no text
+	var stored [sha256.Size]byte // matches no text
 	if key != nil {
 		stored = key.digest
 	}
@@ -64,7 +65,7 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// Named returns the key of that name, for those who do not have its text. One that is missing, expired or revoked is not found.
+// Named returns the key with that name. It returns false if the key is unknown, expired or revoked.
 func (s *Store) Named(name string, now time.Time) (*Key, bool) {
 	for _, key := range *s.keys.Load() {
 		if key.Name == name {
@@ -74,13 +75,14 @@ func (s *Store) Named(name string, now time.Time) (*Key, bool) {
 	return nil, false
 }
 
-// Watch takes over changes of the key file until ctx ends, as watch.Value does. A file with any fault leaves the keys as
-// they are.
+// Watch reloads the key file when it changes, until ctx ends; see watch.Value. A file with a fault
+// does not change the keys.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 	s.keys.Watch(ctx, ticks, report)
 }
 
-// newSet brings keys into force. A key that was there before keeps its bucket, whatever else has changed about it.
+// newSet returns the set of keys. A key whose digest is in before keeps its bucket, even if its
+// entry has changed.
 func newSet(keys []*Key, before *set) *set {
 	next := make(set, len(keys))
 	for _, key := range keys {

@@ -1,8 +1,7 @@
-// Package bagdoc writes a bag as the JSON document of /v1, wherever one is told: in queries, and in
-// whatever tells of changes.
+// Package bagdoc writes a bag as the JSON document of /v1, for answers to queries and for changes.
 //
-// It appends what the asker sees and nothing else: a Writer is made for one asker, and takes whole
-// bags. Absent members are left out. Of equal bags and equal reference data it makes equal bytes.
+// A Writer belongs to one asker. It takes complete bags and writes only what the asker sees. It
+// leaves out members without a value. Equal bags and equal reference data give equal bytes.
 package bagdoc
 
 import (
@@ -19,40 +18,40 @@ import (
 	"bagtrail/parser"
 )
 
-// Fields says how much of a bag is written.
+// Fields selects how much of a bag is written.
 type Fields uint8
 
 // The fields.
 const (
-	Brief  Fields = iota // of each event its id, code, airport and time alone
-	List                 // of its events the last one
-	Events               // all its events
-	Raw                  // and the messages as they were sent
+	Brief  Fields = iota // every event, with only its id, code, airport and time
+	List                 // the last event
+	Events               // every event
+	Raw                  // every event, with the text of its message
 )
 
 // References is the flight reference; *flightref.Store is one.
 type References interface {
-	// Lookup returns what is known of a leg; an airport may be "".
+	// Lookup returns the reference data of a leg. An airport that is not known is "".
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
 }
 
 // Writer writes bags for one asker.
 type Writer struct {
-	Viewer     *bag.Viewer // nil for one who sees everything
+	Viewer     *bag.Viewer // nil for an asker who sees everything
 	Places     bagjson.Places
 	References References
 	Fields     Fields
-	ShowsRaw   func(*bag.Message) bool // whether the asker may read a text; for Raw
-	MostEvents int                     // of a bag with more events only the newest are written; 0: all are
+	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
+	MostEvents int                     // limit of events per bag, of which the newest are written; 0: no limit
 }
 
-// subject is a bag as the asker sees it.
+// subject is a bag with the asker's view of it.
 type subject struct {
 	trail.Traced
 	seen *bag.Bag
 }
 
-// Append appends a bag. It is not ok, and nothing is appended, if the asker sees nothing of it.
+// Append appends a bag. If the asker does not see the bag, it appends nothing and returns false.
 func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	seen := w.Viewer.View(t.Bag)
 	if seen == nil {
@@ -91,7 +90,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	dst = appendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
 	chain := t.Chain
 	if len(originals) > 0 && len(chain) > 0 && chain[0] == seen.Plate {
-		chain = append([]bag.Plate{originals[0]}, chain...) // of which the plate alone is known
+		chain = append([]bag.Plate{originals[0]}, chain...) // only the plate of the original is known
 	}
 	if len(chain) > 1 {
 		dst = appendPlates(dst, "chain", chain)
@@ -99,7 +98,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	return append(appendTime(dst, "changed", Changed(seen)), '}'), true
 }
 
-// Changed returns when the newest message or report was received that makes an event of the bag.
+// Changed returns when the newest event of the bag was received.
 func Changed(b *bag.Bag) (newest time.Time) {
 	for i := range b.Events {
 		if at := b.Events[i].Message.Received; at.After(newest) {
@@ -120,8 +119,8 @@ func appendPassenger(dst []byte, b *bag.Bag) []byte {
 	})
 }
 
-// latest returns passenger status and frequent traveller: each from the latest BSM that holds it,
-// else from the latest BPM.
+// latest returns passenger status and frequent flyer: each from the latest BSM that has it,
+// otherwise from the latest BPM that has it.
 func latest(b *bag.Bag) (status, frequentFlyer string) {
 	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
 		for i := range slices.Backward(b.Events) {
@@ -163,7 +162,8 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 	return append(dst, '}')
 }
 
-// appendCause appends what set the status of a leg, and when, if the asker sees that event.
+// appendCause appends the event that set the status of a leg, and its time, if the asker sees that
+// event.
 func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *flightref.Reference) []byte {
 	switch {
 	case l.Departed:
@@ -189,7 +189,7 @@ func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
 	return appendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
-// has reports whether a message makes an event of a bag.
+// has reports whether a message is an event of a bag.
 func has(b *bag.Bag, m *bag.Message) bool {
 	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return e.Message == m })
 }
@@ -215,7 +215,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	return append(bagjson.AppendEventDetails(dst, e, w.Places, shown), '}')
 }
 
-// AppendHappened appends when an event happened: in UTC, and as the clocks at its airport show it.
+// AppendHappened appends the time of an event, in UTC and in the local time of its airport.
 func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	dst = appendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
@@ -223,9 +223,9 @@ func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	return append(dst, '"')
 }
 
-// legOf returns the place in Legs of the leg that a message is about, or -1: that of its .F, else
-// of its .I. Of several legs on one flight it is the one that departs from the airport of the
-// message.
+// legOf returns the index in Legs of the leg that a message concerns, or -1. That is the leg of its
+// .F, or of its .I if it has no .F. If several legs have that flight, it is the leg that departs
+// from the airport of the message.
 func legOf(b *bag.Bag, m *bag.Message) int {
 	f := m.Outbound.Flight
 	if f.IsZero() {
@@ -240,7 +240,7 @@ func legOf(b *bag.Bag, m *bag.Message) int {
 	return found
 }
 
-// originals returns the plates that the REFLIGHTED events show, each once.
+// originals returns the plates of the originals in the REFLIGHTED events, without duplicates.
 func (w *Writer) originals(s subject) (plates []bag.Plate) {
 	for i := range s.seen.Events {
 		e := &s.seen.Events[i]
@@ -262,9 +262,9 @@ func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
 	return b.RushTag.Plate
 }
 
-// Reflighted returns what a REFLIGHTED event of b shows of the bag that is re-flighted. If the
-// viewer must not be led to that bag, only the plate that the message of the event itself names is
-// shown.
+// Reflighted returns the data that a REFLIGHTED event of b shows about the original bag. If the
+// viewer must not see the original, it shows only the plate that the message of the event itself
+// names.
 func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	r := b.ReflightedBy(e)
 	if r == nil || viewer == nil {
@@ -283,7 +283,7 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	return &bag.Reflighted{Plate: e.Message.Original}
 }
 
-// AppendTimes appends the times of one end of a flight, unless none is known.
+// AppendTimes appends the times of one end of a flight. If none is known, it appends nothing.
 func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	return appendObject(dst, name, func(dst []byte) []byte {
 		dst = appendTime(dst, "scheduled", t.Scheduled)
@@ -292,8 +292,8 @@ func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	})
 }
 
-// appendObject appends a member that is an object, unless members appends nothing. It appends each
-// member led by a comma.
+// appendObject appends a member that is an object. members must append a comma before each member
+// of the object. If it appends nothing, neither does appendObject.
 func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
 	start := len(dst)
 	dst = append(append(append(dst, ',', '"'), name...), '"', ':')

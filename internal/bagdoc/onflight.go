@@ -8,9 +8,9 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// AppendOnFlight appends a bag in the list of a flight, with its leg on that flight alone. seen are
-// the bags of its plate as the asker sees them. Of a bag that is not among them only plate, rush
-// and status are told, and what the list itself shows.
+// AppendOnFlight appends a bag of the list of a flight, with only its leg on that flight. seen are
+// the asker's views of the bags of its plate. If the bag is not among them, only plate, rush,
+// status and the data of the list are written.
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []byte {
 	dst = append(dst, `{"plate":`...)
 	dst = strictjson.AppendString(dst, string(l.Bag.Plate))
@@ -28,7 +28,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 	}
 	shown := *leg
 	shown.Seat = l.Leg.Seat
-	if shown.Status != l.Leg.Status { // a rush bag, or a message of this moment, has changed it
+	if shown.Status != l.Leg.Status { // a rush bag, or a message that came in since, has changed it
 		shown.Status, shown.SetBy, shown.Departed = l.Leg.Status, nil, false
 	}
 	dst = append(w.appendLeg(dst, subject{seen: b}, &shown), ']')
@@ -47,7 +47,8 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 	return append(dst, '}')
 }
 
-// find returns the bag of a list among those that the asker sees, and its leg.
+// find returns the view of a listed bag in seen, and its leg on the flight, or nil if there is
+// none.
 func find(l *trail.Listed, seen []*bag.Bag) (*bag.Bag, *bag.Leg) {
 	for _, b := range seen {
 		if b.PNR != l.Bag.PNR || b.Surname != l.Bag.Surname {

@@ -1,8 +1,9 @@
-// Package fault is the register of error codes: every code that an answer of the five operations can carry, declared
-// once, with its operations, HTTP status, text, and a request that draws it.
+// Package fault is the register of error codes. It declares every code of the five operations once,
+// with its operations, HTTP status, text, and a request that causes it. It also declares the
+// problems of /v1.
 //
-// The numbers are those of the interface, and SVCSRV002 to SVCSRV009 of rules §4; none is ever given another meaning.
-// The package decides nothing: handlers choose the code, package web writes the answer.
+// The codes come from the interface, and SVCSRV002 to SVCSRV009 from rules §4. The meaning of a
+// code never changes. Handlers choose the code, and package web writes the answer.
 package fault
 
 import (
@@ -18,43 +19,44 @@ import (
 // Entry is one line of the register.
 type Entry struct {
 	Code       string
-	Operations []operation.Right // that answer with it; empty where no operation was reached
+	Operations []operation.Right // that give the code; empty if it is given without an operation
 	Status     int               // HTTP status of the answer
 	Text       string            // error_description; for a fault in a message, its beginning
-	When       string            // what must hold beside the request; "" where the request alone draws the code
+	When       string            // the condition besides the request; "" if the request alone causes the code
 	Example    Example
 }
 
-// Gives reports whether the operation can answer with the entry.
+// Gives reports whether the operation can give the code.
 func (e *Entry) Gives(op operation.Right) bool { return slices.Contains(e.Operations, op) }
 
-// Example is a request that draws a code. The key "demo" has every right, "other-airline" none for the airline and
-// airports of the example, "no-customer" belongs to no customer; "nobody" is unknown.
+// Example is a request that causes a code. The key "demo" has every right, "other-airline" does not
+// cover the airline and airports of the example, "no-customer" belongs to no customer, and "nobody"
+// is unknown.
 type Example struct {
 	Method string
 	Target string // path and query
-	Key    string // api_key header; "" where it is missing
+	Key    string // header api_key; "" if it is missing
 	Body   string // JSON
 }
 
-// The code and text of every message that process BIM has taken.
+// The code and the text for a message that process BIM has accepted.
 const (
 	ProcessedCode = "SVCPRB037"
 	ProcessedText = "Message processed successfully"
 )
 
-// ID names one entry of the register that a handler gives.
+// ID identifies an entry of the register. The faults in messages have none.
 type ID uint8
 
 // Entry returns the entry. It is shared: callers must not change it.
 func (id ID) Entry() *Entry { return &register[id] }
 
-// Register returns all entries: those of handlers, then those of faults in a message, which the parser declares. A code
-// stands there once for each status that it is given with.
+// Register returns all entries: first those with an ID, then the faults in messages, which the
+// parser declares. A code with several statuses has an entry for each status.
 func Register() []Entry {
 	all := slices.Clone(register[1:])
 	for _, d := range parser.Codes() {
-		if d.Code == parser.MissingText { // BIMMissing, which the door gives too
+		if d.Code == parser.MissingText { // its code is that of BIMMissing
 			continue
 		}
 		e := Entry{Code: d.Code.String(), Operations: forBIM, Status: http.StatusBadRequest, Text: d.Text}

@@ -2,17 +2,17 @@ package fault
 
 import "net/http"
 
-// Problem is one entry of the register of problems: what a request to /v1 can end with instead of
-// its answer. Its page is /docs/problems/ and its name.
+// Problem is one entry of the register of problems, with which /v1 answers failed requests. Its
+// page is /docs/problems/ followed by its name.
 type Problem struct {
 	Name   string // last part of the type of problem details
 	Status int    // HTTP status
-	Code   ID     // the entry that says the same of the five operations, or None
+	Code   ID     // the equivalent code of the five operations, or None
 	Title  string
 	Remedy string // what the caller can do, for the page
 }
 
-// ProblemID names one entry of the register of problems.
+// ProblemID identifies one entry of the register of problems.
 type ProblemID uint8
 
 // The problems.
@@ -86,7 +86,7 @@ func (id ProblemID) Problem() *Problem { return &problems[id] }
 // Problems returns the register of problems.
 func Problems() []Problem { return problems[:] }
 
-// Cause says what is wrong with one parameter or member of a request to /v1.
+// Cause is a kind of fault in one parameter or member of a request to /v1.
 type Cause struct {
 	Name   string // code of the entry in errors
 	Detail string

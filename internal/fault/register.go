@@ -6,7 +6,7 @@ import (
 	"bagtrail/internal/operation"
 )
 
-// The entries, by the operation that gives them. None is no entry.
+// The entries, by operation. None is not an entry.
 const (
 	None ID = iota
 
@@ -83,7 +83,7 @@ const (
 	unavailable   = "System is unavailable, the request may be sent again"
 )
 
-// Requests that are faultless, up to the part that an example spoils.
+// Valid requests, and the beginnings of paths to which examples append a fault.
 const (
 	flightPath    = "/baggage/bagsforflight/v1.0/airport_code/"
 	flightOK      = flightPath + "ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14"

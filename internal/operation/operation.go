@@ -1,9 +1,8 @@
-// Package operation lists the operations of the HTTP interface, once: where each is found, what it
-// takes, and the name under which a key may be limited to it. Routing, key files, the OpenAPI
-// document and the docs follow this list.
+// Package operation lists the operations of the HTTP interface, each with its method, path, body
+// and right. Routing, key files, the OpenAPI document and the docs are derived from this list.
 //
-// The package does nothing itself: package web routes and answers, the packages that hold data
-// serve.
+// The package holds only this list. Package web routes requests and writes answers; other packages
+// implement the operations.
 package operation
 
 import (
@@ -11,11 +10,12 @@ import (
 	"slices"
 )
 
-// Right is a name that the member operations of a key may hold.
+// Right is a value in the member operations of a key. A key needs it to call the operations with
+// that right.
 type Right string
 
-// The rights. Each of the five operations has its own; those of /v1 are grouped by what they are
-// about.
+// The rights. Each of the five operations has its own; the operations of /v1 are grouped by
+// subject.
 const (
 	ProcessBIM       Right = "processbim"
 	BagsForFlight    Right = "bagsforflight"
@@ -35,8 +35,8 @@ type Operation struct {
 	Template string // path with placeholders: /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}
 	JSONP    bool   // the query parameter callback turns the answer into a script
 	Body     bool   // the request has a body
-	V1       bool   // it keeps the rules of /v1: exact paths, problem details, ETag, nothing unknown in a request
-	Media    string // content types that the body may have, split by blanks; of /v1 only
+	V1       bool   // the rules of /v1 apply: exact paths, problem details, ETag, no unknown parameters
+	Media    string // content types that the body may have, separated by blanks; only for /v1
 }
 
 // Content types that bodies may have.
@@ -45,7 +45,7 @@ const (
 	messageMedia = jsonMedia + " application/x-ndjson text/plain"
 )
 
-// list holds every operation, in the order of the documents.
+// list holds every operation, in the order of the documentation.
 var list = []Operation{
 	{ID: "processbim", Right: ProcessBIM, Method: http.MethodPost, Body: true, Template: "/baggage/processbim/v1.0/"},
 	{

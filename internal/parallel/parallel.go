@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Workers returns how many goroutines are worthwhile for a loop of n steps, if each needs least
-// steps to pay off: at least one, and at most one per processor.
+// Workers returns the number of goroutines for a loop of n steps, if a goroutine pays off from
+// least steps on. It is at least 1 and at most one per processor.
 func Workers(n, least int) int { return max(1, min(runtime.GOMAXPROCS(0), n/least)) }
 
 // Panic is the value with which Do panics if one of its goroutines did.
@@ -21,9 +21,9 @@ type Panic struct {
 // Error returns the value and the stack.
 func (p Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// Do splits the numbers from 0 to n-1 into one range per worker, and calls do for each range in a
-// goroutine. Workers are numbered from 0. Do returns when all have returned, and panics with a
-// Panic if one did.
+// Do splits the numbers from 0 to n-1 into one range per worker, and calls do for each range, from
+// included to to excluded, in a goroutine of its own. Workers are numbered from 0. Do returns when
+// all calls have returned. If one of them panics, Do panics with a Panic.
 func Do(n, workers int, do func(worker, from, to int)) {
 	if workers <= 1 {
 		do(0, 0, n)

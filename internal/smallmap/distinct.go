@@ -2,7 +2,8 @@ package smallmap
 
 import "slices"
 
-// Distinct removes repeated elements from list and keeps the order of the rest. The result reuses the memory of list.
+// Distinct removes repeated elements from list and keeps the order of the rest. The result reuses
+// the memory of list.
 func Distinct[T comparable](list []T) []T {
 	out := list[:0]
 	if len(list) <= Most {

@@ -1,14 +1,16 @@
-// Package smallmap provides a map tuned for at most 16 entries, and Distinct, which removes duplicates from short lists.
+// Package smallmap provides a map tuned for at most 16 entries, and Distinct, which removes
+// duplicates from short lists.
 //
-// A bag has a handful of legs, airports and passengers. For those a linear search in a slice allocates less than a Go map:
-// folding a bag with plain maps takes a tenth longer, and half as much memory again.
+// A bag has a handful of legs, airports and passengers. For so few entries a linear search in a
+// slice allocates less than a Go map: with Go maps, folding a bag takes 10% more time and 50% more
+// memory.
 package smallmap
 
 // Most is the number of entries up to which a linear search is used.
 const Most = 16
 
-// Map maps keys to values. Up to Most entries it searches its keys linearly; beyond, it uses a Go map. The zero value is an
-// empty map.
+// Map maps keys to values. With up to Most entries it searches its keys linearly; with more, it
+// uses a Go map. The zero value is an empty map.
 type Map[K comparable, V any] struct {
 	list  []entry[K, V]
 	index map[K]int // key to position in list; nil up to Most entries

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// access is one request as the log and the metrics see it.
+// access holds the data of one request for the access log and the metrics.
 type access struct {
 	request *http.Request
 	route   string // the template, never the path
@@ -20,16 +20,16 @@ type access struct {
 	bytes   int // of the answer's body
 	key     string
 	id      string
-	cause   error // why the service could not do what was asked, or nil
+	cause   error // why the service could not answer the request, or nil
 }
 
 const (
-	unmatched  = "unmatched" // the route of every path that is no operation's
-	callerLeft = 499         // logged for a caller who hung up before the answer, as nginx does
+	unmatched  = "unmatched" // route of a request that matches no operation
+	callerLeft = 499         // logged, as by nginx, if the caller hung up before the answer
 )
 
-// sent returns how many bytes of body went out. Gin counts -1 where nothing was written, as with a 304, and what net/http leaves out
-// of an answer to HEAD.
+// sent returns the number of body bytes that were sent. Gin's Size is -1 if nothing was written,
+// for example with a 304, and counts the body of a HEAD request, which net/http does not send.
 func sent(w gin.ResponseWriter, r *http.Request) int {
 	if r.Method == http.MethodHead {
 		return 0
@@ -37,7 +37,7 @@ func sent(w gin.ResponseWriter, r *http.Request) int {
 	return max(w.Size(), 0)
 }
 
-// record writes the log line of a request and counts it.
+// record writes the log line of a request and observes it in the metrics.
 func (s *Site) record(a access) {
 	method := a.request.Method
 	if !known(method) {
@@ -48,7 +48,7 @@ func (s *Site) record(a access) {
 	case a.cause != nil && errors.Is(a.request.Context().Err(), context.Canceled):
 		a.status = callerLeft
 	case errors.Is(a.cause, ErrCrowded):
-		level = zapcore.WarnLevel // callers ask for much, and may do so often
+		level = zapcore.WarnLevel // load by callers, which may occur often, rather than a failure
 	case a.cause != nil:
 		level = zapcore.ErrorLevel
 	}
@@ -71,7 +71,8 @@ func (s *Site) record(a access) {
 	line.Write(fields[:]...)
 }
 
-// known reports whether a method is one of HTTP's; others are a caller's text.
+// known reports whether a method is a standard HTTP method. Others are arbitrary text of the caller
+// and are not logged.
 func known(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

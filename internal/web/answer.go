@@ -27,7 +27,7 @@ func AppendFaults(dst []byte, ids ...fault.ID) []byte {
 	return append(dst, `]}`...)
 }
 
-// Header values that answers share; nobody changes them.
+// Header values that answers share. They must not be changed.
 var (
 	jsonType   = []string{"application/json; charset=utf-8"}
 	scriptType = []string{"application/javascript; charset=utf-8"}
@@ -36,7 +36,7 @@ var (
 	oneSecond  = []string{"1"}
 )
 
-// write writes an answer, as a script where callback is not "". Headers come first, so they are set in one place.
+// write writes an answer with its headers. If callback is not "", the answer is a script.
 func write(w http.ResponseWriter, a Answer, callback string) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
@@ -58,13 +58,14 @@ func writeParts(w http.ResponseWriter, a Answer) {
 	w.WriteHeader(a.Status)
 	for _, part := range a.parts {
 		if _, err := w.Write(part); err != nil {
-			return // a caller who is gone is no fault of ours
+			return // the caller has hung up
 		}
 	}
-	_, _ = w.Write(a.Body) // if the caller is gone, nobody reads an error
+	_, _ = w.Write(a.Body) // an error means that the caller has hung up
 }
 
-// asScript makes an answer a script that calls a function with it. A large answer is not copied.
+// asScript returns the answer as a script that calls the function callback with it. A large answer
+// is not copied.
 func asScript(a Answer, callback string) Answer {
 	begin, end := "/**/"+callback+"(", ");"
 	if a.length() > smallAnswer {
@@ -77,7 +78,7 @@ func asScript(a Answer, callback string) Answer {
 	return a
 }
 
-// writeAllowance tells the caller what the rate limit leaves.
+// writeAllowance sets the rate limit headers of the five operations.
 func writeAllowance(h http.Header, left apikey.Allowance) {
 	if !left.Limited {
 		return

@@ -11,11 +11,12 @@ import (
 
 const (
 	maxBody   = 1 << 20 // bytes, unless the operation says otherwise
-	firstBody = 1 << 10 // bytes to make room for at first, whatever the caller announces
+	firstBody = 1 << 10 // bytes allocated at first, whatever Content-Length says
 )
 
-// readBody reads the body of the request, growing its memory as bytes come in, so that a caller who only announces much takes
-// none. A body that was cut off, or is longer than the operation takes, is nil.
+// readBody reads the body of the request. Its memory grows as bytes arrive, so that a large
+// Content-Length alone allocates nothing. Body is nil if the body was cut off, or is longer than
+// the operation takes.
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
@@ -44,15 +45,17 @@ func (c *Call) readBody() {
 	}
 }
 
-// Text returns the one text that the body holds under a name, and where in the body it begins. The error is a *strictjson.Fault: the body is neither JSON nor a
-// form to the letter, the member is missing or repeated, or it is no string.
+// Text returns the value of the string member name of the body, and its offset in the body. The
+// error is a *strictjson.Fault: the body is neither valid JSON nor a valid form, or the member is
+// missing, repeated or not a string.
 //
-// A body that begins with { is JSON, whatever its content type says; blanks may stand before it, a byte order mark may not. Any
-// other body is a form where the content type says so, and JSON otherwise. A form can carry any bytes. JSON is UTF-8, whatever
-// charset the content type names.
+// A body that begins with { is JSON, whatever its content type says; whitespace may precede it, a
+// byte order mark may not. Any other body is a form if the content type says so, and JSON
+// otherwise. A form can carry any bytes. JSON is UTF-8, whatever charset the content type names.
 func (c *Call) Text(name string) (text string, at int, err error) { return c.member(name, false) }
 
-// Document is Text for a member that may also be a JSON object, which is returned as it stands in the body.
+// Document is like Text, but the member may also be a JSON object, whose JSON text is then
+// returned.
 func (c *Call) Document(name string) (string, error) {
 	text, _, err := c.member(name, true)
 	return text, err
@@ -87,12 +90,12 @@ func isForm(contentType string) bool {
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/x-www-form-urlencoded")
 }
 
-// beginsJSON reports whether a body begins with {. No form does that is not spoilt.
+// beginsJSON reports whether a body begins with {. A valid form never does: it encodes the brace.
 func beginsJSON(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 }
 
-// formField returns the one value that a form holds under a name, and where its pair begins.
+// formField returns the value of the field name of a form, and the offset of its pair.
 func formField(form, name string) (value string, at int, err error) {
 	found, begin := false, 0
 	for pair := range strings.SplitSeq(form, "&") {

@@ -4,8 +4,9 @@ import "strings"
 
 const maxCallback = 128 // characters
 
-// callbackOf returns the callback of a query, or "" where none is given. It is not ok where it is no dotted JavaScript
-// identifier (ASCII letters, digits, _ and $; no reserved word as any part), or is given more than once.
+// callbackOf returns the callback of a query, or "" if there is none. It returns false if the
+// callback is repeated or is not a dotted JavaScript identifier (ASCII letters, digits, _ and $; no
+// part is a reserved word).
 func callbackOf(q Query) (name string, ok bool) {
 	name, ok = q.Value("callback")
 	if !ok || name != "" && !isCallback(name) {

@@ -8,18 +8,19 @@ import (
 	"bagtrail/internal/collector"
 )
 
-// crowded is the number of open connections from which memory is collected sooner.
+// crowded is the number of open connections from which garbage is collected more often.
 const crowded = 512
 
-// crowd counts the open connections of a server. Each takes some 10 KiB whatever its caller does, and the collector lets
-// the heap grow to twice what is in use, or more: while there are many, that would double what slow callers can take.
+// crowd counts the open connections of a server, and makes the garbage collector run more often
+// while there are many. Each connection takes some 10 KiB, and the collector lets the heap grow to
+// at least twice the memory in use, which would double the memory that slow callers can take.
 type crowd struct {
 	mu   sync.Mutex
 	open int
-	end  func() // of thrift; nil where there is none
+	end  func() // ends the thrift of the collector; nil if it is not on
 }
 
-// count is for http.Server.ConnState.
+// count is the callback for http.Server.ConnState.
 func (c *crowd) count(_ net.Conn, state http.ConnState) {
 	var change int
 	switch state {

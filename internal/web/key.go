@@ -10,7 +10,8 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// admit checks the key of a call and its rate limit, and turns the caller away where they do not hold.
+// admit checks the key of a call and its rate limit. It returns the answer that refuses the call,
+// or false if the call may go on.
 func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	refusals := c.operation.Refusals
 	given, one := apiKey(c.Request.Header, c.operation.V1)
@@ -41,7 +42,8 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	return Answer{}, false
 }
 
-// unknownKey turns away a caller whose key nobody has. An address that presents many of them has to wait.
+// unknownKey refuses a call with an unknown key. An address that presents many unknown keys has to
+// wait.
 func (s *Site) unknownKey(h http.Header, c *Call, now time.Time) Answer {
 	if wait := s.guesses.Take(s.Proxies.caller(c.Request), now); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(wait))
@@ -50,16 +52,17 @@ func (s *Site) unknownKey(h http.Header, c *Call, now time.Time) Answer {
 	return c.refuse(c.operation.Refusals.KeyUnknown, fault.KeyUnknownV1)
 }
 
-// apiKey returns the key of a request, "" if it has none: the header api_key or, since some proxies drop names with an
-// underscore, X-API-Key; for /v1 also Authorization: Bearer. There is not one key if a header is repeated, or if two differ:
-// whoever looked at the request before us may have looked at the other one.
+// apiKey returns the key of a request, or "" if it has none. The key is in the header api_key or,
+// since some proxies drop names with an underscore, in X-API-Key; for /v1 also in Authorization:
+// Bearer. It returns false if a header is repeated or two headers differ: a proxy before the
+// service may have checked the other key.
 func apiKey(h http.Header, v1 bool) (key string, one bool) {
 	if v1 {
 		if key, one = bearer(h); !one {
 			return "", false
 		}
 	}
-	for _, name := range [...]string{"Api_key", "X-Api-Key"} { // as net/http writes them
+	for _, name := range [...]string{"Api_key", "X-Api-Key"} { // canonical names of net/http
 		values := h[name]
 		if len(values) == 0 {
 			continue

@@ -12,42 +12,45 @@ import (
 	"bagtrail/internal/operation"
 )
 
-// Operation is one operation of the interface, with how it turns callers away and what it does.
+// Operation is one operation of the interface: its description, its refusals, its limits and its
+// handler.
 type Operation struct {
-	operation.Operation // a body is read before Serve is called
+	operation.Operation // if Body is true, the body is read before Serve is called
 
 	Refusals Refusals      // of the five operations
-	Limit    time.Duration // how long Serve may take; its context ends then. 0: it bounds itself
+	Limit    time.Duration // timeout of the context of Serve; 0: Serve sets its own timeouts
 	MaxBody  int           // bytes; 0 is 1 MiB
 
-	// Serve does the operation. It is called for a caller whose key is known; it checks, in this order, parameters (Call.Faults),
-	// authorisation, data.
+	// Serve performs the operation. It is called only if the key is known. It checks parameters
+	// (Call.Faults), then authorisation, then data.
 	Serve func(ctx context.Context, c *Call) Answer
 }
 
-// Refusals are the codes in which an operation says what all operations say. A NoCustomer of fault.None asks for no customer.
+// Refusals are the codes of an operation for refusals that all operations have. If NoCustomer is
+// fault.None, the key needs no customer.
 type Refusals struct {
 	KeyMissing, KeyUnknown, NoCustomer, NotAuthorised, Unavailable fault.ID
 }
 
 func (o *Operation) bodyLimit() int { return cmp.Or(o.MaxBody, maxBody) }
 
-// Keys finds out who calls; *apikey.Store does.
+// Keys finds the key of a caller; *apikey.Store implements it.
 type Keys interface {
-	// Lookup returns the key with that text. It is false for one that is unknown, expired or revoked.
+	// Lookup returns the key with that text. It returns false if the key is unknown, expired or
+	// revoked.
 	Lookup(text string, now time.Time) (*apikey.Key, bool)
 }
 
-// Call is one request to an operation. It belongs to Serve until that returns.
+// Call is one request to an operation. Serve must not keep it after it has returned.
 type Call struct {
 	Key       *apikey.Key
 	Request   *http.Request
 	RequestID string
-	Values    []string // of the placeholders, in order; "" where missing or blank
+	Values    []string // of the placeholders, in order; "" if missing or blank
 	Query     Query
-	Body      []byte // nil where it was cut off, or was too large
+	Body      []byte // nil if it was cut off, or was too large
 	TooLarge  bool   // the body was longer than the operation takes
-	Buffer    []byte // empty; the answer may be appended to it, so that its memory is used again
+	Buffer    []byte // empty; the answer may be appended to it, so that its memory is reused
 
 	operation   *Operation
 	callback    string
@@ -56,15 +59,15 @@ type Call struct {
 	received    int    // bytes of the body
 
 	answers *budget.Bytes
-	needed  int64    // bytes of a large answer, as far as it was made
-	counted int64    // of these, taken of answers
-	parts   [][]byte // of a large answer, but for the last
+	needed  int64    // bytes of a large answer, as far as it is written into memory
+	counted int64    // bytes that were taken from answers and must be returned
+	parts   [][]byte // of a large answer, without the last part
 }
 
-// maxKept is the size up to which memory is kept for the next call, in bytes.
+// maxKept is the largest buffer, in bytes, that is kept for the next call.
 const maxKept = 256 << 10
 
-// reuse empties the call, but for the memory that the next one can use.
+// reuse resets the call, and keeps its buffers and that of the answer for the next call.
 func (c *Call) reuse(answer []byte) {
 	kept := Call{Values: c.Values[:0], Query: c.Query[:0], Buffer: c.Buffer[:0], body: c.body[:0]}
 	if cap(answer) > cap(kept.Buffer) && cap(answer) <= maxKept {
@@ -78,18 +81,18 @@ func (c *Call) reuse(answer []byte) {
 	*c = kept
 }
 
-// Answer is what an operation answers.
+// Answer is the answer of an operation.
 type Answer struct {
 	Status     int
 	Body       []byte // a JSON object
 	RetryAfter bool   // the caller should try again in a second
-	Cause      error  // why the service could not do what was asked; for the log
+	Cause      error  // why the service could not answer the request; for the log
 
-	parts   [][]byte // that stand before Body
-	problem bool     // Body is problem details
+	parts   [][]byte // precede Body
+	problem bool     // Body holds problem details
 }
 
-// Faults returns all parameter faults of the call: those given, and that of the callback.
+// Faults returns own and, if the callback is faulty, its fault.
 func (c *Call) Faults(own []fault.ID) []fault.ID {
 	if c.badCallback {
 		own = append(own, fault.Callback)
@@ -97,22 +100,22 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 	return own
 }
 
-// OK answers 200 with a JSON object, of which body is the last part.
+// OK answers 200 with a JSON object. body is what follows the parts that Part has taken over.
 func (c *Call) OK(body []byte) Answer {
 	return Answer{Status: http.StatusOK, Body: body, parts: c.parts}
 }
 
-// Refuse answers with codes. The status is that of the first.
+// Refuse answers with codes and the status of the first code.
 func (c *Call) Refuse(ids ...fault.ID) Answer {
 	return Answer{Status: ids[0].Entry().Status, Body: AppendFaults(c.Buffer, ids...)}
 }
 
-// NotAuthorised answers that the key may not do this.
+// NotAuthorised answers that the key does not cover the request.
 func (c *Call) NotAuthorised() Answer {
 	return c.refuse(c.operation.Refusals.NotAuthorised, fault.ForbiddenV1)
 }
 
-// MayUse reports whether the key has the right that the operation asks for.
+// MayUse reports whether the key has the right that the operation requires.
 func (c *Call) MayUse() bool { return c.Key.MayUse(c.operation.Right) }
 
 // Unavailable answers that it is not known whether the request took effect.

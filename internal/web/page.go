@@ -7,13 +7,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Page is something beside the operations that needs no key: a document of the interface. It answers GET and HEAD.
+// Page is a document of the interface, which needs no key. It answers GET and HEAD.
 type Page struct {
-	Path    string // a path, or with a slash at its end everything below it as well; "/" is the root alone
+	Path    string // with a slash at its end it includes everything below; "/" is the root alone
 	Handler http.Handler
 }
 
-// place returns the path of the page without a slash at its end, and whether everything below it belongs to the page.
+// place returns the path without its final slash, and whether the page includes everything below
+// it.
 func (p Page) place() (path string, below bool) {
 	if p.Path == "/" {
 		return "/", false
@@ -21,7 +22,7 @@ func (p Page) place() (path string, below bool) {
 	return strings.CutSuffix(p.Path, "/")
 }
 
-// holds reports whether a path is of the page.
+// holds reports whether a path belongs to the page.
 func (p Page) holds(path string) bool {
 	place, below := p.place()
 	return path == place || below && strings.HasPrefix(path, p.Path)
@@ -30,7 +31,7 @@ func (p Page) holds(path string) bool {
 // pageMethods are the methods that pages answer.
 var pageMethods = []string{http.MethodGet, http.MethodHead}
 
-// servePage answers a request for a page. Pages are fixed documents, so they write their answers themselves.
+// servePage answers a request for a page. The handler of the page writes the answer itself.
 func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	began, id := s.Clock(), requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{id}

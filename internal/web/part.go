@@ -3,18 +3,20 @@ package web
 import "errors"
 
 const (
-	// smallAnswer is how long an answer may be that is made and written whatever else is under way, in bytes.
+	// smallAnswer is the size in bytes up to which an answer does not count against AnswerBytes.
 	smallAnswer = 64 << 10
-	// partRoom is the memory for a part of a large answer, in bytes: the part is full at smallAnswer, and what comes last is short.
+	// partRoom is the capacity in bytes of the buffer for a part of a large answer. A part ends
+	// when it reaches smallAnswer; the rest is room for its last element.
 	partRoom = smallAnswer + 4<<10
 )
 
-// ErrCrowded says that large answers under way have taken all the memory that there is for them.
+// ErrCrowded means that large answers under way use all the memory of AnswerBytes.
 var ErrCrowded = errors.New("large answers under way have taken all the memory that there is for them")
 
-// Part is called every now and then while an answer is appended to the buffer. It takes over what stands there if that is much, and
-// returns the buffer for what follows; OK puts both together. Its error is ErrCrowded, which makes the call Unavailable: a
-// caller who reads slowly, or not at all, holds his answer until the write limit.
+// Part is called after each element that an operation appends to its answer. If dst has at least 64
+// KiB, Part takes it over and returns a new buffer for what follows; OK joins the parts. The error
+// is ErrCrowded, with which the operation answers Unavailable: a caller who reads slowly, or not at
+// all, keeps the memory of his answer until the write limit.
 func (c *Call) Part(dst []byte) ([]byte, error) {
 	if len(dst) < smallAnswer {
 		return dst, nil
@@ -37,7 +39,8 @@ func (c *Call) count(dst []byte) error {
 	return nil
 }
 
-// crowded reports whether a question whose answer was large before would be refused now: then it is before it takes any work.
+// crowded reports whether the answer to a request, if it is as large as the last time, does not fit
+// into the memory that is free. Such a request is refused before it causes any work.
 func (s *Site) crowded(c *Call) bool {
 	if c.operation.Body {
 		return false // the answer depends on more than the target
@@ -50,7 +53,8 @@ func (s *Site) crowded(c *Call) bool {
 	return true
 }
 
-// noteLength notes how much memory the answer to a question takes; of one that was refused, at least.
+// noteLength stores how much memory the answer to a request takes. For a refused answer it is a
+// lower bound.
 func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.Body {
 		return
@@ -61,7 +65,7 @@ func (s *Site) noteLength(c *Call, a Answer) {
 	s.lengths.Set(c.needed, c.Key.Name, c.Request.RequestURI)
 }
 
-// length is how many bytes an answer has.
+// length returns the number of bytes of an answer.
 func (a *Answer) length() (n int) {
 	for _, part := range a.parts {
 		n += len(part)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// skeleton is the template of an operation's path, taken apart:
-// /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date} has the prefix baggage, history, v1.0 and the names tag, flightdate.
+// skeleton is the template of an operation's path, split into parts:
+// /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date} has the prefix baggage, history, v1.0
+// and the names tag, flightdate.
 type skeleton struct {
 	prefix []string
 	names  []string
@@ -28,14 +29,16 @@ func parseTemplate(template string) skeleton {
 	return s
 }
 
-// base is the prefix as a path without slash at its end.
+// base returns the prefix as a path without a final slash.
 func (s skeleton) base() string { return "/" + strings.Join(s.prefix, "/") }
 
-// match reads a path: the value behind each name, appended to dst, "" where name or value is missing or blank.
+// match reads a path. It appends the value after each name to dst, or "" if name or value is
+// missing or blank.
 //
-// Missing means cut off, left out, blank, or crowded out by a later name. A segment behind a blank one that is no name
-// is taken for the orphan of that blank and passed over. Blank segments at the end do not count. Anything else that
-// is no name where a name is due makes ok false: the path is not of this operation.
+// A value is missing if the path ends before it, if it is left out or blank, or if a later name
+// stands in its place. A segment that follows a blank one and is not a name is taken for a value
+// whose name is blank, and is skipped. Blank segments at the end are ignored. If any other segment
+// stands where a name is expected, ok is false: the path is not one of this operation.
 func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 	if len(segments) < len(s.prefix) || !slices.Equal(segments[:len(s.prefix)], s.prefix) {
 		return dst, false
@@ -72,7 +75,8 @@ func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 // blank reports whether a segment holds nothing but blanks.
 func blank(segment string) bool { return strings.TrimSpace(segment) == "" }
 
-// split returns the segments of a path, each decoded for itself, so that an encoded slash is part of its segment.
+// split returns the segments of a path. It decodes each segment separately, so that an encoded
+// slash is part of its segment.
 func split(u *url.URL, dst []string) []string {
 	path, encoded := u.Path, false
 	if u.RawPath != "" && u.EscapedPath() == u.RawPath {
@@ -82,7 +86,7 @@ func split(u *url.URL, dst []string) []string {
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/")
 		if encoded {
-			// EscapedPath has just decoded the whole, so the part cannot fail.
+			// EscapedPath has decoded the whole path, so its parts are valid.
 			segment, _ = url.PathUnescape(segment)
 		}
 		dst = append(dst, segment)

@@ -8,16 +8,16 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// RequestError is one fault of a request to /v1: of a parameter, or of a member of the body.
+// RequestError is one fault of a request to /v1, in a parameter or in a member of the body.
 type RequestError struct {
 	Parameter string // name of the parameter; "" for a fault of the body
-	Pointer   string // JSON pointer into the body, where Parameter is ""
+	Pointer   string // JSON pointer into the body, if Parameter is ""
 	Cause     fault.Cause
 	Got       string // what was sent
 	Expected  string
 }
 
-// maxGot is how many bytes of what was sent are repeated in an answer.
+// maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
 // Invalid answers 400 with all faults of a request.
@@ -59,7 +59,7 @@ func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError)
 	return Answer{Status: p.Status, Body: append(dst, '}'), problem: true}
 }
 
-// append appends the members of a fault, and the end of its object.
+// append appends the members of a fault and the closing brace.
 func (e RequestError) append(dst []byte) []byte {
 	name, value := "parameter", e.Parameter
 	if value == "" {
@@ -78,7 +78,7 @@ func (e RequestError) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendMember appends a member, led by a comma, unless its value is "".
+// appendMember appends a comma and a member, unless its value is "".
 func appendMember(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of those who tell in X-Forwarded-For for whom they ask.
+// Proxies are the addresses of the proxies whose X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
-// caller returns the address of the caller: the rightmost one of X-Forwarded-For that is no proxy's, if a proxy asks; what
-// stands left of it could be anybody's word. It is the zero address where none can be read.
+// caller returns the address of the caller. If the peer is a trusted proxy, that is the rightmost
+// address in X-Forwarded-For that is not a trusted proxy; addresses to its left may be forged. If
+// no address can be read, it is the zero address.
 func (p Proxies) caller(r *http.Request) netip.Addr {
 	address := addressOf(r.RemoteAddr)
 	if !p.trusts(address) {
@@ -38,7 +39,7 @@ func (p Proxies) trusts(address netip.Addr) bool {
 func addressOf(text string) netip.Addr {
 	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {
-		withPort, _ := netip.ParseAddrPort(text) // the zero address where it is none
+		withPort, _ := netip.ParseAddrPort(text) // the zero address if text has none
 		address = withPort.Addr()
 	}
 	return address.Unmap().WithZone("")

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Query is the query part of a request, in its order.
+// Query lists the query parameters of a request, in their order.
 type Query []Parameter
 
 // Parameter is one name=value of a query.
 type Parameter struct{ Name, Value string }
 
-// parseQuery reads a query and drops nothing: what is not percent-encoded properly keeps its text, so that a check of the
-// value finds the fault. Only & separates parameters.
+// parseQuery appends the parameters of a query to dst. It drops nothing: a name or value with
+// faulty percent-encoding keeps its text, so that a check of the value finds the fault. Only &
+// separates parameters.
 func parseQuery(raw string, dst Query) Query {
 	for more := raw != ""; more; {
 		var pair string
@@ -34,9 +35,9 @@ func unescape(s string) string {
 	return s
 }
 
-// Value returns the value of the parameter that bears one of the names, which mean the same. One that is empty is absent: value is
-// "". It is not ok where more than one is there, empty ones included: whoever looked at the request before us may have looked at
-// another one.
+// Value returns the value of a parameter that may have any of the names, or "" if it is empty or
+// absent. It returns false if it is there more than once, even if empty: a proxy before the service
+// may have checked the other value.
 func (q Query) Value(names ...string) (value string, ok bool) {
 	given := false
 	for _, p := range q {

@@ -8,7 +8,7 @@ import (
 
 const maxRequestID = 64 // characters
 
-// requestID takes over the caller's X-Request-Id when it is sane, short and of harmless characters, and makes one otherwise.
+// requestID returns the caller's X-Request-Id if it is sane, and a random one otherwise.
 func requestID(header http.Header) string {
 	if given := header["X-Request-Id"]; len(given) == 1 && saneID(given[0]) {
 		return given[0]
@@ -16,15 +16,15 @@ func requestID(header http.Header) string {
 	return randomID()
 }
 
-// randomID returns 26 letters and digits that no other call returns.
+// randomID returns 26 random letters and digits.
 func randomID() string {
 	var buffer [26]byte
 	id := strconv.AppendUint(buffer[:0], rand.Uint64()|1<<63, 36)
 	return string(strconv.AppendUint(id, rand.Uint64()|1<<63, 36))
 }
 
-// UniqueID returns a name for what this call brings in: the request id, and behind it what makes it differ from that of every
-// other call, since a caller may send one X-Request-Id twice.
+// UniqueID returns an id that no other call has: the request id, followed by a random suffix if the
+// caller sent an X-Request-Id, since callers may send the same one twice.
 func (c *Call) UniqueID() string {
 	if _, given := c.Request.Header["X-Request-Id"]; !given {
 		return c.RequestID

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Limits of a connection. A caller who is slower is cut off.
+// Limits of a connection. If one is exceeded, the connection is closed.
 const (
 	readHeaderLimit = 5 * time.Second
 	readLimit       = 15 * time.Second // headers and body
@@ -26,12 +26,12 @@ type Server struct {
 	Handler     http.Handler
 	Certificate string        // PEM file; "" for plain HTTP
 	PrivateKey  string        // PEM file
-	Log         *zap.Logger   // of what net/http has to say about connections, at debug level
-	Drain       time.Duration // how long requests that run may take to end when Run is told to stop
+	Log         *zap.Logger   // receives the errors of net/http, at debug level
+	Drain       time.Duration // timeout for running requests when Run stops
 }
 
-// Run serves who comes in until ctx ends, then lets running requests end within Drain, and returns nil.
-// It owns the listener.
+// Run serves the connections of incoming until ctx ends, then waits up to Drain for running
+// requests, and returns nil. Run closes the listener.
 func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 	complaints, err := zap.NewStdLogAt(s.Log, zap.DebugLevel)
 	if err != nil {

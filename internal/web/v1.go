@@ -13,7 +13,7 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// This file holds what the operations of /v1 have in common and the five others have not.
+// This file holds the rules that apply to /v1 and not to the five other operations.
 
 const (
 	v1Path = "/v1"
@@ -21,7 +21,7 @@ const (
 	ProblemPages = "/docs/problems/"
 )
 
-// isV1 reports whether a path is of /v1, whether or not there is an operation.
+// isV1 reports whether a path is below /v1, whether or not an operation has it.
 func isV1(path string) bool { return path == v1Path || strings.HasPrefix(path, v1Path+"/") }
 
 // pattern is the template of an operation of /v1, split at its slashes.
@@ -45,8 +45,7 @@ func (p pattern) route() string {
 	return route.String()
 }
 
-// match appends the values of the placeholders to dst. It is not ok if the path is of another
-// operation.
+// match appends the values of the placeholders to dst. It returns false if the path does not match.
 func (p pattern) match(segments, dst []string) (values []string, ok bool) {
 	if len(segments) != len(p) {
 		return dst, false
@@ -65,14 +64,14 @@ func (p pattern) match(segments, dst []string) (values []string, ok bool) {
 // literal reports whether the pattern has no placeholders.
 func (p pattern) literal() bool { return !slices.ContainsFunc(p, isPlaceholder) }
 
-// isLiteral reports whether a path is that of an operation without placeholders, which goes before
-// those with: /v1/bags/search is no plate, whatever the method.
+// isLiteral reports whether a path is the path of an operation without placeholders. Such an
+// operation takes precedence: search in /v1/bags/search is never a plate, whatever the method.
 func (s *Site) isLiteral(segments []string) bool {
 	return slices.ContainsFunc(s.operations, func(op *route) bool { return op.V1 && slices.Equal(op.pattern, segments) })
 }
 
-// bearer returns the key in the header Authorization, "" if there is none. It is not one if the
-// header is repeated.
+// bearer returns the key in the header Authorization, or "" if there is none. It returns false if
+// the header is repeated.
 func bearer(h http.Header) (key string, one bool) {
 	values := h["Authorization"]
 	if len(values) == 0 {
@@ -85,7 +84,7 @@ func bearer(h http.Header) (key string, one bool) {
 	return strings.TrimSpace(key), len(values) == 1
 }
 
-// writePolicy tells the caller of /v1 what the rate limit leaves, in the form of
+// writePolicy sets the rate limit headers of /v1, in the form of
 // draft-ietf-httpapi-ratelimit-headers.
 func writePolicy(h http.Header, left apikey.Allowance) {
 	if !left.Limited {
@@ -98,12 +97,13 @@ func writePolicy(h http.Header, left apikey.Allowance) {
 	}
 }
 
-// v1 reports whether the call keeps the rules of /v1.
+// v1 reports whether the rules of /v1 apply to the call.
 func (c *Call) v1() bool {
 	return c.operation != nil && c.operation.V1 || c.operation == nil && isV1(c.Request.URL.Path)
 }
 
-// refuse answers with a code, or with a problem if the call is of /v1.
+// refuse answers with the problem if the rules of /v1 apply to the call, and with the code
+// otherwise.
 func (c *Call) refuse(id fault.ID, problem fault.ProblemID) Answer {
 	if c.v1() {
 		return c.Problem(problem, "")
@@ -111,7 +111,8 @@ func (c *Call) refuse(id fault.ID, problem fault.ProblemID) Answer {
 	return c.Refuse(id)
 }
 
-// MediaType returns the content type of the body without parameters, "" if there is not one.
+// MediaType returns the content type of the body without parameters, or "" if it is missing,
+// repeated or malformed.
 func (c *Call) MediaType() string {
 	types := c.Request.Header["Content-Type"]
 	if len(types) != 1 {
@@ -124,8 +125,8 @@ func (c *Call) MediaType() string {
 	return media
 }
 
-// reserve counts the memory of a large body before it is read, with that of large answers. It is
-// not ok if none is left.
+// reserve takes the memory of a large body from the memory for large answers before the body is
+// read. It returns false if too little is free.
 func (c *Call) reserve() bool {
 	n, most := c.Request.ContentLength, int64(c.operation.bodyLimit())
 	if n < 0 || n > most {
@@ -141,7 +142,8 @@ func (c *Call) reserve() bool {
 	return true
 }
 
-// unreadable answers a request to /v1 whose body cannot be used, whatever it means.
+// unreadable refuses a request to /v1 if its body is too large, was cut off, or has the wrong media
+// type. It returns false otherwise.
 func (c *Call) unreadable() (Answer, bool) {
 	switch {
 	case !slices.Contains(strings.Fields(c.operation.Media), c.MediaType()), len(c.Request.Header["Content-Encoding"]) > 0:
@@ -209,8 +211,8 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// share lets a page of another origin read the answer, if the setting names the origin. Keys go in
-// headers, never in cookies, so no credentials are allowed.
+// share sets the CORS headers that let a page of another origin read the answer, if Origins has
+// that origin. Keys are in headers, never in cookies, so credentials are not allowed.
 func (s *Site) share(h http.Header, r *http.Request) (allowed bool) {
 	if len(s.Origins) == 0 {
 		return false
@@ -225,15 +227,16 @@ func (s *Site) share(h http.Header, r *http.Request) (allowed bool) {
 	return true
 }
 
-// What a page of another origin may send and read.
+// Values of the CORS headers: the response headers that a page may read, the request headers that
+// it may send, and how many seconds a preflight answer is valid.
 var (
 	exposed    = []string{"ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
 	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, X-API-Key, X-Request-Id"}
 	tenMinutes = []string{"600"}
 )
 
-// unroutedV1 answers a path of /v1 that is no operation's, a method that no operation has there,
-// and the question of a browser whether a page of another origin may ask.
+// unroutedV1 answers a request below /v1 whose path or method no operation has, and CORS preflight
+// requests.
 func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	var methods []string
 	literal := s.isLiteral(segments)
@@ -244,7 +247,7 @@ func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 			}
 		}
 	}
-	if len(methods) == 0 || slices.Contains(methods, c.Request.Method) { // the router sees a slash in %2F
+	if len(methods) == 0 || slices.Contains(methods, c.Request.Method) { // the router takes %2F for a slash and may find no operation
 		return c.Problem(fault.NotFoundV1, "")
 	}
 	allow := strings.Join(methods, ", ")

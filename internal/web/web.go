@@ -1,8 +1,9 @@
-// Package web is the HTTP side that all operations share: finding the operation, request ids, the key check, rate limits,
-// error answers, JSONP, the access log, time limits, and the server itself.
+// Package web is the HTTP side that all operations share: finding the operation, request ids, the
+// key check, rate limits, error answers, JSONP, the access log, time limits, and the server itself.
 //
-// It knows nothing of bags. An operation gets a Call and returns an Answer; only this package writes it. Every answer carries
-// X-Request-Id, a Content-Type with charset, and nosniff, and no log line ever holds a path, a query, a body or a key.
+// It knows nothing of bags. An operation gets a Call and returns an Answer; only this package
+// writes answers. Every answer has X-Request-Id, a Content-Type with charset, and nosniff. No log
+// line contains a path, a query, a body or a key.
 package web
 
 import (
@@ -29,16 +30,17 @@ import (
 // Settings are what a Site depends on.
 type Settings struct {
 	Keys    Keys
-	Proxies Proxies                                                               // whose word counts who calls
+	Proxies Proxies                                                               // trusted to name the caller
 	Log     *zap.Logger                                                           // access log; never nil
 	Clock   func() time.Time                                                      // for keys, rates and durations
 	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
 
-	// Origins are those whose pages may call /v1 from a browser: https://ops.example.
+	// Origins are the web origins, such as https://ops.example, whose pages may call /v1 from a
+	// browser.
 	Origins []string
 
-	// AnswerBytes bounds the memory of all answers over 64 KiB that are under way, and as much again that they are made of. 0: it is
-	// not bounded.
+	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are under way, and
+	// separately the memory of the data from which answers are made. 0: not bounded.
 	AnswerBytes int64
 }
 
@@ -50,19 +52,20 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
-	made       *budget.Bytes // what answers are made of
-	answers    *budget.Bytes // large answers, until they have been written
-	lengths    *budget.Sizes // of large answers, by key and target
+	made       *budget.Bytes // the data from which answers are made
+	answers    *budget.Bytes // large answers, until they are written
+	lengths    *budget.Sizes // of large answers, by key and request target
 }
 
-// route is an operation and how its path is read.
+// route is an operation with its parsed path template.
 type route struct {
 	Operation
 	skeleton skeleton
-	pattern  pattern // of /v1, which has no skeleton
+	pattern  pattern // for operations of /v1, which have no skeleton
 }
 
-// match appends the values of the placeholders of a path to dst. It is not ok if the path is of another operation.
+// match appends the values of the placeholders of a path to dst. It returns false if the path does
+// not match.
 func (r *route) match(segments, dst []string) (values []string, ok bool) {
 	if r.V1 {
 		return r.pattern.match(segments, dst)
@@ -70,10 +73,11 @@ func (r *route) match(segments, dst []string) (values []string, ok bool) {
 	return r.skeleton.match(segments, dst)
 }
 
-// processBIM is the path under which what is no operation is 402, not 404 (interface 7.1).
+// processBIM is the path below which an unknown path is answered with 402, not 404 (interface 7.1).
 const processBIM = "/baggage/processbim"
 
-// New returns a Site. It panics where two operations or pages share a path, which is a fault of the program.
+// New returns a Site. It panics if two operations or pages share a path, which is a defect of the
+// program.
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
@@ -116,7 +120,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 // ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.ServeHTTP(w, r) }
 
-// serve answers a request that the router gave to an operation, or to none.
+// serve answers a request. here is the route that the router chose, or nil if it found none.
 func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	began := s.Clock()
 	c := s.calls.Get().(*Call)
@@ -138,7 +142,8 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	s.calls.Put(c)
 }
 
-// reply finds the answer and writes it. Its memory is counted until then.
+// reply determines the answer and writes it. The memory of a large answer is counted until it is
+// written.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	c.answers = s.answers
 	defer func() {
@@ -161,7 +166,7 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	return answer
 }
 
-// answer finds the answer; a panic becomes an internal error.
+// answer determines the answer; a panic becomes an internal error.
 func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, callback string) {
 	defer func() {
 		if defect := recover(); defect != nil {
@@ -220,13 +225,15 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	return here.Serve(ctx, c), c.callback
 }
 
-// panicked is the cause of an internal error. Its text holds no values, since they may be a passenger's.
+// panicked is the cause of an internal error after a panic. Its text contains only the type of the
+// panic value, since the value may contain passenger data.
 type panicked struct {
 	defect any
 	stack  []byte
 }
 
-// panicOf returns the cause from what was recovered: of a goroutine that took part in the work, its own.
+// panicOf returns the cause for a recovered value. For a panic in a goroutine of package parallel
+// it has the stack of that goroutine.
 func panicOf(defect any) panicked {
 	if there, ok := defect.(parallel.Panic); ok {
 		return panicked{there.Value, there.Stack}
@@ -236,7 +243,7 @@ func panicOf(defect any) panicked {
 
 func (p panicked) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
-// unrouted answers a path that is no operation's, or a method that is not the operation's.
+// unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
 	if isV1(c.Request.URL.Path) {
 		w.Header().Del("Allow") // the router's, which does not know the whole path
