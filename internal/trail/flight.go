@@ -9,26 +9,28 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// cachedLists is how many plates, bags and containers the remembered lists hold together at most, times two.
+// cachedLists is how many plates, bags and containers the cached lists hold together at most, times
+// two.
 const cachedLists = 30_000
 
-// Listed is a bag on a flight. Of the bag it holds what lists show: plate, names, PNR, and whether it is a rush bag. Several
-// answers share it.
+// Listed is a bag on a flight. Its Bag has only what lists show: plate, names, PNR, and whether it is
+// a rush bag. Several answers share it.
 type Listed struct {
 	Bag  *bag.Bag
 	Leg  bag.Leg
 	open ends
 }
 
-// ends tells at which ends of a leg everybody sees all of the bag who sees the flight there: as a rule at both, since its messages
-// name it or follow one that does.
+// ends tells at which ends of a leg a key that may ask for the flight sees the whole bag. As a rule
+// that is both.
 type ends struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
-// there, in the order of lists. It takes at most three round trips, and one if nothing has changed since it was
-// asked for. Bags that may have been re-flighted take more: these are read whole, with their rush bags.
+// there, in the order of lists. It takes at most three round trips, and one if the list is cached
+// and nothing has changed. Bags that may have been re-flighted take more: they are read whole, with
+// their rush bags.
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
-	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // what is remembered must not hold the request
+	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
 	s.retention, s.listing = retainNone, f // a list holds no message
@@ -64,7 +66,7 @@ func (e end) has(l bag.Leg) bool {
 	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
 }
 
-// ending picks from a list the legs at that end, as they are by now.
+// ending returns the legs of a list that have that end, with their statuses of now.
 func (r *Reader) ending(l list, at end) []Listed {
 	listed := make([]Listed, 0, len(l.plates))
 	for i := range l.plates {
@@ -83,7 +85,7 @@ func (r *Reader) ending(l list, at end) []Listed {
 	return listed
 }
 
-// list is what was made of the plates that are filed under a flight. It is never changed once made.
+// list is the list of a flight for all of its airports. It is never changed once made.
 type list struct {
 	plates     []listedPlate   // in ascending order
 	containers []bag.Container // of all of them, each once
@@ -97,7 +99,7 @@ func (l list) weight() (n int) {
 	return n
 }
 
-// listedPlate is what was made of one plate.
+// listedPlate is the entry of one plate in a list.
 type listedPlate struct {
 	plate      bag.Plate
 	version    uint64          // of what is filed under the plate
@@ -117,7 +119,7 @@ func (o *listedPlate) open(at end) bool {
 	})
 }
 
-// isCurrent reports whether what it was made from has these versions.
+// isCurrent reports whether the entry was made from these versions.
 func (o *listedPlate) isCurrent(version uint64, positioned *smallmap.Map[bag.Container, uint64]) bool {
 	return o.version == version && o.positioned == versionOf(o.containers, positioned)
 }
@@ -132,7 +134,7 @@ func newList(plates []listedPlate) list {
 	return l
 }
 
-// list makes the list of a flight, from the one before as far as nothing has changed.
+// list makes the list of a flight. It takes from the cached list what has not changed.
 func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
 	w := readPlan{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
 	for i := range before.plates {
@@ -160,7 +162,7 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	if len(missing) == 0 && len(made) == len(before.plates) {
 		return before, nil
 	}
-	s.skipVersions = true // else it could take a fourth round trip
+	s.skipVersions = true // otherwise it could take a fourth round trip
 	found, err := s.read(ctx, missing, Wanted{})
 	if err != nil {
 		return list{}, err
@@ -174,7 +176,7 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	return newList(made), nil
 }
 
-// shown returns what lists of a flight show of a plate. It holds nothing else, and so no text of a message.
+// shown returns the entry of a plate in the list of a flight. It holds no text of a message.
 func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState) listedPlate {
 	if from.listed != nil {
 		return *from.listed
@@ -187,14 +189,15 @@ func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState)
 	return made
 }
 
-// leastSights are the least that those see of the bags of one plate who may ask for the list of a flight, at each of its airports.
+// leastSights answers what every key sees of a bag that may ask for the list of a flight at one of
+// its airports.
 type leastSights struct {
 	ctx     context.Context
 	flight  bag.Flight
 	viewers smallmap.Map[string, *bag.Viewer] // by airport
 }
 
-// all reports whether all of a bag is seen at an airport.
+// all reports whether such a key at an airport sees the whole bag.
 func (l *leastSights) all(b *bag.Bag, airport string) bool {
 	viewer, have := l.viewers.Get(airport)
 	if !have {
@@ -204,7 +207,7 @@ func (l *leastSights) all(b *bag.Bag, airport string) bool {
 	return viewer.View(b) == b
 }
 
-// show adds what a list shows of a bag with living legs on its flight.
+// show adds a bag to the entry, if it has living legs on the flight.
 func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	var legs []bag.Leg
 	open := ends{true, true}
@@ -228,8 +231,8 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	o.bags, o.ends = append(o.bags, short), append(o.ends, open)
 }
 
-// withReflights returns the list with those legs at an end Delayed that were re-flighted. Such bags are few, and depend on other
-// plates, so they are made anew each time.
+// withReflights returns the list with the legs Delayed whose bags were re-flighted. Such bags are few
+// and depend on other plates, so they are not cached.
 func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
 	var changed []int
 	var plates []bag.Plate
@@ -274,7 +277,8 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	return l, nil
 }
 
-// mayBeReflighted reports whether there are rush bags of a plate, or of its passengers, beside its only bag.
+// mayBeReflighted reports whether the index knows rush bags of a plate, or of its passengers, other
+// than the bag itself.
 func (s *session) mayBeReflighted(o *listedPlate) bool {
 	others := func(plates []bag.Plate) bool {
 		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return o.several || p != o.plate })

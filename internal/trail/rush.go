@@ -38,15 +38,16 @@ func (s *session) joinOriginals(ctx context.Context, b *bag.Bag) error {
 	return nil
 }
 
-// originals returns the bags that a rush bag re-flights: one for each plate that it names, nil if the plate has no fitting bag; if it
-// names none, the one bag of the same passenger, or nothing (rules §3, rush).
+// originals returns the bags that a rush bag re-flights: one for each plate that it names, nil if the
+// plate has no fitting bag. If it names no plate, that is the only bag of the same passenger, or none
+// (rules §3, rush).
 func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, error) {
 	if len(rush.Originals) == 0 {
 		return s.unnamedOriginal(ctx, rush)
 	}
 	plates := make([]bag.Plate, len(rush.Originals))
 	for i, p := range rush.Originals {
-		plates[i] = bag.Plate(strings.Clone(string(p))) // it may be remembered longer than the message that names it
+		plates[i] = bag.Plate(strings.Clone(string(p))) // the cache may keep it longer than the message
 	}
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
 		return nil, err
@@ -56,13 +57,13 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 		bags := s.byDay(p)
 		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.DelayDays {
 			day := bags[at-1].FirstDay
-			found[i] = bags[firstAfter(bags, day-1)] // of several with one day the first in the order of lists
+			found[i] = bags[firstAfter(bags, day-1)] // of several on one day, the first in the order of lists
 		}
 	}
 	return found, nil
 }
 
-// byDay returns the bags of a plate that is loaded in the order of their first flight dates.
+// byDay returns the bags of a loaded plate in the order of their first flight dates.
 func (s *session) byDay(p bag.Plate) []*bag.Bag {
 	bags, have := s.days.Get(p)
 	if !have {
@@ -72,7 +73,8 @@ func (s *session) byDay(p bag.Plate) []*bag.Bag {
 	return bags
 }
 
-// founded returns those bags to which, and from which, others may lead the asker. What is out of scope takes no place of what is not.
+// founded returns the bags whose founders the asker sees. Only these lead to other bags, and are led
+// to, so that a bag out of scope never takes the place of one in scope.
 func (s *session) founded(bags []*bag.Bag) []*bag.Bag {
 	if s.viewer == nil {
 		return bags
@@ -86,14 +88,15 @@ func inOrderOfDays(bags []*bag.Bag) []*bag.Bag {
 	return sorted
 }
 
-// firstAfter returns the place of the first of bags, which are in the order of their days, whose first flight date is after a day.
+// firstAfter returns the index of the first bag whose first flight date is after a day. The bags are
+// in the order of these dates.
 func firstAfter(bags []*bag.Bag, day bag.Day) int {
 	at, _ := slices.BinarySearchFunc(bags, day+1, func(b *bag.Bag, day bag.Day) int { return cmp.Compare(b.FirstDay, day) })
 	return at
 }
 
-// unnamedOriginal returns the one bag, neither rush nor cancelled, that is found by the PNR and surname that a rush bag shows, with a
-// fitting first flight date; nothing if there is none, or if there are several.
+// unnamedOriginal returns the only bag that is found by the PNR and surname of a rush bag, has a
+// fitting first flight date, and is neither rush nor cancelled. If there are several, it returns none.
 func (s *session) unnamedOriginal(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, error) {
 	if rush.PNR == "" || bag.FoldName(rush.Surname) == "" {
 		return nil, nil
@@ -117,7 +120,7 @@ type passenger struct {
 	unnamed   []*bag.Bag            // the rush bags of the plates filed under the PNR that name no original
 }
 
-// newPassenger returns the bags of plates that are loaded, as far as they are found by the PNR.
+// newPassenger returns those of the loaded bags that are found by the PNR.
 func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	p := &passenger{bySurname: make(map[string][]*bag.Bag)}
 	for _, b := range all {
@@ -142,7 +145,7 @@ func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	return p
 }
 
-// joinRushTags fills in, of each bag, the last rush bag of the chain that re-flights it, each plate once.
+// joinRushTags sets RushTag of each bag: the last rush bag of its chain, which holds no plate twice.
 func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
 	for _, b := range s.founded(bags) {
 		chain, err := s.rushChain(ctx, b)
@@ -156,8 +159,8 @@ func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
 	return nil
 }
 
-// rushChain returns the chain of rush bags that re-flights a bag, each plate once. Of several rush bags of one bag it goes on with
-// the one that was re-flighted last.
+// rushChain returns the chain of rush bags of a bag, with no plate twice. If a bag has several rush
+// bags, the chain goes on with the one that was re-flighted last.
 func (s *session) rushChain(ctx context.Context, b *bag.Bag) (chain []*bag.Bag, err error) {
 	visited := map[bag.Plate]bool{b.Plate: true}
 	for at := b; at != nil; {
@@ -182,7 +185,7 @@ func (s *session) rushChain(ctx context.Context, b *bag.Bag) (chain []*bag.Bag, 
 	return chain, nil
 }
 
-// leaveBehind makes Delayed the legs of those bags that a rush bag re-flights (rules §3, loading status).
+// leaveBehind makes Delayed the legs of bags that have a rush bag (rules §3, loading status).
 func (s *session) leaveBehind(ctx context.Context, bags []*bag.Bag) error {
 	for _, b := range bags {
 		first, err := s.firstRushBag(ctx, b)
@@ -248,7 +251,7 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 	return s.reflights[b], nil
 }
 
-// addReflights notes of which bags rush bags are one, of each bag once.
+// addReflights notes the originals of rush bags, each rush bag once.
 func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 	for _, rush := range s.founded(bags) {
 		if !rush.Rush || rush.OwnRush || s.joined[rush] {

@@ -6,8 +6,9 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// seen returns a list as r's sight sees it, for who may see the flight at that end. It reads again those plates only of which
-// that does not mean to see everything. Which bags are listed, and their loading statuses, are the same for everybody (rules §4).
+// seen returns a list as r's sight sees it. The asker may see the flight at that end. Only the plates
+// are read again of which he may not see everything. Which bags are listed, and their loading
+// statuses, are the same for everybody (rules §4).
 func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Listed, error) {
 	isOpen := func(l *Listed) bool {
 		if arriving {
@@ -37,8 +38,8 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 	return listed, viewer.Err()
 }
 
-// narrow returns what is seen of a bag that is listed: of one out of scope, or that has changed meanwhile, its plate, whether it is
-// a rush bag, and its loading status.
+// narrow returns what the asker sees of a listed bag. Of a bag that is out of scope, or that has
+// changed meanwhile, that is the plate, whether it is a rush bag, and the loading status.
 func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
 	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg}
 	seen.Leg.Seat = ""

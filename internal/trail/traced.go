@@ -8,7 +8,7 @@ import (
 )
 
 // Traced is a bag with all that joins it with other plates. The bag is whole: what the asker sees
-// of it is a view of it. Chain and the bag's originals lead only where the asker may be led.
+// of it is a view of it. Chain and originals hold only bags to which the asker may be led.
 type Traced struct {
 	Bag   *bag.Bag
 	Chain []bag.Plate // the rush chain from the first original to the last rush bag; it holds the bag's own plate
@@ -86,7 +86,7 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	return traced, s.viewer.Err()
 }
 
-// lookAs changes who asks. What leads from bag to bag is found anew.
+// lookAs changes the asker. What joins bags with each other is found anew.
 func (s *session) lookAs(viewer *bag.Viewer) {
 	s.viewer = viewer
 	if viewer != nil {

@@ -1,6 +1,6 @@
 // Package trail answers the three questions of bagtrail from what the index holds: the bags of a flight,
 // the bags of a plate, the bags of a passenger. It joins what several plates and flights say together
-// (rush bags, containers). It does not know how the index is kept, nor who asks.
+// (rush bags, containers). It does not know how the index is stored.
 package trail
 
 import (
@@ -12,8 +12,8 @@ import (
 
 // Index gives back what was filed.
 type Index interface {
-	// Read returns all that is wanted, in one round trip, whatever its size. An answer is whole or an error; what was
-	// not found is empty, and what is damaged is left out.
+	// Read returns everything that is wanted in one round trip, whatever its size. Missing entries are
+	// empty, and damaged ones are left out.
 	Read(ctx context.Context, w Wanted) (Found, error)
 }
 
@@ -27,7 +27,7 @@ type Wanted struct {
 	Trails    []bag.Plate     // the messages and reports that were filed under a plate
 	Stowage   []bag.Container // the positionings of a container
 
-	// Of these the versions only, which take a tenth of the bytes.
+	// Only the versions are returned for these, which take a tenth of the bytes.
 	TrailVersions   []bag.Plate
 	StowageVersions []bag.Container
 }
@@ -48,16 +48,16 @@ type Found struct {
 
 // Held is what was filed under one plate, or for one container.
 type Held struct {
-	// Version is a function of the messages alone, the same in every process and never 0. Other messages have another
-	// one, so what was read at one version need not be read again.
+	// Version is a function of the messages alone, the same in every process and never 0. Other
+	// messages have another version, so nothing needs to be read twice at one version.
 	Version uint64
 	Values  Values // nil where nothing is held
 }
 
-// Values are messages as the index keeps them.
+// Values are messages in their stored form.
 type Values interface {
-	// Messages returns them in the order of receipt. If whole is false, damaged ones are left out: what is made of the
-	// others must not be remembered, since the version will be the same when the damaged ones are brought back.
+	// Messages returns them in the order of receipt. If whole is false, damaged messages are left out.
+	// Then the result must not be cached: the version stays the same when a replay brings them back.
 	Messages() (messages []bag.Stored, whole bool)
 }
 
@@ -69,13 +69,13 @@ func (h Held) Messages() (messages []bag.Stored, whole bool) {
 	return h.Values.Messages()
 }
 
-// Enricher reads stored messages again.
+// Enricher parses stored messages.
 type Enricher interface {
 	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
-// Airports tells how location codes meet (rules, beginning).
+// Airports compares location codes (rules, beginning).
 type Airports interface {
 	// SamePlace reports whether two codes are equal or share a city.
 	SamePlace(a, b string) bool
@@ -83,15 +83,15 @@ type Airports interface {
 	Listed(end, airport string) bool
 }
 
-// Settings are what the answers depend on beside the messages.
+// Settings are what answers depend on besides messages.
 type Settings struct {
 	// Window is the duplicate window of rules §3.
 	Window time.Duration
-	// Retention is how long the index keeps a bag after its last event; Lifetimes depend on it, answers do not.
+	// Retention is how long the index keeps a bag after its last event. Only Lifetimes uses it.
 	Retention time.Duration
-	// Airports is what the rules must know of location codes.
+	// Airports compares location codes.
 	Airports Airports
-	// Departed reports whether a flight had left an airport by now, by the flight reference. It may be nil.
+	// Departed reports whether a flight has left an airport, by the flight reference. It may be nil.
 	Departed func(f bag.Flight, from string, now time.Time) bool
 	// Now is the clock.
 	Now func() time.Time
@@ -119,15 +119,15 @@ func New(index Index, enricher Enricher, settings Settings) *Reader {
 	}
 }
 
-// For returns the Reader for who sees that; nil is everything. Both share what they remember.
+// For returns the Reader for an asker with that sight; nil sees everything. Both share their caches.
 func (r *Reader) For(s bag.Sight) *Reader {
 	seen := *r
 	seen.sight = s
 	return &seen
 }
 
-// OfPlate returns the bags of a plate, in the order of lists, rush bags joined with their originals, and the legs Delayed that were
-// re-flighted.
+// OfPlate returns the bags of a plate, in the order of lists. Rush bags are joined with their
+// originals, and the legs of re-flighted bags are Delayed.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
