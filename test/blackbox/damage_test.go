@@ -24,6 +24,10 @@ func TestADamagedValueInRedisStallsNobody(t *testing.T) {
 		t.Errorf("%s does not begin at 0", metric)
 	}
 	expect(t, "POST", s.Process(bsmOn(plate, today())), 200, processed)
+	// The consumer files the message as well, and would mend the damage if it did so later.
+	if !s.Until(patience, func() bool { return s.Metric("bagtrail_messages_total", `door="kafka"`) > 0 }) {
+		t.Fatal("the consumer did not handle the message")
+	}
 	fields, err := redis.HKeys("b:" + plate)
 	if err != nil || len(fields) != 1 {
 		t.Fatalf("%q %v", fields, err)
@@ -32,7 +36,7 @@ func TestADamagedValueInRedisStallsNobody(t *testing.T) {
 	value[len(value)/2] ^= 4
 	redis.HSet("b:"+plate, fields[0], string(value))
 
-	// For the event of a BSM the consumer reads the bag, and so finds the damage.
+	// For the change of a BSM the owner of its partition reads the bag, and so finds the damage.
 	chg := strings.Replace(bsmOn(plate, today()), "BSM\n", "BSM\nCHG\n", 1)
 	feed(t, s, record{time.Now().UTC().Format(time.RFC3339), chg})
 	historyOf(t, s, plate, day, "EXPECTED")

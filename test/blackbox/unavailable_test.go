@@ -51,7 +51,9 @@ func startRedis(t service.T) *miniredis.Miniredis {
 		if cmd != "INFO" {
 			return false
 		}
-		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\n") // without a version the service would not start
+		// Without a version the service would not start, and without a run id each new connection
+		// would make the consumer handle its records again.
+		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\nrun_id:b7a3c5d1\r\n")
 		return true
 	})
 	t.Cleanup(redis.Close)
