@@ -15,6 +15,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/changestore"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
@@ -110,6 +112,7 @@ func useAll(t *testing.T, url string) {
 	}
 	meetDamage(t, url)
 	useReports(t, url)
+	useChanges(t, url)
 	holding, release := context.WithCancel(ctx)
 	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)
@@ -185,5 +188,41 @@ func useReports(t *testing.T, url string) {
 	}
 	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
 		t.Error(err)
+	}
+}
+
+// useChanges begins an epoch, tells two changes, the second over a floor, and reads them.
+func useChanges(t *testing.T, url string) {
+	t.Helper()
+	ctx, store := context.Background(), changestore.New(redistest.Open(t, url), time.Now)
+	epoch, err := store.Begin(ctx, changes.Epoch{}, changes.Epoch{Begun: 1, Partitions: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known, err := store.Progress(ctx, epoch, 0); err != nil || known {
+		t.Errorf("progress is known before anything is told, or %v", err)
+	}
+	for _, sequence := range []int64{0, 1} {
+		ok, err := store.Tell(ctx, epoch, 0, changes.Telling{
+			After: sequence - 1, Told: sequence, Floor: sequence, Clock: time.Now(), Departed: time.Now(),
+			Entries: []changes.Entry{{Plate: "0220123456", Sequence: sequence, Airlines: []string{"LX"}, Airports: []string{"ZRH"}}},
+		})
+		if err != nil || !ok {
+			t.Errorf("telling %d: %v, %v", sequence, ok, err)
+		}
+	}
+	if err := store.RaiseFloor(ctx, epoch, 0, 1); err != nil {
+		t.Error(err)
+	}
+	now, progress, err := store.State(ctx)
+	if err != nil || now != epoch || len(progress) != 1 || progress[0].Told != 1 {
+		t.Errorf("epoch %v with %v, %v", now, progress, err)
+	}
+	found, err := store.Between(ctx, epoch, []changes.Scope{changes.All, "a:LX"}, []int64{0}, []int64{1}, 10)
+	if err != nil || len(found[0]) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if sequences, err := store.Sequences(ctx, epoch, []bag.Plate{"0220123456"}); err != nil || sequences[0] != 1 {
+		t.Errorf("sequences %v, %v", sequences, err)
 	}
 }
