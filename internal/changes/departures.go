@@ -128,14 +128,14 @@ type reload struct {
 	flights []bag.Flight
 }
 
+// reloadKept is how long a reload is kept for owners that are yet to mark it, and for those that take
+// over from one that has not.
+const reloadKept = time.Hour
+
 // Add says that the flight reference has changed for flights.
 func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.list) > 0 && now.Sub(r.list[0].due) > time.Minute {
-		r.list = r.list[1:]
-		r.done++
-	}
 	r.list = append(r.list, reload{now.Add(reloadPause), flights})
 }
 
@@ -144,6 +144,11 @@ func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for len(r.list) > 0 && now.Sub(r.list[0].due) > reloadKept {
+		r.list[0].flights = nil
+		r.list = r.list[1:]
+		r.done++
+	}
 	for i, l := range r.list {
 		if r.done+i < n {
 			continue

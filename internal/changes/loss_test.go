@@ -272,3 +272,22 @@ func TestAChangedReferenceIsMarkedThoughTheIndexIsLostMeanwhile(t *testing.T) {
 	}
 	redistest.Eventually(t, 10*time.Second, "the rest is not marked", func() bool { return w.marked() >= bags })
 }
+
+func TestATakeoverMarksNoReloadOfLongAgo(t *testing.T) {
+	w := newWorld(t)
+	w.bags.flights[lx14] = []bag.Plate{plate}
+	var reloads changes.Reloads
+	reloads.Add(w.now, []bag.Flight{lx14})
+	reloads.Add(w.now.Add(5*time.Minute), []bag.Flight{lx14})
+	c := &clock{now: w.now.Add(6 * time.Minute)}
+	w.departing(&reference{}, c, &reloads)
+	redistest.Eventually(t, 5*time.Second, "a reload of some minutes ago is not marked", func() bool { return w.marked() == 2 })
+	c.move(2 * time.Hour)
+	later := &clock{now: c.get()}
+	w.departing(&reference{departs: map[bag.Flight]time.Time{lx14: later.get().Add(time.Minute)}}, later, &reloads)
+	later.move(2 * time.Minute)
+	redistest.Eventually(t, 5*time.Second, "the departure is not marked", func() bool { return w.marked() > 2 })
+	if n := w.marked(); n != 3 {
+		t.Errorf("%d marks, want that of the departure alone to follow", n)
+	}
+}
