@@ -14,6 +14,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/trail"
 )
 
 // currentEpoch returns the epoch that the index has.
@@ -290,4 +291,33 @@ func TestATakeoverMarksNoReloadOfLongAgo(t *testing.T) {
 	if n := w.marked(); n != 3 {
 		t.Errorf("%d marks, want that of the departure alone to follow", n)
 	}
+}
+
+// slow is bags of which only a few can be folded within the time limit of Redis.
+type slow struct{ changes.Bags }
+
+func (s slow) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	if len(plates) > 3 {
+		return nil, context.DeadlineExceeded
+	}
+	return s.Bags.Trace(ctx, plates, now)
+}
+
+func TestPlatesThatTakeTooLongTogetherAreToldInFewerAtOnce(t *testing.T) {
+	w := newWorld(t)
+	want := make(map[bag.Plate]string)
+	for i := range 100 {
+		p := bag.Plate(fmt.Sprintf("02200000%02d", i))
+		w.set(p, "ONE")
+		want[p] = "ONE"
+	}
+	for p := range partitions {
+		o := w.owner(p, 0, func(c *changes.Config) { c.Bags = slow{c.Bags} })
+		for try := 0; o.run() != nil; try++ {
+			if try > 1000 {
+				t.Fatal("the partition is stuck")
+			}
+		}
+	}
+	w.wantTold(want)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	platesAtOnce    = 200              // that are folded and told together
+	platesAtOnce    = 200              // that are folded and told together at most
 	digestsOfOwner  = 20_000           // plates in a generation of its digests
 	clockEvery      = time.Minute      // how often the clock is written at least, which keeps the index
 	tickEvery       = time.Second      // how often an owner looks at its index and at the departures
@@ -39,6 +39,7 @@ type owner struct {
 	next     int64 // the offset of the next mark to tell: everything before it is told
 	settled  int64 // marks before this offset were there at the takeover, and are told for certain
 	epoch    Epoch
+	portion  int // how many marks are told together: fewer after an error
 	digests  *digests
 	clocked  time.Time // when the clock was written last
 	raised   time.Time // when the floor was raised last
@@ -46,7 +47,10 @@ type owner struct {
 }
 
 func (s *Stage) newOwner(partition int) *owner {
-	return &owner{Stage: s, partition: partition, log: s.conf.Logger.With(zap.Int("partition", partition))}
+	return &owner{
+		Stage: s, partition: partition, portion: platesAtOnce,
+		log: s.conf.Logger.With(zap.Int("partition", partition)),
+	}
 }
 
 // TakeOver implements kafka.Handler.
@@ -81,16 +85,13 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
 	}
-	n := portion(records)
+	n := min(len(records), o.portion)
 	if err := o.tell(ctx, records[:n]); err != nil {
 		return 0, err
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
 }
-
-// portion returns how many of the records, at least one, name as many plates as are told at once.
-func portion(records []kafka.Record) int { return min(len(records), platesAtOnce) }
 
 // tick looks at the index and at the departures again and again, until ctx ends.
 func (o *owner) tick(ctx context.Context) {
@@ -214,7 +215,7 @@ func (o *owner) readAgain(ctx context.Context) error {
 		records := batch.Records
 		for len(records) > 0 && records[0].Offset < o.consumed {
 			n := 1
-			for n < portion(records) && records[n].Offset < o.consumed {
+			for n < min(len(records), o.portion) && records[n].Offset < o.consumed {
 				n++
 			}
 			if err := o.tell(ctx, records[:n]); err != nil {
@@ -241,6 +242,8 @@ type marked struct {
 // tell brings marks about: fold, index, topic, the marks that follow. Whatever it has done before
 // an error may be done again.
 func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
+	portion := o.portion
+	o.portion = max(1, portion/2) // for another attempt: the messages of so many plates may take too long to read
 	plates, follow, err := o.read(ctx, records)
 	if err != nil {
 		return err
@@ -273,6 +276,7 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 		}
 	}
 	o.next = max(o.next, last+1)
+	o.portion = min(2*portion, platesAtOnce)
 	return nil
 }
 
