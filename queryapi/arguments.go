@@ -89,8 +89,8 @@ func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }
 
-// only adds a fault for every argument whose name is not in names.
-func (a *arguments) only(names ...string) {
+// allowOnly adds a fault for every argument whose name is not in names.
+func (a *arguments) allowOnly(names ...string) {
 	for _, g := range a.given {
 		if !slices.Contains(names, g.name) {
 			a.fail(g, fault.Unknown, "")
@@ -177,8 +177,8 @@ func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
 	return plates
 }
 
-// missing adds the fault that a mandatory argument was not sent.
-func (a *arguments) missing(name, expected string) {
+// failMissing adds the fault that a mandatory argument was not sent.
+func (a *arguments) failMissing(name, expected string) {
 	if a.broken {
 		return
 	}

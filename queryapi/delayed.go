@@ -80,7 +80,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 }
 
 // forward sends a claimed request to the downstream system and answers with its reply.
-func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document string, bags reported) web.Answer {
+func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document string, bags requestBags) web.Answer {
 	reply, err := d.Downstream.Create(ctx, document)
 	switch {
 	case errors.Is(err, wtr.ErrNotSent):
@@ -109,7 +109,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 
 // answer answers with a report that this request, or an earlier equal one, has created. It files
 // the report first if it is not filed yet. If that fails, the caller may send the request again.
-func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *creation, bags reported) web.Answer {
+func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *creation, bags requestBags) web.Answer {
 	if !made.Filed {
 		if err := d.file(ctx, c, made); err != nil {
 			return c.Unavailable(err)

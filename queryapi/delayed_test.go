@@ -23,15 +23,15 @@ import (
 	"bagtrail/queryapi"
 )
 
-// filed remembers reports.
-type filed struct {
+// reportLog remembers the reports that were filed.
+type reportLog struct {
 	mutex   sync.Mutex
 	reports []enricher.Report
 	times   []time.Time
 	err     error
 }
 
-func (f *filed) File(_ context.Context, report enricher.Report, received time.Time, _ string) error {
+func (f *reportLog) File(_ context.Context, report enricher.Report, received time.Time, _ string) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.err != nil {
@@ -41,7 +41,7 @@ func (f *filed) File(_ context.Context, report enricher.Report, received time.Ti
 	return nil
 }
 
-// outcomes remembers what became of requests.
+// outcomes is an Outcomes in memory.
 type outcomes struct {
 	mutex sync.Mutex
 	notes map[string]string
@@ -83,7 +83,7 @@ type desk struct {
 	*web.Site
 	client    *wtr.Client
 	simulator *wtr.Simulator
-	reports   *filed
+	reports   *reportLog
 	outcomes  *outcomes
 	trails    *answers
 	now       time.Time
@@ -91,7 +91,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{simulator: &wtr.Simulator{}, reports: &filed{}, outcomes: &outcomes{notes: map[string]string{}}, trails: &answers{}, now: time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC)}
+	d := &desk{simulator: &wtr.Simulator{}, reports: &reportLog{}, outcomes: &outcomes{notes: map[string]string{}}, trails: &answers{}, now: time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC)}
 	server := httptest.NewServer(d.simulator)
 	t.Cleanup(server.Close)
 	const limit = 700 * time.Millisecond
@@ -115,7 +115,7 @@ func (d *desk) operation(downstream queryapi.Downstream) *web.Site {
 
 const delayedPath = "/baggage/delayedbags/v1.0/"
 
-// request is one of LX for two bags of MUELLER.
+// request is a request by LX for two bags of MUELLER.
 func request(changes ...string) string {
 	const bagged = `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"10000%d"}}`
 	text := `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"LX"}]},"RefStationAirline":{"StationCode":"DEN","AirlineCode":"US"},` +
@@ -375,7 +375,7 @@ func TestWhatWasRefusedMayBeTriedAgain(t *testing.T) {
 func TestWhatWasNotSentMayBeSentAgain(t *testing.T) {
 	d := newDesk(t)
 	for range 2 {
-		operation := d.operation(unreachable{})
+		operation := d.operation(unreachableDownstream{})
 		w := d.recordBy(operation, "demo", request())
 		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.Unavailable) || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s, Retry-After %q", got, w.Header().Get("Retry-After"))
@@ -386,20 +386,20 @@ func TestWhatWasNotSentMayBeSentAgain(t *testing.T) {
 	}
 }
 
-// unreachable is a downstream system to which there is no connection.
-type unreachable struct{}
+// unreachableDownstream is a downstream system to which there is no connection.
+type unreachableDownstream struct{}
 
-func (unreachable) Create(context.Context, string) (wtr.Reply, error) {
+func (unreachableDownstream) Create(context.Context, string) (wtr.Reply, error) {
 	return wtr.Reply{}, fmt.Errorf("create: %w", wtr.ErrOpen)
 }
 
-// held is a downstream system that answers when it is let.
-type held struct {
+// heldDownstream is a downstream system that answers when the test releases it.
+type heldDownstream struct {
 	queryapi.Downstream
 	asked, let chan struct{}
 }
 
-func (h held) Create(ctx context.Context, document string) (wtr.Reply, error) {
+func (h heldDownstream) Create(ctx context.Context, document string) (wtr.Reply, error) {
 	h.asked <- struct{}{}
 	<-h.let
 	return h.Downstream.Create(ctx, document)
@@ -407,7 +407,7 @@ func (h held) Create(ctx context.Context, document string) (wtr.Reply, error) {
 
 func TestOfTwoEqualRequestsAtOnceOneIsSentOn(t *testing.T) {
 	d := newDesk(t)
-	slow := held{d.client, make(chan struct{}, 2), make(chan struct{})}
+	slow := heldDownstream{d.client, make(chan struct{}, 2), make(chan struct{})}
 	operation := d.operation(slow)
 	first := make(chan string)
 	go func() { first <- fmt.Sprint(d.recordBy(operation, "demo", request()).Body) }()
@@ -450,8 +450,8 @@ func TestReportThatIsCreatedButNotNotedIsASuccess(t *testing.T) {
 
 func TestReportReachesBagsInScopeOnly(t *testing.T) {
 	day := func(b *bag.Bag) *bag.Bag { b.FirstDay, _ = bag.ParseDay("2026-03-14"); return b }
-	swiss := day(made(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK"))
-	british := day(made(t, "0724100001", "DEF456", "SECRET", "BA", "1", "LHR", "ZRH"))
+	swiss := day(newBag(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK"))
+	british := day(newBag(t, "0724100001", "DEF456", "SECRET", "BA", "1", "LHR", "ZRH"))
 	for _, tc := range []struct {
 		name, key string
 		bags      []*bag.Bag
@@ -493,12 +493,12 @@ func TestReportOutlivesTheCallerWhoLeaves(t *testing.T) {
 func TestReportShowsTheBagsOfItsPlates(t *testing.T) {
 	first := func(b *bag.Bag, date string) *bag.Bag { b.FirstDay, _ = bag.ParseDay(date); return b }
 	lx := func(pnr, surname, date string) *bag.Bag {
-		return first(made(t, "0724100001", pnr, surname, "LX", "100", "ZRH", "JFK"), date)
+		return first(newBag(t, "0724100001", pnr, surname, "LX", "100", "ZRH", "JFK"), date)
 	}
 	one := request(`{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100002"}}`,
 		`{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"}}`)
 	tagged := lx("ABC123", "MEIER", "2026-03-14")
-	tagged.RushTag = made(t, "2724100009", "ABC123", "MEIER", "BA", "16", "ZRH", "LHR")
+	tagged.RushTag = newBag(t, "2724100009", "ABC123", "MEIER", "BA", "16", "ZRH", "LHR")
 	const unknown = `{"bagtag":"0724100001","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`
 	shown := func(surname string) string {
 		return `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"` + surname + `","rush_bag_indicator":"N"}`
@@ -515,7 +515,7 @@ func TestReportShowsTheBagsOfItsPlates(t *testing.T) {
 		{"fourteen days before", "demo", []*bag.Bag{lx("", "MEIER", "2026-03-01")}, nil, shown("MEIER")},
 		{"too old", "demo", []*bag.Bag{lx("", "MEIER", "2026-02-28")}, nil, unknown},
 		{"two of one day", "demo", []*bag.Bag{lx("A", "HUBER", "2026-03-14"), lx("B", "MEIER", "2026-03-14")}, nil, unknown},
-		{"out of scope", "lx", []*bag.Bag{first(made(t, "0724100001", "", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-14")}, nil, unknown},
+		{"out of scope", "lx", []*bag.Bag{first(newBag(t, "0724100001", "", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-14")}, nil, unknown},
 		{"with its rush tag", "demo", []*bag.Bag{lx("ABC123", "MEIER", "2026-03-14")}, []*bag.Bag{tagged}, strings.Replace(shown("MEIER"), `"N"`, `"N","rushtag":"2724100009"`, 1)},
 		{"rush tag out of scope", "lx", []*bag.Bag{lx("ABC123", "MEIER", "2026-03-14")}, []*bag.Bag{tagged}, shown("MEIER")},
 	} {

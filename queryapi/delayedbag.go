@@ -9,9 +9,9 @@ import (
 	"bagtrail/internal/wtr"
 )
 
-// reported holds the bags of a request: shown is what the answer shows, reached holds the plates
+// requestBags holds the bags of a request: shown is what the answer shows, reached holds the plates
 // whose bags get the report as an event.
-type reported struct {
+type requestBags struct {
 	shown   []delayedBag
 	reached []bag.Plate
 }
@@ -19,7 +19,7 @@ type reported struct {
 // bags finds the bags of a request. It reads them before the request is forwarded, so that nothing
 // is created downstream while the index is unavailable. A limited key reaches only bags that it
 // sees, so that it cannot set bags of others to Delayed.
-func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found reported, err error) {
+func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found requestBags, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	today := bag.DayOf(d.Clock().In(d.Airports.Location(request.Station)))
@@ -28,9 +28,9 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	for _, plate := range request.Plates {
 		bags, err := trails.OfPlate(ctx, plate)
 		if err != nil {
-			return reported{}, err
+			return requestBags{}, err
 		}
-		meant := current(bags, today)
+		meant := currentBags(bags, today)
 		seen := views(meant, viewer)
 		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
 			found.reached = append(found.reached, plate)
@@ -43,16 +43,16 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 		}
 		tag, err := reflightedAs(ctx, trails, seen[0], viewer)
 		if err != nil {
-			return reported{}, err
+			return requestBags{}, err
 		}
 		found.shown = append(found.shown, delayedBag{seen[0], tag})
 	}
 	return found, viewer.Err()
 }
 
-// current returns the bags of a plate that a report of that day concerns: the bags with the latest
-// first flight date that is not after the day, and at most bag.DelayDays before it.
-func current(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
+// currentBags returns the bags of a plate that a report of that day concerns: the bags with the
+// latest first flight date that is not after the day, and at most bag.DelayDays before it.
+func currentBags(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 	for _, b := range bags {
 		switch {
 		case b.FirstDay > day || b.FirstDay < day-bag.DelayDays:

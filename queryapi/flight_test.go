@@ -77,8 +77,8 @@ func TestBagsForFlightAsksForWhatTheRequestNames(t *testing.T) {
 }
 
 func TestBagsForFlightWrapsEachBag(t *testing.T) {
-	one := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	two := made(t, "0724100002", "", "", "LX", "100", "ZRH", "JFK")
+	one := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	two := newBag(t, "0724100002", "", "", "LX", "100", "ZRH", "JFK")
 	two.GivenName, two.Rush = "", true
 	leg := one.Legs[0]
 	leg.Seat, leg.Status = "12A", bag.Delayed
@@ -104,7 +104,7 @@ func TestBagsForFlightFindsAFlightByEitherCodeOfItsAirline(t *testing.T) {
 }
 
 func TestBagsForFlightNeedsAirlineAndAirportInScopeWhateverTheData(t *testing.T) {
-	empty, full := site(&answers{}), site(&answers{flight: []trail.Listed{{Bag: made(t, "0724100001", "", "", "LX", "100", "ZRH", "JFK"), Leg: bag.Leg{}}}})
+	empty, full := site(&answers{}), site(&answers{flight: []trail.Listed{{Bag: newBag(t, "0724100001", "", "", "LX", "100", "ZRH", "JFK"), Leg: bag.Leg{}}}})
 	const arrival = "/baggage/bagsforflight/v1.0/airport_code/JFK/arr_dep_indicator/A/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14"
 	for _, tc := range []struct {
 		key, path string

@@ -88,13 +88,13 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 // by plate and date alone: otherwise the answer would reveal whether a guessed name is right.
 func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag, viewer *bag.Viewer) web.Answer {
 	named := func(b *bag.Bag) bool { return b.Names(query.day) }
-	there := sifted(bags, named)
-	seen := sifted(views(there, viewer), named)
+	there := filter(bags, named)
+	seen := filter(views(there, viewer), named)
 	if err := viewer.Err(); err != nil {
 		return c.Unavailable(err)
 	}
 	if len(there) > 0 && len(seen) == 0 {
-		return hidden(c, fault.HistoryNoBag)
+		return refuseHidden(c, fault.HistoryNoBag)
 	}
 	seen = query.narrow(seen)
 	switch len(seen) {

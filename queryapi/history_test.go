@@ -67,7 +67,7 @@ func TestARepeatedParameterIsRefused(t *testing.T) {
 }
 
 func TestAnEmptyOptionalParameterIsAbsent(t *testing.T) {
-	s := site(&answers{plate: []*bag.Bag{made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")}})
+	s := site(&answers{plate: []*bag.Bag{newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")}})
 	want := get(s, "demo", historyPath)
 	for _, query := range []string{"?pnr=", "?pnr", "?pax_surname=&pnr=abc123", "?include_bim=", "?include_BIM", "?callback=", "?pnr=&pax_surname=&include_bim=&callback="} {
 		if got := get(s, "demo", historyPath+query); got != want || !strings.HasPrefix(got, `200 {"success":true`) {
@@ -77,7 +77,7 @@ func TestAnEmptyOptionalParameterIsAbsent(t *testing.T) {
 }
 
 func TestHistoryShowsTheBagAndItsEvents(t *testing.T) {
-	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	b.Pieces, b.Weight, b.WeightUnit = 2, 31, "K"
 	later := *b.Events[0].Message
 	later.Kind, later.Happened, later.Raw = parser.BPM, time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC), "BPM"
@@ -112,8 +112,8 @@ func TestHistoryShowsTheBagAndItsEvents(t *testing.T) {
 }
 
 func TestHistoryMatchesDatePNRAndSurname(t *testing.T) {
-	b := made(t, "0724100001", "ABC123", "Van-Der Berg", "LX", "100", "ZRH", "JFK")
-	nameless := made(t, "0724100001", "", "", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "Van-Der Berg", "LX", "100", "ZRH", "JFK")
+	nameless := newBag(t, "0724100001", "", "", "LX", "100", "ZRH", "JFK")
 	for query, want := range map[string]bool{
 		"": true, "?pnr=ABC123": true, "?pnr=aBc123": true, "?pnr=ABC124": false, "?pax_surname=VANDERBERG": true,
 		"?pax_surname=vanderberg&pnr=abc123": true, "?pax_surname=VANDERBERG&pnr=abc124": false, "?pax_surname=VANDER": false,
@@ -132,9 +132,9 @@ func TestHistoryMatchesDatePNRAndSurname(t *testing.T) {
 }
 
 func TestHistoryOfSeveralBagsIsNarrowedByPNRAndSurname(t *testing.T) {
-	one := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	two := made(t, "0724100001", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
-	gone := made(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
+	one := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	two := newBag(t, "0724100001", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
+	gone := newBag(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
 	gone.Cancelled, gone.Legs[0].Living = true, false
 	for _, tc := range []struct {
 		name, query string
@@ -158,9 +158,9 @@ func TestHistoryOfSeveralBagsIsNarrowedByPNRAndSurname(t *testing.T) {
 }
 
 func TestHistoryOutOfScopeIsNotThere(t *testing.T) {
-	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	british := made(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
-	cancelled := made(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
+	swiss := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	british := newBag(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
+	cancelled := newBag(t, "0724100001", "GHI789", "HUBER", "LX", "100", "ZRH", "JFK")
 	cancelled.Cancelled, cancelled.Legs[0].Living = true, false
 	for _, tc := range []struct {
 		key  string
@@ -191,8 +191,8 @@ func TestHistoryOutOfScopeIsNotThere(t *testing.T) {
 // rush is a rush bag of LX that re-flights a bag of BA.
 func rush(t *testing.T, named bag.Plate) *bag.Bag {
 	t.Helper()
-	original := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
-	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	original := newBag(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	b.Rush, b.Events[0].Message.Original = true, named
 	if named != "" {
 		b.Originals = []bag.Plate{named}
@@ -224,8 +224,8 @@ func TestReflightedInfoStandsOnTheReflightedEventAndShowsNothingOutOfScope(t *te
 }
 
 func TestHistoryTellsByPlateAndDateAloneWhetherTheKeyMayNotSeeABag(t *testing.T) {
-	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	british := made(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
+	swiss := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	british := newBag(t, "0724100001", "DEF456", "MEIER", "BA", "712", "LHR", "ZRH")
 	for _, query := range []string{"", "?pax_surname=MEIER", "?pax_surname=HUBER", "?pnr=DEF456", "?pnr=XXX999"} {
 		if got := get(site(&answers{plate: []*bag.Bag{british}}), "lx", historyPath+query); got != refusal(fault.HistoryNotAuthorised) {
 			t.Errorf("%q: a guessed name changes the answer: %s", query, got)
@@ -242,7 +242,7 @@ func TestHistoryTellsByPlateAndDateAloneWhetherTheKeyMayNotSeeABag(t *testing.T)
 }
 
 func TestRawMessageIsShownIfAllOfItsFlightsAreInScope(t *testing.T) {
-	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	several := *b.Events[0].Message
 	several.Raw = "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MUELLER\n.F/BA713/14MAR/LHR\n.N/0125100001001\n.P/1SECRET\nENDBSM\n"
 	report := bag.Message{Head: parser.Head{Version: parser.Version{Airport: "ZRH"}}, Raw: `{"station":"ZRH"}`, Happened: several.Happened}
@@ -269,7 +269,7 @@ func TestHistoryShowsPaxInquiryInfoOfLivingLegsWithReferenceData(t *testing.T) {
 		return &flightref.Reference{Flight: bag.Flight{Airline: "LX", Number: number}, Carrier: "LX", Origin: from, Destination: to, Departure: at, Arrival: at}
 	}
 	flights := timetable{"100ZRH": reference("100", "ZRH", "JFK"), "8JFK": reference("8", "JFK", "BOS"), "9ZRH": reference("9", "ZRH", "LHR")}
-	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	leg := func(number, from, to string, living bool) bag.Leg {
 		return bag.Leg{Flight: bag.Flight{Airline: "LX", Number: number}, From: from, To: to, Living: living}
 	}

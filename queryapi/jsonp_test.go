@@ -12,8 +12,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// evaluate has a real JavaScript engine run each script, with functions under the names given, and
-// returns what each function was called with.
+// evaluate runs each script in a real JavaScript engine, with functions of the given names, and
+// returns the arguments of their calls.
 func evaluate(t *testing.T, scripts map[string]string) map[string]json.RawMessage {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -50,7 +50,7 @@ process.stdout.write(JSON.stringify(out));`
 }
 
 func TestScriptsCallTheirCallbackWithTheAnswer(t *testing.T) {
-	b := made(t, "0724100001", "ABC123", "</script><script>alert(1)//\u2028\u2029\"'\\`${x}", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "</script><script>alert(1)//\u2028\u2029\"'\\`${x}", "LX", "100", "ZRH", "JFK")
 	b.Events[0].Message.Raw = "BSM\x00\r\n\xff*/-->]]><!--"
 	s := site(&answers{plate: []*bag.Bag{b}, passenger: []*bag.Bag{b}})
 	targets := map[string]string{

@@ -35,9 +35,9 @@ type creation struct {
 	Filed     bool        `json:"filed"`  // it is in the log and in the index
 }
 
-// unknown is the note of a forwarded request that got no proper reply, so that nobody waits for its
-// outcome.
-const unknown = "unknown"
+// unknownOutcome is the note of a forwarded request that got no proper reply, so that nobody waits
+// for its outcome.
+const unknownOutcome = "unknown"
 
 // identify returns the identity of a request: a hash of its document, its header Idempotency-Key
 // and the customer of its key, or the key if it has no customer.
@@ -65,7 +65,7 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 			return nil, false, nil
 		case err != nil || claimed:
 			return nil, claimed, err
-		case note == unknown:
+		case note == unknownOutcome:
 			return nil, false, nil
 		case note != "":
 			made = new(creation)
@@ -98,7 +98,7 @@ func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) e
 func (d *DelayedBags) noteUnknown(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_ = d.Outcomes.Note(ctx, id, unknown)
+	_ = d.Outcomes.Note(ctx, id, unknownOutcome)
 }
 
 // release removes a claim. An error is ignored: a repeated request is then told that the outcome is

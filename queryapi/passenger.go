@@ -26,9 +26,9 @@ func parsePassenger(values []string) (q passengerQuery, f faults) {
 	return q, f
 }
 
-// means reports whether a bag, or a view of it, has the PNR and a living leg that departs on the
+// matches reports whether a bag, or a view of it, has the PNR and a living leg that departs on the
 // day.
-func (q *passengerQuery) means(b *bag.Bag) bool {
+func (q *passengerQuery) matches(b *bag.Bag) bool {
 	return b.HasPNR(q.pnr) &&
 		slices.ContainsFunc(b.Legs, func(l bag.Leg) bool { return l.Living && l.Day == q.day })
 }
@@ -51,12 +51,12 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 		return c.Refuse(fault.PassengerNoBags)
 	}
 	viewer := bag.NewViewer(ctx, sight)
-	bags = sifted(views(bags, viewer), query.means)
+	bags = filter(views(bags, viewer), query.matches)
 	if err := viewer.Err(); err != nil {
 		return c.Unavailable(err)
 	}
 	if len(bags) == 0 {
-		return hidden(c, fault.PassengerNoBags)
+		return refuseHidden(c, fault.PassengerNoBags)
 	}
 	dst := append(c.Buffer, `{"success":true,"bags":[`...)
 	for i, b := range bags {

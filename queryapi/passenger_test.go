@@ -33,9 +33,9 @@ func TestBagsForPassengerChecksItsParameters(t *testing.T) {
 }
 
 func TestBagsForPassengerDoesNotWrapItsBags(t *testing.T) {
-	one := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	one.RushTag = made(t, "2724100001", "ABC123", "MUELLER", "LX", "16", "ZRH", "JFK")
-	two := made(t, "0724100002", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	one := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	one.RushTag = newBag(t, "2724100001", "ABC123", "MUELLER", "LX", "16", "ZRH", "JFK")
+	two := newBag(t, "0724100002", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	trails := &answers{passenger: []*bag.Bag{one, two}}
 	const want = `200 {"success":true,"bags":[{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N","rushtag":"2724100001"},` +
 		`{"bagtag":"0724100002","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}]}`
@@ -48,9 +48,9 @@ func TestBagsForPassengerDoesNotWrapItsBags(t *testing.T) {
 }
 
 func TestBagsForPassengerShowsWhatIsInScopeOnly(t *testing.T) {
-	swiss := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
-	swiss.RushTag = made(t, "2125100001", "ABC123", "MUELLER", "BA", "16", "ZRH", "LHR")
-	british := made(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
+	swiss := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	swiss.RushTag = newBag(t, "2125100001", "ABC123", "MUELLER", "BA", "16", "ZRH", "LHR")
+	british := newBag(t, "0125100001", "ABC123", "MUELLER", "BA", "712", "LHR", "ZRH")
 	const (
 		tagged   = `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N","rushtag":"2125100001"}`
 		untagged = `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`

@@ -48,7 +48,7 @@ var testKeys = keys{
 	"posts":        {Name: "posts", Customer: "X", Airlines: all, Airports: all, Operations: only("processbim", "delayedbags")},
 }
 
-// answers is a twin of the reader of trails.
+// answers implements Trails with fixed results.
 type answers struct {
 	flight    []trail.Listed
 	plate     []*bag.Bag
@@ -147,8 +147,8 @@ func bsm(t *testing.T, airline, number, day, from, to string) *bag.Message {
 	}
 }
 
-// made is a bag with one living leg and the event of its message.
-func made(t *testing.T, plate bag.Plate, pnr, surname, airline, number, from, to string) *bag.Bag {
+// newBag returns a bag with one living leg and the event of its message.
+func newBag(t *testing.T, plate bag.Plate, pnr, surname, airline, number, from, to string) *bag.Bag {
 	t.Helper()
 	m := bsm(t, airline, number, "2026-03-14", from, to)
 	return &bag.Bag{
@@ -214,7 +214,7 @@ func TestUnreadableIndexIsUnavailable(t *testing.T) {
 }
 
 func TestQueryEndsWithinASecond(t *testing.T) {
-	s := site(&stuck{})
+	s := site(&stuckTrails{})
 	began := time.Now()
 	if got := get(s, "demo", historyPath); got != refusal(fault.Unavailable) {
 		t.Errorf("%s", got)
@@ -224,14 +224,14 @@ func TestQueryEndsWithinASecond(t *testing.T) {
 	}
 }
 
-// stuck returns when its context ends, as the contract asks.
-type stuck struct{ answers }
+// stuckTrails returns only when its context ends, as the contract of Trails requires.
+type stuckTrails struct{ answers }
 
-func (s *stuck) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (s *stuckTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	return s.OfPlate(ctx, plate)
 }
 
-func (*stuck) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
+func (*stuckTrails) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -35,8 +35,8 @@ func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 	return seen
 }
 
-// sifted returns the bags for which wanted returns true.
-func sifted(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
+// filter returns the bags for which wanted returns true.
+func filter(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
 	var kept []*bag.Bag
 	for _, b := range bags {
 		if wanted(b) {
@@ -46,9 +46,9 @@ func sifted(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
 	return kept
 }
 
-// hidden is the answer if there are bags and the key sees none of them. A key with conceal gets the
-// answer for no bags.
-func hidden(c *web.Call, nothing fault.ID) web.Answer {
+// refuseHidden returns the answer if there are bags and the key sees none of them. A key with
+// conceal gets the answer for no bags.
+func refuseHidden(c *web.Call, nothing fault.ID) web.Answer {
 	if c.Key.Conceal {
 		return c.Refuse(nothing)
 	}

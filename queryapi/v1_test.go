@@ -31,7 +31,7 @@ func askV1(s *web.Site, key, target, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// faultsV1 returns the faults of an answer 400, each as parameter or pointer, and code.
+// faultsV1 returns the faults of an answer 400: of each its parameter or pointer, and its code.
 func faultsV1(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var p struct {
@@ -94,7 +94,7 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 }
 
 func TestWhatAKeyMayNotAskOfV1(t *testing.T) {
-	hidden := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	hidden := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	s := site(&answers{plate: []*bag.Bag{hidden}, passenger: []*bag.Bag{hidden}})
 	none := site(&answers{})
 	for _, q := range []struct{ target, body string }{
@@ -110,7 +110,7 @@ func TestWhatAKeyMayNotAskOfV1(t *testing.T) {
 		if w := askV1(none, "ba", q.target, q.body); w.Body.String() != `{"bags":[]}` {
 			t.Errorf("%s: nothing is there: %d %s", q.target, w.Code, w.Body)
 		}
-		hidden := site(&answers{plate: []*bag.Bag{made(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}, passenger: []*bag.Bag{made(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}})
+		hidden := site(&answers{plate: []*bag.Bag{newBag(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}, passenger: []*bag.Bag{newBag(t, "0724100001", "ABC123", "X", "BA", "1", "LHR", "JFK")}})
 		if w := askV1(hidden, "concealing", q.target, q.body); w.Code != 200 || w.Body.String() != `{"bags":[]}` {
 			t.Errorf("%s: a key that conceals: %d %s", q.target, w.Code, w.Body)
 		}
@@ -131,7 +131,7 @@ func TestPagesGoThroughEveryBagOnce(t *testing.T) {
 		if i%5 == 4 {
 			line = "BA"
 		}
-		all = append(all, made(t, plate, fmt.Sprintf("ABC%03d", i), "NAME", line, fmt.Sprint(100+i), "ZRH", "JFK"))
+		all = append(all, newBag(t, plate, fmt.Sprintf("ABC%03d", i), "NAME", line, fmt.Sprint(100+i), "ZRH", "JFK"))
 	}
 	s := site(&answers{plate: all})
 	type answer struct {
@@ -189,13 +189,13 @@ func onFlight(b *bag.Bag, status bag.Status) trail.Listed {
 }
 
 func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
-	loaded := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	loaded := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	message := *loaded.Events[0].Message
 	message.Device, message.Compartment = "AKE1LX", "31L"
 	loaded.Events = append(loaded.Events, bag.Event{Code: "LOADED_ON_AIRCRAFT", Sets: bag.OnAircraft, Message: &message})
 	loaded.Legs[0].Status = bag.OnAircraft
 	loaded.Legs[0].SetBy = &message
-	rush := made(t, "2001000002", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
+	rush := newBag(t, "2001000002", "DEF456", "MEIER", "LX", "100", "ZRH", "JFK")
 	rush.Rush = true
 	twin := &answers{
 		flight: []trail.Listed{onFlight(loaded, bag.OnAircraft), onFlight(rush, bag.Delayed)}, plate: []*bag.Bag{loaded, rush},
@@ -228,7 +228,7 @@ func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
 }
 
 func TestOfABagOutOfScopeAFlightTellsPlateRushAndStatus(t *testing.T) {
-	other := made(t, "0724100001", "ABC123", "MUELLER", "BA", "200", "LHR", "JFK")
+	other := newBag(t, "0724100001", "ABC123", "MUELLER", "BA", "200", "LHR", "JFK")
 	leg := bag.Leg{Flight: bag.Flight{Airline: "LX", Number: "100", Day: date(t, "2026-03-14")}, Carrier: "SWR", From: "ZRH", To: "JFK", Living: true, Status: bag.Delayed}
 	listed := trail.Listed{Bag: &bag.Bag{Plate: "0724100001"}, Leg: leg}
 	s := site(&answers{flight: []trail.Listed{listed}, plate: []*bag.Bag{other}})
@@ -244,7 +244,7 @@ func TestOfABagOutOfScopeAFlightTellsPlateRushAndStatus(t *testing.T) {
 }
 
 func TestFieldsOfABag(t *testing.T) {
-	b := made(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
 	second := *b.Events[0].Message
 	second.Raw = "BSM second"
 	b.Events = append(b.Events, bag.Event{Code: "SORTED", Description: "Bag Sorted", Message: &second})
@@ -258,8 +258,8 @@ func TestFieldsOfABag(t *testing.T) {
 	}
 }
 
-// factsV1 is what the key is told by /v1, as lines like those of facts, and of each plate whether
-// it is told of more than one bag of a day, of which a history tells none or one.
+// factsV1 returns all that /v1 tells the key, as lines like those of facts. For each plate it also
+// returns whether /v1 shows several bags of one day; a history shows at most one of them.
 func (o *office) factsV1(t *testing.T) (told map[string]bool, several map[string]bool) {
 	t.Helper()
 	told, several = map[string]bool{}, map[string]bool{}
@@ -303,8 +303,8 @@ func (o *office) tellBagV1(t *testing.T, told map[string]bool, b map[string]any)
 	}
 }
 
-// What /v1 tells a limited key of a plate is what the histories of the plate tell it, no more and
-// no less; and a loading status is the same for every key.
+// For each plate /v1 tells a limited key exactly as much as the histories of the plate. A loading
+// status is the same for every key.
 func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	const worlds = 200
 	compared, statuses := 0, 0
@@ -314,7 +314,7 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 		unlimited := *key
 		unlimited.Airlines, unlimited.Airports = all, all
 		o, free := newOffice(key), newOffice(&unlimited)
-		var messages []said
+		var messages []worldMessage
 		for i, plate := range worldPlates {
 			messages = append(messages, m.victim(plate)...)
 			if p := m.post(pick(m, worldPlates), i); o.may(t, p) {
@@ -353,8 +353,8 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	}
 }
 
-// sameStatuses compares the loading statuses of the legs that a limited key is told with those that
-// every key is told.
+// sameStatuses compares the loading statuses that a limited key gets with those that an unlimited
+// key gets.
 func sameStatuses(t *testing.T, limited, free *office, plate string) (compared int) {
 	t.Helper()
 	statuses := func(o *office) map[string]any {

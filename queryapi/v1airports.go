@@ -11,7 +11,7 @@ import (
 // airportV1 answers GET /v1/airports/{code}.
 func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "code")
-	a.only("code")
+	a.allowOnly("code")
 	code := a.text("code", isAirport, "3 upper case letters")
 	if refusal, refused := a.refusal(c); refused {
 		return refusal

@@ -28,7 +28,7 @@ func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.
 // plateV1 answers GET /v1/bags/{plate}.
 func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "plate")
-	a.only("plate", "date", "fields")
+	a.allowOnly("plate", "date", "fields")
 	plates := a.plates("plate", 1)
 	day, dated := a.day("date")
 	fields := a.choice("fields", "events", "list", "raw")
@@ -59,7 +59,7 @@ func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
 
 // findBags answers with the bags of plates, or with the bags of a PNR that depart on a day.
 func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
-	a.only("plate", "pnr", "date", "fields", "limit", "cursor")
+	a.allowOnly("plate", "pnr", "date", "fields", "limit", "cursor")
 	plates := a.plates("plate", mostPlates)
 	pnr := a.text("pnr", func(s string) bool { return isAlphanumeric(s) && isPNRLength(s) }, "5 or 6 letters and digits")
 	day, dated := a.day("date")
@@ -72,9 +72,9 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 			}
 		}
 	case !booked:
-		a.missing("plate", "plate, or pnr and date")
+		a.failMissing("plate", "plate, or pnr and date")
 	case len(a.all("date")) == 0:
-		a.missing("date", "pnr and date")
+		a.failMissing("date", "pnr and date")
 	}
 	fields := a.choice("fields", "list", "events", "raw")
 	part := a.page("bags", fmt.Sprint(plates), strings.ToUpper(pnr), day.String(), fields)
@@ -87,7 +87,7 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 	var err error
 	if dated {
 		query := passengerQuery{pnr, day}
-		wanted = query.means
+		wanted = query.matches
 		traced, err = trails.TracePassenger(ctx, pnr, day)
 	} else {
 		traced, err = trails.TracePlates(ctx, plates)

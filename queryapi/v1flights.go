@@ -16,7 +16,7 @@ import (
 func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	names := []string{"airport", "direction", "airline", "flight", "date"}
 	a := newArguments(c, names...)
-	a.only(append(names, "limit", "cursor")...)
+	a.allowOnly(append(names, "limit", "cursor")...)
 	query := a.flightQuery(q.Airports)
 	part := a.page(append([]string{"flight"}, c.Values...)...)
 	if refusal, refused := a.bagRefusal(c); refused {

@@ -27,8 +27,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// The worlds of this file are small, so that bags, flights and names meet often. Flights of posts
-// have numbers from 9000 on, so that what a post tells is recognised.
+// The worlds of this file are small, so that bags often share flights and names. Flights of posts
+// have numbers from 9000 on, so that facts from posts are recognised.
 var (
 	worldLines    = []string{"LX", "BA", "AA"}
 	worldPorts    = []string{"ZRH", "LHR", "JFK", "FRA"}
@@ -39,13 +39,13 @@ var (
 	worldMessages = 7
 )
 
-// said is a message of a world, as lines.
-type said struct {
+// worldMessage is a message of a world.
+type worldMessage struct {
 	lines []string
 	plate string
 }
 
-func (s said) text() string { return strings.Join(s.lines, "\r\n") }
+func (s worldMessage) text() string { return strings.Join(s.lines, "\r\n") }
 
 type worldMaker struct {
 	*rand.Rand
@@ -63,8 +63,8 @@ func (m *worldMaker) flight(element, airline string, number int, day time.Time, 
 	return fmt.Sprintf(".%s/%s%d/%s/%s", element, airline, number, bim(day), end)
 }
 
-// victim makes the messages of a bag: a BSM that names its passenger, then what befalls it.
-func (m *worldMaker) victim(plate string) []said {
+// victim makes the messages of a bag: a BSM that names its passenger, then its later messages.
+func (m *worldMaker) victim(plate string) []worldMessage {
 	m.bags++
 	day, line, number := m.day(), pick(m, worldLines), 100+m.bags*10
 	from, to, beyond := m.way()
@@ -78,7 +78,7 @@ func (m *worldMaker) victim(plate string) []said {
 		onward = m.flight("O", next, number+1, day, beyond)
 		first = append(first, onward)
 	}
-	all := []said{message("BSM", from, plate, append(first, names...)...)}
+	all := []worldMessage{message("BSM", from, plate, append(first, names...)...)}
 	for range m.IntN(worldMessages) {
 		where, elements := from, first[:1]
 		if onward != "" && m.IntN(2) == 0 {
@@ -100,15 +100,15 @@ func (m *worldMaker) victim(plate string) []said {
 	return all
 }
 
-// way is three different airports.
+// way returns three different airports.
 func (m *worldMaker) way() (from, to, beyond string) {
 	order := m.Perm(len(worldPorts))
 	return worldPorts[order[0]], worldPorts[order[1]], worldPorts[order[2]]
 }
 
-// post makes a message about a plate that names what it likes, of the flights and names of others
-// too, but for their PNRs: who knows one is taken for somebody who may.
-func (m *worldMaker) post(plate string, n int) said {
+// post makes a message about a plate with arbitrary content, including flights and names of other
+// bags. It does not use their PNRs: a sender who knows a PNR is taken to be entitled to the bag.
+func (m *worldMaker) post(plate string, n int) worldMessage {
 	from, to, beyond := m.way()
 	day := m.day()
 	elements := []string{m.flight("F", pick(m, worldLines), 9000+n, day, to)}
@@ -138,17 +138,17 @@ func (m *worldMaker) post(plate string, n int) said {
 }
 
 // message puts a message together; .P, .L, .E and .M stand behind the tag.
-func message(kind, airport, plate string, elements ...string) said {
+func message(kind, airport, plate string, elements ...string) worldMessage {
 	lines := []string{kind, ".V/1L" + airport}
 	tag := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsRune("PLEM", rune(e[1])) })
 	if tag < 0 {
 		tag = len(elements)
 	}
 	lines = append(append(lines, elements[:tag]...), ".N/"+plate+"001")
-	return said{append(append(lines, elements[tag:]...), "END"+kind), plate}
+	return worldMessage{append(append(lines, elements[tag:]...), "END"+kind), plate}
 }
 
-// office is the service over a memory, for one key.
+// office is the service with an index in memory, for one key.
 type office struct {
 	site     *web.Site
 	acceptor *ingestor.Acceptor
@@ -170,8 +170,8 @@ func newOffice(key *apikey.Key) *office {
 	return o
 }
 
-// take has a message processed, an hour after the one before.
-func (o *office) take(t *testing.T, s said) {
+// take processes a message, an hour after the previous one.
+func (o *office) take(t *testing.T, s worldMessage) {
 	t.Helper()
 	o.now, o.count = o.now.Add(time.Hour), o.count+1
 	outcomes, err := o.acceptor.AcceptBatch(context.Background(), []ingestor.Envelope{{
@@ -183,7 +183,7 @@ func (o *office) take(t *testing.T, s said) {
 }
 
 // may reports whether the key may post a message.
-func (o *office) may(t *testing.T, s said) bool {
+func (o *office) may(t *testing.T, s worldMessage) bool {
 	t.Helper()
 	var m parser.Message
 	m.Parse(s.text(), airport.New())
@@ -205,8 +205,8 @@ func (o *office) get(target string) map[string]any {
 	return answer
 }
 
-// facts is all that the key is told, as lines that say one thing each: of histories, lists and
-// passengers.
+// facts returns all that histories, flight lists and passenger lists tell the key, as lines with
+// one fact each.
 func (o *office) facts() map[string]bool {
 	told := map[string]bool{}
 	for _, plate := range worldPlates {
@@ -273,9 +273,9 @@ func tell(told map[string]bool, plate string, object map[string]any, members ...
 	}
 }
 
-// own reports whether a fact comes of what was posted: of a flight from 9000 on, of a value that
-// the posts name, or of an original that a post names and that was seen before.
-func own(fact string, before map[string]bool, posts []said) bool {
+// own reports whether a fact comes from the posts: from a flight from 9000 on, from a value in a
+// post, or from an original that a post names and that was seen before.
+func own(fact string, before map[string]bool, posts []worldMessage) bool {
 	plate, rest, _ := strings.Cut(fact, " ")
 	if strings.Contains(rest, `"flight":"9`) || rest == "listed" {
 		return true // listed among the bags of a PNR that the key knows
@@ -298,8 +298,8 @@ func own(fact string, before map[string]bool, posts []said) bool {
 	return false
 }
 
-// seenFlight reports whether an event of the plate told of that flight before, or a post does.
-func seenFlight(before map[string]bool, posts []said, plate, flight string) bool {
+// seenFlight reports whether an earlier event of the plate, or a post, has that flight.
+func seenFlight(before map[string]bool, posts []worldMessage, plate, flight string) bool {
 	_, number, named := strings.Cut(flight, `"flight":"`)
 	number = strings.TrimSuffix(number, `"}`)
 	for fact := range before {
@@ -307,7 +307,7 @@ func seenFlight(before map[string]bool, posts []said, plate, flight string) bool
 			return true
 		}
 	}
-	return !named || slices.ContainsFunc(posts, func(p said) bool { return p.plate == plate && strings.Contains(p.text(), number+"/") })
+	return !named || slices.ContainsFunc(posts, func(p worldMessage) bool { return p.plate == plate && strings.Contains(p.text(), number+"/") })
 }
 
 // writer makes a key that may post as well as ask.
@@ -326,9 +326,9 @@ func writer(m *worldMaker) *apikey.Key {
 	return k
 }
 
-// gained returns what a key is told after it has posted, beyond what it was told before and what it
-// has posted itself.
-func gained(before, after map[string]bool, posts []said) (facts []string) {
+// gained returns the facts that a key gets after it has posted, without those that it had before
+// and those that it has posted itself.
+func gained(before, after map[string]bool, posts []worldMessage) (facts []string) {
 	for fact := range after {
 		if !before[fact] && !own(fact, before, posts) {
 			facts = append(facts, fact)
@@ -338,9 +338,9 @@ func gained(before, after map[string]bool, posts []said) (facts []string) {
 	return facts
 }
 
-// Keys that may post as well as ask gain nothing by posting about plates whose bags have messages
-// that name their passengers: neither what was there before they posted, of several bags of a
-// plate, nor what comes of a bag later.
+// A key that may post and read gains nothing by posting about plates whose bags have messages that
+// name their passengers: neither facts from before the posts, with several bags of a plate, nor
+// facts from later messages of a bag.
 func TestWritersSeeNoMoreThanBeforeAndWhatTheyPosted(t *testing.T) {
 	const worlds = 300
 	posted, told := 0, 0
@@ -348,7 +348,7 @@ func TestWritersSeeNoMoreThanBeforeAndWhatTheyPosted(t *testing.T) {
 		m := &worldMaker{Rand: rand.New(rand.NewPCG(seed, 15))}
 		key := writer(m)
 		quiet, loud := newOffice(key), newOffice(key)
-		var begun, later []said
+		var begun, later []worldMessage
 		for _, plate := range worldPlates {
 			messages := m.victim(plate)
 			if seed%2 == 0 { // all is there before the posts, also of other passengers with the same plate
@@ -360,7 +360,7 @@ func TestWritersSeeNoMoreThanBeforeAndWhatTheyPosted(t *testing.T) {
 			}
 			begun, later = append(begun, messages[0]), append(later, messages[1:]...)
 		}
-		var posts []said
+		var posts []worldMessage
 		for n := range 12 {
 			if p := m.post(pick(m, worldPlates), n); quiet.may(t, p) {
 				posts = append(posts, p)
@@ -384,7 +384,7 @@ func TestWritersSeeNoMoreThanBeforeAndWhatTheyPosted(t *testing.T) {
 		told += len(before)
 		if facts := gained(before, after, posts); len(facts) > 0 {
 			var lines []string
-			for _, s := range slices.Concat(begun, []said{{lines: []string{"-- posts"}}}, posts, []said{{lines: []string{"-- later"}}}, later) {
+			for _, s := range slices.Concat(begun, []worldMessage{{lines: []string{"-- posts"}}}, posts, []worldMessage{{lines: []string{"-- later"}}}, later) {
 				lines = append(lines, strings.Join(s.lines, " "))
 			}
 			t.Errorf("world %d, key %v %v:\n%s\ngains\n%s", seed, key.Airlines, key.Airports, strings.Join(lines, "\n"), strings.Join(facts, "\n"))

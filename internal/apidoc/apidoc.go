@@ -57,21 +57,21 @@ func Pages(version string, clock func() time.Time) ([]web.Page, error) {
 	}
 	return []web.Page{
 		{Path: "/", Handler: home()},
-		{Path: "/openapi.json", Handler: dated(document, clock)},
-		{Path: "/asyncapi.json", Handler: fixed(topics)},
-		{Path: "/codes.json", Handler: fixed(codes)},
+		{Path: "/openapi.json", Handler: serveDated(document, clock)},
+		{Path: "/asyncapi.json", Handler: serveFixed(topics)},
+		{Path: "/codes.json", Handler: serveFixed(codes)},
 		{Path: "/docs/", Handler: withProblems(problems, docs("/openapi.json", "/docs/"))},
 	}, nil
 }
 
-// fixed serves a JSON document.
-func fixed(document []byte) http.Handler {
+// serveFixed serves a JSON document.
+func serveFixed(document []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { write(w, "application/json", document) })
 }
 
-// dated serves a JSON document and sets the day of its examples to today in UTC, so that they work
-// if a reader tries them.
-func dated(document []byte, clock func() time.Time) http.Handler {
+// serveDated serves a JSON document and sets the day of its examples to today in UTC, so that they
+// work if a reader tries them.
+func serveDated(document []byte, clock func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		today := clock().UTC()
 		document := bytes.ReplaceAll(document, []byte(exampleDate), []byte(today.Format(time.DateOnly)))

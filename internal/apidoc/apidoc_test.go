@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the examples anew")
 
-// document is what the tests read of the OpenAPI document.
+// document is the part of the OpenAPI document that the tests read.
 type document struct {
 	OpenAPI string
 	Info    struct{ Version string }
@@ -267,14 +267,14 @@ func TestExamplesOfRequestsAreTaken(t *testing.T) {
 	}
 }
 
-// circumstances bring about what a request alone cannot.
+// circumstances set up the conditions that a code needs besides its request.
 var circumstances = map[string]func(s *stack){
 	"SVCSRV0016": func(s *stack) { s.trails.away.Store(true) },
 	"SVCSRV001":  func(s *stack) { s.trails.away.Store(true) },
 	"SVCSRV008":  func(s *stack) { s.trails.broken.Store(true) },
 }
 
-// elsewhere are the codes whose circumstances other tests bring about.
+// elsewhere are the codes that other tests cover.
 var elsewhere = []string{"SVCSRV003", "SVCSRV007", "SVCPRB010"}
 
 func TestEveryExampleOfTheRegisterDrawsItsCode(t *testing.T) {

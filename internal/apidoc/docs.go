@@ -18,18 +18,18 @@ func docs(document, base string) http.Handler {
 	ui := v5emb.New("bagtrail", document, base)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
-		ui.ServeHTTP(&page{ResponseWriter: w}, r)
+		ui.ServeHTTP(&uiWriter{ResponseWriter: w}, r)
 	})
 }
 
-// page adapts the answers of Swagger UI to those of the service: text has a charset, and a 404 has
-// the error object.
-type page struct {
+// uiWriter adapts the answers of Swagger UI to those of the service: text has a charset, and a 404
+// has the error object.
+type uiWriter struct {
 	http.ResponseWriter
 	decided, missing bool
 }
 
-func (p *page) WriteHeader(status int) {
+func (p *uiWriter) WriteHeader(status int) {
 	p.decided = true
 	h := p.Header()
 	switch {
@@ -46,7 +46,7 @@ func (p *page) WriteHeader(status int) {
 	}
 }
 
-func (p *page) Write(text []byte) (int, error) {
+func (p *uiWriter) Write(text []byte) (int, error) {
 	if !p.decided {
 		p.WriteHeader(http.StatusOK)
 	}

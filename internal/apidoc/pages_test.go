@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// parameter is what a test reads of a parameter to ask with its example.
+// parameter is a parameter with its example.
 type parameter struct {
 	Name, In string
 	Example  any // a text, or a list of texts
@@ -99,8 +99,8 @@ func TestJSONStandsFirstAmongTheFormsOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestAnAnswerFitsOneSchemaOnly: a failure of the delayed-bag system is a failure as well, which
-// clients that were made from the document take for two answers.
+// TestAnAnswerFitsOneSchemaOnly: a RelayedFailure also fits the schema Failure. If both were
+// allowed, clients generated from the document would take it for two answers.
 func TestAnAnswerFitsOneSchemaOnly(t *testing.T) {
 	for path, methods := range read(t).Paths {
 		for _, operation := range methods {

@@ -66,20 +66,20 @@ func (timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, b
 // stack is the service with everything real but Redis, Kafka and the clock.
 type stack struct {
 	*web.Site
-	trails    *switchable
+	trails    *switchableTrails
 	simulator *wtr.Simulator
 	now       time.Time
 }
 
-// switchable is a reader whose index can be away, and that can be broken.
-type switchable struct {
+// switchableTrails is a reader whose index can be unavailable, and that can panic.
+type switchableTrails struct {
 	*trail.Reader
 	*state
 }
 
 type state struct{ away, broken atomic.Bool }
 
-func (x *switchable) check() error {
+func (x *switchableTrails) check() error {
 	if x.broken.Load() {
 		panic("broken")
 	}
@@ -89,28 +89,28 @@ func (x *switchable) check() error {
 	return nil
 }
 
-func (x *switchable) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (x *switchableTrails) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := x.check(); err != nil {
 		return nil, err
 	}
 	return x.Reader.OfPlate(ctx, plate)
 }
 
-func (x *switchable) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (x *switchableTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := x.check(); err != nil {
 		return nil, err
 	}
 	return x.Reader.History(ctx, plate)
 }
 
-func (x *switchable) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
+func (x *switchableTrails) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
 	if err := x.check(); err != nil {
 		return nil, err
 	}
 	return x.Reader.OfFlight(ctx, airport, arriving, f)
 }
 
-func (x *switchable) TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error) {
+func (x *switchableTrails) TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error) {
 	if err := x.check(); err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func newStack(t testing.TB) *stack {
 	clock := func() time.Time { return s.now }
 	enrich := enricher.New(library)
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index})
-	s.trails = &switchable{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
+	s.trails = &switchableTrails{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
 	client, err := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trails := func(seen bag.Sight) queryapi.Trails { return &switchable{s.trails.For(seen), s.trails.state} }
+	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
 	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}}.Operations()
 	operations = append(operations,
 		(&queryapi.DelayedBags{
@@ -164,7 +164,7 @@ func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder
 	return w
 }
 
-// send has messages processed, a minute apart.
+// send processes messages, a minute apart.
 func (s *stack) send(t testing.TB, messages ...string) {
 	t.Helper()
 	for _, m := range messages {
@@ -176,8 +176,8 @@ func (s *stack) send(t testing.TB, messages ...string) {
 	}
 }
 
-// journey is what the examples tell of: two bags of a passenger, and a plate that two passengers
-// hold.
+// journey holds the messages behind the examples: two bags of a passenger, and a plate that two
+// passengers hold.
 func journey() []string {
 	return []string{
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK/Y\r\n.O/AA1/14MAR/LAX\r\n.N/0724100001001\r\n.S/Y/12A/C/001//N//A\r\n.W/K/2/31\r\n.P/1MUELLER/ANNAMRS\r\n.Y/LX992001234567/SEN\r\n.L/ABC123\r\nENDBSM\r\n",

@@ -25,7 +25,7 @@ func TestAKeyCoversAnAirlineByEitherOfItsCodes(t *testing.T) {
 	}
 	message := func(flight string) *parser.Message {
 		m := new(parser.Message)
-		m.Parse("BSM\n.V/1LZRH\n.F/"+flight+"/12MAR/JFK\n.N/0724123456001\nENDBSM", anywhere{})
+		m.Parse("BSM\n.V/1LZRH\n.F/"+flight+"/12MAR/JFK\n.N/0724123456001\nENDBSM", anyReference{})
 		return m
 	}
 	for _, name := range []string{"secret", "key"} { // whose digests these are
@@ -44,7 +44,7 @@ func TestAKeyCoversAnAirlineByEitherOfItsCodes(t *testing.T) {
 	}
 }
 
-type anywhere struct{}
+type anyReference struct{}
 
-func (anywhere) KnownAirport(string) bool        { return true }
-func (anywhere) KnownStatus(string, string) bool { return true }
+func (anyReference) KnownAirport(string) bool        { return true }
+func (anyReference) KnownStatus(string, string) bool { return true }

@@ -20,7 +20,7 @@ const secretPrefix = "bagtrail_"
 
 // The errors of editing a key file.
 var (
-	ErrNoSuchKey = errors.New("no key of that name")
+	ErrNoSuchKey = errors.New("no key with that name")
 	ErrLayout    = errors.New("the layout of the key file is too unusual to be edited: edit it by hand")
 )
 

@@ -35,7 +35,7 @@ const digestPrefix = "sha256:"
 // itself there by mistake.
 func Parse(text []byte) ([]*Key, error) {
 	var keys []*Key
-	seen := unique{names: make(map[string]bool), digests: make(map[[sha256.Size]byte]string)}
+	seen := duplicateCheck{names: make(map[string]bool), digests: make(map[[sha256.Size]byte]string)}
 	err := strictyaml.Read(text, func(document strictyaml.Value) {
 		document.Object(strictyaml.Members{"keys": func(list strictyaml.Value) {
 			list.List(func(v strictyaml.Value) {
@@ -83,14 +83,14 @@ func (k *Key) setBurst() {
 	}
 }
 
-// unique finds names and digests that two keys share.
-type unique struct {
+// duplicateCheck finds names and digests that two keys share.
+type duplicateCheck struct {
 	names   map[string]bool
 	digests map[[sha256.Size]byte]string // names
 }
 
 // check adds a key, and reports a fault if an earlier key has its name or digest.
-func (u unique) check(v strictyaml.Value, key *Key) {
+func (u duplicateCheck) check(v strictyaml.Value, key *Key) {
 	if key.Name != "" && u.names[key.Name] {
 		v.Fault("the name %s is there twice", key.Name)
 	}

@@ -105,8 +105,8 @@ line 16: extra: unknown member`
 	}
 }
 
-// A list that is there without a value could mean everything or nothing, and a file without keys
-// may be half written.
+// A list without a value could mean everything or nothing, and a file without keys may be half
+// written.
 func TestWhatCouldMeanTwoThingsIsAFault(t *testing.T) {
 	for text, want := range map[string]string{
 		"":            "keys is missing",

@@ -27,7 +27,7 @@ func (k *Key) Take(now time.Time) Allowance {
 }
 
 // bucket is a token bucket; the zero bucket is full. A key keeps its bucket when the key file is
-// read again, so that a reload does not refill it (see newSet).
+// read again, so that a reload does not refill it (see newKeySet).
 type bucket struct {
 	mutex  sync.Mutex
 	tokens float64

@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/apikey"
 )
 
-// manyKeys is a key file of n keys with all that a key has, as `bagtrail keys create` writes it.
+// manyKeys returns a key file of n keys with every member, as `bagtrail keys create` writes it.
 func manyKeys(n int) []byte {
 	var text strings.Builder
 	text.WriteString("# Keys of bagtrail\nkeys:\n")
@@ -23,7 +23,7 @@ func manyKeys(n int) []byte {
 	return []byte(text.String())
 }
 
-// effort is the processor time that parsing takes, the least of a few times.
+// effort returns the processor time of parsing, the least of several runs.
 func effort(t *testing.T, text []byte) time.Duration {
 	t.Helper()
 	spent := func() time.Duration {

@@ -16,16 +16,16 @@ const DevelopmentKey = "bagtrail-development"
 
 // Store holds the current keys. It is safe for concurrent use.
 type Store struct {
-	keys *watch.Value[set]
+	keys *watch.Value[keySet]
 }
 
-// set holds the keys of one version of the file, by digest. It never changes.
-type set map[[sha256.Size]byte]*Key
+// keySet holds the keys of one version of the file, by digest. It never changes.
+type keySet map[[sha256.Size]byte]*Key
 
 // Open reads the key file. airlines lets a key cover an airline by its IATA and its ICAO code. The
 // error joins every fault of the file.
 func Open(path string, airlines *airline.Library) (*Store, error) {
-	keys, err := watch.NewValue(path, func(text []byte, before *set) (*set, error) {
+	keys, err := watch.NewValue(path, func(text []byte, before *keySet) (*keySet, error) {
 		keys, err := Parse(text)
 		if err != nil {
 			return nil, err
@@ -33,7 +33,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 		for _, key := range keys {
 			key.airlines = airlines
 		}
-		return newSet(keys, before), nil
+		return newKeySet(keys, before), nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("key file: %w", err)
@@ -44,7 +44,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 // Development returns a store that holds only DevelopmentKey, with every right.
 func Development() *Store {
 	everything := Scope{All: true}
-	return &Store{watch.Constant(newSet([]*Key{{
+	return &Store{watch.Constant(newKeySet([]*Key{{
 		Name: "development", Customer: "DEVELOPMENT", Airlines: everything, Airports: everything, Operations: everything,
 		digest: sha256.Sum256([]byte(DevelopmentKey)),
 	}}, nil))}
@@ -81,10 +81,10 @@ func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(e
 	s.keys.Watch(ctx, ticks, report)
 }
 
-// newSet returns the set of keys. A key whose digest is in before keeps its bucket, even if its
+// newKeySet returns the set of keys. A key whose digest is in before keeps its bucket, even if its
 // entry has changed.
-func newSet(keys []*Key, before *set) *set {
-	next := make(set, len(keys))
+func newKeySet(keys []*Key, before *keySet) *keySet {
+	next := make(keySet, len(keys))
 	for _, key := range keys {
 		key.bucket = &bucket{}
 		if before != nil {

@@ -18,8 +18,8 @@ import (
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// watched is a store whose file is under the hands of the test.
-type watched struct {
+// watchedStore is a store whose file the test changes.
+type watchedStore struct {
 	*apikey.Store
 	t       *testing.T
 	path    string
@@ -28,9 +28,9 @@ type watched struct {
 	reports chan error
 }
 
-func watch(t *testing.T, text string) *watched {
+func watch(t *testing.T, text string) *watchedStore {
 	t.Helper()
-	w := &watched{t: t, path: filepath.Join(t.TempDir(), "keys.yaml"), ticks: make(chan time.Time), reports: make(chan error, 1)}
+	w := &watchedStore{t: t, path: filepath.Join(t.TempDir(), "keys.yaml"), ticks: make(chan time.Time), reports: make(chan error, 1)}
 	w.put(text)
 	store, err := apikey.Open(w.path, nil)
 	if err != nil {
@@ -48,7 +48,7 @@ func watch(t *testing.T, text string) *watched {
 }
 
 // put replaces the file as a whole.
-func (w *watched) put(text string) {
+func (w *watchedStore) put(text string) {
 	w.t.Helper()
 	w.version++
 	at := now.Add(time.Duration(w.version) * time.Second)
@@ -60,7 +60,7 @@ func (w *watched) put(text string) {
 }
 
 // change replaces the file and returns what the store says of it.
-func (w *watched) change(text string) error {
+func (w *watchedStore) change(text string) error {
 	w.t.Helper()
 	w.put(text)
 	w.ticks <- now
@@ -72,7 +72,7 @@ func entry(name, secret, more string) string {
 	return fmt.Sprintf("  - {name: %s, digest: %s%s}\n", name, digest(secret), more)
 }
 
-func (w *watched) finds(secret, name string) {
+func (w *watchedStore) finds(secret, name string) {
 	w.t.Helper()
 	k, found := w.Lookup(secret, now)
 	if found != (name != "") || (k == nil) == found || found && k.Name != name {

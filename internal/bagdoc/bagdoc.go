@@ -109,7 +109,7 @@ func Changed(b *bag.Bag) (newest time.Time) {
 }
 
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
-	status, frequentFlyer := latest(b)
+	status, frequentFlyer := passengerStatus(b)
 	return appendObject(dst, "passenger", func(dst []byte) []byte {
 		dst = appendMember(dst, "last_name", b.Surname)
 		dst = appendMember(dst, "first_name", b.GivenName)
@@ -119,9 +119,9 @@ func appendPassenger(dst []byte, b *bag.Bag) []byte {
 	})
 }
 
-// latest returns passenger status and frequent flyer: each from the latest BSM that has it,
-// otherwise from the latest BPM that has it.
-func latest(b *bag.Bag) (status, frequentFlyer string) {
+// passengerStatus returns passenger status and frequent flyer: each from the latest BSM that has
+// it, otherwise from the latest BPM that has it.
+func passengerStatus(b *bag.Bag) (status, frequentFlyer string) {
 	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
 		for i := range slices.Backward(b.Events) {
 			if e := &b.Events[i]; e.Message.Kind == kind && !e.Positioning {
@@ -174,10 +174,10 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 		return appendMember(dst, "status_event", "departed")
 	case l.SetBy == nil:
 		return dst
-	case has(s.seen, l.SetBy):
+	case hasEvent(s.seen, l.SetBy):
 		return appendSet(dst, s.seen.Plate, l.SetBy)
 	case s.LeftBy != nil:
-		if rush := w.Viewer.View(s.LeftBy); rush != nil && has(rush, l.SetBy) {
+		if rush := w.Viewer.View(s.LeftBy); rush != nil && hasEvent(rush, l.SetBy) {
 			return appendSet(dst, rush.Plate, l.SetBy)
 		}
 	}
@@ -189,8 +189,8 @@ func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
 	return appendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
-// has reports whether a message is an event of a bag.
-func has(b *bag.Bag, m *bag.Message) bool {
+// hasEvent reports whether a message is an event of a bag.
+func hasEvent(b *bag.Bag, m *bag.Message) bool {
 	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return e.Message == m })
 }
 

@@ -38,7 +38,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 	dst = appendMember(dst, "airport", last.Message.Airport)
 	dst = appendMember(dst, "read_location", last.Message.Processing.ReadLocation)
 	dst = append(AppendHappened(dst, last.Message, w.Places), '}')
-	if m := loaded(b, &shown); m != nil {
+	if m := loadingMessage(b, &shown); m != nil {
 		dst = appendMember(dst, "stowage_device", m.Device)
 		if m.Compartment != m.Airport {
 			dst = appendMember(dst, "aircraft_compartment", m.Compartment)
@@ -64,8 +64,9 @@ func find(l *trail.Listed, seen []*bag.Bag) (*bag.Bag, *bag.Leg) {
 	return nil, nil
 }
 
-// loaded returns the latest message that loads the bag on a leg, or nil if it is not loaded there.
-func loaded(b *bag.Bag, leg *bag.Leg) *bag.Message {
+// loadingMessage returns the latest message that loads the bag on a leg, or nil if it is not loaded
+// there.
+func loadingMessage(b *bag.Bag, leg *bag.Leg) *bag.Message {
 	if !leg.Status.Loaded() {
 		return nil
 	}

@@ -24,13 +24,14 @@ type access struct {
 }
 
 const (
-	unmatched  = "unmatched" // route of a request that matches no operation
-	callerLeft = 499         // logged, as by nginx, if the caller hung up before the answer
+	unmatchedRoute = "unmatched" // route of a request that matches no operation
+	callerLeft     = 499         // logged, as by nginx, if the caller hung up before the answer
 )
 
-// sent returns the number of body bytes that were sent. Gin's Size is -1 if nothing was written,
-// for example with a 304, and counts the body of a HEAD request, which net/http does not send.
-func sent(w gin.ResponseWriter, r *http.Request) int {
+// bytesSent returns the number of body bytes that were sent. Gin's Size is -1 if nothing was
+// written, for example with a 304, and counts the body of a HEAD request, which net/http does not
+// send.
+func bytesSent(w gin.ResponseWriter, r *http.Request) int {
 	if r.Method == http.MethodHead {
 		return 0
 	}
@@ -40,7 +41,7 @@ func sent(w gin.ResponseWriter, r *http.Request) int {
 // record writes the log line of a request and observes it in the metrics.
 func (s *Site) record(a access) {
 	method := a.request.Method
-	if !known(method) {
+	if !isStandardMethod(method) {
 		method = "other"
 	}
 	level := zapcore.InfoLevel
@@ -64,16 +65,16 @@ func (s *Site) record(a access) {
 		zap.Duration("duration", a.took), zap.String("key", a.key), zap.String("request_id", a.id),
 		zap.Error(a.cause), zap.Skip(),
 	}
-	var p panicked
+	var p panicError
 	if errors.As(a.cause, &p) {
 		fields[7] = zap.ByteString("stack", p.stack)
 	}
 	line.Write(fields[:]...)
 }
 
-// known reports whether a method is a standard HTTP method. Others are arbitrary text of the caller
-// and are not logged.
-func known(method string) bool {
+// isStandardMethod reports whether a method is a standard HTTP method. Others are arbitrary text of
+// the caller and are not logged.
+func isStandardMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		http.MethodConnect, http.MethodOptions, http.MethodTrace:

@@ -19,10 +19,10 @@ import (
 	"bagtrail/internal/web"
 )
 
-// element is one of those that an answer of this file has many of.
+// element is the element that fills the answers of this file.
 var element = strings.Repeat("x", 1000)
 
-// list answers with so many elements as the path says.
+// list answers with the number of elements in the path.
 func list() web.Operation {
 	return history(func(_ context.Context, c *web.Call) web.Answer {
 		var n int
@@ -60,13 +60,13 @@ func TestAnswerInPartsIsWhole(t *testing.T) {
 	}
 }
 
-// stuck is a caller who does not read.
-type stuck struct {
+// stuckCaller is a caller who does not read.
+type stuckCaller struct {
 	http.ResponseWriter
 	reached, leave chan struct{}
 }
 
-func (w stuck) Write(p []byte) (int, error) {
+func (w stuckCaller) Write(p []byte) (int, error) {
 	w.reached <- struct{}{}
 	<-w.leave
 	return len(p), io.ErrClosedPipe
@@ -74,7 +74,7 @@ func (w stuck) Write(p []byte) (int, error) {
 
 func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
 	s := largeSite(list(), 1<<20)
-	caller := stuck{reached: make(chan struct{}), leave: make(chan struct{})}
+	caller := stuckCaller{reached: make(chan struct{}), leave: make(chan struct{})}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -107,7 +107,7 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 		return serveIt(ctx, c)
 	}
 	s := largeSite(operation, 1<<20)
-	caller := stuck{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
+	caller := stuckCaller{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -168,7 +168,7 @@ func TestWhatAnswersAreMadeOfIsBoundedWithinTheDeadline(t *testing.T) {
 	}
 }
 
-// A caller who reads nothing is cut off by the write limit, which gives back what his answer takes.
+// The write limit cuts off a caller who reads nothing, and frees the memory of his answer.
 func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as the limit")

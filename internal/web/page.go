@@ -37,5 +37,5 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	w.Header()["X-Request-Id"] = []string{id}
 	w.Header()["X-Content-Type-Options"] = nosniff
 	page.Handler.ServeHTTP(w, r)
-	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), sent(w, r), "", id, nil})
+	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, nil})
 }

@@ -14,7 +14,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// pages is a site with a page at the root and a file below /docs/, and what it was told to count.
+// pages returns a site with a page at the root and a file below /docs/, and the requests that it
+// observes: the body bytes of each.
 func pages() (*web.Site, *[]int) {
 	sizes := new([]int)
 	file := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

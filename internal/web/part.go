@@ -11,7 +11,7 @@ const (
 )
 
 // ErrCrowded means that large answers under way use all the memory of AnswerBytes.
-var ErrCrowded = errors.New("large answers under way have taken all the memory that there is for them")
+var ErrCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
 // KiB, Part takes it over and returns a new buffer for what follows; OK joins the parts. The error

@@ -46,7 +46,7 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		MaxHeaderBytes:    maxHeaderBytes,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          complaints,
-		ConnState:         new(crowd).count,
+		ConnState:         new(connectionCounter).count,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}

@@ -16,7 +16,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// serve runs a server for the test and returns its address and what stops it and waits.
+// serve runs a server for the test. It returns the address of the server and a function that stops
+// it and waits.
 func serve(t *testing.T, handler http.Handler) (address string, stop func() error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -62,7 +62,7 @@ func TestSlowConnectionsTakeLittleDelayNobodyAndAreCutOff(t *testing.T) {
 	beside := p99(ordinaryRequests(t, "http://"+address+ordinary))
 	grown := int64(inUse()) - int64(before)
 	t.Logf("p99 of ordinary requests %v, beside %d slow connections %v; memory +%d KiB", alone, len(connections), beside, grown>>10)
-	if beside > max(50*time.Millisecond, 3*alone) { // alone tells what else the machine has to do
+	if beside > max(50*time.Millisecond, 3*alone) { // alone shows how busy the machine is
 		t.Errorf("p99 %v, alone %v", beside, alone)
 	}
 	if grown > 64<<20 {
@@ -88,7 +88,7 @@ func p99(took []time.Duration) time.Duration {
 	return took[len(took)*99/100]
 }
 
-// ordinaryRequests asks from eight sides, and returns how long each answer took.
+// ordinaryRequests sends requests from eight goroutines, and returns the duration of each.
 func ordinaryRequests(t *testing.T, url string) []time.Duration {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}

@@ -171,9 +171,9 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 		h["Retry-After"] = oneSecond
 	}
 	if a.Status == http.StatusOK && r.Method == http.MethodGet {
-		tag := a.tag()
+		tag := a.etag()
 		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
-		if matches(r.Header["If-None-Match"], tag) {
+		if matchesETag(r.Header["If-None-Match"], tag) {
 			a.Status = http.StatusNotModified
 			w.WriteHeader(a.Status)
 			return
@@ -190,8 +190,8 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	writeParts(w, *a)
 }
 
-// tag returns the ETag of an answer: a hash of its bytes.
-func (a *Answer) tag() string {
+// etag returns the ETag of an answer: a hash of its bytes.
+func (a *Answer) etag() string {
 	hash := sha256.New()
 	for _, part := range a.parts {
 		hash.Write(part)
@@ -200,8 +200,8 @@ func (a *Answer) tag() string {
 	return `"` + hex.EncodeToString(hash.Sum(nil)[:16]) + `"`
 }
 
-// matches reports whether the header If-None-Match names a tag, weak ones included.
-func matches(headers []string, tag string) bool {
+// matchesETag reports whether the header If-None-Match names a tag, weak ones included.
+func matchesETag(headers []string, tag string) bool {
 	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		item = strings.TrimSpace(item)
 		if item == "*" || strings.TrimPrefix(item, "W/") == tag {
@@ -211,9 +211,9 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// share sets the CORS headers that let a page of another origin read the answer, if Origins has
-// that origin. Keys are in headers, never in cookies, so credentials are not allowed.
-func (s *Site) share(h http.Header, r *http.Request) (allowed bool) {
+// allowOrigin sets the CORS headers that let a page of another origin read the answer, if Origins
+// has that origin. Keys are in headers, never in cookies, so credentials are not allowed.
+func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
 	if len(s.Origins) == 0 {
 		return false
 	}

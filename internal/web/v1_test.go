@@ -59,7 +59,8 @@ func answer(s http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// problem returns status and name of the problem that an answer is, or the status and its body.
+// problem returns the status of an answer and the name of its problem, or its body if it is not a
+// problem.
 func problem(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	if w.Header().Get("Content-Type") != "application/problem+json; charset=utf-8" {
@@ -329,7 +330,7 @@ func TestALargeBodyIsCountedBeforeItIsRead(t *testing.T) {
 		r.ContentLength = length
 		return problem(t, answer(s, r))
 	}
-	for range 3 { // what one has taken is given back
+	for range 3 { // each answer returns the memory that it took
 		if got := post(80<<10, 80<<10); got != `200 {"length":81920}` {
 			t.Errorf("a body for which there is room: %s", got)
 		}

@@ -129,7 +129,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 
 	answer := s.reply(w, c, here)
 
-	template := unmatched
+	template := unmatchedRoute
 	if c.operation != nil {
 		template = c.operation.Template
 	}
@@ -137,7 +137,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	if c.Key != nil {
 		key = c.Key.Name
 	}
-	s.record(access{r, template, answer.Status, s.Clock().Sub(began), sent(w, r), key, c.RequestID, answer.Cause})
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began), bytesSent(w, r), key, c.RequestID, answer.Cause})
 	c.reuse(answer.Body)
 	s.calls.Put(c)
 }
@@ -186,7 +186,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		ok = ok && (!here.V1 || here.pattern.literal() || !s.isLiteral(segments))
 	}
 	if isV1(c.Request.URL.Path) {
-		s.share(w.Header(), c.Request)
+		s.allowOrigin(w.Header(), c.Request)
 	}
 	if !ok {
 		return s.unrouted(w, c, segments), ""
@@ -225,23 +225,23 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	return here.Serve(ctx, c), c.callback
 }
 
-// panicked is the cause of an internal error after a panic. Its text contains only the type of the
-// panic value, since the value may contain passenger data.
-type panicked struct {
+// panicError is the cause of an internal error after a panic. Its text contains only the type of
+// the panic value, since the value may contain passenger data.
+type panicError struct {
 	defect any
 	stack  []byte
 }
 
 // panicOf returns the cause for a recovered value. For a panic in a goroutine of package parallel
 // it has the stack of that goroutine.
-func panicOf(defect any) panicked {
+func panicOf(defect any) panicError {
 	if there, ok := defect.(parallel.Panic); ok {
-		return panicked{there.Value, there.Stack}
+		return panicError{there.Value, there.Stack}
 	}
-	return panicked{defect, debug.Stack()}
+	return panicError{defect, debug.Stack()}
 }
 
-func (p panicked) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
+func (p panicError) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
 // unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {

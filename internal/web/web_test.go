@@ -296,7 +296,7 @@ func TestGuessesOfKeysAreLimitedByAddressAndValidKeysNever(t *testing.T) {
 			t.Errorf("valid key from there: %d %s", w.Code, w.Body)
 		}
 	}
-	// X-Forwarded-For is anybody's word where no proxy is trusted.
+	// If no proxy is trusted, X-Forwarded-For is ignored.
 	if w := guess(s, "guess", "192.0.2.1:1000", "198.51.100.1"); w.Code != 429 {
 		t.Errorf("with a header of its own: %d", w.Code)
 	}
@@ -473,7 +473,7 @@ func TestBodyIsReadWholeOrNotAtAll(t *testing.T) {
 		{"one MiB", strings.NewReader(strings.Repeat("x", 1<<20)), 200, `{"success":true,"length":1048576,"cut":false}`},
 		{"announced too large", strings.NewReader(strings.Repeat("x", 1<<20+1)), 413, failure(fault.TooLarge)},
 		{"chunked too large", io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader("x")), 413, failure(fault.TooLarge)},
-		{"cut off", io.MultiReader(strings.NewReader("x"), broken{}), 200, `{"success":true,"length":0,"cut":true}`},
+		{"cut off", io.MultiReader(strings.NewReader("x"), brokenReader{}), 200, `{"success":true,"length":0,"cut":true}`},
 	} {
 		if w := ask(t, s, "POST", path, tc.body, "api_key", demo); w.Code != tc.status || w.Body.String() != tc.want {
 			t.Errorf("%s: %d %s, want %d %s", tc.name, w.Code, w.Body, tc.status, tc.want)
@@ -481,9 +481,9 @@ func TestBodyIsReadWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-type broken struct{}
+type brokenReader struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestUnavailableIs503WithRetryAfter(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)

@@ -30,7 +30,7 @@ func TestManyConnectionsHaveMemoryCollectedSooner(t *testing.T) {
 	}
 }
 
-// heapGrowth returns by how many percent the heap may grow until it is collected.
+// heapGrowth returns the percentage by which the heap may grow before a collection.
 func heapGrowth() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(sample)
