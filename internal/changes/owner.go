@@ -39,7 +39,7 @@ type owner struct {
 	next     int64 // the offset of the next mark to tell: everything before it is told
 	settled  int64 // marks before this offset were there at the takeover, and are told for certain
 	epoch    Epoch
-	portion  int // how many marks are told together: fewer after an error
+	portion  int // how many plates are told together: fewer after an error
 	digests  *digests
 	clocked  time.Time // when the clock was written last
 	raised   time.Time // when the floor was raised last
@@ -85,7 +85,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
 	}
-	n := min(len(records), o.portion)
+	n := o.first(records)
 	if err := o.tell(ctx, records[:n]); err != nil {
 		return 0, err
 	}
@@ -215,9 +215,10 @@ func (o *owner) readAgain(ctx context.Context) error {
 		records := batch.Records
 		for len(records) > 0 && records[0].Offset < o.consumed {
 			n := 1
-			for n < min(len(records), o.portion) && records[n].Offset < o.consumed {
+			for n < len(records) && records[n].Offset < o.consumed {
 				n++
 			}
+			n = o.first(records[:n])
 			if err := o.tell(ctx, records[:n]); err != nil {
 				return err
 			}
@@ -356,22 +357,67 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) ([]cha
 	for i, p := range plates {
 		names[i] = p.plate
 	}
-	traced, err := o.conf.Bags.Trace(ctx, names, now)
+	lengths, err := o.conf.Bags.Lengths(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	bags := make(map[bag.Plate][]trail.Traced, len(names))
-	for _, t := range traced {
-		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
-	}
 	var told []change
-	for _, p := range plates {
-		c := o.change(p, bags[p.plate])
-		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
-			told = append(told, c)
+	for from := 0; from < len(plates); {
+		to := from + light(lengths[from:])
+		traced, err := o.conf.Bags.Trace(ctx, names[from:to], now)
+		if err != nil {
+			return nil, err
 		}
+		bags := make(map[bag.Plate][]trail.Traced, to-from)
+		for _, t := range traced {
+			bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
+		}
+		for _, p := range plates[from:to] {
+			c := o.change(p, bags[p.plate])
+			if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
+				told = append(told, c)
+			}
+		}
+		from = to
 	}
 	return told, nil
+}
+
+// The memory that the messages of plates take while they are folded, by estimate. More messages than
+// a bag has may be of any length.
+const (
+	foldedAtOnce = 4 << 20  // bytes
+	usualMessage = 4 << 10  // bytes, of a message of a plate with few of them
+	longMessage  = 64 << 10 // bytes, of any other
+	fewMessages  = 100
+)
+
+// light returns how many of the plates with so many messages each, at least one, are folded
+// together.
+func light(lengths []int) int {
+	bytes := 0
+	for i, n := range lengths {
+		if n > fewMessages {
+			n *= longMessage / usualMessage
+		}
+		if bytes += n * usualMessage; bytes > foldedAtOnce && i > 0 {
+			return i
+		}
+	}
+	return len(lengths)
+}
+
+// first returns how many of the records, at least one, are told together: those of so many plates as
+// are told at once. Of many marks of few plates, as a message on many bags makes them again and
+// again, only the last of each counts.
+func (o *owner) first(records []kafka.Record) int {
+	keys := make(map[string]struct{}, o.portion)
+	for i := range records {
+		if keys[string(records[i].Key)] = struct{}{}; len(keys) > o.portion {
+			return i
+		}
+	}
+	return len(records)
 }
 
 // change returns what there is to tell of a plate.
