@@ -394,7 +394,7 @@ func (l *live) rows(rate float64) []row {
 	for _, p := range l.processes {
 		peak, at := float64(p.peak.Load())/(1<<20), ""
 		if p == l.ingest {
-			at = fmt.Sprintf(", also at full rate (%s messages/s, events published)", thousands(rate))
+			at = fmt.Sprintf(", also at full rate (%s messages/s, changes published)", thousands(rate))
 		}
 		rows = append(rows, row{"12", "  resident memory of " + p.command + at, fmt.Sprintf("%.0f MiB", peak), "–", "–", "≤ 128 MiB", verdictOf(peak <= 128)})
 	}
