@@ -43,8 +43,7 @@ func (s *service) marks(fresh bool) ingestor.Marks {
 	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic, Fresh: fresh}
 }
 
-// openChanges opens the stage that tells what changes. It has caches of its own, so that queries keep
-// theirs.
+// openChanges opens the stage that tells what changes.
 func (s *service) openChanges(context.Context) error {
 	c := s.conf.Kafka
 	if s.client == nil || c.ChangesTopic == "" {
@@ -53,7 +52,7 @@ func (s *service) openChanges(context.Context) error {
 	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MostEvents: 100}
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
-		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.newTrails()},
+		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.trails.Uncached()},
 		Departures: s.flights, Reloads: &s.reloads,
 		Append: func(dst []byte, t trail.Traced) []byte {
 			dst, _ = w.Append(dst, t) // of one who sees everything

@@ -32,7 +32,13 @@ func (s *service) openIndex(context.Context) (err error) {
 		return failed(err)
 	}
 	s.cleanup.add("index", func() error { s.store.Close(); return nil })
-	s.trails = s.newTrails()
+	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
+		Window:    s.conf.Rules.DuplicateWindow,
+		Retention: s.conf.Rules.Retention,
+		Airports:  s.library,
+		Departed:  s.flights.Departed,
+		Now:       s.clock,
+	})
 	s.index = s.store.Writer()
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
@@ -41,17 +47,6 @@ func (s *service) openIndex(context.Context) (err error) {
 		}
 	}
 	return nil
-}
-
-// newTrails returns a reader of the index with caches of its own.
-func (s *service) newTrails() *trail.Reader {
-	return trail.New(s.store.Reader(), s.filer, trail.Settings{
-		Window:    s.conf.Rules.DuplicateWindow,
-		Retention: s.conf.Rules.Retention,
-		Airports:  s.library,
-		Departed:  s.flights.Departed,
-		Now:       s.clock,
-	})
 }
 
 // discard is an index that keeps nothing.

@@ -7,6 +7,13 @@ import (
 	"bagtrail/internal/bag"
 )
 
+// Uncached returns the Reader for plates that are read once: it caches none of them.
+func (r *Reader) Uncached() *Reader {
+	once := *r
+	once.retention = retainNone
+	return &once
+}
+
 // At returns the Reader by a clock that stands still. Both share their caches.
 func (r *Reader) At(now time.Time) *Reader {
 	then := *r

@@ -36,7 +36,7 @@ type session struct {
 	stowageVersions smallmap.Map[bag.Container, uint64]
 }
 
-func (r *Reader) newSession() *session { return &session{reader: r} }
+func (r *Reader) newSession() *session { return &session{reader: r, retention: r.retention} }
 
 // retention says which plates are cached for later questions.
 type retention uint8
@@ -161,11 +161,7 @@ func (s *session) addStowage(c bag.Container, held Held) {
 	}
 	messages := s.reader.enricher.Stowage(c, stored)
 	s.stowage.Set(c, messages)
-	weight := 1
-	for _, m := range messages {
-		weight += 1 + len(m.Raw)/1024 // most are short; a text of 64 KiB weighs as much as what it takes
-	}
-	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, weight)
+	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, 1+weightOf(messages))
 }
 
 // recallStowage takes up what is remembered of a container at the version that it has, if that is known.
@@ -229,8 +225,18 @@ const maxCachedOfPlate = cachedMessages / 10
 // remember caches the state of a plate.
 func (r *Reader) remember(plate bag.Plate, f *plateState) {
 	if !f.transient && len(f.messages) <= maxCachedOfPlate {
-		r.plates.put(plate, f, len(f.messages))
+		r.plates.put(plate, f, weightOf(f.messages))
 	}
+}
+
+// weightOf returns how much of a cache messages take: one for each, and one for each KiB of text.
+// Most are short; a text of 64 KiB weighs as much as the memory that it takes.
+func weightOf(messages []*bag.Message) int {
+	weight := len(messages)
+	for _, m := range messages {
+		weight += len(m.Raw) / 1024
+	}
+	return weight
 }
 
 // depart makes Delayed the legs whose flight has departed by now.
