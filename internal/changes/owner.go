@@ -40,6 +40,7 @@ type owner struct {
 	settled  int64 // marks before this offset were there at the takeover, and are told for certain
 	epoch    Epoch
 	portion  int // how many plates are told together: fewer after an error
+	light    int // how many are told together by the size of the latest documents
 	digests  *digests
 	clocked  time.Time // when the clock was written last
 	raised   time.Time // when the floor was raised last
@@ -48,7 +49,7 @@ type owner struct {
 
 func (s *Stage) newOwner(partition int) *owner {
 	return &owner{
-		Stage: s, partition: partition, portion: platesAtOnce,
+		Stage: s, partition: partition, portion: platesAtOnce, light: platesAtOnce,
 		log: s.conf.Logger.With(zap.Int("partition", partition)),
 	}
 }
@@ -240,8 +241,8 @@ type marked struct {
 	steps    int   // the fewest
 }
 
-// tell brings marks about: fold, index, topic, the marks that follow. Whatever it has done before
-// an error may be done again.
+// tell brings marks about, some plates after the other, in the order of their sequences: fold,
+// index, topic, the marks that follow. Whatever it has done before an error may be done again.
 func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	portion := o.portion
 	o.portion = max(1, portion/2) // for another attempt: the messages of so many plates may take too long to read
@@ -249,18 +250,42 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	if err != nil {
 		return err
 	}
+	last := records[len(records)-1].Offset
+	size := min(portion, o.light)
+	for len(plates) > size {
+		if err := o.tellPlates(ctx, plates[:size], nil, plates[size-1].sequence); err != nil {
+			return err
+		}
+		plates = plates[size:]
+		size = min(portion, o.light)
+	}
+	if err := o.tellPlates(ctx, plates, follow, last); err != nil {
+		return err
+	}
+	o.portion = min(2*portion, platesAtOnce)
+	return nil
+}
+
+// documentsAtOnce is how many bytes of documents are made together, about: it bounds the memory of an
+// owner, since what bags take while they are folded grows with their documents.
+const documentsAtOnce = 512 << 10
+
+// tellPlates tells of plates, and that everything up to a sequence is told then.
+func (o *owner) tellPlates(ctx context.Context, plates []marked, follow []Mark, upTo int64) error {
 	now := o.conf.Now()
-	told, err := o.fold(ctx, plates, now)
+	told, bytes, err := o.fold(ctx, plates, now)
 	if err != nil {
 		return err
+	}
+	if len(plates) > 0 {
+		o.light = max(1, min(2*o.light, platesAtOnce, documentsAtOnce*len(plates)/max(1, bytes)))
 	}
 	entries := make([]Entry, len(told))
 	for i := range told {
 		entries[i] = told[i].entry
 		follow = append(follow, told[i].follow...)
 	}
-	last := records[len(records)-1].Offset
-	if err := o.write(ctx, entries, last, now); err != nil {
+	if err := o.write(ctx, entries, upTo, now); err != nil {
 		return err
 	}
 	if err := o.publish(ctx, told, now); err != nil {
@@ -276,8 +301,7 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 			o.digests.forget(told[i].entry.Plate)
 		}
 	}
-	o.next = max(o.next, last+1)
-	o.portion = min(2*portion, platesAtOnce)
+	o.next = max(o.next, upTo+1)
 	return nil
 }
 
@@ -347,64 +371,33 @@ type change struct {
 	follow []Mark // of the originals of its rush bags
 }
 
-// fold returns what is to be told of plates. What folds to the same as last time is left out,
-// unless its mark is certain or was there at the takeover.
-func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) ([]change, error) {
+// fold returns what is to be told of plates, and how many bytes the documents of all of them have.
+// What folds to the same as last time is left out, unless its mark is certain or was there at the
+// takeover.
+func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, bytes int, err error) {
 	if len(plates) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	names := make([]bag.Plate, len(plates))
 	for i, p := range plates {
 		names[i] = p.plate
 	}
-	lengths, err := o.conf.Bags.Lengths(ctx, names)
+	traced, err := o.conf.Bags.Trace(ctx, names, now)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var told []change
-	for from := 0; from < len(plates); {
-		to := from + light(lengths[from:])
-		traced, err := o.conf.Bags.Trace(ctx, names[from:to], now)
-		if err != nil {
-			return nil, err
-		}
-		bags := make(map[bag.Plate][]trail.Traced, to-from)
-		for _, t := range traced {
-			bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
-		}
-		for _, p := range plates[from:to] {
-			c := o.change(p, bags[p.plate])
-			if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
-				told = append(told, c)
-			}
-		}
-		from = to
+	bags := make(map[bag.Plate][]trail.Traced, len(names))
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
-	return told, nil
-}
-
-// The memory that the messages of plates take while they are folded, by estimate. More messages than
-// a bag has may be of any length.
-const (
-	foldedAtOnce = 4 << 20  // bytes
-	usualMessage = 4 << 10  // bytes, of a message of a plate with few of them
-	longMessage  = 64 << 10 // bytes, of any other
-	fewMessages  = 100
-)
-
-// light returns how many of the plates with so many messages each, at least one, are folded
-// together.
-func light(lengths []int) int {
-	bytes := 0
-	for i, n := range lengths {
-		if n > fewMessages {
-			n *= longMessage / usualMessage
-		}
-		if bytes += n * usualMessage; bytes > foldedAtOnce && i > 0 {
-			return i
+	for _, p := range plates {
+		c := o.change(p, bags[p.plate])
+		bytes += len(c.state)
+		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
+			told = append(told, c)
 		}
 	}
-	return len(lengths)
+	return told, bytes, nil
 }
 
 // first returns how many of the records, at least one, are told together: those of so many plates as

@@ -3,6 +3,8 @@ package changes_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -352,6 +354,39 @@ func TestMarksSpellPlatesAndContainers(t *testing.T) {
 	} {
 		if got, err := changes.ParseMark(m.Key(), m.Value()); err != nil || got != m {
 			t.Errorf("%q, %q: %+v (%v), want %+v", m.Key(), m.Value(), got, err, m)
+		}
+	}
+}
+
+// What bags take while they are folded grows with their documents, so plates with large ones are told a few at a time.
+func TestPlatesWithLargeDocumentsAreToldAFewAtATime(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	want := make(map[bag.Plate]string)
+	for i := 0; len(want) < 60; i++ {
+		p := bag.Plate(fmt.Sprintf("02200%05d", i))
+		if kafka.PartitionOf([]byte(p), partitions) == at {
+			want[p] = strings.Repeat("X", 200<<10)
+			w.set(p, want[p])
+		}
+	}
+	tellings := 0
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Index = hooks{Index: c.Index, before: func() error { tellings++; return nil }}
+	})
+	o.mustRun()
+	first := tellings
+	for p := range want {
+		want[p] += "Y"
+		w.set(p, want[p])
+	}
+	o.mustRun()
+	if got := tellings - first; got < 20 || got > 60 {
+		t.Errorf("60 plates are told in %d parts, want some 30", got)
+	}
+	for p, state := range w.told() {
+		if p != plate && state != document(want[p]) {
+			t.Errorf("%s is not told as it is", p)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"go.uber.org/zap"
@@ -45,8 +46,6 @@ type Telling struct {
 type Bags interface {
 	// Trace returns the bags of plates, as they are at a time, with what joins them with other plates.
 	Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error)
-	// Lengths returns how many messages are held of each plate.
-	Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 	// InContainers returns the plates that messages say are in each container.
 	InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
 	// OnFlights returns the plates that messages name with each flight.
@@ -87,6 +86,7 @@ func New(conf Config) *Stage {
 	s := &Stage{conf: conf}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
+		AtOnce:  max(1, runtime.GOMAXPROCS(0)/2), // folding must not keep the doors from their work
 		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
 	})
 	return s
