@@ -64,8 +64,15 @@ func storePosted(client *redis.Client, waiting <-chan posted) {
 	ctx := context.Background()
 	for first := range waiting {
 		batch := []posted{first}
-		for len(batch) < 500 && len(waiting) > 0 {
-			batch = append(batch, <-waiting)
+		for more := true; more && len(batch) < 500; {
+			select {
+			case next, open := <-waiting: // another goroutine may have taken what was there a moment ago
+				if more = open; open {
+					batch = append(batch, next)
+				}
+			default:
+				more = false
+			}
 		}
 		pipe := client.Pipeline()
 		now := time.Now()
