@@ -270,6 +270,9 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 // owner, since what bags take while they are folded grows with their documents.
 const documentsAtOnce = 512 << 10
 
+// foldedEvent is how many bytes of a document an event counts for, at least.
+const foldedEvent = 512
+
 // tellPlates tells of plates, and that everything up to a sequence is told then.
 func (o *owner) tellPlates(ctx context.Context, plates []marked, follow []Mark, upTo int64) error {
 	now := o.conf.Now()
@@ -371,7 +374,7 @@ type change struct {
 	follow []Mark // of the originals of its rush bags
 }
 
-// fold returns what is to be told of plates, and how many bytes the documents of all of them have.
+// fold returns what is to be told of plates, and how many bytes their documents and events count for.
 // What folds to the same as last time is left out, unless its mark is certain or was there at the
 // takeover.
 func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, bytes int, err error) {
@@ -393,6 +396,9 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told 
 	for _, p := range plates {
 		c := o.change(p, bags[p.plate])
 		bytes += len(c.state)
+		for _, t := range bags[p.plate] {
+			bytes += len(t.Bag.Events) * foldedEvent // of which a document shows the newest alone
+		}
 		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
 			told = append(told, c)
 		}
