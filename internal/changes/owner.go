@@ -385,6 +385,12 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told 
 	for i, p := range plates {
 		names[i] = p.plate
 	}
+	select {
+	case o.folding <- struct{}{}:
+		defer func() { <-o.folding }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
 	traced, err := o.conf.Bags.Trace(ctx, names, now)
 	if err != nil {
 		return nil, 0, err

@@ -79,11 +79,12 @@ type Config struct {
 type Stage struct {
 	conf     Config
 	consumer *kafka.Consumer
+	folding  chan struct{} // one for each owner that folds: it bounds the memory of all owners
 }
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
-	s := &Stage{conf: conf}
+	s := &Stage{conf: conf, folding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
 		AtOnce:  max(1, runtime.GOMAXPROCS(0)/2), // folding must not keep the doors from their work
