@@ -45,7 +45,7 @@ func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 	}
 	marks := d.waiting[:min(len(d.waiting), max(1, departuresATurn/o.epoch.Partitions))]
 	o.mu.Unlock()
-	err := Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}.Write(ctx, marks)
+	err := o.marker().Write(ctx, marks)
 	o.mu.Lock()
 	if err == nil {
 		d.waiting = d.waiting[len(marks):]

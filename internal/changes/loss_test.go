@@ -17,16 +17,6 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// currentEpoch returns the epoch that the index has.
-func (w *world) currentEpoch() changes.Epoch {
-	w.t.Helper()
-	e, err := w.index.Epoch(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return e
-}
-
 // forget removes all that the index holds of a partition.
 func (w *world) forget(partition int) {
 	w.t.Helper()

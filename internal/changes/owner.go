@@ -294,7 +294,7 @@ func (o *owner) tellPlates(ctx context.Context, plates []marked, follow []Mark, 
 	if err := o.publish(ctx, told, now); err != nil {
 		return err
 	}
-	if err := (Marker{Kafka: o.conf.Kafka, Topic: o.conf.Marks}).Write(ctx, follow); err != nil {
+	if err := o.marker().Write(ctx, follow); err != nil {
 		return err
 	}
 	for i := range told {

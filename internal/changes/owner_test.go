@@ -142,10 +142,7 @@ func TestReadersDoNotLookBeyondWhatIsTold(t *testing.T) {
 	if err := o.run(); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	key := w.key(e, at, "all")
 	if err := w.redis.WriteClient().ZAdd(t.Context(), key, goredis.Z{Score: 0, Member: string(plate)}).Err(); err != nil {
 		t.Fatal(err)
@@ -186,10 +183,7 @@ func TestWhatRedisHasLostIsToldAgain(t *testing.T) {
 	o.mustRun()
 	w.set(plate, "TWO")
 	o.mustRun()
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	// As after a takeover of Redis without the last second: entry and told go back together.
 	ctx := t.Context()
 	for key, member := range map[string]string{w.key(e, at, "at"): "told", w.key(e, at, "all"): string(plate)} {
@@ -215,10 +209,7 @@ func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) 
 	w.bags.set(plate, "ONE")
 	o.mustRun()
 	o.handler.Release()
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	w.delete(w.key(e, at, "at"), w.key(e, at, "all"), w.key(e, at, "a:LX"), w.key(e, at, "p:ZRH"))
 	w.owner(at, o.offset).mustRun()
 	w.eventuallyTold(at, 0)
@@ -235,10 +226,7 @@ func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	o := w.owner(at, 0)
 	w.bags.set(plate, "ONE")
 	o.mustRun()
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
 		w.delete(w.key(e, at, rest))
 	}
@@ -267,10 +255,7 @@ func TestATopicOfMarksThatLostItsEndBeginsANewEpoch(t *testing.T) {
 	w.bags.set(plate, "ONE")
 	o.mustRun()
 	o.handler.Release()
-	before, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := w.currentEpoch()
 	if ok, err := w.index.Tell(t.Context(), before, at, changes.Telling{After: -1, Floor: -1, Told: 500}); err != nil || !ok {
 		t.Fatal(err)
 	}

@@ -129,10 +129,7 @@ func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
 	if _, err := reader.Next(t.Context(), c, other, 10); !errors.Is(err, changes.ErrFilter) {
 		t.Errorf("another filter: error %v", err)
 	}
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	if err := w.index.RaiseFloor(t.Context(), e, 1, 5); err != nil {
 		t.Fatal(err)
 	}
@@ -178,10 +175,7 @@ func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 	o := w.owner(at, 0)
 	w.bags.set(plate, "ONE")
 	o.mustRun()
-	e, err := w.index.Epoch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := w.currentEpoch()
 	if err := w.index.RaiseFloor(t.Context(), e, at, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,9 @@ func (s *Stage) Member() error { return s.consumer.Member() }
 // Run owns partitions until ctx ends.
 func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
+// marker writes the marks that follow from those that are told.
+func (s *Stage) marker() Marker { return Marker{Kafka: s.conf.Kafka, Topic: s.conf.Marks} }
+
 // Marker writes marks. It implements ingestor.Marks.
 type Marker struct {
 	Kafka *kafka.Client

@@ -236,11 +236,7 @@ func (w *world) wantTold(want map[bag.Plate]string) {
 // progress returns how far the index is told of a partition.
 func (w *world) progress(partition int) (changes.Progress, bool) {
 	w.t.Helper()
-	e, err := w.index.Epoch(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	p, known, err := w.index.Progress(w.t.Context(), e, partition)
+	p, known, err := w.index.Progress(w.t.Context(), w.currentEpoch(), partition)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -349,4 +345,14 @@ func (w *world) eventuallyTold(partition int, want int64) {
 		p, known := w.progress(partition)
 		return known && p.Told >= want
 	})
+}
+
+// currentEpoch returns the epoch that the index has.
+func (w *world) currentEpoch() changes.Epoch {
+	w.t.Helper()
+	e, err := w.index.Epoch(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
 }
