@@ -25,6 +25,7 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
+	"bagtrail/internal/secret"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/watch"
@@ -54,7 +55,8 @@ type service struct {
 	filer    *enricher.Enricher
 	judge    *ingestor.Judge
 	keys     *apikey.Store
-	listener net.Listener // of the HTTP door, or nil
+	secret   secret.Secret // nil if there is none
+	listener net.Listener  // of the HTTP door, or nil
 	redis    *redis.Client
 	store    *bagstore.Store
 	trails   *trail.Reader
@@ -90,7 +92,7 @@ func (s *service) isTool() bool { return len(s.doors) == 0 }
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
-		(*service).openIndex, (*service).openKafka, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
+		(*service).openIndex, (*service).openKafka, (*service).openSecret, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
 		(*service).rebuild, (*service).openDoors,
 	} {
 		if err := step(s, ctx); err != nil {

@@ -16,6 +16,7 @@ type Config struct {
 	HTTP    HTTP
 	Ops     Ops
 	DataDir string // of the in-process servers
+	Secret  string // from which keys are derived; "" if there is none
 	Redis   Redis
 	Kafka   Kafka
 	WTR     WTR

@@ -80,7 +80,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	env := []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
-		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
@@ -99,6 +99,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		},
 		Ops:     config.Ops{Addr: "[::1]:81"},
 		DataDir: "/d",
+		Secret:  "0123456789abcdef0123456789abcdef",
 		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
 		Kafka: config.Kafka{
 			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
@@ -257,6 +258,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--http-linger=-1s"}, variables: []string{"BAGTRAIL_HTTP_LINGER"}},
 		{args: []string{"--wtr-timeout=1m"}, variables: []string{"BAGTRAIL_WTR_TIMEOUT"}},
+		{args: []string{"--secret=0123456789abcdef0123456789abcde"}, variables: []string{"BAGTRAIL_SECRET"}},
 		{args: []string{"--retention=0s"}, variables: []string{"BAGTRAIL_RETENTION"}},
 		{args: []string{"--log-level=loud", "--log-format=xml"}, variables: []string{"BAGTRAIL_LOG_LEVEL", "BAGTRAIL_LOG_FORMAT"}},
 		{args: []string{"--ops-addr=127.0.0.1:8080"}, variables: []string{"BAGTRAIL_OPS_ADDR"}},

@@ -59,6 +59,7 @@ func (c *Config) settings() []setting {
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller"},
 		{name: "ops-addr", init: "127.0.0.1:8081", value: text(&c.Ops.Addr), usage: "`address` on which /livez, /readyz, /metrics and /debug/pprof are served"},
 		{name: "data-dir", init: "./bagtrail-data", value: text(&c.DataDir), usage: "`directory` in which the in-process servers keep their data"},
+		{name: "secret", value: text(&c.Secret), empty: true, secret: true, usage: "`secret` of at least 32 bytes, the same in all processes, that signs webhooks and browser sessions"},
 		{name: "redis-url", value: text(&c.Redis.URL), empty: true, secret: true, usage: "`URL` of Redis: redis://, rediss://, redis+cluster://a,b,c or redis+sentinel://a,b,c/master; empty: in process"},
 		{name: "kafka-brokers", value: brokers(&c.Kafka), empty: true, usage: "comma-separated `list` of host:port; off: no Kafka; empty: in process"},
 		{name: "kafka-tls", init: "false", value: truth(&c.Kafka.TLS), usage: "use TLS to the brokers"},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"bagtrail/internal/secret"
 )
 
 // Validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does
@@ -22,8 +24,16 @@ func (c *Config) Validate() error {
 		c.WTR.Validate(),
 		c.Rules.Validate(),
 		c.Log.Validate(),
+		c.validateSecret(),
 		c.distinctAddresses(),
 	)
+}
+
+func (c *Config) validateSecret() error {
+	if c.Secret != "" && len(c.Secret) < secret.Least {
+		return fault("secret", "has less than %d bytes", secret.Least)
+	}
+	return nil
 }
 
 // leastAnswers has room for the list of a large aircraft.

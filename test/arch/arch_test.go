@@ -41,6 +41,7 @@ var rings = []struct {
 	{"internal/smallmap", text},
 	{"internal/batcher", text},
 	{"internal/operation", text},
+	{"internal/secret", text},
 	{"internal/strictjson", text},
 	{"internal/parallel", text},
 	{"internal/strictyaml", text},

@@ -1,0 +1,33 @@
+package command
+
+import (
+	"context"
+	"path/filepath"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/secret"
+)
+
+// openSecret takes the secret of the installation from the settings. With the in-process broker,
+// whose lock of the data directory is held by now, a missing secret is made and kept there.
+func (s *service) openSecret(context.Context) (err error) {
+	switch {
+	case !s.opens(httpDoor):
+		return nil
+	case s.conf.Secret != "":
+		s.secret = secret.Secret(s.conf.Secret)
+		return nil
+	case !s.conf.Kafka.InProcess():
+		return nil
+	}
+	path := filepath.Join(s.conf.DataDir, "secret")
+	made := false
+	if s.secret, made, err = secret.InFile(path); err != nil {
+		return unusable(err)
+	}
+	if made {
+		s.log.Info("a secret was made for this data directory", zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_SECRET"))
+	}
+	return nil
+}
