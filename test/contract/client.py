@@ -21,7 +21,7 @@ def report(airline):
     return json.dumps({"WTR_DelayedBagsCreateRQ": {
         "Version": 0.1,
         "POS": {"Source": [{"AirlineVendorID": airline}]},
-        "RefStationAirline": {"StationCode": "JFK", "AirlineCode": airline},
+        "RefStationAirline": {"StationCode": "ZRH", "AirlineCode": airline},
         "DelayedBagGroup": {"DelayedBags": {"DelayedBag": [{
             "ColorTypeDesc": {"ColorCode": "BK", "TypeCode": "22", "Descriptor": "XXX"},
             "BagTag": {"LicenseNumber": {"TagType": "0", "IssuerCode": "724"}, "TagSequence": "100001"}}]}},
@@ -58,7 +58,7 @@ def messages(client):
 
     done = api.delayedbags(generated.DelayedBagsRequest(Request=report("LX")))
     same([bag.bagtag for bag in done.bags], ["0724100001"])
-    assert done.record_reference.startswith("JFKLX"), done.record_reference
+    assert done.record_reference.startswith("ZRHLX"), done.record_reference
     failed = refused(BadRequestException, api.delayedbags, generated.DelayedBagsRequest(Request=report("ZZ")))
     same(failed.errors[0].error_code, failed.wtr_bags_create_rs.errors.error[0].code)
     failed = refused(BadRequestException, api.delayedbags, generated.DelayedBagsRequest(Request="{}"))

@@ -20,7 +20,7 @@ function report(airline: string): string {
     WTR_DelayedBagsCreateRQ: {
       Version: 0.1,
       POS: { Source: [{ AirlineVendorID: airline }] },
-      RefStationAirline: { StationCode: 'JFK', AirlineCode: airline },
+      RefStationAirline: { StationCode: 'ZRH', AirlineCode: airline },
       DelayedBagGroup: {
         DelayedBags: {
           DelayedBag: [{
@@ -79,7 +79,7 @@ async function messages(api: MessagesApi): Promise<void> {
 
   const create = (request: string) => api.delayedbags({ delayedBagsRequest: { request } })
   const created = await create(report('LX'))
-  same([created.bags.map((b) => b.bagtag), created.recordReference.slice(0, 5)], [['0724100001'], 'JFKLX'])
+  same([created.bags.map((b) => b.bagtag), created.recordReference.slice(0, 5)], [['0724100001'], 'ZRHLX'])
   let failed = await refused(400, RelayedFailureFromJSON, create(report('ZZ')))
   same(failed.errors[0].errorCode, failed.wTRBagsCreateRS?.errors.error[0].code)
   failed = await refused(400, RelayedFailureFromJSON, create('{}'))
