@@ -124,6 +124,9 @@ func OpenAPI(version string) ([]byte, error) {
 		if op.V1 {
 			describe = responsesV1
 			described["security"] = []object{{"api_key": []string{}}, {"x_api_key": []string{}}, {"bearer": []string{}}}
+			if op.ID != "beginSession" { // a session cannot make another one
+				described["security"] = append(described["security"].([]object), object{"session": []string{}})
+			}
 		}
 		answers, err := describe(op)
 		if err != nil {

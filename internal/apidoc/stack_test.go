@@ -23,6 +23,8 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
+	"bagtrail/internal/session"
+	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
@@ -47,6 +49,12 @@ var exampleKeys = keys{
 	"demo":          {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},
 	"other-airline": {Name: "other-airline", Customer: "X", Airlines: none, Airports: none, Operations: all},
 	"no-customer":   {Name: "no-customer", Airlines: all, Airports: all, Operations: all},
+}
+
+// Named implements session.Keys.
+func (k keys) Named(name string, _ time.Time) (*apikey.Key, bool) {
+	key, ok := k[name]
+	return key, ok
 }
 
 // timetable knows one leg.
@@ -143,6 +151,8 @@ func newStack(t testing.TB) *stack {
 	operations = append(operations, httpdoor.Messages{
 		Acceptor: acceptor, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
+	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
+	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
 	pages, err := apidoc.Pages("test", clock)
 	if err != nil {
 		t.Fatal(err)

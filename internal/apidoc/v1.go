@@ -19,13 +19,17 @@ import (
 //go:embed v1.json
 var skeletonV1 []byte
 
-// answersV1 maps the operations of /v1 to the schema of their answer.
+// answersV1 maps the operations of /v1 to the schema of their answer, which is "" if they answer 204.
 var answersV1 = map[string]string{
 	"listBagsOfPlate": "Bags",
 	"findBags":        "BagPage",
 	"searchBags":      "BagPage",
 	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
+
+	"beginSession": "Session",
+	"getSession":   "Session",
+	"endSession":   "",
 
 	"postMessages":     "Verdicts",
 	"validateMessages": "Verdicts",
@@ -93,21 +97,22 @@ func responsesV1(op operation.Operation) (object, error) {
 	if !known {
 		return nil, fmt.Errorf("describe answers: no operation %q", op.ID)
 	}
-	example, err := examples.ReadFile("examples/" + op.ID + ".json")
-	if err != nil || !json.Valid(example) {
-		return nil, fmt.Errorf("no example of %s", op.ID)
-	}
 	headers := object{
 		"X-Request-Id": reference("headers", "RequestId"), "RateLimit": reference("headers", "RateLimit"),
 		"RateLimit-Policy": reference("headers", "RateLimitPolicy"),
 	}
 	success := maps.Clone(headers)
-	all := object{"200": object{
-		"description": "Done.", "headers": success,
-		"content": content{JSON: object{
+	done, status := object{"description": "Done.", "headers": success}, "204"
+	if schema != "" {
+		example, err := examples.ReadFile("examples/" + op.ID + ".json")
+		if err != nil || !json.Valid(example) {
+			return nil, fmt.Errorf("no example of %s", op.ID)
+		}
+		status, done["content"] = "200", content{JSON: object{
 			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
-		}},
-	}}
+		}}
+	}
+	all := object{status: done}
 	if op.Method == http.MethodGet {
 		success["ETag"] = reference("headers", "ETag")
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
@@ -140,14 +145,23 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if op.Body {
 		all = append(all, fault.TooLargeV1, fault.WrongMediaType)
 	}
+	if op.Method != http.MethodGet {
+		all = append(all, fault.CrossOriginV1)
+	}
 	if slices.Contains(mayBeMissing, op.ID) {
 		all = append(all, fault.NotFoundV1)
+	}
+	if slices.Contains(needSecret, op.ID) {
+		all = append(all, fault.NoSecret)
 	}
 	return all
 }
 
 // mayBeMissing are the operations that answer 404 if their resource does not exist.
-var mayBeMissing = []string{"getAirport"}
+var mayBeMissing = []string{"getAirport", "endSession"}
+
+// needSecret are the operations that answer 501 if the service has no secret.
+var needSecret = []string{"beginSession", "getSession", "endSession"}
 
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {

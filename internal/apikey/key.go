@@ -52,6 +52,9 @@ type Key struct {
 	bucket   *bucket
 }
 
+// Digest returns the SHA-256 digest of the key.
+func (k *Key) Digest() [sha256.Size]byte { return k.digest }
+
 // State returns "active", "expired" or "revoked".
 func (k *Key) State(now time.Time) string {
 	switch {

@@ -8,8 +8,10 @@ import (
 	"bagtrail/parser"
 )
 
-// MayUse reports whether the key has a right.
-func (k *Key) MayUse(right operation.Right) bool { return k.Operations.Has(string(right)) }
+// MayUse reports whether the key has a right. Every key has operation.AnyKey.
+func (k *Key) MayUse(right operation.Right) bool {
+	return right == operation.AnyKey || k.Operations.Has(string(right))
+}
 
 // Limited reports whether there are airlines or airports that the key does not cover.
 func (k *Key) Limited() bool { return !k.Airlines.All || !k.Airports.All }

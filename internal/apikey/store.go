@@ -19,8 +19,11 @@ type Store struct {
 	keys *watch.Value[keySet]
 }
 
-// keySet holds the keys of one version of the file, by digest. It never changes.
-type keySet map[[sha256.Size]byte]*Key
+// keySet holds the keys of one version of the file. It never changes.
+type keySet struct {
+	byDigest map[[sha256.Size]byte]*Key
+	byName   map[string]*Key
+}
 
 // Open reads the key file. airlines lets a key cover an airline by its IATA and its ICAO code. The
 // error joins every fault of the file.
@@ -54,7 +57,7 @@ func Development() *Store {
 // expired or revoked; all of these take the same time.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	digest := sha256.Sum256([]byte(text))
-	key := (*s.keys.Load())[digest]
+	key := s.keys.Load().byDigest[digest]
 	var stored [sha256.Size]byte // matches no text
 	if key != nil {
 		stored = key.digest
@@ -67,12 +70,8 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 
 // Named returns the key with that name. It returns false if the key is unknown, expired or revoked.
 func (s *Store) Named(name string, now time.Time) (*Key, bool) {
-	for _, key := range *s.keys.Load() {
-		if key.Name == name {
-			return key, key.State(now) == "active"
-		}
-	}
-	return nil, false
+	key := s.keys.Load().byName[name]
+	return key, key != nil && key.State(now) == "active"
 }
 
 // Watch reloads the key file when it changes, until ctx ends; see watch.Value. A file with a fault
@@ -84,15 +83,15 @@ func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(e
 // newKeySet returns the set of keys. A key whose digest is in before keeps its bucket, even if its
 // entry has changed.
 func newKeySet(keys []*Key, before *keySet) *keySet {
-	next := make(keySet, len(keys))
+	next := &keySet{make(map[[sha256.Size]byte]*Key, len(keys)), make(map[string]*Key, len(keys))}
 	for _, key := range keys {
 		key.bucket = &bucket{}
 		if before != nil {
-			if old := (*before)[key.digest]; old != nil {
+			if old := before.byDigest[key.digest]; old != nil {
 				key.bucket = old.bucket
 			}
 		}
-		next[key.digest] = key
+		next.byDigest[key.digest], next.byName[key.Name] = key, key
 	}
-	return &next
+	return next
 }

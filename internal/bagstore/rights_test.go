@@ -20,6 +20,7 @@ import (
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
+	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/trail"
 )
 
@@ -113,6 +114,7 @@ func useAll(t *testing.T, url string) {
 	meetDamage(t, url)
 	useReports(t, url)
 	useChanges(t, url)
+	useSessions(t, url)
 	holding, release := context.WithCancel(ctx)
 	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)
@@ -188,6 +190,18 @@ func useReports(t *testing.T, url string) {
 	}
 	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
 		t.Error(err)
+	}
+}
+
+// useSessions ends a session.
+func useSessions(t *testing.T, url string) {
+	t.Helper()
+	ctx, store := context.Background(), sessionstore.New(redistest.Open(t, url))
+	if err := store.End(ctx, "session", time.Now().Add(time.Minute)); err != nil {
+		t.Error(err)
+	}
+	if ended, err := store.Ended(ctx, "session"); err != nil || !ended {
+		t.Errorf("ended %t, %v", ended, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"fmt"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/reportstore"
+	"bagtrail/internal/session"
+	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/web"
 	"bagtrail/queryapi"
@@ -76,6 +79,19 @@ func closing(ctx context.Context, handler http.Handler) http.Handler {
 	})
 }
 
+// sessions returns the browser sessions, or nil if there is no secret. A Redis in this process
+// forgets which sessions were ended, so then all sessions end with the process.
+func (s *service) sessions() *session.Sessions {
+	if s.secret == nil {
+		return nil
+	}
+	purpose := "session"
+	if s.redis.InProcess() {
+		purpose += "/" + rand.Text()
+	}
+	return session.New(s.keys, s.secret.Key(purpose), sessionstore.New(s.redis))
+}
+
 // site returns the operations and pages that are served over HTTP.
 func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
@@ -92,7 +108,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
-		AnswerBytes: s.conf.HTTP.AnswerBytes, Origins: s.conf.HTTP.Origins,
+		AnswerBytes: s.conf.HTTP.AnswerBytes, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
 	}
 	messages := httpdoor.Messages{
 		Acceptor: acceptor, Places: s.library,
@@ -100,6 +116,9 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
 	operations = append(operations, messages.Operations()...)
+	operations = append(operations, web.BrowserSessions{
+		Sessions: settings.Sessions, Clock: s.clock, Proxies: settings.Proxies,
+	}.Operations()...)
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
 	}

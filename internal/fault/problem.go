@@ -21,6 +21,7 @@ const (
 	KeyMissingV1
 	KeyUnknownV1
 	ForbiddenV1
+	CrossOriginV1
 	NotFoundV1
 	WrongMethodV1
 	TooLargeV1
@@ -28,6 +29,7 @@ const (
 	RateLimitV1
 	InternalV1
 	UnavailableV1
+	NoSecret
 
 	problemCount
 )
@@ -40,15 +42,20 @@ var problems = [problemCount]Problem{
 	},
 	KeyMissingV1: {
 		"key-missing", http.StatusUnauthorized, HistoryKeyMissing, keyMissing,
-		"Send the key in one of the headers api_key, X-API-Key or Authorization: Bearer.",
+		"Send the key in one of the headers api_key, X-API-Key or Authorization: Bearer. A browser may have a session instead.",
 	},
 	KeyUnknownV1: {
 		"key-unknown", http.StatusUnauthorized, HistoryKeyUnknown, keyUnknown,
-		"The key is unknown, expired or revoked; or the request carries two keys. Ask the operator for a new key.",
+		"The key is unknown, expired or revoked; or the request carries two keys. Ask the operator for a new key. If a browser" +
+			" session has ended, begin a new one.",
 	},
 	ForbiddenV1: {
 		"not-authorised", http.StatusForbidden, None, "The key does not cover what was asked for",
 		"The key is limited to other operations, airlines or airports. Ask the operator to widen it.",
+	},
+	CrossOriginV1: {
+		"cross-origin", http.StatusForbidden, None, "The request comes from a page of another origin",
+		"A session changes something only for pages of the service itself. Pages of other origins send a key.",
 	},
 	NotFoundV1: {
 		"not-found", http.StatusNotFound, UnknownPath, "Resource not found",
@@ -73,6 +80,10 @@ var problems = [problemCount]Problem{
 	InternalV1: {
 		"internal", http.StatusInternalServerError, Internal, "The service has a defect",
 		"Quote request_id to the operator.",
+	},
+	NoSecret: {
+		"not-configured", http.StatusNotImplemented, None, "The service has no secret",
+		"Ask the operator to set BAGTRAIL_SECRET, the same in all processes.",
 	},
 	UnavailableV1: {
 		"unavailable", http.StatusServiceUnavailable, Unavailable, "The service cannot answer at the moment",

@@ -14,6 +14,9 @@ import (
 // that right.
 type Right string
 
+// AnyKey stands for no right: every key may call the operation.
+const AnyKey Right = ""
+
 // The rights. Each of the five operations has its own; the operations of /v1 are grouped by
 // subject.
 const (
@@ -79,6 +82,9 @@ var list = []Operation{
 		Template: "/v1/messages/validate",
 	},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
+	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},
+	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},
+	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, V1: true, Template: "/v1/session"},
 }
 
 // All returns every operation.
@@ -98,7 +104,7 @@ func ByID(id string) Operation {
 func Rights() []string {
 	var names []string
 	for _, op := range list {
-		if !slices.Contains(names, string(op.Right)) {
+		if op.Right != AnyKey && !slices.Contains(names, string(op.Right)) {
 			names = append(names, string(op.Right))
 		}
 	}

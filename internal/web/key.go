@@ -10,24 +10,29 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// admit checks the key of a call and its rate limit. It returns the answer that refuses the call,
+// admit checks the key of a call, or its session, and the rate limit of the key. It returns the answer that refuses the call,
 // or false if the call may go on.
 func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	refusals := c.operation.Refusals
 	given, one := apiKey(c.Request.Header, c.operation.V1)
+	now := s.Clock()
 	switch {
 	case !one:
 		return c.refuse(refusals.KeyUnknown, fault.KeyUnknownV1), true
-	case given == "":
+	case given != "":
+		key, known := s.Keys.Lookup(given, now)
+		if !known {
+			return s.unknownKey(h, c, now), true
+		}
+		c.Key = key
+	case s.hasSession(c):
+		if refusal, refused := s.resume(c, now); refused {
+			return refusal, true
+		}
+	default:
 		return c.refuse(refusals.KeyMissing, fault.KeyMissingV1), true
 	}
-	now := s.Clock()
-	key, known := s.Keys.Lookup(given, now)
-	if !known {
-		return s.unknownKey(h, c, now), true
-	}
-	c.Key = key
-	left := key.Take(now)
+	left := c.Key.Take(now)
 	if c.operation.V1 {
 		writePolicy(h, left)
 	} else {
@@ -36,7 +41,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	if !left.Allowed {
 		return c.refuse(fault.RateLimit, fault.RateLimitV1), true
 	}
-	if refusals.NoCustomer != fault.None && key.Customer == "" {
+	if refusals.NoCustomer != fault.None && c.Key.Customer == "" {
 		return c.Refuse(refusals.NoCustomer), true
 	}
 	return Answer{}, false

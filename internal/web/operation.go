@@ -10,6 +10,7 @@ import (
 	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/session"
 )
 
 // Operation is one operation of the interface: its description, its refusals, its limits and its
@@ -44,6 +45,7 @@ type Keys interface {
 // Call is one request to an operation. Serve must not keep it after it has returned.
 type Call struct {
 	Key       *apikey.Key
+	Session   session.Session // of the browser, if the request has no key; otherwise zero
 	Request   *http.Request
 	RequestID string
 	Values    []string // of the placeholders, in order; "" if missing or blank
@@ -88,8 +90,9 @@ type Answer struct {
 	RetryAfter bool   // the caller should try again in a second
 	Cause      error  // why the service could not answer the request; for the log
 
-	parts   [][]byte // precede Body
-	problem bool     // Body holds problem details
+	parts   [][]byte     // precede Body
+	problem bool         // Body holds problem details
+	cookie  *http.Cookie // to be set, or nil; only for /v1
 }
 
 // Faults returns own and, if the callback is faulty, its fault.

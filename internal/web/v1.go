@@ -170,6 +170,9 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	if a.RetryAfter {
 		h["Retry-After"] = oneSecond
 	}
+	if a.cookie != nil {
+		http.SetCookie(w, a.cookie)
+	}
 	if a.Status == http.StatusOK && r.Method == http.MethodGet {
 		tag := a.etag()
 		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
@@ -212,7 +215,7 @@ func matchesETag(headers []string, tag string) bool {
 }
 
 // allowOrigin sets the CORS headers that let a page of another origin read the answer, if Origins
-// has that origin. Keys are in headers, never in cookies, so credentials are not allowed.
+// has that origin. Credentials are not allowed: such a page must send a key, and cannot use the session of the browser.
 func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
 	if len(s.Origins) == 0 {
 		return false

@@ -25,15 +25,17 @@ import (
 	"bagtrail/internal/collector"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/parallel"
+	"bagtrail/internal/session"
 )
 
 // Settings are what a Site depends on.
 type Settings struct {
-	Keys    Keys
-	Proxies Proxies                                                               // trusted to name the caller
-	Log     *zap.Logger                                                           // access log; never nil
-	Clock   func() time.Time                                                      // for keys, rates and durations
-	Observe func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
+	Keys     Keys
+	Sessions *session.Sessions                                                     // of browsers, for /v1; nil: there are none
+	Proxies  Proxies                                                               // trusted to name the caller
+	Log      *zap.Logger                                                           // access log; never nil
+	Clock    func() time.Time                                                      // for keys, rates and durations
+	Observe  func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
 
 	// Origins are the web origins, such as https://ops.example, whose pages may call /v1 from a
 	// browser.

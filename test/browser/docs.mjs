@@ -94,6 +94,9 @@ async function tryOut(page, operation) {
   return { status: status.trim(), text: await answer.locator('.response-col_description .highlight-code').first().innerText() }
 }
 
+// needMore are the operations about something that no example makes.
+const needMore = ['endSession']
+
 reader('every operation can be tried out with its examples', async () => {
   const page = await open()
   await page.locator('.btn.authorize').click()
@@ -109,7 +112,7 @@ reader('every operation can be tried out with its examples', async () => {
     assert.ok(status === '200' && text.includes('"success": true') && text.includes(want), `${operation}: ${status} ${text}`)
   }
   for (const operation of await ids()) {
-    if (operation in told) continue
+    if (operation in told || needMore.includes(operation)) continue
     const { status, text } = await tryOut(page, operation)
     assert.ok(status === '200' && text.includes('{'), `${operation}: ${status} ${text}`)
   }

@@ -24,6 +24,7 @@ type cell struct {
 	want   string
 	tells  bool              // the key may get the answer; else it is refused
 	same   func(string) bool // compares the body of an answer with the status; replaces want
+	cookie string            // of the session with which the query is sent, instead of the key
 	after  string            // a plate that must exist afterwards if tells is set, and must not otherwise
 }
 
@@ -33,6 +34,7 @@ type matrix struct {
 	histories map[*luggage]string // answers to a key with every right
 	v1        map[*luggage]string // the same in the form of /v1
 	cells     []cell
+	cookies   map[string]string // sessions by the name of the key
 }
 
 func notAuthorised(code, what string) string {
@@ -49,11 +51,11 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	for _, k := range keys {
 		file.WriteString(k.entry())
 	}
-	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file.String()))
+	s := service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file.String()))
 	sendWorld(t, s)
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX1810/"+day(-1).bim()+"/FRA", ".N/0724000018001", ".P/SIERRA", ".L/SCOP18", "ENDBSM")
 
-	m := &matrix{world: world(), histories: map[*luggage]string{}, v1: map[*luggage]string{}}
+	m := &matrix{world: world(), histories: map[*luggage]string{}, v1: map[*luggage]string{}, cookies: map[string]string{}}
 	for _, b := range m.world {
 		got := s.Get(historyTarget(b.plate, b.day(), b.pnr))
 		if got.Status != http.StatusOK || !strings.HasPrefix(got.Body, `{"success":true,"bag":{"bagtag":"`+b.plate+`"`) {
@@ -72,6 +74,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.searchV1(k)
 		m.airportV1(k)
 		m.messagesV1(k)
+		m.sessionV1(t, s, k)
 	}
 	m.flightsV1(t, s, keys)
 	leaks, refusals, others := m.ask(t, s)
@@ -86,7 +89,8 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	}
 }
 
-// ask sends every query, over several connections, and every seventh GET also with a callback.
+// ask sends every query, over several connections, every seventh GET also with a callback, and every
+// seventh query to /v1 that files nothing also with a session of the key.
 func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others int) {
 	work := make(chan cell)
 	var mu sync.Mutex
@@ -131,6 +135,10 @@ func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others 
 			c.want, c.target = "/**/a.b("+c.want+");", c.target+separator+"callback=a.b"
 			work <- c
 		}
+		if i%7 == 0 && c.after == "" && strings.HasPrefix(c.target, "/v1/") && c.target != sessionTarget {
+			c.cookie = m.cookies[c.key.name]
+			work <- c
+		}
 	}
 	close(work)
 	group.Wait()
@@ -138,7 +146,11 @@ func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others 
 }
 
 func (c cell) ask(s *service.Service) (service.Answer, bool) {
-	got, err := s.TryDo(c.method, c.target, strings.NewReader(c.body), "api_key", "key-of-"+c.key.name, "Content-Type", jsonType)
+	who := []string{"api_key", "key-of-" + c.key.name}
+	if c.cookie != "" {
+		who = []string{"api_key", "", "Cookie", c.cookie}
+	}
+	got, err := s.TryDo(c.method, c.target, strings.NewReader(c.body), append(who, "Content-Type", jsonType)...)
 	if err != nil {
 		got.Body = err.Error()
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -229,4 +230,69 @@ func (m *matrix) airportV1(k scope) {
 		c.status, c.same = http.StatusOK, func(got string) bool { return strings.Contains(got, `"Europe/Zurich"`) }
 	}
 	m.add(c)
+}
+
+const (
+	sessionTarget = "/v1/session"
+	secret        = "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef"
+)
+
+// sessionV1 begins a session, and asks what it may do: what its key may.
+func (m *matrix) sessionV1(t *testing.T, s *service.Service, k scope) {
+	got := s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-"+k.name)
+	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	if got.Status != http.StatusOK || cookie == "" {
+		t.Fatalf("a session of %+v: %d %s", k, got.Status, got.Body)
+	}
+	m.cookies[k.name] = cookie
+	list := func(codes []string) any {
+		told := []any{}
+		if everything(codes) {
+			codes = []string{"*"}
+		}
+		for _, code := range codes {
+			told = append(told, code)
+		}
+		return told
+	}
+	m.add(cell{key: k, target: sessionTarget, cookie: cookie, status: http.StatusOK, same: func(got string) bool {
+		told, _ := decoded(got).(map[string]any)
+		delete(told, "ends")
+		return reflect.DeepEqual(told, map[string]any{
+			"name": k.name, "airlines": list(k.airlines), "airports": list(k.airports), "operations": list(k.operations),
+		})
+	}})
+	m.add(cell{key: k, method: http.MethodDelete, target: sessionTarget, status: http.StatusNotFound, same: isProblem("not-found")})
+}
+
+// A session ends when its key is revoked, and when it is ended, in every process; it does not
+// outlive a Redis that forgets which sessions were ended.
+func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
+	t.Parallel()
+	path := write(t, "keys.yaml", "keys:\n"+entry("one", "key-of-one", ""))
+	s := service.Start(t, noKafka, secret, "BAGTRAIL_KEYS_FILE="+path)
+	got := s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one")
+	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	ask := func() int { return s.Get("/v1/airports/ZRH", "api_key", "", "Cookie", cookie).Status }
+	if status := ask(); status != http.StatusOK {
+		t.Fatalf("%d %s, then %d", got.Status, got.Body, status)
+	}
+	if code := s.Stop(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	s.Up()
+	if status := ask(); status != http.StatusUnauthorized {
+		t.Errorf("after a restart with the in-process Redis: %d", status)
+	}
+	got = s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one")
+	cookie, _, _ = strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	if status := ask(); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if err := os.Rename(write(t, "revoked.yaml", "keys:\n"+entry("one", "key-of-one", ", revoked: true")), path); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Until(patience, func() bool { return ask() == http.StatusUnauthorized }) {
+		t.Errorf("after its key was revoked: %d", ask())
+	}
 }

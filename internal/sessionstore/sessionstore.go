@@ -1,0 +1,45 @@
+// Package sessionstore notes in Redis which browser sessions were ended early. If Redis loses a
+// note, that session can be used until it ends by itself.
+package sessionstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/redis"
+)
+
+// The keys. Each begins with the prefix of the installation, which is "" as a rule.
+//
+//	key     type    holds  expires
+//	s:<id>  string  ""     when the session would end by itself
+const keyKind = "s:"
+
+// Store implements session.Ended. It is safe for concurrent use. Its errors are
+// redis.ErrUnavailable.
+type Store struct{ redis *redis.Client }
+
+// New returns a Store in the Redis of a client.
+func New(client *redis.Client) *Store { return &Store{client} }
+
+func (s *Store) key(id string) string { return s.redis.Prefix() + keyKind + id }
+
+// End implements session.Ended.
+func (s *Store) End(ctx context.Context, id string, until time.Time) error {
+	err := s.redis.WriteClient().SetArgs(ctx, s.key(id), "", goredis.SetArgs{ExpireAt: until}).Err()
+	return redis.Unavailable("sessionstore: end", err)
+}
+
+// Ended implements session.Ended.
+func (s *Store) Ended(ctx context.Context, id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
+	defer cancel()
+	err := s.redis.ReadClient().Get(ctx, s.key(id)).Err()
+	if errors.Is(err, goredis.Nil) {
+		return false, nil
+	}
+	return err == nil, redis.Unavailable("sessionstore: read", err)
+}

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
+	"bagtrail/internal/session"
+	"bagtrail/internal/strictjson"
+)
+
+// SessionCookie is the name of the cookie that holds the session of a browser.
+const SessionCookie = "bagtrail_session"
+
+// BrowserSessions implements the operations on /v1/session.
+type BrowserSessions struct {
+	Sessions *session.Sessions // nil: there are none
+	Clock    func() time.Time
+	Proxies  Proxies // trusted to say whether the caller uses TLS
+}
+
+// Operations returns POST, GET and DELETE /v1/session.
+func (b BrowserSessions) Operations() []Operation {
+	var operations []Operation
+	for _, op := range []struct {
+		id    string
+		serve func(context.Context, *Call) Answer
+	}{{"beginSession", b.begin}, {"getSession", b.get}, {"endSession", b.end}} {
+		operations = append(operations, Operation{
+			Operation: operation.ByID(op.id), Limit: 2 * time.Second,
+			Serve: func(ctx context.Context, c *Call) Answer {
+				switch {
+				case len(c.Query) > 0:
+					return c.Invalid(c.unknownParameters())
+				case b.Sessions == nil:
+					return c.Problem(fault.NoSecret, "There are no browser sessions without BAGTRAIL_SECRET")
+				}
+				return op.serve(ctx, c)
+			},
+		})
+	}
+	return operations
+}
+
+// unknownParameters returns a fault for each parameter of the query.
+func (c *Call) unknownParameters() []RequestError {
+	var errors []RequestError
+	for _, p := range c.Query {
+		errors = append(errors, RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
+	}
+	return errors
+}
+
+// begin answers POST /v1/session. A session cannot make another one: it would have no end.
+func (b BrowserSessions) begin(_ context.Context, c *Call) Answer {
+	if c.Session.Key != nil {
+		return c.Problem(fault.KeyMissingV1, "A session is made with a key, not with a session")
+	}
+	if crossOrigin(c.Request) {
+		return c.Problem(fault.CrossOriginV1, "")
+	}
+	now := b.Clock()
+	var cookie string
+	c.Session, cookie = b.Sessions.Begin(c.Key, now)
+	a := c.OK(appendSession(c.Buffer, c))
+	a.cookie = b.cookie(c.Request, cookie, int(c.Session.Ends.Sub(now).Seconds()))
+	return a
+}
+
+// get answers GET /v1/session: with the session, or with the key if the request has one.
+func (b BrowserSessions) get(_ context.Context, c *Call) Answer {
+	return c.OK(appendSession(c.Buffer, c))
+}
+
+// end answers DELETE /v1/session. It ends the session of the cookie, even if the request has a key.
+func (b BrowserSessions) end(ctx context.Context, c *Call) Answer {
+	if crossOrigin(c.Request) {
+		return c.Problem(fault.CrossOriginV1, "")
+	}
+	ended, known, err := sessionOf(ctx, b.Sessions, c.Request, b.Clock())
+	if err == nil && !known {
+		return c.Problem(fault.NotFoundV1, "The request has no session")
+	}
+	if err == nil {
+		err = b.Sessions.End(ctx, ended)
+	}
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	return Answer{Status: http.StatusNoContent, cookie: b.cookie(c.Request, "", -1)}
+}
+
+// cookie returns the cookie of a session. It is removed if seconds is negative.
+func (b BrowserSessions) cookie(r *http.Request, value string, seconds int) *http.Cookie {
+	return &http.Cookie{
+		Name: SessionCookie, Value: value, Path: "/", MaxAge: seconds,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.Proxies.secure(r),
+	}
+}
+
+// secure reports whether the caller uses TLS: to this service, or to a trusted proxy before it.
+func (p Proxies) secure(r *http.Request) bool {
+	return r.TLS != nil || p.trusts(addressOf(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
+}
+
+// appendSession appends the session of a call, or its key if it has no session.
+func appendSession(dst []byte, c *Call) []byte {
+	dst = append(dst, `{"name":`...)
+	dst = strictjson.AppendString(dst, c.Key.Name)
+	for _, list := range []struct {
+		name  string
+		scope apikey.Scope
+	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
+		dst = append(append(append(dst, `,"`...), list.name...), `":[`...)
+		if list.scope.All {
+			dst = append(dst, `"*"`...)
+		} else {
+			for i, code := range list.scope.Codes {
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				dst = strictjson.AppendString(dst, code)
+			}
+		}
+		dst = append(dst, ']')
+	}
+	if c.Session.Key != nil {
+		dst = append(dst, `,"ends":"`...)
+		dst = append(c.Session.Ends.AppendFormat(dst, "2006-01-02T15:04:05.000Z"), '"')
+	}
+	return append(dst, '}')
+}
+
+// hasSession reports whether a call has a cookie for a session, valid or not.
+func (s *Site) hasSession(c *Call) bool {
+	return s.Sessions != nil && c.operation.V1 && len(c.Request.CookiesNamed(SessionCookie)) > 0
+}
+
+// sessionOf returns the session of a request. It returns false if there is none that is valid. A
+// request with several cookies has none: a page of another host of the domain may have set one.
+func sessionOf(ctx context.Context, in *session.Sessions, r *http.Request, now time.Time) (session.Session, bool, error) {
+	cookies := r.CookiesNamed(SessionCookie)
+	if len(cookies) != 1 {
+		return session.Session{}, false, nil
+	}
+	return in.Find(ctx, cookies[0].Value, now)
+}
+
+// resume finds the session of a call without a key. It returns the answer that refuses the call, or
+// false if the call may go on.
+func (s *Site) resume(c *Call, now time.Time) (refusal Answer, refused bool) {
+	found, known, err := sessionOf(c.Request.Context(), s.Sessions, c.Request, now)
+	switch {
+	case err != nil:
+		return c.Unavailable(err), true
+	case !known:
+		return c.Problem(fault.KeyUnknownV1, "The session has ended"), true
+	case crossOrigin(c.Request):
+		return c.Problem(fault.CrossOriginV1, ""), true
+	}
+	c.Session, c.Key = found, found.Key
+	return Answer{}, false
+}
+
+// crossOrigin reports whether a browser sends a request that may change something for a page of
+// another origin.
+func crossOrigin(r *http.Request) bool { return new(http.CrossOriginProtection).Check(r) != nil }
