@@ -17,7 +17,7 @@ run: build ## run everything in one process, with nothing installed
 	@if [ -t 0 ]; then set -m; fi; ./bagtrail serve; exit $$?
 
 build: ## build ./bagtrail, stamped with its version
-	go build -buildvcs=auto -o bagtrail .
+	CGO_ENABLED=0 go build -buildvcs=auto -o bagtrail .
 
 image: ## build the container image bagtrail (needs Docker, GO_IMAGE=… instead of golang)
 	docker build -t bagtrail -f deploy/Dockerfile $(if $(GO_IMAGE),--build-arg GO_IMAGE=$(GO_IMAGE)) .

@@ -49,7 +49,7 @@ type owner struct {
 
 func (s *Stage) newOwner(partition int) *owner {
 	return &owner{
-		Stage: s, partition: partition, portion: platesAtOnce, light: platesAtOnce,
+		Stage: s, partition: partition, portion: platesAtOnce,
 		log: s.conf.Logger.With(zap.Int("partition", partition)),
 	}
 }
@@ -250,14 +250,17 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	if err != nil {
 		return err
 	}
+	lengths, err := o.lengths(ctx, plates)
+	if err != nil {
+		return err
+	}
 	last := records[len(records)-1].Offset
-	size := min(portion, o.light)
-	for len(plates) > size {
-		if err := o.tellPlates(ctx, plates[:size], nil, plates[size-1].sequence); err != nil {
+	n := together(lengths, portion)
+	for ; n < len(plates); n = together(lengths, portion) {
+		if err := o.tellPlates(ctx, plates[:n], nil, plates[n-1].sequence); err != nil {
 			return err
 		}
-		plates = plates[size:]
-		size = min(portion, o.light)
+		plates, lengths = plates[n:], lengths[n:]
 	}
 	if err := o.tellPlates(ctx, plates, follow, last); err != nil {
 		return err
@@ -266,22 +269,44 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	return nil
 }
 
-// documentsAtOnce is how many bytes of documents are made together, about: it bounds the memory of an
-// owner, since what bags take while they are folded grows with their documents.
-const documentsAtOnce = 512 << 10
+// messagesAtOnce is how many messages are folded together, unless one plate has more. It bounds the
+// memory of an owner: a message has up to 64 KiB, and takes some three times as much while it is
+// folded.
+const messagesAtOnce = 400
 
-// foldedEvent is how many bytes of a document an event counts for, at least.
-const foldedEvent = 512
+// lengths returns how many messages each plate has.
+func (o *owner) lengths(ctx context.Context, plates []marked) ([]int, error) {
+	if len(plates) == 0 {
+		return nil, nil
+	}
+	return o.conf.Bags.Lengths(ctx, names(plates))
+}
+
+// together returns how many of the first plates, at least one if there is one, are folded together.
+func together(lengths []int, portion int) int {
+	messages := 0
+	for i, n := range lengths[:min(portion, len(lengths))] {
+		if messages += n; messages > messagesAtOnce && i > 0 {
+			return i
+		}
+	}
+	return min(portion, len(lengths))
+}
+
+func names(plates []marked) []bag.Plate {
+	list := make([]bag.Plate, len(plates))
+	for i, p := range plates {
+		list[i] = p.plate
+	}
+	return list
+}
 
 // tellPlates tells of plates, and that everything up to a sequence is told then.
 func (o *owner) tellPlates(ctx context.Context, plates []marked, follow []Mark, upTo int64) error {
 	now := o.conf.Now()
-	told, bytes, err := o.fold(ctx, plates, now)
+	told, err := o.fold(ctx, plates, now)
 	if err != nil {
 		return err
-	}
-	if len(plates) > 0 {
-		o.light = max(1, min(2*o.light, platesAtOnce, documentsAtOnce*len(plates)/max(1, bytes)))
 	}
 	entries := make([]Entry, len(told))
 	for i := range told {
@@ -374,42 +399,33 @@ type change struct {
 	follow []Mark // of the originals of its rush bags
 }
 
-// fold returns what is to be told of plates, and how many bytes their documents and events count for.
-// What folds to the same as last time is left out, unless its mark is certain or was there at the
-// takeover.
-func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, bytes int, err error) {
+// fold returns what is to be told of plates. What folds to the same as last time is left out, unless
+// its mark is certain or was there at the takeover.
+func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, err error) {
 	if len(plates) == 0 {
-		return nil, 0, nil
-	}
-	names := make([]bag.Plate, len(plates))
-	for i, p := range plates {
-		names[i] = p.plate
+		return nil, nil
 	}
 	select {
 	case o.folding <- struct{}{}:
 		defer func() { <-o.folding }()
 	case <-ctx.Done():
-		return nil, 0, ctx.Err()
+		return nil, ctx.Err()
 	}
-	traced, err := o.conf.Bags.Trace(ctx, names, now)
+	traced, err := o.conf.Bags.Trace(ctx, names(plates), now)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	bags := make(map[bag.Plate][]trail.Traced, len(names))
+	bags := make(map[bag.Plate][]trail.Traced, len(plates))
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
 	for _, p := range plates {
 		c := o.change(p, bags[p.plate])
-		bytes += len(c.state)
-		for _, t := range bags[p.plate] {
-			bytes += len(t.Bag.Events) * foldedEvent // of which a document shows the newest alone
-		}
 		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
 			told = append(told, c)
 		}
 	}
-	return told, bytes, nil
+	return told, nil
 }
 
 // first returns how many of the records, at least one, are told together: those of so many plates as

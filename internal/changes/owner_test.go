@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -343,35 +343,38 @@ func TestMarksSpellPlatesAndContainers(t *testing.T) {
 	}
 }
 
-// What bags take while they are folded grows with their documents, so plates with large ones are told a few at a time.
-func TestPlatesWithLargeDocumentsAreToldAFewAtATime(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	want := make(map[bag.Plate]string)
-	for i := 0; len(want) < 60; i++ {
-		p := bag.Plate(fmt.Sprintf("02200%05d", i))
-		if kafka.PartitionOf([]byte(p), partitions) == at {
-			want[p] = strings.Repeat("X", 200<<10)
-			w.set(p, want[p])
+// many is bags with many messages each. It notes how many messages are folded at once at most.
+type many struct {
+	changes.Bags
+	each int
+	most *int
+}
+
+func (m many) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+	return slices.Repeat([]int{m.each}, len(plates)), nil
+}
+
+func (m many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	*m.most = max(*m.most, m.each*len(plates))
+	return m.Bags.Trace(ctx, plates, now)
+}
+
+// The memory of an owner is bounded by how many messages it folds together.
+func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
+	for each, want := range map[int]int{150: 300, 400: 400, 10_000: 10_000} {
+		w := newWorld(t)
+		at := w.partitionOf(plate)
+		for i, n := 0, 0; n < 60; i++ {
+			p := bag.Plate(fmt.Sprintf("02200%05d", i))
+			if kafka.PartitionOf([]byte(p), partitions) == at {
+				w.set(p, "ONE")
+				n++
+			}
 		}
-	}
-	tellings := 0
-	o := w.owner(at, 0, func(c *changes.Config) {
-		c.Index = hooks{Index: c.Index, before: func() error { tellings++; return nil }}
-	})
-	o.mustRun()
-	first := tellings
-	for p := range want {
-		want[p] += "Y"
-		w.set(p, want[p])
-	}
-	o.mustRun()
-	if got := tellings - first; got < 20 || got > 60 {
-		t.Errorf("60 plates are told in %d parts, want some 30", got)
-	}
-	for p, state := range w.told() {
-		if p != plate && state != document(want[p]) {
-			t.Errorf("%s is not told as it is", p)
+		most := 0
+		w.owner(at, 0, func(c *changes.Config) { c.Bags = many{c.Bags, each, &most} }).mustRun()
+		if told := len(w.told()); most != want || told < 60 {
+			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", each, most, told, want)
 		}
 	}
 }

@@ -46,6 +46,8 @@ type Telling struct {
 type Bags interface {
 	// Trace returns the bags of plates, as they are at a time, with what joins them with other plates.
 	Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error)
+	// Lengths returns how many messages and reports are held of each plate.
+	Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 	// InContainers returns the plates that messages say are in each container.
 	InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
 	// OnFlights returns the plates that messages name with each flight.

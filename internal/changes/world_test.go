@@ -289,6 +289,10 @@ func (b *bags) Trace(_ context.Context, plates []bag.Plate, _ time.Time) (all []
 	return all, nil
 }
 
+func (b *bags) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+	return slices.Repeat([]int{1}, len(plates)), nil
+}
+
 func (b *bags) InContainers(_ context.Context, containers []bag.Container) (all [][]bag.Plate, err error) {
 	for _, c := range containers {
 		all = append(all, b.contents[c])

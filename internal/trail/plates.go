@@ -21,6 +21,12 @@ func (r *Reader) At(now time.Time) *Reader {
 	return &then
 }
 
+// Lengths returns how many messages and reports are held of each plate.
+func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
+	found, err := r.index.Read(ctx, Wanted{TrailVersions: plates})
+	return found.TrailLengths, err
+}
+
 // InContainers returns the plates that messages say are in each container.
 func (r *Reader) InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error) {
 	found, err := r.index.Read(ctx, Wanted{Contents: containers})
