@@ -233,6 +233,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"postMessages", "POST", "/v1/messages", `{"messages":[{"id":"1","text":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\n.W/K/A\r\nENDBSM\r\n"},{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\nENDBSM\r\n"}]}`},
 		{"validateMessages", "POST", "/v1/messages/validate", `{"messages":[{"text":"BSM\r\n.V/1LZR\r\nENDBSM\r\n"}]}`},
 		{"getAirport", "GET", "/v1/airports/ZRH", ""},
+		{"getStatus", "GET", "/v1/status", ""},
 		{"beginSession", "POST", "/v1/session", ""},
 		{"getSession", "GET", "/v1/session", ""},
 		{"delayedbags", "POST", fmt.Sprintf(query, "delayedbags", ""), report()},

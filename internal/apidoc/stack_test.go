@@ -25,6 +25,8 @@ import (
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/session"
 	"bagtrail/internal/sessionstore"
+	"bagtrail/internal/status"
+	"bagtrail/internal/statusstore"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
@@ -151,6 +153,15 @@ func newStack(t testing.TB) *stack {
 	operations = append(operations, httpdoor.Messages{
 		Acceptor: acceptor, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
+	monitor := &status.Monitor{
+		Reports: statusstore.New(redistest.Open(t, "")), Process: "one",
+		Look: func(context.Context) (status.Report, status.Parts) {
+			return status.Report{
+				At: clock(), Messages: 412.5, Consumer: &status.Backlog{Works: true, Records: 3, Seconds: 0.02}, Changes: &status.Backlog{Works: true},
+			}, status.Parts{Kafka: status.OK, DelayedBags: status.OK}
+		},
+	}
+	operations = append(operations, monitor.Operation())
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
 	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
 	pages, err := apidoc.Pages("test", clock)

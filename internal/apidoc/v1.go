@@ -27,6 +27,7 @@ var answersV1 = map[string]string{
 	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
 
+	"getStatus":    "Status",
 	"beginSession": "Session",
 	"getSession":   "Session",
 	"endSession":   "",

@@ -21,6 +21,8 @@ import (
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/sessionstore"
+	"bagtrail/internal/status"
+	"bagtrail/internal/statusstore"
 	"bagtrail/internal/trail"
 )
 
@@ -115,6 +117,12 @@ func useAll(t *testing.T, url string) {
 	useReports(t, url)
 	useChanges(t, url)
 	useSessions(t, url)
+	if _, err := statusstore.New(redistest.Open(t, url)).Exchange(ctx, "one", status.Report{At: time.Now().Add(-time.Hour)}); err != nil {
+		t.Error(err)
+	}
+	if _, err := statusstore.New(redistest.Open(t, url)).Exchange(ctx, "two", status.Report{At: time.Now()}); err != nil {
+		t.Error(err)
+	}
 	holding, release := context.WithCancel(ctx)
 	if err := store.HoldSweeps(holding); err != nil {
 		t.Error(err)

@@ -50,6 +50,7 @@ func (s *service) openChanges(context.Context) error {
 		return nil
 	}
 	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MostEvents: 100}
+	s.changed = telemetry.NewConsumer(s.registry, "changes", nil, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
 		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.trails.Uncached()},
@@ -58,7 +59,7 @@ func (s *service) openChanges(context.Context) error {
 			dst, _ = w.Append(dst, t) // of one who sees everything
 			return dst
 		},
-		Metrics: telemetry.NewConsumer(s.registry, "changes", nil, s.clock), Logger: s.log, Now: s.clock,
+		Metrics: s.changed, Logger: s.log, Now: s.clock,
 	})
 	if s.opens(kafkaDoor) {
 		s.ready.Add("changes", false, // messages are filed without it

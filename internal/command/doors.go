@@ -42,6 +42,7 @@ func (s *service) opens(door string) bool { return slices.Contains(s.doors, door
 func (s *service) openDoors(ctx context.Context) error {
 	running := newGroup(ctx, s.fail)
 	s.cleanup.add("doors", running.stop)
+	s.openStatus()
 	for _, d := range doors {
 		if !s.opens(d.name) {
 			continue
@@ -52,6 +53,7 @@ func (s *service) openDoors(ctx context.Context) error {
 		}
 		running.start(d.name+" door", run)
 	}
+	running.start("status", s.status.Run)
 	if s.opens(kafkaDoor) && s.changes != nil {
 		running.start("changes", s.changes.Run)
 	}

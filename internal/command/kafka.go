@@ -147,10 +147,8 @@ func (m doorMetrics) Messages(accepted, duplicate, rejected int) {
 
 // openKafkaDoor opens the door that reads the raw topic.
 func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
-	metrics := doorMetrics{
-		telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock), s.messages,
-	}
-	consumer := s.kafka.NewConsumer(acceptor, metrics)
+	s.consumer = telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock)
+	consumer := s.kafka.NewConsumer(acceptor, doorMetrics{s.consumer, s.messages})
 	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
 		func(context.Context) error { return consumer.Member() })
 	s.ready.Add("partitions", true, func(context.Context) error { return consumer.Stalled() })

@@ -26,6 +26,7 @@ import (
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/secret"
+	"bagtrail/internal/status"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/watch"
@@ -61,10 +62,13 @@ type service struct {
 	store    *bagstore.Store
 	trails   *trail.Reader
 	index    ingestor.Index
-	client   *kafka.Client   // nil if Kafka is off
-	kafka    *kafkadoor.Door // nil if Kafka is off
-	changes  *changes.Stage  // nil if there are no changes
-	reloads  changes.Reloads // of the flight reference
+	client   *kafka.Client       // nil if Kafka is off
+	kafka    *kafkadoor.Door     // nil if Kafka is off
+	changes  *changes.Stage      // nil if there are no changes
+	reloads  changes.Reloads     // of the flight reference
+	consumer *telemetry.Consumer // of the Kafka door
+	changed  *telemetry.Consumer // of the stage of changes
+	status   *status.Monitor
 	record   ingestor.Log
 	rejects  ingestor.Rejects
 	received *ingestor.Clock // of all doors

@@ -82,6 +82,7 @@ var list = []Operation{
 		Template: "/v1/messages/validate",
 	},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
+	{ID: "getStatus", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/status"},
 	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},
 	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},
 	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, V1: true, Template: "/v1/session"},

@@ -10,11 +10,15 @@ import (
 )
 
 // Messages counts messages by door and verdict. Its methods may be called from any goroutine.
-type Messages struct{ decided *prometheus.CounterVec }
+type Messages struct {
+	decided *prometheus.CounterVec
+	mu      sync.Mutex
+	totals  map[[2]string]int64 // by door and verdict
+}
 
 // NewMessages registers the counter.
 func NewMessages(registry prometheus.Registerer) *Messages {
-	m := &Messages{prometheus.NewCounterVec(prometheus.CounterOpts{
+	m := &Messages{totals: map[[2]string]int64{}, decided: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bagtrail_messages_total",
 		Help: "Messages that were decided on, by door and verdict (accepted, duplicate, rejected).",
 	}, []string{"door", "verdict"})}
@@ -32,6 +36,16 @@ func (m *Messages) Expect(door string) {
 // Count counts n messages that came by a door.
 func (m *Messages) Count(door, verdict string, n int) {
 	m.decided.WithLabelValues(door, verdict).Add(float64(n))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.totals[[2]string{door, verdict}] += int64(n)
+}
+
+// Total returns how many messages that came by a door have a verdict.
+func (m *Messages) Total(door, verdict string) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.totals[[2]string{door, verdict}]
 }
 
 // Consumer counts the work of a consumer of a topic. Its methods may be called from any goroutine.
@@ -66,7 +80,7 @@ func NewConsumer(registry prometheus.Registerer, name string, operations []strin
 			Name: prefix + "_lag_records",
 			Help: "Records of a partition that are not yet decided on.",
 		}, []string{"partition"}),
-		ages: &ages{now: now, since: make(map[int]time.Time), seconds: prometheus.NewDesc(prefix+"_lag_seconds",
+		ages: &ages{now: now, since: make(map[int]time.Time), records: make(map[int]int64), seconds: prometheus.NewDesc(prefix+"_lag_seconds",
 			"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil)},
 	}
 	for _, operation := range operations {
@@ -91,7 +105,19 @@ func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.lag.WithLabelValues(strconv.Itoa(partition)).Set(float64(n))
 	c.ages.mu.Lock()
 	defer c.ages.mu.Unlock()
-	c.ages.since[partition] = oldest
+	c.ages.since[partition], c.ages.records[partition] = oldest, n
+}
+
+// Backlog returns how many records of all partitions are not yet decided on, and the age of the
+// oldest of them.
+func (c *Consumer) Backlog() (records int64, oldest time.Duration) {
+	c.ages.mu.Lock()
+	defer c.ages.mu.Unlock()
+	for partition, n := range c.ages.records {
+		records += n
+		oldest = max(oldest, c.ages.age(partition))
+	}
+	return records, oldest
 }
 
 // ages is the age, for each partition, of the oldest record that is not yet decided on. It is
@@ -101,6 +127,16 @@ type ages struct {
 	now     func() time.Time
 	mu      sync.Mutex
 	since   map[int]time.Time // by partition
+	records map[int]int64     // by partition: how many are not yet decided on
+}
+
+// age returns the age of the oldest record of a partition. mu is held.
+func (a *ages) age(partition int) time.Duration {
+	since := a.since[partition]
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, a.now().Sub(since))
 }
 
 // Describe implements prometheus.Collector.
@@ -110,11 +146,7 @@ func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- a.seconds }
 func (a *ages) Collect(to chan<- prometheus.Metric) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for partition, since := range a.since {
-		age := 0.0
-		if !since.IsZero() {
-			age = max(0, a.now().Sub(since).Seconds())
-		}
-		to <- prometheus.MustNewConstMetric(a.seconds, prometheus.GaugeValue, age, strconv.Itoa(partition))
+	for partition := range a.since {
+		to <- prometheus.MustNewConstMetric(a.seconds, prometheus.GaugeValue, a.age(partition).Seconds(), strconv.Itoa(partition))
 	}
 }

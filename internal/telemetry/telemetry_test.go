@@ -203,6 +203,12 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	messages.Count("http", "accepted", 1)
 	requests.Observe("history", "GET", 200, 3*time.Millisecond, 100)
 
+	if records, oldest := consumer.Backlog(); records != 6 || oldest != 90*time.Second {
+		t.Errorf("%d records, %v", records, oldest)
+	}
+	if n := messages.Total("kafka", "accepted"); n != 3 || messages.Total("kafka", "refused") != 0 {
+		t.Errorf("%d accepted", n)
+	}
 	_, body := get(t, telemetry.NewOps(registry, &telemetry.Readiness{}, zap.NewNop()).Handler(), "/metrics")
 	for _, line := range []string{
 		`bagtrail_messages_total{door="kafka",verdict="accepted"} 3`,

@@ -34,7 +34,7 @@ func (b BrowserSessions) Operations() []Operation {
 			Serve: func(ctx context.Context, c *Call) Answer {
 				switch {
 				case len(c.Query) > 0:
-					return c.Invalid(c.unknownParameters())
+					return c.Invalid(c.UnknownParameters())
 				case b.Sessions == nil:
 					return c.Problem(fault.NoSecret, "There are no browser sessions without BAGTRAIL_SECRET")
 				}
@@ -45,8 +45,8 @@ func (b BrowserSessions) Operations() []Operation {
 	return operations
 }
 
-// unknownParameters returns a fault for each parameter of the query.
-func (c *Call) unknownParameters() []RequestError {
+// UnknownParameters returns a fault for each parameter of the query of an operation that takes none.
+func (c *Call) UnknownParameters() []RequestError {
 	var errors []RequestError
 	for _, p := range c.Query {
 		errors = append(errors, RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})

@@ -43,6 +43,13 @@ func (b *breaker) allow() bool {
 	return true
 }
 
+// open reports whether the breaker is open.
+func (b *breaker) open() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.failures >= breakAfter
+}
+
 // report records the result of a request: whether the system answered.
 func (b *breaker) report(answered bool) {
 	b.mutex.Lock()

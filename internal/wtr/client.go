@@ -50,6 +50,10 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 	}, nil
 }
 
+// Answers reports whether the system has answered lately, as far as it was asked: the circuit
+// breaker is not open.
+func (c *Client) Answers() bool { return !c.breaker.open() }
+
 // Create forwards a request. If the error is ErrNotSent, no record was created; after any other
 // error, nobody knows. No error repeats a part of the request.
 func (c *Client) Create(ctx context.Context, document string) (Reply, error) {

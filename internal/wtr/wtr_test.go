@@ -285,6 +285,9 @@ func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 	if err := create(); !errors.Is(err, wtr.ErrOpen) || simulator.Created() != 5 {
 		t.Fatalf("after five failures: %v", err)
 	}
+	if c.Answers() {
+		t.Error("the system answers")
+	}
 	now = now.Add(10 * time.Second)
 	if err := create(); err == nil || errors.Is(err, wtr.ErrOpen) {
 		t.Fatalf("the one that tries: %v", err)
@@ -297,6 +300,9 @@ func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 		if err := create(); err != nil {
 			t.Fatalf("the system is back, request %d: %v", i, err)
 		}
+	}
+	if !c.Answers() {
+		t.Error("the system does not answer")
 	}
 }
 

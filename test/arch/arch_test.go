@@ -74,6 +74,8 @@ var rings = []struct {
 	{"internal/redis/redistest", tests},
 	{"internal/reportstore", technology},
 	{"internal/sessionstore", technology},
+	{"internal/status", technology},
+	{"internal/statusstore", technology},
 	{"internal/simulate", technology},
 	{"internal/telemetry", technology},
 	{"internal/web", technology},
@@ -92,7 +94,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/reportstore", "internal/sessionstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/reportstore", "internal/sessionstore", "internal/statusstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},

@@ -262,6 +262,9 @@ func (m *matrix) sessionV1(t *testing.T, s *service.Service, k scope) {
 			"name": k.name, "airlines": list(k.airlines), "airports": list(k.airports), "operations": list(k.operations),
 		})
 	}})
+	m.add(cell{key: k, target: "/v1/status", status: http.StatusOK, same: func(got string) bool {
+		return strings.HasSuffix(got, `"parts":{"kafka":"off","redis":"ok","consumer":"off","changes":"off","delayed_bags":"ok"}}`)
+	}})
 	m.add(cell{key: k, method: http.MethodDelete, target: sessionTarget, status: http.StatusNotFound, same: isProblem("not-found")})
 }
 

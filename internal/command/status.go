@@ -1,0 +1,64 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/status"
+	"bagtrail/internal/statusstore"
+	"bagtrail/internal/telemetry"
+)
+
+// openStatus begins to watch the state of this process. Other processes are told.
+func (s *service) openStatus() {
+	var before time.Time
+	var counted int64
+	s.status = &status.Monitor{Reports: statusstore.New(s.redis), Process: rand.Text(), Look: func(ctx context.Context) (status.Report, status.Parts) {
+		states, _ := s.ready.Check(ctx)
+		works := map[string]bool{}
+		for _, part := range states {
+			works[part.Name] = part.Ready
+		}
+		report := status.Report{At: s.clock()}
+		total := s.decided()
+		if !before.IsZero() {
+			report.Messages = float64(total-counted) / max(report.At.Sub(before).Seconds(), time.Millisecond.Seconds())
+		}
+		before, counted = report.At, total
+		if s.opens(kafkaDoor) {
+			report.Consumer = backlog(s.consumer, works["consumer"] && works["partitions"])
+			if s.changes != nil {
+				report.Changes = backlog(s.changed, works["changes"])
+			}
+		}
+		parts := status.Parts{Kafka: status.StateOf(works["kafka"]), DelayedBags: status.StateOf(s.wtr == nil || s.wtr.Answers())}
+		if s.kafka == nil {
+			parts.Kafka, parts.Consumer = status.Off, status.Off
+		}
+		if s.changes == nil {
+			parts.Changes = status.Off
+		}
+		return report, parts
+	}}
+}
+
+// backlog returns what waits for a consumer.
+func backlog(c *telemetry.Consumer, works bool) *status.Backlog {
+	records, age := c.Backlog()
+	return &status.Backlog{Works: works, Records: records, Seconds: age.Seconds()}
+}
+
+// decided returns on how many messages this process has decided. With Kafka, messages that are
+// accepted over HTTP are counted when they are read from the log.
+func (s *service) decided() (n int64) {
+	for _, door := range doorNames() {
+		for _, verdict := range []ingestor.Verdict{ingestor.Accepted, ingestor.Duplicate, ingestor.Rejected} {
+			if s.kafka == nil || door == kafkaDoor || verdict == ingestor.Rejected {
+				n += s.messages.Total(door, verdict.String())
+			}
+		}
+	}
+	return n
+}

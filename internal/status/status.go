@@ -1,0 +1,191 @@
+// Package status answers GET /v1/status: how far the service lags, how many messages it decides on,
+// and the state of its parts, without addresses. Every process reports to the others what it knows
+// of itself, and an answer joins the reports of all.
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"bagtrail/internal/operation"
+	"bagtrail/internal/web"
+)
+
+const (
+	// Every is the interval at which a process reports.
+	Every = 2 * time.Second
+	// Lasts is how long a report counts. It allows for clocks that differ by seconds.
+	Lasts = 10 * time.Second
+)
+
+// Report is what a process reports of itself.
+type Report struct {
+	At       time.Time `json:"at"`
+	Messages float64   `json:"messages"`           // on which it decides in a second
+	Consumer *Backlog  `json:"consumer,omitempty"` // of the raw topic; nil if it has none
+	Changes  *Backlog  `json:"changes,omitempty"`  // of the topic of marks; nil if it has none
+}
+
+// Backlog is what waits for a consumer.
+type Backlog struct {
+	Works   bool    `json:"works"` // the consumer does what it should
+	Records int64   `json:"records"`
+	Seconds float64 `json:"seconds"` // age of the oldest record
+}
+
+// Reports passes the reports of the processes around.
+type Reports interface {
+	// Exchange stores the report of a process and returns those of all processes, also old ones.
+	Exchange(ctx context.Context, process string, own Report) ([]Report, error)
+}
+
+// State is the state of a part.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Failing State = "failing"
+	Off     State = "off" // by the settings
+)
+
+// StateOf returns OK or Failing.
+func StateOf(works bool) State {
+	if works {
+		return OK
+	}
+	return Failing
+}
+
+// Parts holds the states of the parts. Those of Redis and of the consumers follow from the reports,
+// unless they are Off.
+type Parts struct {
+	Kafka       State `json:"kafka"`
+	Redis       State `json:"redis"`
+	Consumer    State `json:"consumer"`
+	Changes     State `json:"changes"`
+	DelayedBags State `json:"delayed_bags"`
+}
+
+// Monitor reports the state of this process and knows that of the service.
+type Monitor struct {
+	Reports Reports
+	Process string // unique
+	// Look returns what this process knows: its report, and the parts of the service. It is called
+	// by one goroutine at a time.
+	Look func(ctx context.Context) (Report, Parts)
+
+	updating sync.Mutex
+	answer   atomic.Pointer[[]byte]
+}
+
+// Run reports until ctx ends.
+func (m *Monitor) Run(ctx context.Context) error {
+	ticker := time.NewTicker(Every)
+	defer ticker.Stop()
+	for {
+		m.Update(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// Update reports the state of this process, and takes over the state of the service for the next
+// answers.
+func (m *Monitor) Update(ctx context.Context) {
+	m.updating.Lock()
+	defer m.updating.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, Every)
+	defer cancel()
+	own, parts := m.Look(ctx)
+	all, err := m.Reports.Exchange(ctx, m.Process, own)
+	if err != nil {
+		all = []Report{own}
+	}
+	text, err := json.Marshal(join(own.At, all, parts, err == nil))
+	if err == nil { // numbers and constants can always be written
+		m.answer.Store(&text)
+	}
+}
+
+// document is the answer.
+type document struct {
+	Messages    float64  `json:"messages_per_second"`
+	LagRecords  *int64   `json:"lag_records,omitempty"`
+	LagSeconds  *float64 `json:"lag_seconds,omitempty"`
+	ChangeDelay *float64 `json:"changes_delay_seconds,omitempty"`
+	Parts       Parts    `json:"parts"`
+}
+
+// join joins reports. Without a report of a consumer its backlog is not known.
+func join(now time.Time, reports []Report, parts Parts, redis bool) document {
+	parts.Redis = StateOf(redis)
+	d := document{Parts: parts}
+	var consumer, changes backlogs
+	for _, r := range reports {
+		if age := now.Sub(r.At); age > Lasts || age < -Lasts {
+			continue
+		}
+		d.Messages += r.Messages
+		consumer.add(r.Consumer)
+		changes.add(r.Changes)
+	}
+	d.Parts.Consumer, d.Parts.Changes = consumer.state(parts.Consumer), changes.state(parts.Changes)
+	if consumer.known {
+		d.LagRecords, d.LagSeconds = &consumer.all.Records, rounded(consumer.all.Seconds)
+	}
+	if changes.known {
+		d.ChangeDelay = rounded(changes.all.Seconds)
+	}
+	d.Messages = *rounded(d.Messages)
+	return d
+}
+
+// rounded returns a number with three decimals.
+func rounded(x float64) *float64 {
+	x = math.Round(x*1000) / 1000
+	return &x
+}
+
+// backlogs joins the backlogs of the consumers of a group.
+type backlogs struct {
+	known bool
+	all   Backlog // works if all that are known do
+}
+
+func (b *backlogs) add(next *Backlog) {
+	if next == nil {
+		return
+	}
+	b.all.Works = next.Works && (b.all.Works || !b.known)
+	b.all.Records += next.Records
+	b.all.Seconds = max(b.all.Seconds, next.Seconds)
+	b.known = true
+}
+
+func (b *backlogs) state(setting State) State {
+	if setting == Off {
+		return Off
+	}
+	return StateOf(b.known && b.all.Works)
+}
+
+// Operation returns GET /v1/status.
+func (m *Monitor) Operation() web.Operation {
+	return web.Operation{Operation: operation.ByID("getStatus"), Serve: func(ctx context.Context, c *web.Call) web.Answer {
+		if len(c.Query) > 0 {
+			return c.Invalid(c.UnknownParameters())
+		}
+		if m.answer.Load() == nil {
+			m.Update(ctx)
+		}
+		return c.OK(append(c.Buffer, *m.answer.Load()...))
+	}}
+}

@@ -1,0 +1,60 @@
+// Package statusstore passes the reports of processes around, in Redis. It implements
+// status.Reports.
+package statusstore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/redis"
+	"bagtrail/internal/status"
+)
+
+// The key. It begins with the prefix of the installation, which is "" as a rule.
+//
+//	key     type  holds                                              expires
+//	status  hash  process → its last report; removed a minute after  never
+const statusKey = "status"
+
+// kept is how long the report of a process that has ended is kept.
+const kept = time.Minute
+
+// Store is safe for concurrent use. Its errors are redis.ErrUnavailable.
+type Store struct{ redis *redis.Client }
+
+// New returns a Store in the Redis of a client.
+func New(client *redis.Client) *Store { return &Store{client} }
+
+// Exchange implements status.Reports. It also removes reports that are too old.
+func (s *Store) Exchange(ctx context.Context, process string, own status.Report) ([]status.Report, error) {
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	key := s.redis.Prefix() + statusKey
+	var all *goredis.MapStringStringCmd
+	err = s.redis.Write(ctx, func(p goredis.Pipeliner) {
+		p.HSet(ctx, key, process, text)
+		all = p.HGetAll(ctx, key)
+	})
+	if err != nil {
+		return nil, redis.Unavailable("statusstore: exchange", err)
+	}
+	var reports []status.Report
+	var old []string
+	for name, text := range all.Val() {
+		var r status.Report
+		if json.Unmarshal([]byte(text), &r) != nil || own.At.Sub(r.At) > kept {
+			old = append(old, name)
+			continue
+		}
+		reports = append(reports, r)
+	}
+	if len(old) > 0 {
+		err = s.redis.WriteClient().HDel(ctx, key, old...).Err()
+	}
+	return reports, redis.Unavailable("statusstore: remove", err)
+}
