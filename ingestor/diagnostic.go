@@ -12,33 +12,34 @@ import (
 
 // Diagnostic is one fault of a message, found by the parser or before the message was parsed.
 //
-// Value and Description may hold names and PNRs: neither may be logged.
+// Value, Suggestion and Description may hold names and PNRs: none of them may be logged.
 type Diagnostic struct {
 	Code        string // SVCPRB018, SVCSRV003
+	Warning     bool   // it does not reject the message
 	Line        int    // 1-based
 	Column      int    // 1-based, in bytes of the line as sent
+	EndColumn   int    // behind the last byte of Value; Column if there is none
 	Element     string // ".V"; "" if the fault is in no element
 	Value       string // the text at fault, any bytes
 	Expected    string
 	Description string // one sentence, printable
+
+	parser.Advice // members may be empty
 }
 
-// diagnostics copies the diagnostics of the parser, which uses their memory again.
-func diagnostics(found []parser.Diagnostic) []Diagnostic {
-	if len(found) == 0 {
-		return nil
+// diagnosticOf returns a diagnostic of the parser with an advice. It shares no memory that the
+// parser uses again.
+func diagnosticOf(d parser.Diagnostic, warning bool, advice parser.Advice) Diagnostic {
+	return Diagnostic{
+		Code: d.Code.String(), Warning: warning, Line: d.Line, Column: d.Column, EndColumn: d.EndColumn,
+		Element: d.Element, Value: d.Value, Expected: d.Expected, Description: d.Description(), Advice: advice,
 	}
-	out := make([]Diagnostic, len(found))
-	for i, d := range found {
-		out[i] = Diagnostic{d.Code.String(), d.Line, d.Column, d.Element, d.Value, d.Expected, d.Description()}
-	}
-	return out
 }
 
 // faultOf returns the fault of an envelope as a whole.
 func faultOf(id fault.ID, expected string) []Diagnostic {
 	entry := id.Entry()
-	return []Diagnostic{{Code: entry.Code, Line: 1, Column: 1, Expected: expected, Description: entry.Text}}
+	return []Diagnostic{{Code: entry.Code, Line: 1, Column: 1, EndColumn: 1, Expected: expected, Description: entry.Text}}
 }
 
 // Codes returns the codes of the diagnostics, each once, in their order.
@@ -69,17 +70,34 @@ func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 func (d Diagnostic) Append(dst []byte) []byte {
 	dst = append(dst, `{"code":`...)
 	dst = strictjson.AppendString(dst, d.Code)
-	dst = append(dst, `,"line":`...)
-	dst = strconv.AppendInt(dst, int64(d.Line), 10)
-	dst = append(dst, `,"column":`...)
-	dst = strconv.AppendInt(dst, int64(d.Column), 10)
-	for _, member := range [...]struct{ name, value string }{
-		{`,"element":`, d.Element}, {`,"value":`, d.Value}, {`,"expected":`, d.Expected}, {`,"description":`, d.Description},
-	} {
-		dst = append(dst, member.name...)
-		dst = strictjson.AppendString(dst, member.value)
+	dst = append(dst, `,"description":`...)
+	dst = strictjson.AppendString(dst, d.Description)
+	return append(d.AppendDetails(dst), '}')
+}
+
+// AppendDetails appends the members other than code and description, each behind a comma.
+// Suggestion and hint are left out if they are empty.
+func (d Diagnostic) AppendDetails(dst []byte) []byte {
+	severity := "error"
+	if d.Warning {
+		severity = "warning"
 	}
-	return append(dst, '}')
+	dst = append(dst, `,"severity":"`+severity+`"`...)
+	for _, member := range [...]struct {
+		name  string
+		value int
+	}{{`,"line":`, d.Line}, {`,"column":`, d.Column}, {`,"end_column":`, d.EndColumn}} {
+		dst = strconv.AppendInt(append(dst, member.name...), int64(member.value), 10)
+	}
+	for i, member := range [...]struct{ name, value string }{
+		{`,"element":`, d.Element}, {`,"value":`, d.Value}, {`,"expected":`, d.Expected},
+		{`,"suggestion":`, d.Suggestion}, {`,"hint":`, d.Hint},
+	} {
+		if i < 3 || member.value != "" {
+			dst = strictjson.AppendString(append(dst, member.name...), member.value)
+		}
+	}
+	return dst
 }
 
 // CodeList returns the codes of the diagnostics as one comma list.

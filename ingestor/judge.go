@@ -2,6 +2,7 @@ package ingestor
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"bagtrail/internal/bag"
@@ -38,7 +39,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	m.Parse(text, j.reference)
 	outcome := Outcome{
 		Verdict: Accepted, Identifier: m.Identifier,
-		Errors: diagnostics(m.Errors), Warnings: diagnostics(m.Warnings),
+		Errors: j.diagnostics(m, text, m.Errors, false), Warnings: j.diagnostics(m, text, m.Warnings, true),
 	}
 	if !m.Accepted() {
 		outcome.Verdict = Rejected
@@ -55,6 +56,18 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	outcome.Filing = j.filer.Filing(m, text, env.Received)
 	outcome.Filing.Position = env.Position
 	return outcome
+}
+
+// diagnostics copies the diagnostics of the parser, which uses their memory again, and adds advice.
+func (j *Judge) diagnostics(m *parser.Message, text string, found []parser.Diagnostic, warnings bool) []Diagnostic {
+	if len(found) == 0 {
+		return nil
+	}
+	out := make([]Diagnostic, len(found))
+	for i, d := range found {
+		out[i] = diagnosticOf(d, warnings, m.Advise(d, text, j.reference))
+	}
+	return out
 }
 
 func (j *Judge) judgeReport(env Envelope) Outcome {
@@ -86,9 +99,7 @@ func open(env Envelope) (text string, faults []Diagnostic) {
 		}
 		message, ok := DecodeDocument(env.Raw)
 		if !ok {
-			return "", diagnostics([]parser.Diagnostic{{
-				Code: parser.MissingText, Line: 1, Column: 1, Expected: `one JSON object with one string "bim_message"`,
-			}})
+			return "", []Diagnostic{noDocument(env.Raw)}
 		}
 		text = message
 	}
@@ -96,6 +107,18 @@ func open(env Envelope) (text string, faults []Diagnostic) {
 		return "", tooLong(MaxMessage)
 	}
 	return text, nil
+}
+
+// noDocument returns the fault of a document that holds no message.
+func noDocument(raw string) Diagnostic {
+	d := parser.Diagnostic{
+		Code: parser.MissingText, Line: 1, Column: 1, EndColumn: 1, Expected: `one JSON object with one string "bim_message"`,
+	}
+	var advice parser.Advice
+	if start := strings.TrimLeft(raw, " \t\r\n"); start != "" && start[0] != '{' {
+		advice.Hint = "The header content-type says JSON: leave it out if the value is the text of a message."
+	}
+	return diagnosticOf(d, false, advice)
 }
 
 func tooLong(most int) []Diagnostic {

@@ -223,9 +223,9 @@ func TestDiagnosticsAreJSONWhateverTheMessageHolds(t *testing.T) {
 	if len(list) != len(outcome.Errors) || len(list) == 0 {
 		t.Fatalf("%d diagnostics in %v", len(list), list)
 	}
-	for _, member := range []string{"code", "line", "column", "element", "value", "expected", "description"} {
-		if _, ok := list[0][member]; !ok || len(list[0]) != 7 {
-			t.Errorf("%v: no member %s, or more than seven", list[0], member)
+	for _, member := range []string{"code", "description", "severity", "line", "column", "end_column", "element", "value", "expected"} {
+		if _, ok := list[0][member]; !ok || len(list[0]) != 9 {
+			t.Errorf("%v: no member %s, or more than nine", list[0], member)
 		}
 	}
 	if got := string(ingestor.AppendDiagnostics(nil, nil)); got != "[]" {
@@ -258,5 +258,23 @@ func TestMessagesAreDecidedOnSomeAfterTheOther(t *testing.T) {
 	}
 	if x.filed() != 5 {
 		t.Errorf("filed %d", x.filed())
+	}
+}
+
+func TestAHintSaysWhetherTheHeaderOfADocumentIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		raw, hint string
+		json      bool
+	}{
+		{bsm, "leave it out", true},
+		{`{"bim_message":1}`, "", true},
+		{`{"bim_message":"BSM"}`, "needs the header content-type", false},
+	} {
+		env := envelope(c.raw)
+		env.JSON = c.json
+		outcome := process(t, newAcceptor(newIndex()), env)
+		if len(outcome.Errors) != 1 || !strings.Contains(outcome.Errors[0].Hint, c.hint) || (c.hint == "") != (outcome.Errors[0].Hint == "") {
+			t.Errorf("%q: %+v", c.raw, outcome.Errors)
+		}
 	}
 }

@@ -11,12 +11,13 @@ import (
 //
 // Value and Description may hold names and PNRs, which must not be logged.
 type Diagnostic struct {
-	Code     Code
-	Line     int    // 1-based; CR LF, LF and CR each end a line
-	Column   int    // 1-based, in bytes of the line as sent
-	Element  string // the element that is faulty or missing: ".V", ".F", …; "" if it is not an element
-	Value    string // the faulty text, any bytes; "" if there is none
-	Expected string // what should stand there
+	Code      Code
+	Line      int    // 1-based; CR LF, LF and CR each end a line
+	Column    int    // 1-based, in bytes of the line as sent
+	EndColumn int    // the column behind the last byte of Value; Column if Value is empty
+	Element   string // the element that is faulty or missing: ".V", ".F", …; "" if it is not an element
+	Value     string // the faulty text, any bytes; "" if there is none
+	Expected  string // what should stand there
 }
 
 // longestQuote is the largest number of bytes of a value that Description shows.

@@ -30,6 +30,7 @@ func FuzzParse(f *testing.F) {
 
 		checkDiagnostics(t, text, m.Errors)
 		checkDiagnostics(t, text, m.Warnings)
+		checkAdvice(t, text, &m, airports{})
 		checkMeaning(t, &m)
 		checkOrigin(t, &m, text)
 		checkCanonical(t, &m, text)
@@ -61,7 +62,10 @@ func checkDiagnostics(t *testing.T, text string, found []parser.Diagnostic) {
 		if d.Line < 1 || d.Line > len(lines) || d.Column < 1 || d.Column > len(lines[d.Line-1])+1 {
 			t.Fatalf("%v at %d:%d lies outside the text", d.Code, d.Line, d.Column)
 		}
-		if at := lines[d.Line-1][d.Column-1:]; !strings.HasPrefix(withoutControls(at), d.Value) {
+		if d.EndColumn < d.Column || d.EndColumn > len(lines[d.Line-1])+1 {
+			t.Fatalf("%v at %d:%d ends outside the line, at %d", d.Code, d.Line, d.Column, d.EndColumn)
+		}
+		if at := lines[d.Line-1][d.Column-1 : d.EndColumn-1]; withoutControls(at) != d.Value {
 			t.Errorf("%v at %d:%d quotes %q, where %q stands", d.Code, d.Line, d.Column, d.Value, at)
 		}
 		if _, known := d.Code.Definition(); !known || d.Code == parser.MissingTagsAlias {
@@ -149,7 +153,7 @@ func checkCanonical(t *testing.T, m *parser.Message, text string) {
 
 func withoutPlaces(m *parser.Message) *parser.Message {
 	for i := range m.Warnings {
-		m.Warnings[i].Line, m.Warnings[i].Column = 0, 0
+		m.Warnings[i].Line, m.Warnings[i].Column, m.Warnings[i].EndColumn = 0, 0, 0
 	}
 	return m
 }

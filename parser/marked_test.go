@@ -41,7 +41,7 @@ func parse(t *testing.T, marked string) *parser.Message {
 func byLine(a, b parser.Diagnostic) int { return a.Line - b.Line }
 
 func faultOf(d parser.Diagnostic) string {
-	return fmt.Sprintf("%04d:%04d %v %q", d.Line, d.Column, d.Code, d.Value)
+	return fmt.Sprintf("%04d:%04d-%04d %v %q", d.Line, d.Column, d.EndColumn, d.Code, d.Value)
 }
 
 // unmark takes the marks out of a text and returns the faults that they stand for.
@@ -67,7 +67,8 @@ func unmark(t *testing.T, marked string) (text string, faults []string) {
 			open = open[:len(open)-1]
 			line, column := lineAndColumn(b.String()[:m.at])
 			value := withoutControls(b.String()[m.at:])
-			faults = append(faults, faultOf(parser.Diagnostic{Code: m.code, Line: line, Column: column, Value: value}))
+			_, end := lineAndColumn(b.String())
+			faults = append(faults, faultOf(parser.Diagnostic{Code: m.code, Line: line, Column: column, EndColumn: end, Value: value}))
 			continue
 		}
 		b.WriteByte(marked[i])

@@ -24,12 +24,12 @@ func diagnosticOf(code Code, l line, offset int, value, expected string) Diagnos
 	if isElement(l.text) {
 		element = l.text[:len(".F")]
 	}
-	return Diagnostic{code, l.at, l.at + offset, element, value, expected}
+	return Diagnostic{Code: code, Line: l.at, Column: l.at + offset, Element: element, Value: value, Expected: expected}
 }
 
 // miss reports as an error that something is missing which the line l asks for.
 func (m *Message) miss(code Code, element string, l line, expected string) {
-	m.Errors = append(m.Errors, Diagnostic{code, l.at, lineStart, element, "", expected})
+	m.Errors = append(m.Errors, Diagnostic{Code: code, Line: l.at, Column: lineStart, Element: element, Expected: expected})
 }
 
 // place puts diagnostics in line order and turns their offsets into lines and columns of text,
@@ -44,7 +44,12 @@ func place(text string, found []Diagnostic) {
 		length := keptLength(sent)
 		for len(found) > 0 && found[0].Line <= offset+length {
 			d := &found[0]
-			d.Line, d.Column = number, columnOf(sent, d.Column-offset)
+			at := d.Column - offset
+			d.Line, d.Column = number, columnOf(sent, at)
+			d.EndColumn = d.Column
+			if d.Value != "" {
+				d.EndColumn = columnOf(sent, at+len(d.Value)-1) + 1
+			}
 			found = found[1:]
 		}
 		ending := endingLength(text[start+len(sent):])

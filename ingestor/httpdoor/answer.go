@@ -54,7 +54,10 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 		dst = append(dst, `,"`+kind+`_description":`...)
 		dst = strictjson.AppendString(dst, d.Description)
 		if details {
-			dst = appendPlace(dst, d, at)
+			dst = d.AppendDetails(dst)
+			if d.Code == fault.BIMMissing.Entry().Code {
+				dst = appendOffset(dst, at)
+			}
 		}
 		dst = append(dst, '}')
 	}
@@ -67,21 +70,4 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 // appendOffset appends the offset of a fault in the body.
 func appendOffset(dst []byte, at int) []byte {
 	return strconv.AppendInt(append(dst, `,"offset":`...), int64(at), 10)
-}
-
-func appendPlace(dst []byte, d ingestor.Diagnostic, at int) []byte {
-	dst = append(dst, `,"line":`...)
-	dst = strconv.AppendInt(dst, int64(d.Line), 10)
-	dst = append(dst, `,"column":`...)
-	dst = strconv.AppendInt(dst, int64(d.Column), 10)
-	dst = append(dst, `,"element":`...)
-	dst = strictjson.AppendString(dst, d.Element)
-	dst = append(dst, `,"value":`...)
-	dst = strictjson.AppendString(dst, d.Value)
-	dst = append(dst, `,"expected":`...)
-	dst = strictjson.AppendString(dst, d.Expected)
-	if d.Code == fault.BIMMissing.Entry().Code {
-		dst = appendOffset(dst, at)
-	}
-	return dst
 }

@@ -284,7 +284,9 @@ func TestDetailsGiveTheFullFormOfEachDiagnostic(t *testing.T) {
 	type entry struct {
 		Code                     string `json:"error_code"`
 		Description              string `json:"error_description"`
+		Severity                 string
 		Line, Column             int
+		EndColumn                int `json:"end_column"`
 		Element, Value, Expected string
 	}
 	var full struct {
@@ -298,10 +300,10 @@ func TestDetailsGiveTheFullFormOfEachDiagnostic(t *testing.T) {
 	if err := decoder.Decode(&full); err != nil || w.Code != 400 || *full.Success || len(full.Errors) != 1 || len(full.Warnings) != 1 {
 		t.Fatalf("%d %+v %v", w.Code, full, err)
 	}
-	if e := full.Errors[0]; e.Code != "SVCPRB013" || e.Line != 2 || e.Column != 4 || e.Element != ".V" || e.Value == "" || e.Expected == "" || e.Description == "" {
+	if e := full.Errors[0]; e.Code != "SVCPRB013" || e.Line != 2 || e.Column != 4 || e.EndColumn != 5 || e.Severity != "error" || e.Element != ".V" || e.Value == "" || e.Expected == "" || e.Description == "" {
 		t.Errorf("error %+v", e)
 	}
-	if warning := full.Warnings[0]; warning["warning_code"] != "SVCPRB025" || warning["line"] != 5.0 || len(warning) != 7 {
+	if warning := full.Warnings[0]; warning["warning_code"] != "SVCPRB025" || warning["line"] != 5.0 || warning["severity"] != "warning" || len(warning) != 9 {
 		t.Errorf("warning %v", warning)
 	}
 	for _, query := range []string{"", "?details=false", "?details=1", "?details"} {

@@ -235,10 +235,7 @@ func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
 			if j > 0 || i > 0 && len(o.Errors) > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(dst, `{"severity":"`+[...]string{"error", "warning"}[i]+`",`...)
-			start := len(dst)
 			dst = diagnostic.Append(dst)
-			dst = append(dst[:start], dst[start+1:]...) // the members without the brace before them
 		}
 	}
 	dst = append(dst, ']')

@@ -231,7 +231,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"searchBags", "POST", "/v1/bags/search", `{"pnr":"ABC123","date":"2026-03-14"}`},
 		{"getFlight", "GET", "/v1/flights/ZRH/D/LX/100/2026-03-14", ""},
 		{"postMessages", "POST", "/v1/messages", `{"messages":[{"id":"1","text":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\n.W/K/A\r\nENDBSM\r\n"},{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\nENDBSM\r\n"}]}`},
-		{"validateMessages", "POST", "/v1/messages/validate", `{"messages":[{"text":"BSM\r\n.V/1LZR\r\nENDBSM\r\n"}]}`},
+		{"validateMessages", "POST", "/v1/messages/validate", `{"messages":[{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/2026-03-14/JFK\r\nENDBSM\r\n"}]}`},
 		{"getAirport", "GET", "/v1/airports/ZRH", ""},
 		{"getStatus", "GET", "/v1/status", ""},
 		{"beginSession", "POST", "/v1/session", ""},

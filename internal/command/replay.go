@@ -137,6 +137,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 func (p *process) replayFiles(ctx context.Context, s *service, reader messagefile.Reader, names []string, received time.Time) error {
 	defer collector.Within(streamingHeap)()
 	var t tally
+	verdicts := verdictWriter{p.stdout, p.showsColour(p.stdout)}
 	shown := newProgress(p.stderr)
 	s.rejects = clearing{s.rejects, &shown}
 	err := filedoor.Door{
@@ -145,7 +146,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 			for i, outcome := range outcomes {
 				t.add(outcome.Verdict)
 				if outcome.Verdict == ingestor.Rejected {
-					writeVerdict(p.stdout, messages[i], outcome)
+					verdicts.write(messages[i], outcome)
 				}
 			}
 			shown.show(s.clock(), "%d messages", t.messages())

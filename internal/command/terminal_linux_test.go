@@ -17,7 +17,7 @@ func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
 		shown <- string(text)
 	}()
 	input := strings.NewReader(strings.Repeat(bsm, 2000) + bad + bsm)
-	code := command.Run(t.Context(), []string{"replay", "--kafka-brokers=off", "--split", "-"}, tools(t), input, screen, screen)
+	code := command.Run(t.Context(), []string{"replay", "--kafka-brokers=off", "--split", "-"}, append(tools(t), "NO_COLOR=1"), input, screen, screen)
 	screen.Close()
 	text := <-shown
 	if code != command.Rejected {
@@ -28,5 +28,25 @@ func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
 	}
 	if want := "\n-:10001: BSM rejected"; !strings.Contains(text, want) { // at the beginning of a line
 		t.Errorf("no %q in %q", want, text)
+	}
+}
+
+func TestValidateHasColoursOnATerminalUnlessToldOtherwise(t *testing.T) {
+	for variable, coloured := range map[string]bool{"": true, "NO_COLOR=": true, "NO_COLOR=1": false} {
+		keyboard, screen := terminal.Open(t)
+		shown := make(chan string, 1)
+		go func() {
+			text, _ := io.ReadAll(keyboard) // the error is that the terminal was closed
+			shown <- string(text)
+		}()
+		command.Run(t.Context(), []string{"validate"}, []string{variable}, strings.NewReader(bad), screen, screen)
+		screen.Close()
+		text := <-shown
+		if strings.Contains(text, "\x1b[31merror SVCPRB022\x1b[m") != coloured || strings.Contains(text, "\x1b") != coloured || !strings.Contains(text, "31FEB") {
+			t.Errorf("%q: %q", variable, text)
+		}
+	}
+	if got := run(t, bad, nil, "validate"); strings.Contains(got.stdout, "\x1b") {
+		t.Errorf("colours in a file: %q", got.stdout)
 	}
 }

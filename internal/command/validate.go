@@ -25,6 +25,8 @@ type validation struct {
 	received time.Time
 	events   bool // show the events that a message would make
 	json     bool
+	quiet    bool // show rejected messages only, and no totals
+	colour   bool
 
 	out      *bufio.Writer
 	buffer   []byte // of the JSON line, used again
@@ -41,12 +43,14 @@ func (p *process) validate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR|-]...",
 		Short: "Parse messages and show what is wrong with them, without any server",
-		Long: `validate parses messages and shows what is wrong with them, with the line and a mark under the column.
-It uses no server. A FILE is one message as sent. Of a DIR it reads the files ending .txt or .bim, in the order of their
-names; if there are none, it fails. "-", or no name, is the standard input.
+		Long: `validate parses messages and shows what is wrong with them, with a mark under it and a hint where the cause
+is well known. It uses no server. A FILE is one message as sent. Of a DIR it reads the files ending .txt or .bim, in the order of their
+names; if there are none, or no message at all, it fails with exit code 3. "-", or no name, is the
+standard input. On a terminal there are colours, unless NO_COLOR is set.
 
 With --json it prints one object per message, each on a line: file, message (its number in the file), kind ("BSM", "BPM",
-the identifier found, or ""), accepted, errors, warnings.`,
+the identifier found, or ""), accepted, errors, warnings. Each error and warning has the members of a diagnostic of
+POST /v1/messages: columns count bytes from 1, and end_column is the first behind the fault.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			eff, err := p.load(cmd)
 			if err != nil {
@@ -62,7 +66,7 @@ the identifier found, or ""), accepted, errors, warnings.`,
 			filer := enricher.New(library, pairs...)
 			v.judge = ingestor.NewJudge(library, filer)
 			v.preview = preview.Maker{Enricher: filer, Places: library, Rules: bag.Rules{SamePlace: library.SamePlace}}
-			v.out = bufio.NewWriter(p.stdout)
+			v.out, v.colour = bufio.NewWriter(p.stdout), p.showsColour(p.stdout)
 			if len(names) == 0 {
 				names = []string{messagefile.Stdin}
 			}
@@ -73,6 +77,7 @@ the identifier found, or ""), accepted, errors, warnings.`,
 	flags.SortFlags = false
 	flags.BoolVar(&split, "split", false, "read each file as a capture of many messages, each ending with its end line")
 	flags.BoolVar(&v.json, "json", false, "print one JSON object per message")
+	flags.BoolVar(&v.quiet, "quiet", false, "show rejected messages only, and no totals")
 	flags.BoolVar(&v.events, "events", false, "show the events that each message would make")
 	flags.StringVar(&received, "received", "", "received `time` (RFC 3339), which gives dates their year; by default now")
 	return cmd
@@ -92,7 +97,10 @@ func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []
 			break
 		}
 	}
-	if !v.json {
+	if v.messages == 0 && len(faults) == 0 {
+		faults = append(faults, errors.New("there is no message in what was given"))
+	}
+	if !v.json && !v.quiet {
 		fmt.Fprintf(v.out, "messages: %d, rejected: %d\n", v.messages, v.rejected)
 	}
 	faults = append(faults, v.out.Flush())
@@ -108,6 +116,8 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 	v.messages++
 	if outcome.Verdict == ingestor.Rejected {
 		v.rejected++
+	} else if v.quiet {
+		return nil
 	}
 	var events []preview.Event
 	if v.events && outcome.Verdict == ingestor.Accepted {
@@ -121,7 +131,7 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 		_, err := v.out.Write(v.buffer)
 		return err
 	}
-	writeVerdict(v.out, m, outcome)
+	verdictWriter{v.out, v.colour}.write(m, outcome)
 	for _, e := range events {
 		fmt.Fprintf(v.out, "  %s %s (%s)\n", e.Plate, e.Code, e.Description)
 	}

@@ -24,7 +24,7 @@ func TestValidateMarksTheColumn(t *testing.T) {
 	want := `-:1: BSM rejected
   error SVCPRB022: Invalid date in the flight element (line 3, element .F): found "31FEB", expected a date DDMMM.
      3 |  .F/LX14/31FEB/JFK
-       |          ^
+       |          ^^^^^
   warning SVCPRB025: .W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found "A", expected 1-3 digits.
      5 | .W/K/A/20
        |      ^
@@ -76,11 +76,11 @@ func TestValidateJSONHasExactlyTheMembersOfTheContract(t *testing.T) {
 		t.Errorf("got %q", members(t, got.stdout))
 	}
 	for _, d := range append(line.Errors, line.Warnings...) {
-		if want := []string{"code", "line", "column", "element", "value", "expected", "description"}; !slices.Equal(members(t, string(d)), want) {
+		if want := []string{"code", "description", "severity", "line", "column", "end_column", "element", "value", "expected"}; !slices.Equal(members(t, string(d)), want) {
 			t.Errorf("got %q", members(t, string(d)))
 		}
 	}
-	if !strings.HasPrefix(got.stdout, `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","line":3,"column":10,"element":".F","value":"31FEB",`) {
+	if !strings.HasPrefix(got.stdout, `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","description":"`) {
 		t.Errorf("got %s", got.stdout)
 	}
 	// Nothing is ever null.
@@ -279,4 +279,45 @@ func numbers(list []struct{ Code string }) string {
 		all = append(all, strings.TrimPrefix(d.Code, "SVCPRB"))
 	}
 	return strings.Join(all, ",")
+}
+
+func TestValidateSaysHowAFaultIsMended(t *testing.T) {
+	text := "BSM\n.V/1LZRH\n.P/1\u00dcBER/ANNA\n.F/LX14/2026-03-12/jfk\n.N/0724123456001\nENDBSM\n"
+	const want = `     4 | .F/LX14/2026-03-12/jfk
+       |         ^^^^^^^^^^
+       = write: 12MAR
+       = hint: A date has two digits for the day and three letters for the month, and no year: 05MAR.
+`
+	if got := run(t, text, nil, "validate"); !strings.Contains(got.stdout, want) || !strings.Contains(got.stdout, "                    ^^^\n       = write: JFK\n") {
+		t.Errorf("got\n%s", got.stdout)
+	}
+	got := run(t, text, nil, "validate", "--json").stdout
+	if !strings.Contains(got, `"value":"jfk","expected":"a known airport, three capitals","suggestion":"JFK","hint":"Messages are written in capital letters."`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestValidateQuietShowsRejectedMessagesOnly(t *testing.T) {
+	for _, more := range []string{"--json=false", "--json"} {
+		if got := run(t, bsm+bad+bsm, nil, "validate", "--split", "--quiet", more); got.code != command.Rejected || strings.Contains(got.stdout, "accepted\n") ||
+			strings.Contains(got.stdout, "messages:") || strings.Contains(got.stdout, `"accepted":true`) || !strings.Contains(got.stdout, "SVCPRB022") {
+			t.Errorf("%s: %+v", more, got)
+		}
+	}
+	if got := run(t, bsm, nil, "validate", "--quiet"); got.code != command.Done || got.stdout != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestValidateOfNothingIsNoSuccess(t *testing.T) {
+	empty := t.TempDir()
+	if got := run(t, "", nil, "validate", empty); got.code != command.Failed || !strings.Contains(got.stderr, empty) {
+		t.Errorf("an empty folder: %+v", got)
+	}
+	write(t, empty, "nothing.txt", "")
+	for _, name := range []string{"-", empty} {
+		if got := run(t, "", nil, "validate", "--split", name); got.code != command.Failed || !strings.Contains(got.stderr, "no message") {
+			t.Errorf("an empty capture: %+v", got)
+		}
+	}
 }

@@ -3,88 +3,78 @@ package command
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/excerpt"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/telemetry"
 )
 
-// writeVerdict writes the verdict on a message, and each fault with its line and a mark under its
-// column.
-func writeVerdict(w io.Writer, m messagefile.Message, outcome ingestor.Outcome) {
-	verdict := "accepted"
+// verdictWriter writes verdicts on messages for people.
+type verdictWriter struct {
+	w      io.Writer
+	colour bool // w is a terminal that shows colours
+}
+
+// showsColour reports whether what is written to w may have colours.
+func (p *process) showsColour(w io.Writer) bool {
+	isSet := func(entry string) bool {
+		value, found := strings.CutPrefix(entry, "NO_COLOR=")
+		return found && value != ""
+	}
+	return telemetry.IsTerminal(w) && !slices.ContainsFunc(p.env, isSet)
+}
+
+// The colours, as terminals name them.
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+// in returns s in a colour.
+func (v verdictWriter) in(colour, s string) string {
+	if !v.colour {
+		return s
+	}
+	return "\x1b[" + colour + "m" + s + "\x1b[m"
+}
+
+// write writes the verdict on a message, and each fault with its line and a mark under what is
+// wrong.
+func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
+	verdict := v.in(green, "accepted")
 	if outcome.Verdict == ingestor.Rejected {
-		verdict = "rejected"
+		verdict = v.in(red, "rejected")
 	}
 	kind := outcome.Identifier
 	if kind == "" {
 		kind = "message"
 	}
-	fmt.Fprintf(w, "%s:%d: %s %s\n", printable(m.File), m.Line, printable(kind), verdict)
-	if len(outcome.Errors)+len(outcome.Warnings) == 0 {
-		return
-	}
-	lines := linesOf(m.Text)
-	for _, list := range []struct {
-		name  string
-		found []ingestor.Diagnostic
-	}{{"error", outcome.Errors}, {"warning", outcome.Warnings}} {
-		for _, d := range list.found {
-			fmt.Fprintf(w, "  %s %s: %s\n", list.name, d.Code, printable(d.Description))
-			writeMark(w, m.Line, lines, d)
+	fmt.Fprintf(v.w, "%s:%d: %s %s\n", printable(m.File), m.Line, printable(kind), verdict)
+	for _, d := range slices.Concat(outcome.Errors, outcome.Warnings) {
+		name, colour := "error", red
+		if d.Warning {
+			name, colour = "warning", yellow
 		}
+		fmt.Fprintf(v.w, "  %s: %s\n", v.in(colour, name+" "+d.Code), printable(d.Description))
+		v.writePlace(m, d, colour)
 	}
 }
 
-// writeMark writes the line at fault, numbered as in its file, and a mark under the column. It
-// writes nothing if the line is blank. first is the number of the first of the lines.
-func writeMark(w io.Writer, first int, lines []string, d ingestor.Diagnostic) {
-	if d.Line > len(lines) || strings.TrimSpace(lines[d.Line-1]) == "" {
-		return
+// writePlace writes the line at fault, numbered as in its file, with a mark under what is wrong,
+// and how it can be mended.
+func (v verdictWriter) writePlace(m messagefile.Message, d ingestor.Diagnostic, colour string) {
+	const margin = "       "
+	if e, ok := excerpt.Of(m.Text, d.Line, d.Column, d.EndColumn); ok {
+		fmt.Fprintf(v.w, "%6d | %s%s%s\n%s| %s\n", m.Line+d.Line-1, e.Before, v.in(colour, e.Fault), e.After, margin, v.in(colour, e.Mark()))
 	}
-	shown, mark := excerpt(lines[d.Line-1], d.Column-1)
-	number := fmt.Sprintf("%6d", first+d.Line-1)
-	fmt.Fprintf(w, "%s | %s\n%s | %s^\n", number, shown, strings.Repeat(" ", len(number)), strings.Repeat(" ", mark))
-}
-
-// linesOf returns the lines of a text without their ends; CR LF, LF and CR each end a line.
-func linesOf(text string) []string { return strings.Split(lineFeeds.Replace(text), "\n") }
-
-var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
-// How many characters of a long line are shown before and after the mark.
-const (
-	shownBefore = 60
-	shownAfter  = 60
-)
-
-// excerpt returns a part of the line for a terminal, each character one cell wide, and the cell of
-// the byte at offset.
-func excerpt(line string, offset int) (shown string, mark int) {
-	var cells []rune
-	mark = -1
-	for i, r := range line {
-		if mark < 0 && i >= offset {
-			mark = len(cells)
+	for _, advice := range [...]struct{ name, text string }{{"write", d.Suggestion}, {"hint", d.Hint}} {
+		if advice.text != "" {
+			fmt.Fprintf(v.w, "%s= %s %s\n", margin, v.in(cyan, advice.name+":"), printable(advice.text))
 		}
-		switch {
-		case r == '\t':
-			r = ' '
-		case !unicode.IsPrint(r) || r == unicode.ReplacementChar:
-			r = '·'
-		}
-		cells = append(cells, r)
 	}
-	if mark < 0 {
-		mark = len(cells)
-	}
-	if end := mark + shownAfter; end < len(cells) {
-		cells = append(cells[:end], '…')
-	}
-	if begin := mark - shownBefore; begin > 0 {
-		cells = append([]rune{'…'}, cells[begin:]...)
-		mark = shownBefore + 1
-	}
-	return string(cells), mark
 }

@@ -38,6 +38,7 @@ var rings = []struct {
 	{"internal/bag", text},
 	{"internal/budget", text},
 	{"internal/collector", text},
+	{"internal/excerpt", text},
 	{"internal/smallmap", text},
 	{"internal/batcher", text},
 	{"internal/operation", text},

@@ -178,10 +178,10 @@ func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
 func TestValidatePrintsOneObjectAMessage(t *testing.T) {
 	t.Parallel()
 	const faulty = "BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724123456001\n.W/K/A/20\nENDBSM\n"
-	const want = `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","line":3,"column":9,"element":".F","value":"31FEB","expected":"a calendar date DDMMM",` +
-		`"description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM."}],` +
-		`"warnings":[{"code":"SVCPRB025","line":5,"column":6,"element":".W","value":"A","expected":"a number of checked bags, 1-3 digits",` +
-		`"description":".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found \"A\", expected a number of checked bags, 1-3 digits."}]}` + "\n"
+	const want = `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM.",` +
+		`"severity":"error","line":3,"column":9,"end_column":14,"element":".F","value":"31FEB","expected":"a calendar date DDMMM"}],` +
+		`"warnings":[{"code":"SVCPRB025","description":".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found \"A\", expected a number of checked bags, 1-3 digits.",` +
+		`"severity":"warning","line":5,"column":6,"end_column":7,"element":".W","value":"A","expected":"a number of checked bags, 1-3 digits"}]}` + "\n"
 	for _, tc := range []struct {
 		args   []string
 		stdin  string

@@ -201,10 +201,11 @@ func TestRecordsBecomeEventsOrRejects(t *testing.T) {
 func TestRejectsCarryTheDiagnostics(t *testing.T) {
 	t.Parallel()
 	s := common(t)
-	produce(t, s, rawTopic, kafka.Message{Key: []byte("diagnosed"), Value: []byte("BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724710001001\nENDBSM"), Time: at(t, "2026-03-14T08:00:00Z")})
+	produce(t, s, rawTopic, kafka.Message{Key: []byte("diagnosed"), Value: []byte("BSM\n.V/1LZRH\n.F/LX14/05MAR26/JFK\n.N/0724710001001\nENDBSM"), Time: at(t, "2026-03-14T08:00:00Z")})
 	for _, m := range consume(t, s, rejectsTopic, 1, keyed("diagnosed")) {
-		const want = `[{"code":"SVCPRB022","line":3,"column":9,"element":".F","value":"31FEB","expected":"a calendar date DDMMM",` +
-			`"description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM."}]`
+		const want = `[{"code":"SVCPRB022","description":"Invalid date in the flight element (line 3, element .F): found \"05MAR26\", expected a calendar date DDMMM.",` +
+			`"severity":"error","line":3,"column":9,"end_column":16,"element":".F","value":"05MAR26","expected":"a calendar date DDMMM","suggestion":"05MAR",` +
+			`"hint":"A date has two digits for the day and three letters for the month, and no year: 05MAR."}]`
 		if got := header(m, "bagtrail-diagnostics"); got != want {
 			t.Errorf("diagnostics\n got %s\nwant %s", got, want)
 		}

@@ -192,7 +192,7 @@ func TestProcessBIMReportsEveryFaultOfAMessageAtOnce(t *testing.T) {
 	}
 }
 
-// ?details=true gives the full form: line, column, element, value and what was expected (rules §1).
+// ?details=true gives the full form: its place, the value and what was expected (rules §1).
 func TestProcessBIMGivesDetailsOnRequest(t *testing.T) {
 	t.Parallel()
 	s := common(t)
@@ -201,7 +201,7 @@ func TestProcessBIMGivesDetailsOnRequest(t *testing.T) {
 	}
 	const faulty = "BSM\r\n \x02.V/1LZRH\r\n.F/LX14/31FEB/JFK\r\n.N/0724200006001\r\nENDBSM"
 	const fault = `{"error_code":"SVCPRB022","error_description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM."`
-	const more = `,"line":3,"column":9,"element":".F","value":"31FEB","expected":"a calendar date DDMMM"`
+	const more = `,"severity":"error","line":3,"column":9,"end_column":14,"element":".F","value":"31FEB","expected":"a calendar date DDMMM"`
 	expect(t, "with details", ask("?details=true", faulty), 400, `{"success":false,"errors":[`+fault+more+`}]}`)
 	for _, query := range []string{"", "?details=false", "?details=1", "?details=TRUE", "?detail=true"} {
 		expect(t, query, ask(query, faulty), 400, `{"success":false,"errors":[`+fault+`}]}`)
@@ -210,10 +210,10 @@ func TestProcessBIMGivesDetailsOnRequest(t *testing.T) {
 	const warning = `{"warning_code":"SVCPRB025","warning_description":".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found \"x\", expected a checked weight, 1-5 digits."`
 	expect(t, "warning", ask("?details=true", warned), 200,
 		`{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully","warnings":[`+
-			warning+`,"line":5,"column":8,"element":".W","value":"x","expected":"a checked weight, 1-5 digits"}]}`)
+			warning+`,"severity":"warning","line":5,"column":8,"end_column":9,"element":".W","value":"x","expected":"a checked weight, 1-5 digits"}]}`)
 	// Columns count the bytes of the line as sent.
 	expect(t, "stripped characters count", ask("?details=true", "BSM\n\x02 .V/2LZRH\n.F/LX14/12MAR/JFK\n.N/0724200006001\nENDBSM"), 400,
-		`{"success":false,"errors":[{"error_code":"SVCPRB013","error_description":"Incorrect version number (line 2, element .V): found \"2\", expected 1.","line":2,"column":6,"element":".V","value":"2","expected":"1"}]}`)
+		`{"success":false,"errors":[{"error_code":"SVCPRB013","error_description":"Incorrect version number (line 2, element .V): found \"2\", expected 1.","severity":"error","line":2,"column":6,"end_column":7,"element":".V","value":"2","expected":"1"}]}`)
 }
 
 // A warning never rejects, and the bad values are not stored (rules §1).

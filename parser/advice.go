@@ -1,0 +1,247 @@
+package parser
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Advice says how a fault can be mended. Both members may be empty.
+type Advice struct {
+	Suggestion string // the text that mends the fault if it replaces the bytes from Column to EndColumn
+	Hint       string // a sentence about the likely cause
+}
+
+// The hints that do not depend on the message.
+const (
+	hintCapitals   = "Messages are written in capital letters."
+	hintMark       = "The text begins with a byte-order mark: save it as UTF-8 without one."
+	hintUTF16      = "The text is UTF-16: send it as ASCII or UTF-8."
+	hintJSON       = `This is JSON, not the text of a message: send the text alone. A Kafka record {"bim_message": "…"} needs the header content-type: application/json.`
+	hintEscapes    = `Line ends are written as the characters \n: send CR LF or LF.`
+	hintTwo        = "Something follows the message: send each message by itself. The commands validate and replay divide a capture with --split."
+	hintDate       = "A date has two digits for the day and three letters for the month, and no year: 05MAR."
+	hintCheckDigit = "There are eleven digits of licence plate: leave out the check digit at their end."
+)
+
+// Advise returns how to mend d, a diagnostic of m. The text and ref are those that m was parsed
+// with.
+func (m *Message) Advise(d Diagnostic, text string, ref Reference) Advice {
+	switch d.Code {
+	case MissingIdentifier:
+		return adviseShape(d, text)
+	case WrongIdentifier:
+		if m.Kind != None {
+			return Advice{Hint: hintTwo}
+		}
+	case MissingVersion, MissingSourceVersion, MissingFlight, MissingLoadingFlight, MissingTag, MissingTags:
+		return adviseMissing(d, text)
+	case MissingEnd:
+		if line := findLine(text, func(s string) bool { return isEnd(strings.ToUpper(s), m.Identifier) }); line > 0 {
+			return Advice{Hint: hintCapitals}
+		}
+	case WrongVersionAirport, WrongFlightAirport:
+		return adviseAirport(d.Value, ref)
+	case WrongFlightDate:
+		return adviseDate(d.Value)
+	case TagLength, IrregularityLength:
+		return advisePlate(d.Value)
+	}
+	return adviseCapitals(d, m.Version.Airport, ref)
+}
+
+// adviseShape advises on a text without an identifier.
+func adviseShape(d Diagnostic, text string) Advice {
+	isLower := func(s string) bool { return kindOf(strings.ToUpper(s)) != None }
+	start := strings.TrimLeft(text, " \t\r\n")
+	switch {
+	case strings.HasPrefix(text, "\xef\xbb\xbf"):
+		return Advice{Hint: hintMark}
+	case strings.HasPrefix(text, "\xff\xfe"), strings.HasPrefix(text, "\xfe\xff"):
+		return Advice{Hint: hintUTF16}
+	case start != "" && strings.Contains(`{["`, start[:1]):
+		return Advice{Hint: hintJSON}
+	case strings.Contains(text, `\n`):
+		return Advice{Hint: hintEscapes}
+	case isLower(d.Value):
+		return Advice{strings.ToUpper(d.Value), hintCapitals}
+	case findLine(text, isLower) > 0:
+		return Advice{Hint: hintCapitals}
+	}
+	return Advice{}
+}
+
+// adviseMissing advises on an element that is missing: perhaps it is there with a small letter.
+func adviseMissing(d Diagnostic, text string) Advice {
+	elements := d.Element
+	if d.Code == MissingTags {
+		elements = ".N.B"
+	}
+	number := findLine(text, func(s string) bool {
+		return len(s) > 1 && s[1] >= 'a' && isElement(strings.ToUpper(s)) && strings.Contains(elements, strings.ToUpper(s[:2]))
+	})
+	if number == 0 {
+		return Advice{}
+	}
+	return Advice{Hint: fmt.Sprintf("Line %d is no element, since the letter behind its point is small. %s", number, hintCapitals)}
+}
+
+// findLine returns the number of the first line of text, without blanks around it, for which match
+// is true; 0 if there is none.
+func findLine(text string, match func(string) bool) int {
+	for number := 1; text != ""; number++ {
+		length := lineLength(text)
+		if match(trim(text[:length])) {
+			return number
+		}
+		text = text[length+endingLength(text[length:]):]
+	}
+	return 0
+}
+
+// adviseAirport suggests the code in capitals, or the only known code at an edit distance of 1.
+func adviseAirport(value string, ref Reference) Advice {
+	code := strings.ToUpper(value)
+	if code != value && isCode(code) && ref.KnownAirport(code) {
+		return Advice{code, hintCapitals}
+	}
+	near := ""
+	for candidate := range neighbours(code) {
+		if candidate == near || !isCode(candidate) || !ref.KnownAirport(candidate) {
+			continue
+		}
+		if near != "" {
+			return Advice{}
+		}
+		near = candidate
+	}
+	return Advice{Suggestion: near}
+}
+
+// neighbours yields texts at an edit distance of 1 from code, all that have three letters among
+// them.
+func neighbours(code string) iter.Seq[string] {
+	const length = 3
+	return func(yield func(string) bool) {
+		switch len(code) {
+		case length + 1:
+			for i := range code {
+				if !yield(code[:i] + code[i+1:]) {
+					return
+				}
+			}
+		case length, length - 1:
+			for i := range length {
+				for letter := 'A'; letter <= 'Z'; letter++ {
+					if !yield(code[:i] + string(letter) + code[i+len(code)-length+1:]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// adviseDate suggests a date DDMMM for one in the form of another system, unless it can be read in
+// two ways.
+func adviseDate(value string) Advice {
+	words := wordsOf(strings.ToUpper(value))
+	digits := 0
+	for _, w := range words {
+		if isDigits(w) {
+			digits++
+		}
+	}
+	if len(words) == 1 && digits == 1 && len(value) == len("20260305") && value[0] == '2' {
+		words = []string{value[:4], value[4:6], value[6:]}
+	}
+	candidate := ""
+	if len(words) >= 2 {
+		switch first, second := words[0], words[1]; {
+		case len(second) >= 3 && !isDigits(second): // 05MAR26, 5MAR, 05-MAR-2026
+			candidate = twoDigits(first) + second[:3]
+		case len(first) >= 3 && !isDigits(first): // MAR05
+			candidate = twoDigits(second) + first[:3]
+		case len(first) == 4 && len(words) >= 3: // 2026-03-05
+			if month, err := strconv.Atoi(second); err == nil && 1 <= month && month <= 12 {
+				candidate = twoDigits(words[2]) + monthNames[3*month-3:3*month]
+			}
+		}
+	}
+	if _, ok := dateOf(candidate); ok {
+		return Advice{candidate, hintDate}
+	}
+	if digits > 0 && digits == len(words) {
+		return Advice{Hint: hintDate}
+	}
+	return Advice{}
+}
+
+const monthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
+
+func twoDigits(s string) string {
+	if len(s) == 1 {
+		return "0" + s
+	}
+	return s
+}
+
+// wordsOf returns the runs of digits and those of capitals in s. Anything else separates them.
+func wordsOf(s string) (words []string) {
+	class := func(c byte) int {
+		switch {
+		case isDigit(c):
+			return 1
+		case isCapital(c):
+			return 2
+		}
+		return 0
+	}
+	for from := 0; from < len(s); {
+		to := from + 1
+		for to < len(s) && class(s[to]) == class(s[from]) {
+			to++
+		}
+		if class(s[from]) > 0 {
+			words = append(words, s[from:to])
+		}
+		from = to
+	}
+	return words
+}
+
+// advisePlate advises on an .N or .B with one digit too many. It suggests to leave out the eleventh
+// digit if this is the remainder of the plate by 7, as check digits are.
+func advisePlate(element string) Advice {
+	at := len(element) - plateDigits - 1 - countDigits
+	if at < len(".N/") || !isDigits(element[at:]) || element[at-1] != '/' {
+		return Advice{}
+	}
+	plate, check, count := element[at:at+plateDigits], element[at+plateDigits], element[at+plateDigits+1:]
+	n, _ := number(plate)
+	advice := Advice{Hint: hintCheckDigit}
+	if _, ok := tagsOf(plate + count); ok && n%7 == int(check-'0') {
+		advice.Suggestion = element[:at] + plate + count
+	}
+	return advice
+}
+
+// adviseCapitals suggests the value in capitals, if the rules for its code accept that.
+func adviseCapitals(d Diagnostic, airport string, ref Reference) Advice {
+	value, sound := strings.ToUpper(d.Value), false
+	switch d.Code {
+	case WrongSource:
+		sound = len(value) == 1 && strings.Contains("LTXR", value)
+	case WrongFlight:
+		_, _, sound = flightOf(value)
+	case WrongStatus:
+		sound = ref.KnownStatus(airport, value)
+	case WrongWeight:
+		sound = len(value) == 1 && strings.Contains("KLP", value)
+	}
+	if !sound || value == d.Value {
+		return Advice{}
+	}
+	return Advice{value, hintCapitals}
+}
