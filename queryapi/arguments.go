@@ -148,9 +148,9 @@ func (a *arguments) choice(name string, values ...string) string {
 	return g.value
 }
 
-// day returns the value of a date argument, and whether it was sent. A malformed date is a fault.
-func (a *arguments) day(name string) (day bag.Day, there bool) {
-	g, there := a.one(name)
+// date returns the value of the argument date, and whether it was sent. A malformed date is a fault.
+func (a *arguments) date() (day bag.Day, there bool) {
+	g, there := a.one("date")
 	if there {
 		var err error
 		if day, err = bag.ParseDay(g.value); err != nil {
@@ -158,6 +158,38 @@ func (a *arguments) day(name string) (day bag.Day, there bool) {
 		}
 	}
 	return day, there
+}
+
+// The forms of arguments, as faults name them.
+const (
+	airportForm = "3 upper case letters"
+	airlineForm = "2 upper case letters or digits with a letter among them, or 3 ending with a letter"
+	pnrForm     = "5 or 6 letters and digits"
+)
+
+// knownAirport returns the value of an argument that is an airport of the library, or "" if it was
+// not sent.
+func (a *arguments) knownAirport(name string, airports Airports) string {
+	code := a.text(name, isAirport, airportForm)
+	if isAirport(code) && !airports.KnownAirport(code) {
+		g, _ := a.one(name)
+		a.fail(g, fault.NoSuch, "an airport of the library")
+	}
+	return code
+}
+
+// number returns the value of an argument, or usual if it was not sent. Anything but a whole number
+// within the bounds is a fault.
+func (a *arguments) number(name string, usual, least, most int) int {
+	g, there := a.one(name)
+	if !there {
+		return usual
+	}
+	n, err := strconv.Atoi(g.value)
+	if err != nil || n < least || n > most {
+		a.fail(g, fault.Malformed, "a whole number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
+	}
+	return n
 }
 
 // plates returns the licence plates in the arguments with that name. A malformed plate is a fault,

@@ -3,7 +3,6 @@ package queryapi
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"strconv"
 	"strings"
 
 	"bagtrail/internal/fault"
@@ -50,14 +49,7 @@ const (
 // page reads limit and cursor. question identifies the list, so that a cursor is not used with
 // another one.
 func (a *arguments) page(question ...string) page {
-	p := page{limit: usualPage, question: strings.Join(question, "\x01")}
-	if g, there := a.one("limit"); there {
-		n, err := strconv.Atoi(g.value)
-		if err != nil || n < 1 || n > mostPage {
-			a.fail(g, fault.Malformed, "a whole number from 1 to "+strconv.Itoa(mostPage))
-		}
-		p.limit = n
-	}
+	p := page{limit: a.number("limit", usualPage, 1, mostPage), question: strings.Join(question, "\x01")}
 	if g, there := a.one("cursor"); there && len(a.errors) == 0 {
 		var ok bool
 		if p.position, ok = positionOf(p.question, g.value); !ok {

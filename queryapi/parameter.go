@@ -106,3 +106,6 @@ const maxSurname = 60 // letters
 func isLetters(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
+
+// isPNR reports whether s is a PNR of 5 or 6 letters and digits.
+func isPNR(s string) bool { return isAlphanumeric(s) && isPNRLength(s) }

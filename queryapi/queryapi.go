@@ -14,6 +14,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/operation"
@@ -66,6 +67,9 @@ type Queries struct {
 	Airports Airports
 	Airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	Flights  Flights
+	Changes  *changefeed.Feed // nil if there are no changes
+	// NoChanges says why there are no changes.
+	NoChanges string
 }
 
 // limit is the timeout of a query. It is below one second, since a caller must learn within a
@@ -105,5 +109,6 @@ func (q Queries) Operations() []web.Operation {
 		{Operation: operation.ByID("searchBags"), Limit: limit, Serve: q.searchV1},
 		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
 		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
+		{Operation: operation.ByID("getChanges"), Serve: q.changesV1}, // it may wait
 	}
 }

@@ -85,6 +85,18 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags/search", "\xef\xbb\xbf{}", " malformed"},
 		{"/v1/flights/zrh/d/11/12345/14MAR?page=2", "", "page unknown, airport malformed, direction malformed, airline malformed, flight malformed, date malformed"},
 		{"/v1/flights/QQQ/D/LX/100/2026-03-14?limit=x", "", "airport no_such, limit malformed"},
+		{"/v1/changes?cursor=x", "", "cursor cursor"},
+		{"/v1/changes?cursor=" + strings.Repeat("A", 401), "", "cursor cursor"},
+		{"/v1/changes?since=yesterday&cursor=AAAA", "", "since malformed, cursor conflict"},
+		{"/v1/changes?since=2026-03-14T00:00:00Z", "", "since malformed"},
+		{"/v1/changes?since=2999-03-14T00:00:00Z", "", "since malformed"},
+		{"/v1/changes?airline=lx&airport=QQQ&plate=1&pnr=ABC-12&date=x", "", "airline malformed, airport no_such, pnr malformed, date malformed, plate malformed"},
+		{"/v1/changes?pnr=ABC123", "", "date missing"},
+		{"/v1/changes?date=2026-03-14", "", "pnr missing"},
+		{"/v1/changes?" + plates.Encode(), "", "plate too_many"},
+		{"/v1/changes?flight=ZRH/D/LX/14", "", "flight malformed"},
+		{"/v1/changes?flight=QQQ/X/L/14000/14MAR", "", "flight no_such, flight malformed, flight malformed, flight malformed, flight malformed"},
+		{"/v1/changes?limit=0&wait=61&fields=raw&page=1", "", "page unknown, fields malformed, limit malformed, wait malformed"},
 		{"/v1/airports/zrh?x=1", "", "x unknown, code malformed"},
 	} {
 		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {

@@ -12,7 +12,7 @@ import (
 func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "code")
 	a.allowOnly("code")
-	code := a.text("code", isAirport, "3 upper case letters")
+	code := a.text("code", isAirport, airportForm)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}

@@ -30,7 +30,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "plate")
 	a.allowOnly("plate", "date", "fields")
 	plates := a.plates("plate", 1)
-	day, dated := a.day("date")
+	day, dated := a.date()
 	fields := a.choice("fields", "events", "list", "raw")
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
@@ -61,8 +61,8 @@ func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
 func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
 	a.allowOnly("plate", "pnr", "date", "fields", "limit", "cursor")
 	plates := a.plates("plate", mostPlates)
-	pnr := a.text("pnr", func(s string) bool { return isAlphanumeric(s) && isPNRLength(s) }, "5 or 6 letters and digits")
-	day, dated := a.day("date")
+	pnr := a.text("pnr", isPNR, pnrForm)
+	day, dated := a.date()
 	named, booked := len(a.all("plate")) > 0, len(a.all("pnr")) > 0
 	switch {
 	case named:

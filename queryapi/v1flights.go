@@ -6,7 +6,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
-	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -59,17 +58,14 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 
 // flightQuery reads the path of a flight.
 func (a *arguments) flightQuery(airports Airports) (q flightQuery) {
-	if q.airport = a.text("airport", isAirport, "3 upper case letters"); isAirport(q.airport) && !airports.KnownAirport(q.airport) {
-		g, _ := a.one("airport")
-		a.fail(g, fault.NoSuch, "an airport of the library")
-	}
+	q.airport = a.knownAirport("airport", airports)
 	q.arriving = a.choice("direction", "D", "A") == "A"
-	q.flight.Airline = a.text("airline", isAirline, "2 upper case letters or digits with a letter among them, or 3 ending with a letter")
+	q.flight.Airline = a.text("airline", isAirline, airlineForm)
 	a.text("flight", func(s string) (ok bool) {
 		q.flight.Number, ok = flightNumber(s)
 		return ok
 	}, "1 to 4 digits, then an upper case letter or nothing")
-	q.flight.Day, _ = a.day("date")
+	q.flight.Day, _ = a.date()
 	return q
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
@@ -78,7 +81,39 @@ type stack struct {
 	*web.Site
 	trails    *switchableTrails
 	simulator *wtr.Simulator
+	told      *toldIndex
 	now       time.Time
+}
+
+// toldIndex is an index of changes in which every plate has the latest sequence.
+type toldIndex struct{ latest int64 }
+
+func (x *toldIndex) State(context.Context) (changes.Epoch, []changes.Progress, error) {
+	progress := make([]changes.Progress, 12)
+	for i := range progress {
+		progress[i].Told = x.latest
+	}
+	return changes.Epoch{Begun: 1773475200, Partitions: len(progress)}, progress, nil
+}
+
+func (x *toldIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, error) {
+	return make([][]changes.Candidate, len(told)), nil
+}
+
+func (x *toldIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
+	return slices.Repeat([]int64{x.latest}, len(plates)), nil
+}
+
+// changesOf returns the target of a question for the changes since now, and lets the plates change.
+func (s *stack) changesOf(t testing.TB, filter string) string {
+	t.Helper()
+	s.told.latest = 184466
+	var answer struct{ Cursor string }
+	if err := json.Unmarshal(s.ask("GET", "/v1/changes?"+filter, "demo", "").Body.Bytes(), &answer); err != nil {
+		t.Fatal(err)
+	}
+	s.told.latest++
+	return "/v1/changes?" + filter + "&cursor=" + answer.Cursor
 }
 
 // switchableTrails is a reader whose index can be unavailable, and that can panic.
@@ -143,7 +178,11 @@ func newStack(t testing.TB) *stack {
 		t.Fatal(err)
 	}
 	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
-	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}}.Operations()
+	s.told = &toldIndex{}
+	feed := &changefeed.Feed{
+		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
+	}
+	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed}.Operations()
 	operations = append(operations,
 		(&queryapi.DelayedBags{
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},

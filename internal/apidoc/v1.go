@@ -26,6 +26,7 @@ var answersV1 = map[string]string{
 	"searchBags":      "BagPage",
 	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
+	"getChanges":      "Changes",
 
 	"getStatus":    "Status",
 	"beginSession": "Session",
@@ -114,7 +115,7 @@ func responsesV1(op operation.Operation) (object, error) {
 		}}
 	}
 	all := object{status: done}
-	if op.Method == http.MethodGet {
+	if op.Method == http.MethodGet && !op.NoStore {
 		success["ETag"] = reference("headers", "ETag")
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
 	}
@@ -149,11 +150,14 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if op.Method != http.MethodGet {
 		all = append(all, fault.CrossOriginV1)
 	}
+	if op.Right == operation.Changes {
+		all = append(all, fault.Reset)
+	}
 	if slices.Contains(mayBeMissing, op.ID) {
 		all = append(all, fault.NotFoundV1)
 	}
-	if slices.Contains(needSecret, op.ID) {
-		all = append(all, fault.NoSecret)
+	if slices.Contains(mayBeOff, op.ID) {
+		all = append(all, fault.NotConfigured)
 	}
 	return all
 }
@@ -161,14 +165,17 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 // mayBeMissing are the operations that answer 404 if their resource does not exist.
 var mayBeMissing = []string{"getAirport", "endSession"}
 
-// needSecret are the operations that answer 501 if the service has no secret.
-var needSecret = []string{"beginSession", "getSession", "endSession"}
+// mayBeOff are the operations that answer 501 if the service is not set up for them.
+var mayBeOff = []string{"getChanges", "beginSession", "getSession", "endSession"}
 
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {
 	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "request_id": "2j4g6a8t0z"}
 	if p.Code != fault.None {
 		example["code"] = p.Code.Entry().Code
+	}
+	if p.Name == fault.Reset.Problem().Name {
+		example["reason"], example["cursor"] = "the cursor is older than changes are kept", "gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA"
 	}
 	if p.Name == fault.InvalidRequest.Problem().Name {
 		example["detail"] = "1 fault"

@@ -23,6 +23,16 @@ func (k *Key) Airline(code string) bool {
 		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.airlines.Code(covered) == wanted })
 }
 
+// AirlineCodes returns the airlines that the key covers, by the codes that Library.Code returns. It
+// is empty if the key covers all airlines.
+func (k *Key) AirlineCodes() []string {
+	codes := make([]string, len(k.Airlines.Codes))
+	for i, code := range k.Airlines.Codes {
+		codes[i] = k.airlines.Code(code)
+	}
+	return codes
+}
+
 // Airport reports whether the key covers the airport.
 func (k *Key) Airport(code string) bool { return k.Airports.Has(code) }
 

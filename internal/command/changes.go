@@ -8,6 +8,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/changestore"
 	"bagtrail/internal/kafka"
@@ -66,6 +67,28 @@ func (s *service) openChanges(context.Context) error {
 			func(context.Context) error { return s.changes.Member() })
 	}
 	return nil
+}
+
+// openFeed opens what tells keys what changed, and reads the topic of changes while doors are open.
+func (s *service) openFeed() *changefeed.Feed {
+	if s.changes == nil {
+		return nil
+	}
+	c := s.conf.Kafka
+	tail := changes.NewTail(s.client, c.ChangesTopic, s.log)
+	s.background.start("tail of changes", tail.Run)
+	return &changefeed.Feed{
+		Changes: &changes.Reader{Index: changestore.New(s.redis, s.clock), Kafka: s.client, Marks: c.MarksTopic},
+		Tail:    tail, Trails: s.trails, Places: s.library, References: s.flights, Clock: s.clock,
+	}
+}
+
+// noChanges says why there are no changes.
+func (s *service) noChanges() string {
+	if s.client == nil {
+		return "There are no changes without Kafka, which is off"
+	}
+	return "Changes are off: BAGTRAIL_KAFKA_CHANGES_TOPIC is empty"
 }
 
 // restoreChanges sets the epoch of changes again after the index was rebuilt: cursors go on.

@@ -56,7 +56,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
 		defer stop()
 		return web.Server{
 			Handler: closing(ctx, site), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
-			Log: s.log, Drain: s.conf.HTTP.Drain,
+			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
 		}.Run(lingering, s.listener)
 	}, nil
 }
@@ -95,7 +95,10 @@ func (s *service) sessions() *session.Sessions {
 // site returns the operations and pages that are served over HTTP.
 func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
-	queries := queryapi.Queries{Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights}
+	queries := queryapi.Queries{
+		Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights,
+		Changes: s.openFeed(), NoChanges: s.noChanges(),
+	}
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
 		Outcomes: reportstore.New(s.redis), Clock: acceptor.Now,

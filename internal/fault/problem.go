@@ -24,12 +24,13 @@ const (
 	CrossOriginV1
 	NotFoundV1
 	WrongMethodV1
+	Reset
 	TooLargeV1
 	WrongMediaType
 	RateLimitV1
 	InternalV1
+	NotConfigured
 	UnavailableV1
-	NoSecret
 
 	problemCount
 )
@@ -65,6 +66,11 @@ var problems = [problemCount]Problem{
 		"method-not-allowed", http.StatusMethodNotAllowed, WrongMethod, "Method not allowed",
 		"The header Allow names the methods that the path takes.",
 	},
+	Reset: {
+		"reset", http.StatusGone, None, "The cursor cannot be followed any more",
+		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
+			" then follow it. since, with a time within the last 72 hours, tells every bag that changed.",
+	},
 	TooLargeV1: {
 		"too-large", http.StatusRequestEntityTooLarge, TooLarge, "The request body is too large",
 		"Send less at once.",
@@ -81,9 +87,9 @@ var problems = [problemCount]Problem{
 		"internal", http.StatusInternalServerError, Internal, "The service has a defect",
 		"Quote request_id to the operator.",
 	},
-	NoSecret: {
-		"not-configured", http.StatusNotImplemented, None, "The service has no secret",
-		"Ask the operator to set BAGTRAIL_SECRET, the same in all processes.",
+	NotConfigured: {
+		"not-configured", http.StatusNotImplemented, None, "The service is not set up for this",
+		"The member detail says what is missing. Ask the operator.",
 	},
 	UnavailableV1: {
 		"unavailable", http.StatusServiceUnavailable, Unavailable, "The service cannot answer at the moment",

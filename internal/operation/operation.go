@@ -28,6 +28,7 @@ const (
 	Bags             Right = "bags"
 	Flights          Right = "flights"
 	Messages         Right = "messages"
+	Changes          Right = "changes"
 )
 
 // Operation is one operation.
@@ -39,6 +40,7 @@ type Operation struct {
 	JSONP    bool   // the query parameter callback turns the answer into a script
 	Body     bool   // the request has a body
 	V1       bool   // the rules of /v1 apply: exact paths, problem details, ETag, no unknown parameters
+	NoStore  bool   // answers are different each time: they are not cached, and have no ETag
 	Media    string // content types that the body may have, separated by blanks; only for /v1
 }
 
@@ -86,6 +88,7 @@ var list = []Operation{
 	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},
 	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},
 	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, V1: true, Template: "/v1/session"},
+	{ID: "getChanges", Right: Changes, Method: http.MethodGet, V1: true, NoStore: true, Template: "/v1/changes"},
 }
 
 // All returns every operation.

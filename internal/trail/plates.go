@@ -38,3 +38,12 @@ func (r *Reader) OnFlights(ctx context.Context, flights []bag.Flight) ([][]bag.P
 	found, err := r.index.Read(ctx, Wanted{Flights: flights})
 	return found.Flights, err
 }
+
+// UnderPNR returns the plates that messages name with a PNR.
+func (r *Reader) UnderPNR(ctx context.Context, pnr string) ([]bag.Plate, error) {
+	found, err := r.index.Read(ctx, Wanted{PNRs: []string{pnr}})
+	if err != nil {
+		return nil, err
+	}
+	return found.PNRs[0], nil
+}

@@ -64,6 +64,10 @@ type Call struct {
 	needed  int64    // bytes of a large answer, as far as it is written into memory
 	counted int64    // bytes that were taken from answers and must be returned
 	parts   [][]byte // of a large answer, without the last part
+
+	site       *Site
+	controller *http.ResponseController
+	idle       time.Duration // that the operation has waited on purpose
 }
 
 // maxKept is the largest buffer, in bytes, that is kept for the next call.
@@ -93,6 +97,7 @@ type Answer struct {
 	parts   [][]byte     // precede Body
 	problem bool         // Body holds problem details
 	cookie  *http.Cookie // to be set, or nil; only for /v1
+	noStore bool         // it has no ETag
 }
 
 // Faults returns own and, if the callback is faulty, its fault.
@@ -105,7 +110,7 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 
 // OK answers 200 with a JSON object. body is what follows the parts that Part has taken over.
 func (c *Call) OK(body []byte) Answer {
-	return Answer{Status: http.StatusOK, Body: body, parts: c.parts}
+	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, noStore: c.operation.NoStore}
 }
 
 // Refuse answers with codes and the status of the first code.

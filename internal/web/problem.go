@@ -32,6 +32,14 @@ func (c *Call) Invalid(errors []RequestError) Answer {
 // Problem answers with problem details (RFC 9457).
 func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.problem(id, detail, nil) }
 
+// Reset answers that a cursor cannot be followed any more, with the reason and a cursor from now on.
+func (c *Call) Reset(reason, cursor string) Answer {
+	a := c.Problem(fault.Reset, "")
+	a.Body = appendMember(a.Body[:len(a.Body)-1], "reason", reason)
+	a.Body = append(appendMember(a.Body, "cursor", cursor), '}')
+	return a
+}
+
 func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError) Answer {
 	p := id.Problem()
 	dst := append(c.Buffer, `{"type":"`+ProblemPages...)

@@ -28,6 +28,7 @@ type Server struct {
 	PrivateKey  string        // PEM file
 	Log         *zap.Logger   // receives the errors of net/http, at debug level
 	Drain       time.Duration // timeout for running requests when Run stops
+	OnStop      func()        // called when Run stops, before it waits for running requests; may be nil
 }
 
 // Run serves the connections of incoming until ctx ends, then waits up to Drain for running
@@ -49,6 +50,9 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		ConnState:         new(connectionCounter).count,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
+	}
+	if s.OnStop != nil {
+		server.RegisterOnShutdown(s.OnStop)
 	}
 	done := make(chan error, 1)
 	go func() {

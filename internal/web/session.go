@@ -36,7 +36,7 @@ func (b BrowserSessions) Operations() []Operation {
 				case len(c.Query) > 0:
 					return c.Invalid(c.UnknownParameters())
 				case b.Sessions == nil:
-					return c.Problem(fault.NoSecret, "There are no browser sessions without BAGTRAIL_SECRET")
+					return c.Problem(fault.NotConfigured, "There are no browser sessions without BAGTRAIL_SECRET")
 				}
 				return op.serve(ctx, c)
 			},

@@ -173,7 +173,7 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	if a.cookie != nil {
 		http.SetCookie(w, a.cookie)
 	}
-	if a.Status == http.StatusOK && r.Method == http.MethodGet {
+	if a.Status == http.StatusOK && r.Method == http.MethodGet && !a.noStore {
 		tag := a.etag()
 		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
 		if matchesETag(r.Header["If-None-Match"], tag) {

@@ -57,6 +57,8 @@ type Site struct {
 	made       *budget.Bytes // the data from which answers are made
 	answers    *budget.Bytes // large answers, until they are written
 	lengths    *budget.Sizes // of large answers, by key and request target
+	stopping   chan struct{} // closed by Stop
+	stop       sync.Once
 }
 
 // route is an operation with its parsed path template.
@@ -82,7 +84,7 @@ const processBIM = "/baggage/processbim"
 // program.
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
-	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses()}
+	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), stopping: make(chan struct{})}
 	bytes := cmp.Or(settings.AnswerBytes, math.MaxInt64)
 	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewSizes()
 	s.calls.New = func() any { return new(Call) }
@@ -127,6 +129,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	began := s.Clock()
 	c := s.calls.Get().(*Call)
 	c.Request, c.RequestID = r, requestID(r.Header)
+	c.site, c.controller = s, http.NewResponseController(w)
 	w.Header()["X-Request-Id"] = []string{c.RequestID}
 
 	answer := s.reply(w, c, here)
@@ -139,7 +142,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	if c.Key != nil {
 		key = c.Key.Name
 	}
-	s.record(access{r, template, answer.Status, s.Clock().Sub(began), bytesSent(w, r), key, c.RequestID, answer.Cause})
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.RequestID, answer.Cause})
 	c.reuse(answer.Body)
 	s.calls.Put(c)
 }

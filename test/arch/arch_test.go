@@ -67,6 +67,7 @@ var rings = []struct {
 	{"internal/apidoc", technology},
 	{"internal/bagstore", technology},
 	{"internal/bagstore/bagstoretest", tests},
+	{"internal/changefeed", technology},
 	{"internal/changes", technology},
 	{"internal/changestore", technology},
 	{"internal/config", technology},

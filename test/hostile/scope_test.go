@@ -37,6 +37,20 @@ type matrix struct {
 	cookies   map[string]string // sessions by the name of the key
 }
 
+func newMatrix() *matrix {
+	return &matrix{world: world(), histories: map[*luggage]string{}, v1: map[*luggage]string{}, cookies: map[string]string{}}
+}
+
+// keyFile writes a key file with a key that has every right and these keys.
+func keyFile(t *testing.T, keys []scope) string {
+	var file strings.Builder
+	file.WriteString("keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL"))
+	for _, k := range keys {
+		file.WriteString(k.entry())
+	}
+	return write(t, "keys.yaml", file.String())
+}
+
 func notAuthorised(code, what string) string {
 	return failure(code, "Customer Application not authorized to "+what)
 }
@@ -46,16 +60,11 @@ func notAuthorised(code, what string) string {
 // no trace.
 func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	keys := scopes()
-	var file strings.Builder
-	file.WriteString("keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL"))
-	for _, k := range keys {
-		file.WriteString(k.entry())
-	}
-	s := service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file.String()))
+	s := service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+keyFile(t, keys))
 	sendWorld(t, s)
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX1810/"+day(-1).bim()+"/FRA", ".N/0724000018001", ".P/SIERRA", ".L/SCOP18", "ENDBSM")
 
-	m := &matrix{world: world(), histories: map[*luggage]string{}, v1: map[*luggage]string{}, cookies: map[string]string{}}
+	m := newMatrix()
 	for _, b := range m.world {
 		got := s.Get(historyTarget(b.plate, b.day(), b.pnr))
 		if got.Status != http.StatusOK || !strings.HasPrefix(got.Body, `{"success":true,"bag":{"bagtag":"`+b.plate+`"`) {

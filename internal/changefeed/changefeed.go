@@ -1,0 +1,351 @@
+// Package changefeed tells the holder of a key what changed since a cursor, for the delta query, the
+// stream and webhooks.
+//
+// The index of changes says which plates changed. Their bags are folded when they are told, with
+// the rights that the key has at that moment. A plate of which the key sees no bag is not told.
+package changefeed
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+)
+
+// Feed tells what changed. It is safe for concurrent use.
+type Feed struct {
+	Changes *changes.Reader
+	Tail    *changes.Tail
+	Trails  *trail.Reader // unlimited
+	Places  interface {
+		Places
+		bagjson.Places
+	}
+	References bagdoc.References
+	Clock      func() time.Time
+}
+
+// Asker is who asks, and for what.
+type Asker struct {
+	Key    *apikey.Key
+	Filter Filter
+	Fields bagdoc.Fields
+}
+
+// sight returns what the key sees; nil is everything.
+func (f *Feed) sight(a Asker) bag.Sight {
+	if !a.Key.Limited() {
+		return nil
+	}
+	return a.Key.Sight(f.Places)
+}
+
+// Change is one change as a key is told it.
+type Change struct {
+	ID       string
+	Plate    bag.Plate
+	Position changes.Position
+	Document []byte // JSON
+}
+
+// Batch is changes in the order in which they are told.
+type Batch struct {
+	Changes []Change
+	Cursor  changes.Cursor // behind them
+	More    bool           // others follow at once
+}
+
+// Limits bound a batch. A single change may be larger than Bytes.
+type Limits struct {
+	Changes int
+	Bytes   int // of the documents
+}
+
+const (
+	firstFold = 10              // plates that are folded together first
+	mostFold  = 100             // plates that are folded together at most
+	foldBytes = 512 << 10       // of the documents of plates that are folded together, about
+	mostFolds = 2000            // plates that are folded for a batch at most, since the key may see none of them
+	mostTime  = 2 * time.Second // after which a batch ends
+)
+
+// Now returns the cursor behind everything that is told. Errors are those of changes.Reader.
+func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
+	return f.Changes.Now(ctx, f.digests(a))
+}
+
+// Since returns the cursor of a time, a minute before it. Errors are those of changes.Reader.
+func (f *Feed) Since(ctx context.Context, a Asker, since time.Time) (changes.Cursor, error) {
+	return f.Changes.Since(ctx, f.digests(a), since)
+}
+
+// Next returns what follows a cursor. Errors are those of changes.Reader.
+func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limits) (b Batch, err error) {
+	b.Cursor, b.More, err = f.Each(ctx, a, c, limits, func(told Change) error {
+		b.Changes = append(b.Changes, told)
+		return nil
+	})
+	return b, err
+}
+
+// Each calls tell with each change that follows a cursor. It returns the cursor behind them, and
+// whether others follow at once. Errors are those of changes.Reader and of tell.
+func (f *Feed) Each(
+	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
+) (end changes.Cursor, more bool, err error) {
+	q, err := f.question(ctx, a)
+	if err != nil {
+		return c, false, err
+	}
+	t := teller{Feed: f, asker: a, limits: limits, tell: tell, cursor: c, size: firstFold, until: time.Now().Add(mostTime)}
+	t.cursor.Sequences = slices.Clone(c.Sequences)
+	for folded := 0; folded < mostFolds && t.told < limits.Changes; {
+		page, err := f.Changes.Next(ctx, t.cursor, q, min(mostFolds-folded, limits.Changes-t.told))
+		if err != nil {
+			return c, false, err
+		}
+		full, err := t.page(ctx, page)
+		if err != nil {
+			return c, false, err
+		}
+		if full {
+			return t.cursor, true, nil
+		}
+		if page.End.Epoch != 0 {
+			return page.End, false, nil
+		}
+		folded += len(page.Candidates)
+	}
+	return t.cursor, true, nil
+}
+
+// teller tells a batch.
+type teller struct {
+	*Feed
+	asker  Asker
+	limits Limits
+	tell   func(Change) error
+	cursor changes.Cursor // behind what is told
+	told   int
+	bytes  int
+	size   int       // plates that are folded together next
+	until  time.Time // the batch ends
+}
+
+// page tells the candidates of a page. It returns true if the batch is full before their end.
+func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err error) {
+	for rest := page.Candidates; len(rest) > 0; {
+		some := rest[:min(t.size, len(rest))]
+		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clock)
+		if err != nil {
+			return false, err
+		}
+		bytes := 0
+		for i, c := range some {
+			if n := len(list[i].Document); n > 0 {
+				if t.told > 0 && t.bytes+n > t.limits.Bytes {
+					return true, nil
+				}
+				if err := t.tell(list[i]); err != nil {
+					return false, err
+				}
+				t.told++
+				t.bytes += n
+				bytes += n
+			}
+			t.cursor.Pass(c)
+		}
+		t.size = max(1, min(2*t.size, mostFold, foldBytes*len(some)/max(1, bytes)))
+		if rest = rest[len(some):]; len(rest) > 0 && time.Now().After(t.until) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Tell returns what the key is told of published changes of one epoch: of each plate the last one.
+func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
+	var clock time.Time
+	last := make(map[bag.Plate]int, len(published))
+	for i, p := range published {
+		last[p.Plate] = i
+		if p.Clock.After(clock) {
+			clock = p.Clock
+		}
+	}
+	var candidates []changes.Candidate
+	for i, p := range published {
+		if last[p.Plate] == i {
+			candidates = append(candidates, p.Candidate)
+		}
+	}
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	list, err := f.fold(ctx, a, published[0].Epoch, candidates, clock)
+	for _, c := range list {
+		if c.Document != nil {
+			told = append(told, c)
+		}
+	}
+	return told, err
+}
+
+// Follow returns a follower of the published changes that the key may be told. Leave must be called
+// in the end.
+func (f *Feed) Follow(a Asker) *changes.Follower {
+	return f.Tail.Follow(func(r *changes.Record) bool {
+		return a.Filter.mayMatch(f.Places, r) && f.mayCover(a.Key, r)
+	})
+}
+
+// mayCover reports whether the key may see a bag of a published change. It is false only if the key
+// certainly sees none.
+func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
+	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
+		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
+			return touches(f.Places, code, r.Airports)
+		}))
+}
+
+// digests returns a question that holds only what binds a cursor.
+func (f *Feed) digests(a Asker) changes.Question {
+	return changes.Question{Filter: a.Filter.Digest(), Rights: rights(a.Key)}
+}
+
+// question returns which part of the index is asked.
+func (f *Feed) question(ctx context.Context, a Asker) (changes.Question, error) {
+	q := f.digests(a)
+	switch {
+	case len(a.Filter.Plates) > 0:
+		q.Plates = a.Filter.Plates
+	case a.Filter.PNR != "":
+		plates, err := f.Trails.UnderPNR(ctx, a.Filter.PNR)
+		if err != nil {
+			return q, err
+		}
+		q.Plates = append([]bag.Plate{}, plates...) // never nil
+	case a.Filter.Flight != nil:
+		plates, err := f.Trails.OnFlights(ctx, []bag.Flight{a.Filter.Flight.Flight})
+		if err != nil {
+			return q, err
+		}
+		q.Plates = append([]bag.Plate{}, plates[0]...)
+	default:
+		q.Scopes = f.scopes(a)
+	}
+	return q, nil
+}
+
+// scopes returns a small part of the index that holds everything that the filter selects and the
+// key may see.
+func (f *Feed) scopes(a Asker) (scopes []changes.Scope) {
+	airports := func(codes ...string) {
+		for _, airport := range codes {
+			for _, code := range f.Places.Codes(airport) {
+				scopes = append(scopes, changes.OfAirport(code))
+			}
+		}
+	}
+	switch {
+	case a.Filter.Airline != "":
+		return []changes.Scope{changes.OfAirline(a.Filter.Airline)}
+	case a.Filter.Airport != "":
+		airports(a.Filter.Airport)
+	case !a.Key.Airlines.All:
+		for _, code := range a.Key.AirlineCodes() {
+			scopes = append(scopes, changes.OfAirline(code))
+		}
+	case !a.Key.Airports.All:
+		airports(a.Key.Airports.Codes...)
+	default:
+		return []changes.Scope{changes.All}
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
+}
+
+// rights returns a digest of what a key may see.
+func rights(k *apikey.Key) uint32 {
+	list := func(codes []string) string { return strings.Join(slices.Sorted(slices.Values(codes)), ",") }
+	return digest(
+		strconv.FormatBool(k.Airlines.All), list(k.AirlineCodes()), strconv.FormatBool(k.Airports.All), list(k.Airports.Codes),
+	)
+}
+
+// fold folds the bags of candidates and writes what is told of each. Document is nil if nothing is.
+// The bags are folded by the later of two clocks: the one of this process and clock.
+func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]Change, error) {
+	if now := f.Clock(); now.After(clock) {
+		clock = now
+	}
+	plates := make([]bag.Plate, len(candidates))
+	for i, c := range candidates {
+		plates[i] = c.Plate
+	}
+	sight := f.sight(a)
+	traced, err := f.Trails.For(sight).At(clock).TracePlates(ctx, plates)
+	if err != nil {
+		return nil, err
+	}
+	bags := make(map[bag.Plate][]trail.Traced, len(candidates))
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
+	}
+	w := bagdoc.Writer{
+		Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MostEvents: mostEvents,
+	}
+	told := make([]Change, len(candidates))
+	for i, c := range candidates {
+		told[i] = f.change(&w, &a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
+	}
+	return told, w.Viewer.Err()
+}
+
+// mostEvents is how many events of a bag are told at most: the newest.
+const mostEvents = 100
+
+// change returns what is told of a plate.
+func (f *Feed) change(w *bagdoc.Writer, filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) Change {
+	c := Change{ID: at.ID(plate), Plate: plate, Position: at}
+	var seen []*bag.Bag
+	for _, t := range bags {
+		if view := w.Viewer.View(t.Bag); view != nil {
+			seen = append(seen, view)
+		}
+	}
+	if len(seen) == 0 && w.Viewer != nil || !filter.matches(f.Places, plate, seen) {
+		return c
+	}
+	dst := append([]byte(nil), `{"id":`...)
+	dst = strictjson.AppendString(dst, c.ID)
+	dst = append(dst, `,"plate":`...)
+	dst = strictjson.AppendString(dst, string(plate))
+	dst = append(dst, `,"epoch":`...)
+	dst = strconv.AppendInt(dst, at.Epoch, 10)
+	dst = append(dst, `,"sequence":`...)
+	dst = strconv.AppendInt(dst, at.Sequence, 10)
+	dst = append(dst, `,"bags":[`...)
+	first := true
+	for _, t := range bags {
+		if w.Viewer.View(t.Bag) == nil {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst, _ = w.Append(dst, t) // never false: the bag is seen
+	}
+	c.Document = append(dst, "]}"...)
+	return c
+}

@@ -1,0 +1,234 @@
+package changefeed_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+)
+
+// bsm returns a BSM at Zurich for a flight such as LX100.
+func bsm(plate, flight, passenger, pnr string) string {
+	return "BSM .V/1LZRH .F/" + flight + "/14MAR/JFK .N/" + plate + "001 .P/" + passenger + " .L/" + pnr + " ENDBSM"
+}
+
+// sorting returns a BPM that says that a plate was sorted at Zurich.
+func sorting(plate, flight string) string {
+	return "BPM .V/1LZRH .J/S .F/" + flight + "/14MAR/JFK .N/" + plate + "001 ENDBPM"
+}
+
+func day(t *testing.T) bag.Day {
+	t.Helper()
+	d, err := bag.ParseDay("2026-03-14")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// flight returns a flight of 14 March from Zurich.
+func flight(t *testing.T, airline, number string) *changefeed.Flight {
+	t.Helper()
+	return &changefeed.Flight{Flight: bag.Flight{Airline: airline, Number: number, Day: day(t)}, Airport: "ZRH"}
+}
+
+func TestAReaderIsToldWhatTheFilterSelectsAndTheKeyCovers(t *testing.T) {
+	w := newWorld(t)
+	all := key("*", "*")
+	arriving := flight(t, "LX", "100")
+	arriving.Airport, arriving.Arriving = "JFK", true
+	readers := map[string]*reader{
+		"everything":      w.reader(all, changefeed.Filter{}),
+		"airline LX":      w.reader(all, changefeed.Filter{Airline: "LX"}),
+		"airport ZRH":     w.reader(all, changefeed.Filter{Airport: "ZRH"}),
+		"airport LHR":     w.reader(all, changefeed.Filter{Airport: "LHR"}),
+		"flight":          w.reader(all, changefeed.Filter{Flight: flight(t, "LX", "100")}),
+		"arriving flight": w.reader(all, changefeed.Filter{Flight: arriving}),
+		"plate":           w.reader(all, changefeed.Filter{Plates: []bag.Plate{"0724100002"}}),
+		"PNR":             w.reader(all, changefeed.Filter{PNR: "ABC123", Date: day(t)}),
+		"PNR, other day":  w.reader(all, changefeed.Filter{PNR: "ABC123", Date: day(t) + 1}),
+		"PNR and airline": w.reader(all, changefeed.Filter{PNR: "ABC123", Date: day(t), Airline: "BA"}),
+		"key of LX":       w.reader(key("LX", "*"), changefeed.Filter{}),
+		"key of JFK":      w.reader(key("*", "JFK"), changefeed.Filter{}),
+		"key of LHR":      w.reader(key("*", "LHR"), changefeed.Filter{}),
+		"key of BA, LX":   w.reader(key("BA", "*"), changefeed.Filter{Airline: "LX"}),
+		"key of BA, PNR":  w.reader(key("BA", "*"), changefeed.Filter{PNR: "ABC123", Date: day(t)}),
+		"key of nothing":  w.reader(key("", "*"), changefeed.Filter{}),
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "BA200", "SMITH", "DEF456"))
+	const lx, ba = "0724100001 ABC123:1", "0724100002 DEF456:1"
+	want := map[string][]string{
+		"everything": {lx, ba}, "airline LX": {lx}, "airport ZRH": {lx, ba}, "flight": {lx}, "arriving flight": {lx}, "plate": {ba},
+		"PNR": {lx}, "key of LX": {lx}, "key of JFK": {lx, ba},
+	}
+	for name, r := range readers {
+		r.want(name, want[name]...)
+		r.want(name + ", again")
+	}
+}
+
+func TestABagThatLeavesAFilterIsTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")})
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	r.want("before", "0724100001 ABC123:1")
+	w.send(bsm("0724100001", "LX200", "MUELLER", "ABC123"))
+	list := r.all()
+	if len(list) != 1 || list[0].Bags[0].Legs[0].Flight != "200" {
+		t.Errorf("told %+v", list)
+	}
+}
+
+func TestAKeyWhoseRightsChangeGetsAReset(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("LX", "*"), changefeed.Filter{})
+	for _, k := range []*apikey.Key{key("LX BA", "*"), key("BA", "*"), key("*", "*"), key("LX", "ZRH"), key("", "*")} {
+		_, err := w.feed.Next(t.Context(), changefeed.Asker{Key: k, Fields: bagdoc.Events}, r.cursor, r.limits)
+		if reset := new(changes.ResetError); !errors.As(err, &reset) || reset.Reason != "what the key may see was changed" {
+			t.Errorf("%v %v: %v", k.Airlines, k.Airports, err)
+		}
+	}
+	if _, err := w.feed.Next(t.Context(), changefeed.Asker{Key: key("LX", "*"), Filter: changefeed.Filter{Airline: "LX"}}, r.cursor, r.limits); !errors.Is(err, changes.ErrFilter) {
+		t.Errorf("another filter: %v", err)
+	}
+}
+
+func TestALateMessageThatWithdrawsAnEventIsTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("LX", "*"), changefeed.Filter{})
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), sorting("0724100001", "LX100"))
+	before := r.all()
+	w.file(w.received.Add(-5e9), sorting("0724100001", "LX100")) // now the other one is a copy of it
+	w.settle()
+	after := r.all()
+	if len(before) == 0 || len(after) != 1 {
+		t.Fatalf("told %+v, then %+v", before, after)
+	}
+	a, b := before[len(before)-1].Bags[0].Events, after[0].Bags[0].Events
+	if len(a) != 2 || len(b) != 2 || a[1].ID == b[1].ID || a[0].ID != b[0].ID {
+		t.Errorf("told %+v, then %+v", a, b)
+	}
+}
+
+func TestTwoBagsThatBecomeOneAndTwoAgainAreTold(t *testing.T) {
+	w := newWorld(t)
+	const plate = "0724100001"
+	readers := []*reader{
+		w.reader(key("*", "*"), changefeed.Filter{PNR: "XYZ789", Date: day(t)}),
+		w.reader(key("*", "*"), changefeed.Filter{PNR: "XYZ789", Date: day(t), Flight: flight(t, "LX", "200")}),
+		w.reader(key("LX", "ZRH"), changefeed.Filter{}),
+	}
+	want := func(when string, want ...string) {
+		t.Helper()
+		for i, r := range readers {
+			var got string
+			for _, c := range r.all() {
+				got = c.summary()
+			}
+			if got != want[i] {
+				t.Errorf("%s, reader %d: told %q, want %q", when, i, got, want[i])
+			}
+		}
+	}
+	w.send(strings.Replace(bsm(plate, "LX100", "JONES", "XYZ789"), "BSM", "BSM CHG", 1), bsm(plate, "LX200", "SMITH", "ABC123"))
+	two := plate + " ABC123:1 XYZ789:1"
+	want("two", two, two, two)
+	w.send(bsm(plate, "LX100", "SMITH", "ABC123"))
+	one := plate + " ABC123:3"
+	want("one", one, one, one)
+	w.send(bsm(plate, "LX100", "JONES", "XYZ789"))
+	again := plate + " ABC123:2 XYZ789:2"
+	want("two again", again, again, again)
+}
+
+func TestOfABagWithManyEventsTheNewestAreTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{Plates: []bag.Plate{"0724100001"}})
+	messages := []string{bsm("0724100001", "LX100", "MUELLER", "ABC123")}
+	for i := range 9999 {
+		messages = append(messages, fmt.Sprintf("BPM .V/1LZRH .J/S//B%d/14MAR/%02d%02d%02dZ .F/LX100/14MAR/JFK .N/0724100001001 ENDBPM", i, i/3600, i/60%60, i%60))
+	}
+	w.file(w.received, messages...)
+	w.settle()
+	list := r.all()
+	if len(list) != 1 || len(list[0].Bags) != 1 || len(list[0].Bags[0].Events) != 100 || list[0].Bags[0].EventsLeftOut != 9900 {
+		t.Errorf("%d changes of %d events", len(list), len(list[0].Bags[0].Events))
+	}
+}
+
+func TestPagesTellEachPlateOnceAndStayWithinTheirBytes(t *testing.T) {
+	w := newWorld(t)
+	var messages, want []string
+	for i := range 300 {
+		plate := fmt.Sprintf("07241%05d", i)
+		messages = append(messages, bsm(plate, "LX100", "MUELLER", "ABC123"))
+		want = append(want, plate+" ABC123:1")
+	}
+	var readers []*reader
+	for _, limits := range []changefeed.Limits{{Changes: 1000, Bytes: 4 << 20}, {Changes: 7, Bytes: 4 << 20}, {Changes: 1000, Bytes: 3000}, {Changes: 1, Bytes: 1}} {
+		r := w.reader(key("LX", "*"), changefeed.Filter{})
+		r.limits = limits
+		readers = append(readers, r)
+	}
+	w.file(w.received, messages...)
+	w.settle()
+	for _, r := range readers {
+		bytes, most := 0, 0
+		first, err := r.feed.Next(t.Context(), r.asker, r.cursor, r.limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range first.Changes {
+			bytes += len(c.Document)
+			most = max(most, len(c.Document))
+		}
+		if len(first.Changes) > r.limits.Changes || bytes > max(r.limits.Bytes, most) || !first.More && len(first.Changes) < len(want) {
+			t.Errorf("%+v: %d changes of %d bytes, more %v", r.limits, len(first.Changes), bytes, first.More)
+		}
+		r.want(fmt.Sprint(r.limits), want...)
+	}
+}
+
+// Along a cursor the position of a plate never goes down, whatever an owner does again.
+func TestPositionsNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	var batches [][]changes.Entry
+	last := map[string]int64{}
+	take := func() {
+		t.Helper()
+		for _, c := range r.all() {
+			if before, told := last[c.Plate]; told && c.Sequence <= before {
+				t.Errorf("%s: %d after %d", c.Plate, c.Sequence, last[c.Plate])
+			}
+			last[c.Plate] = c.Sequence
+		}
+	}
+	for i := range 5 {
+		var batch []changes.Entry
+		for _, plate := range []bag.Plate{"0724100001", "0724100002", "0724100003"} {
+			batch = append(batch, changes.Entry{Plate: plate, Airlines: []string{"LX"}, Airports: []string{"ZRH"}})
+			w.send(bsm(string(plate), fmt.Sprint("LX10", i), "MUELLER", "ABC123"))
+		}
+		take()
+		for j := range batch {
+			batch[j].Sequence = last[string(batch[j].Plate)]
+		}
+		batches = append(batches, batch)
+		for _, old := range batches { // an owner that stood still goes on
+			w.repeat(old)
+			take()
+		}
+	}
+	if len(last) != 3 || slices.Contains(slices.Collect(maps.Values(last)), 0) {
+		t.Errorf("told %v", last)
+	}
+}

@@ -1,0 +1,136 @@
+package changefeed
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+)
+
+// Filter selects changes. Everything that is set must hold for the plate; the zero Filter selects
+// all changes.
+//
+// The bags of a plate are looked at together, and so is every flight that their messages name,
+// living or not. So a plate that leaves a filter is still told, with the state that says so.
+type Filter struct {
+	Airline string      `json:"airline,omitempty"` // as airline.Library.Code returns it
+	Airport string      `json:"airport,omitempty"`
+	Flight  *Flight     `json:"flight,omitempty"`
+	Plates  []bag.Plate `json:"plate,omitempty"` // ascending, each once
+	PNR     string      `json:"pnr,omitempty"`   // in capitals
+	Date    bag.Day     `json:"date,omitempty"`  // of a flight, with PNR
+}
+
+// Flight is a flight that departs from an airport, or arrives there.
+type Flight struct {
+	bag.Flight
+	Airport  string `json:"airport"`
+	Arriving bool   `json:"arriving"`
+}
+
+// Digest returns a number that tells filters apart, but for one pair in four billion.
+func (f Filter) Digest() uint32 {
+	text, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // a filter holds only texts, numbers and booleans
+	}
+	return digest(string(text))
+}
+
+// digest returns a hash of texts.
+func digest(texts ...string) uint32 {
+	h := fnv.New32a()
+	for _, t := range texts {
+		_, _ = h.Write([]byte(t))
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum32()
+}
+
+// Places knows the codes of airports; *airport.Library implements it.
+type Places interface {
+	// Listed reports whether the code end is the airport or the metropolitan code of its city.
+	Listed(end, airport string) bool
+	// Codes returns the codes of an airport: its own, and the metropolitan codes of its cities.
+	Codes(airport string) []string
+}
+
+// matches reports whether the filter selects a plate. seen are the reader's views of its bags.
+func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
+	if len(f.Plates) > 0 && !slices.Contains(f.Plates, plate) {
+		return false
+	}
+	airline, airport, flight := f.Airline == "", f.Airport == "", f.Flight == nil
+	booked, dated := f.PNR == "", f.PNR == ""
+	at := func(code string) bool { return code != "" && places.Listed(code, f.Airport) }
+	for _, b := range seen {
+		booked = booked || b.HasPNR(f.PNR)
+		for _, leg := range legs(b) {
+			airline = airline || leg.Airline == f.Airline
+			airport = airport || at(leg.From) || at(leg.To)
+			flight = flight || f.Flight.holds(places, leg)
+			dated = dated || leg.Day == f.Date
+		}
+		for i := range b.Events {
+			m := b.Events[i].Message
+			airport = airport || at(m.Airport)
+			booked = booked || strings.EqualFold(m.PNR, f.PNR)
+		}
+	}
+	return airline && airport && flight && booked && dated
+}
+
+// holds reports whether a leg is the flight. The airport of a leg that no message gives may become
+// known, and be forgotten again if bags are divided: such a leg counts.
+func (f *Flight) holds(places Places, leg bag.Leg) bool {
+	end := leg.From
+	if f.Arriving {
+		end = leg.To
+	}
+	return leg.Flight == f.Flight && (end == "" || places.Listed(end, f.Airport))
+}
+
+// legs returns the legs of a bag, and every flight that its messages name, with the airports that
+// the message gives.
+func legs(b *bag.Bag) []bag.Leg {
+	all := slices.Clone(b.Legs)
+	add := func(f bag.Flight, from, to string) {
+		if !f.IsZero() {
+			all = append(all, bag.Leg{Flight: f, From: from, To: to})
+		}
+	}
+	for i := range b.Events {
+		m := b.Events[i].Message
+		add(m.Inbound.Flight, m.Inbound.Airport, m.Airport)
+		add(m.Outbound.Flight, m.Airport, m.Outbound.Airport)
+		from := m.Outbound.Airport
+		for _, o := range m.Onward {
+			add(o.Flight, from, o.Airport)
+			from = o.Airport
+		}
+	}
+	return all
+}
+
+// mayMatch reports whether the filter may select a published change. It is false only if the filter
+// certainly does not.
+func (f *Filter) mayMatch(places Places, r *changes.Record) bool {
+	switch {
+	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
+		f.PNR != "" && !slices.Contains(r.PNRs, f.PNR),
+		f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),
+		f.Flight != nil && !slices.Contains(r.Airlines, f.Flight.Airline):
+		return false
+	case f.Airport != "":
+		return touches(places, f.Airport, r.Airports)
+	}
+	return true
+}
+
+// touches reports whether one of the codes is listed for an airport.
+func touches(places Places, airport string, codes []string) bool {
+	return slices.ContainsFunc(codes, func(code string) bool { return places.Listed(code, airport) })
+}

@@ -1,0 +1,285 @@
+package changefeed_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/changestore"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/trail/memory"
+)
+
+const (
+	partitions = 3
+	patience   = 20 * time.Second
+)
+
+// world is the way of a message from the door to the feed, with one owner of all partitions.
+type world struct {
+	t        *testing.T
+	kafka    *kafka.Client
+	index    *changestore.Store
+	acceptor *ingestor.Acceptor
+	feed     *changefeed.Feed
+	received time.Time // of the next message
+}
+
+func newWorld(t *testing.T) *world {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	log := zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))
+	w := &world{t: t, received: time.Date(2026, 3, 14, 6, 0, 0, 0, time.UTC)}
+	w.kafka, err = kafka.Open(kafka.Config{
+		Brokers: cluster.ListenAddrs(), Topics: []string{"bag.dirty", "bag.changes"}, Logger: log,
+		Timing: kafka.Timing{Wait: 20 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.kafka.Close)
+	err = w.kafka.EnsureTopics(t.Context(),
+		kafka.Topic{Name: "bag.dirty", Partitions: partitions}, kafka.Topic{Name: "bag.changes", Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.index = changestore.New(redistest.Open(t, ""), time.Now)
+	library, bags := airport.New(), memory.New()
+	enrich := enricher.New(library)
+	clock := func() time.Time { return w.received }
+	trails := trail.New(bags, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
+	w.acceptor = ingestor.NewAcceptor(ingestor.Config{
+		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
+	})
+	brief := bagdoc.Writer{Places: library, References: flightref.None(), Fields: bagdoc.Brief, MostEvents: 100}
+	stage := changes.New(changes.Config{
+		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
+		Departures: flightref.None(), Reloads: new(changes.Reloads),
+		Append:  func(dst []byte, t trail.Traced) []byte { dst, _ = brief.Append(dst, t); return dst },
+		Metrics: telemetry.NewConsumer(telemetry.NewRegistry("test"), "changes", nil, time.Now), Logger: log, Now: clock,
+	})
+	tail := changes.NewTail(w.kafka, "bag.changes", log)
+	w.run(stage.Run)
+	w.run(tail.Run)
+	w.feed = &changefeed.Feed{
+		Changes: &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: "bag.dirty"}, Tail: tail,
+		Trails: trails, Places: library, References: flightref.None(), Clock: clock,
+	}
+	w.settle()
+	return w
+}
+
+// tracer implements changes.Bags.
+type tracer struct{ *trail.Reader }
+
+func (t tracer) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	return t.At(now).TracePlates(ctx, plates)
+}
+
+// run runs a part of the world until the test ends.
+func (w *world) run(part func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = part(ctx) // it ends with ctx
+	}()
+	w.t.Cleanup(func() { cancel(); <-done })
+}
+
+// eventually waits until something holds.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(patience); !holds(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			w.t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// settle waits until everything that is marked is told.
+func (w *world) settle() {
+	w.t.Helper()
+	w.eventually("marks are told", func() bool {
+		_, progress, err := w.index.State(w.t.Context())
+		if err != nil || len(progress) == 0 {
+			return false
+		}
+		for i, p := range progress {
+			_, end, err := w.kafka.Reader("bag.dirty", i, 0).Bounds(w.t.Context())
+			if err != nil || p.Floor < 0 || p.Told < end-1 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// send files messages, a minute apart, and waits until they are told.
+func (w *world) send(messages ...string) {
+	w.t.Helper()
+	for _, m := range messages {
+		w.received = w.received.Add(time.Minute)
+		w.file(w.received, m)
+	}
+	w.settle()
+}
+
+// file files messages that were received at a time. Blanks stand for ends of lines.
+func (w *world) file(received time.Time, messages ...string) {
+	w.t.Helper()
+	envelopes := make([]ingestor.Envelope, len(messages))
+	for i, m := range messages {
+		envelopes[i] = ingestor.Envelope{Raw: strings.ReplaceAll(m, " ", "\r\n"), Received: received}
+	}
+	for len(envelopes) > 0 {
+		outcomes, err := w.acceptor.AcceptBatch(w.t.Context(), envelopes)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for i, o := range outcomes {
+			if o.Verdict != ingestor.Accepted {
+				w.t.Fatalf("%s: %v", envelopes[i].Raw, o.Verdict)
+			}
+		}
+		envelopes = envelopes[len(outcomes):]
+	}
+}
+
+// told is a change as a reader knows it.
+type told struct {
+	ID       string
+	Plate    string
+	Sequence int64
+	Bags     []struct {
+		Passenger     struct{ PNR string }
+		Legs          []struct{ Airline, Flight string }
+		Events        []struct{ ID, Code string }
+		EventsLeftOut int `json:"events_left_out"`
+	}
+}
+
+// summary returns plate, PNRs and numbers of events: "0724100001 ABC123:2 DEF456:1".
+func (c told) summary() string {
+	text := c.Plate
+	for _, b := range c.Bags {
+		text += fmt.Sprintf(" %s:%d", b.Passenger.PNR, len(b.Events))
+	}
+	return text
+}
+
+// reader follows a cursor, as a caller does.
+type reader struct {
+	*world
+	asker  changefeed.Asker
+	cursor changes.Cursor
+	limits changefeed.Limits
+}
+
+var everything = apikey.Scope{All: true}
+
+// key returns a key that is limited to airlines and airports, each separated by blanks; "*" is all.
+func key(airlines, airports string) *apikey.Key {
+	scope := func(list string) apikey.Scope { return apikey.ScopeOf(append([]string{}, strings.Fields(list)...)) }
+	return &apikey.Key{Name: "key", Customer: "X", Airlines: scope(airlines), Airports: scope(airports), Operations: everything}
+}
+
+// reader returns a reader from now on.
+func (w *world) reader(k *apikey.Key, f changefeed.Filter) *reader {
+	w.t.Helper()
+	r := &reader{world: w, asker: changefeed.Asker{Key: k, Filter: f, Fields: bagdoc.Events}, limits: changefeed.Limits{Changes: 100, Bytes: 4 << 20}}
+	var err error
+	if r.cursor, err = w.feed.Now(w.t.Context(), r.asker); err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// parse reads what a key is told.
+func (w *world) parse(c changefeed.Change) (t told) {
+	w.t.Helper()
+	if err := json.Unmarshal(c.Document, &t); err != nil {
+		w.t.Fatalf("%s: %v", c.Document, err)
+	}
+	if t.ID != c.ID || t.Plate != string(c.Plate) || t.Sequence != c.Position.Sequence {
+		w.t.Fatalf("%+v: %s", c, c.Document)
+	}
+	return t
+}
+
+// all returns all changes that follow the cursor, and moves it behind them.
+func (r *reader) all() (list []told) {
+	r.t.Helper()
+	for {
+		b, err := r.feed.Next(r.t.Context(), r.asker, r.cursor, r.limits)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for _, c := range b.Changes {
+			list = append(list, r.parse(c))
+		}
+		if r.cursor = b.Cursor; !b.More {
+			return list
+		}
+	}
+}
+
+// want fails unless these changes follow the cursor, in any order.
+func (r *reader) want(when string, want ...string) {
+	r.t.Helper()
+	var got []string
+	for _, c := range r.all() {
+		got = append(got, c.summary())
+	}
+	if a, b := sorted(got), sorted(want); a != b {
+		r.t.Errorf("%s: told %s, want %s", when, a, b)
+	}
+}
+
+// sorted returns texts in order, as one.
+func sorted(texts []string) string { return strings.Join(slices.Sorted(slices.Values(texts)), ", ") }
+
+// repeat writes entries to the index once more, and says once more that they are told.
+func (w *world) repeat(entries []changes.Entry) {
+	w.t.Helper()
+	e, _, err := w.index.State(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		p := kafka.PartitionOf([]byte(entry.Plate), partitions)
+		ok, err := w.index.Tell(w.t.Context(), e, p, changes.Telling{
+			After: -1, Floor: -1, Told: entry.Sequence, Entries: []changes.Entry{entry},
+		})
+		if err != nil || !ok {
+			w.t.Fatal(ok, err)
+		}
+	}
+}

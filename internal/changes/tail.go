@@ -1,0 +1,196 @@
+package changes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/kafka"
+)
+
+// Tail reads the end of the topic of changes, once for all who wait in this process. It tells them
+// which plates changed; they fold the bags themselves. It begins when the first one waits.
+type Tail struct {
+	kafka  *kafka.Client
+	topic  string
+	logger *zap.Logger
+	begin  chan struct{} // closed when the first one waits
+
+	mu        sync.Mutex
+	followers map[*Follower]struct{} // nil until the first one waits
+}
+
+// NewTail returns the tail of a topic of changes. It reads while Run runs.
+func NewTail(client *kafka.Client, topic string, logger *zap.Logger) *Tail {
+	return &Tail{kafka: client, topic: topic, logger: logger, begin: make(chan struct{})}
+}
+
+// Published is a change that was published.
+type Published struct {
+	Candidate
+	Epoch int64
+	Clock time.Time // by which the owner folded the bags
+}
+
+// Follower collects the published changes that somebody waits for.
+type Follower struct {
+	tail    *Tail
+	matches func(*Record) bool
+	changed chan struct{}
+
+	mu      sync.Mutex
+	waiting []Published
+	missed  bool
+}
+
+// mostWaiting is how many changes a follower collects. If more come before they are taken, they are
+// to be read from the index.
+const mostWaiting = 256
+
+// Follow returns a follower of the changes that match. matches is called by one goroutine for each
+// partition, and must not change the record. Leave must be called in the end.
+//
+// What is published later is collected; what is published already is in the index.
+func (t *Tail) Follow(matches func(*Record) bool) *Follower {
+	f := &Follower{tail: t, matches: matches, changed: make(chan struct{}, 1)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.followers == nil {
+		t.followers = make(map[*Follower]struct{})
+		close(t.begin)
+	}
+	t.followers[f] = struct{}{}
+	return f
+}
+
+// Leave ends the following.
+func (f *Follower) Leave() {
+	f.tail.mu.Lock()
+	defer f.tail.mu.Unlock()
+	delete(f.tail.followers, f)
+}
+
+// Changed has an element if Take would return something.
+func (f *Follower) Changed() <-chan struct{} { return f.changed }
+
+// Take returns what was collected since the last call, in each partition in the order of the topic.
+// If missed is true, more has changed, which is to be read from the index.
+func (f *Follower) Take() (published []Published, missed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	published, missed = f.waiting, f.missed
+	f.waiting, f.missed = nil, false
+	return published, missed
+}
+
+// add collects a change; nil says that some were missed.
+func (f *Follower) add(p *Published) {
+	f.mu.Lock()
+	if p != nil && len(f.waiting) < mostWaiting {
+		f.waiting = append(f.waiting, *p)
+	} else {
+		f.missed = true
+	}
+	f.mu.Unlock()
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
+}
+
+// miss tells all followers to read the index.
+func (t *Tail) miss() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for f := range t.followers {
+		f.add(nil)
+	}
+}
+
+// Run reads every partition of the topic from its end on, as soon as somebody waits and until ctx
+// ends.
+func (t *Tail) Run(ctx context.Context) error {
+	select {
+	case <-t.begin:
+	case <-ctx.Done():
+		return nil
+	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for ctx.Err() == nil {
+		partitions, err := t.kafka.Partitions(ctx, t.topic)
+		if err == nil {
+			for _, p := range partitions {
+				reading.Go(func() { t.read(ctx, p) })
+			}
+			return nil
+		}
+		t.pause(ctx, err)
+	}
+	return nil
+}
+
+const (
+	tailRetryWait = time.Second
+	tailFetchWait = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
+)
+
+// pause waits after an error.
+func (t *Tail) pause(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	t.logger.Warn("the topic of changes cannot be read", zap.Error(err))
+	timer := time.NewTimer(tailRetryWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// read reads one partition until ctx ends. After an error it goes on where it was. If the topic
+// does not reach as far any more, or not as far back, it goes on at the end.
+func (t *Tail) read(ctx context.Context, partition int) {
+	at := int64(-1)
+	for ctx.Err() == nil {
+		first, end, err := t.kafka.Reader(t.topic, partition, 0).Bounds(ctx)
+		if err == nil && (at < first || at > end) {
+			at = end
+			t.miss()
+		}
+		for r := t.kafka.Reader(t.topic, partition, at); err == nil; {
+			var batch kafka.Batch
+			if batch, err = r.Fetch(ctx, tailFetchWait); err == nil {
+				t.pass(partition, batch.Records)
+				at = batch.Next
+			}
+		}
+		t.pause(ctx, err)
+	}
+}
+
+// pass gives records to the followers that they match.
+func (t *Tail) pass(partition int, records []kafka.Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.followers) == 0 {
+		return
+	}
+	for i := range records {
+		r, err := ParseRecord(records[i].Value)
+		if err != nil {
+			t.logger.Error("a record of the topic of changes is no change, and is left out",
+				zap.Int("partition", partition), zap.Int64("offset", records[i].Offset), zap.Error(err))
+			continue
+		}
+		p := Published{Candidate{r.Plate, partition, r.Sequence}, r.Epoch, r.Time}
+		for f := range t.followers {
+			if f.matches(r) {
+				f.add(&p)
+			}
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package queryapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
+)
+
+const (
+	changesBytes  = 4 << 20 // of an answer
+	longestWait   = 60      // seconds
+	longestCursor = 400     // characters
+	changesLimit  = 5 * time.Second
+	oldestSince   = 72 * time.Hour // how long a change stays in the index
+)
+
+// changesQuery is what a request asks of the changes.
+type changesQuery struct {
+	asker  changefeed.Asker
+	cursor changes.Cursor // with Epoch 0: there is none
+	since  time.Time      // zero: from now on
+	limit  int
+	wait   time.Duration
+}
+
+// changesV1 answers GET /v1/changes.
+func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c)
+	a.allowOnly("cursor", "since", "airline", "airport", "flight", "plate", "pnr", "date", "limit", "fields", "wait")
+	query := changesQuery{
+		asker: changefeed.Asker{Key: c.Key, Filter: q.changeFilter(a), Fields: fieldsOf[a.choice("fields", "events", "list")]},
+		limit: a.number("limit", usualPage, 1, mostPage),
+		wait:  time.Duration(a.number("wait", 0, 0, longestWait)) * time.Second,
+	}
+	q.changesBegin(a, &query)
+	if refusal, refused := a.bagRefusal(c); refused {
+		return refusal
+	}
+	if q.Changes == nil {
+		return c.Problem(fault.NotConfigured, q.NoChanges)
+	}
+	if query.cursor.Epoch == 0 {
+		var err error
+		if query.cursor, err = q.firstCursor(ctx, c, &query); err != nil {
+			return c.Unavailable(err)
+		}
+		if query.since.IsZero() && query.wait == 0 {
+			return c.OK(appendEnd(append(c.Buffer, `{"changes":[`...), query.cursor, false))
+		}
+	}
+	return q.tellChanges(ctx, c, &query)
+}
+
+// changeFilter reads the filter of a question about changes.
+func (q Queries) changeFilter(a *arguments) changefeed.Filter {
+	f := changefeed.Filter{
+		Airline: q.Airlines.Code(a.text("airline", isAirline, airlineForm)),
+		Airport: a.knownAirport("airport", q.Airports),
+		PNR:     strings.ToUpper(a.text("pnr", isPNR, pnrForm)),
+	}
+	f.Date, _ = a.date()
+	switch named, dated := len(a.all("pnr")) > 0, len(a.all("date")) > 0; {
+	case named && !dated:
+		a.failMissing("date", "pnr and date")
+	case dated && !named:
+		a.failMissing("pnr", "pnr and date")
+	}
+	if f.Plates = a.plates("plate", mostPlates); f.Plates != nil {
+		slices.Sort(f.Plates)
+		f.Plates = slices.Compact(f.Plates)
+	}
+	f.Flight = q.changeFlight(a)
+	return f
+}
+
+// changeFlight reads the parameter flight: the path of a flight, such as ZRH/D/LX/14/2026-03-14.
+func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
+	g, there := a.one("flight")
+	if !there {
+		return nil
+	}
+	parts := strings.Split(g.value, "/")
+	if len(parts) != 5 {
+		a.fail(g, fault.Malformed, "airport/D or A/airline/flight/date")
+		return nil
+	}
+	path := new(arguments)
+	for i, name := range []string{"airport", "direction", "airline", "flight", "date"} {
+		path.given = append(path.given, argument{name: name, value: parts[i], parameter: "flight"})
+	}
+	query := path.flightQuery(q.Airports)
+	a.errors = append(a.errors, path.errors...)
+	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
+	return &changefeed.Flight{Flight: query.flight, Airport: query.airport, Arriving: query.arriving}
+}
+
+// changesBegin reads where the changes begin: cursor or since.
+func (q Queries) changesBegin(a *arguments, query *changesQuery) {
+	if g, there := a.one("since"); there {
+		at, err := time.Parse(time.RFC3339, g.value)
+		if age := time.Since(at); err != nil || age < 0 || age > oldestSince {
+			a.fail(g, fault.Malformed, "a time as in RFC 3339, within the last 72 hours")
+		}
+		query.since = at
+	}
+	g, there := a.one("cursor")
+	if !there {
+		return
+	}
+	if len(a.all("since")) > 0 {
+		a.fail(g, fault.Conflict, "cursor or since")
+		return
+	}
+	c, err := changes.ParseCursor(g.value)
+	if err != nil || len(g.value) > longestCursor || c.Epoch == 0 || len(a.errors) == 0 && c.Filter != query.asker.Filter.Digest() {
+		a.fail(g, fault.BadCursor, "the member cursor of an answer to the same filter")
+	}
+	query.cursor = c
+}
+
+// firstCursor returns the cursor of a question without one.
+func (q Queries) firstCursor(ctx context.Context, c *web.Call, query *changesQuery) (changes.Cursor, error) {
+	ctx, end := c.Ask(ctx, changesLimit)
+	defer end()
+	if query.since.IsZero() {
+		return q.Changes.Now(ctx, query.asker)
+	}
+	return q.Changes.Since(ctx, query.asker, query.since)
+}
+
+// tellChanges answers with the changes that follow a cursor. If there are none, it waits for them.
+func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQuery) web.Answer {
+	if query.wait == 0 {
+		answer, _ := q.tellOnce(ctx, c, query)
+		return answer
+	}
+	follower := q.Changes.Follow(query.asker)
+	defer follower.Leave()
+	until, cancel := context.WithTimeout(ctx, query.wait)
+	defer cancel()
+	for {
+		follower.Take() // it is all in the index
+		answer, something := q.tellOnce(ctx, c, query)
+		if something || !c.Wait(until, follower.Changed()) {
+			return answer
+		}
+	}
+}
+
+// tellOnce answers with the changes that follow the cursor of a query at this moment. It returns
+// false if there are none; the cursor is then behind everything that is told.
+func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery) (answer web.Answer, something bool) {
+	asked, done := c.Ask(ctx, changesLimit)
+	defer done()
+	dst := append(c.Buffer, `{"changes":[`...)
+	limits := changefeed.Limits{Changes: query.limit, Bytes: changesBytes - 4<<10}
+	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) (err error) {
+		if something {
+			dst = append(dst, ',')
+		}
+		something = true
+		dst, err = c.Part(append(dst, told.Document...))
+		return err
+	})
+	var reset *changes.ResetError
+	switch {
+	case errors.As(err, &reset):
+		now, err := q.Changes.Now(asked, query.asker)
+		if err != nil {
+			return c.Unavailable(err), true
+		}
+		return c.Reset(reset.Reason, now.String()), true
+	case err != nil:
+		return c.Unavailable(err), true
+	}
+	query.cursor = end
+	return c.OK(appendEnd(dst, end, more)), something || more
+}
+
+// appendEnd appends what follows the changes of an answer.
+func appendEnd(dst []byte, cursor changes.Cursor, more bool) []byte {
+	dst = append(dst, `],"cursor":`...)
+	dst = strictjson.AppendString(dst, cursor.String())
+	if more {
+		return append(dst, `,"more":true}`...)
+	}
+	return append(dst, `,"more":false}`...)
+}

@@ -1,0 +1,166 @@
+package queryapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airline"
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/trail"
+	"bagtrail/internal/trail/memory"
+	"bagtrail/internal/web"
+	"bagtrail/queryapi"
+)
+
+// changeIndex is an index of changes in which no plate has changed.
+type changeIndex struct {
+	epoch    changes.Epoch
+	progress changes.Progress // of every partition
+	err      error
+}
+
+func (x *changeIndex) State(context.Context) (changes.Epoch, []changes.Progress, error) {
+	progress := make([]changes.Progress, x.epoch.Partitions)
+	for i := range progress {
+		progress[i] = x.progress
+	}
+	return x.epoch, progress, x.err
+}
+
+func (x *changeIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, error) {
+	return make([][]changes.Candidate, len(told)), x.err
+}
+
+func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
+	return make([]int64, len(plates)), x.err
+}
+
+// changeSite returns a site over an index of changes.
+func changeSite(index *changeIndex) *web.Site {
+	library := airport.New()
+	feed := &changefeed.Feed{
+		Changes: &changes.Reader{Index: index}, Tail: changes.NewTail(nil, "", zap.NewNop()),
+		Trails: trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now}),
+		Places: library, References: flightref.None(), Clock: time.Now,
+	}
+	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed}
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+}
+
+func newChangeIndex() *changeIndex {
+	return &changeIndex{epoch: changes.Epoch{Begun: 1773480000, Partitions: 12}, progress: changes.Progress{Told: 184467}}
+}
+
+// cursorOf returns the member cursor of an answer.
+func cursorOf(t *testing.T, body string) string {
+	t.Helper()
+	var answer struct{ Cursor string }
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Cursor == "" {
+		t.Fatalf("no cursor in %s", body)
+	}
+	return answer.Cursor
+}
+
+func TestChangesAreNotCachedAndACursorLeadsOn(t *testing.T) {
+	s := changeSite(newChangeIndex())
+	first := askV1(s, "lx", "/v1/changes", "")
+	cursor := cursorOf(t, first.Body.String())
+	second := askV1(s, "lx", "/v1/changes?wait=0&limit=1000&fields=list&cursor="+cursor, "")
+	if first.Body.String() != `{"changes":[],"cursor":"`+cursor+`","more":false}` || second.Body.String() != first.Body.String() {
+		t.Errorf("%s\n%s", first.Body, second.Body)
+	}
+	for _, w := range []http.Header{first.Header(), second.Header()} {
+		if w.Get("Cache-Control") != "no-store" || w.Get("ETag") != "" {
+			t.Errorf("headers %v", w)
+		}
+	}
+	for _, other := range []string{"airline=LX", "airport=ZRH", "plate=0724100001", "pnr=ABC123&date=2026-03-14", "flight=ZRH/D/LX/14/2026-03-14"} {
+		if got := faultsV1(t, askV1(s, "lx", "/v1/changes?cursor="+cursor+"&"+other, "")); got != "cursor cursor" {
+			t.Errorf("%s with the cursor of no filter: %s", other, got)
+		}
+		own := cursorOf(t, askV1(s, "lx", "/v1/changes?"+other, "").Body.String())
+		if w := askV1(s, "lx", "/v1/changes?"+other+"&cursor="+own, ""); w.Code != http.StatusOK {
+			t.Errorf("%s with its own cursor: %d %s", other, w.Code, w.Body)
+		}
+	}
+	same := []string{"plate=0724100001&plate=0724100002", "plate=0724100002&plate=0724100001&plate=0724100001"}
+	if w := askV1(s, "lx", "/v1/changes?"+same[1]+"&cursor="+cursorOf(t, askV1(s, "lx", "/v1/changes?"+same[0], "").Body.String()), ""); w.Code != http.StatusOK {
+		t.Errorf("the same plates in another order: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestWhoMayNotFollowChanges(t *testing.T) {
+	s := changeSite(newChangeIndex())
+	for key, want := range map[string]int{
+		"demo": 200, "lx": 200, "no-airline": 200, "no-customer": 403, "history-only": 403, "posts": 403, "nobody": 401,
+	} {
+		if w := askV1(s, key, "/v1/changes", ""); w.Code != want {
+			t.Errorf("%s: %d %s", key, w.Code, w.Body)
+		}
+	}
+}
+
+func TestACursorThatCannotBeFollowedDrawsAReset(t *testing.T) {
+	index := newChangeIndex()
+	s := changeSite(index)
+	cursor := cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
+	ask := func(key, reason string) {
+		t.Helper()
+		w := askV1(s, key, "/v1/changes?wait=5&cursor="+cursor, "")
+		text := w.Body.String()
+		if w.Code != http.StatusGone || !strings.Contains(text, `"type":"/docs/problems/reset"`) || !strings.Contains(text, `"reason":"`+reason+`"`) {
+			t.Fatalf("%d %s", w.Code, text)
+		}
+		if w := askV1(s, key, "/v1/changes?cursor="+cursorOf(t, text), ""); w.Code != http.StatusOK {
+			t.Errorf("the new cursor: %d %s", w.Code, w.Body)
+		}
+	}
+	ask("ba", "what the key may see was changed")
+	index.progress.Floor = index.progress.Told + 2
+	index.progress.Told += 10
+	ask("lx", "the cursor is older than changes are kept")
+	index.epoch.Begun++
+	ask("lx", "the numbering of changes has begun anew")
+}
+
+func TestWithoutChangesTheReasonIsTold(t *testing.T) {
+	queries := queryapi.Queries{Airports: airport.New(), Flights: flightref.None(), NoChanges: "Kafka is off"}
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+	if w := askV1(s, "demo", "/v1/changes", ""); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), `"detail":"Kafka is off"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for name, index := range map[string]*changeIndex{
+		"lost": {}, "being built": {epoch: changes.Epoch{Begun: 1, Partitions: 2}, progress: changes.Progress{Told: -1, Floor: -1}}, "away": {err: errors.New("away")},
+	} {
+		if w := askV1(changeSite(index), "demo", "/v1/changes", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+			t.Errorf("an index that is %s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAWaitEndsAfterItsTimeAndWhenTheSiteStops(t *testing.T) {
+	s := changeSite(newChangeIndex())
+	began := time.Now()
+	w := askV1(s, "demo", "/v1/changes?wait=1", "")
+	if took := time.Since(began); w.Code != http.StatusOK || took < time.Second || !strings.Contains(w.Body.String(), `{"changes":[],`) {
+		t.Errorf("%d %s after %v", w.Code, w.Body, took)
+	}
+	s.Stop()
+	began = time.Now()
+	w = askV1(s, "demo", "/v1/changes?wait=60", "")
+	if took := time.Since(began); w.Code != http.StatusOK || took > 10*time.Second {
+		t.Errorf("%d %s after %v", w.Code, w.Body, took)
+	}
+}
