@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
+	"bagtrail/internal/console"
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/session"
 	"bagtrail/internal/sessionstore"
@@ -126,5 +127,11 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
 	}
-	return web.New(settings, operations, pages), nil
+	var site *web.Site
+	if s.conf.HTTP.Console {
+		v1 := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })
+		pages = append(pages, web.Page{Path: console.Path, Handler: console.New(v1, s.library, s.clock), Forms: true})
+	}
+	site = web.New(settings, operations, pages)
+	return site, nil
 }

@@ -36,6 +36,7 @@ type HTTP struct {
 	AnswerBytes    int64          // memory of all large answers together
 	Origins        []string       // whose pages may call /v1 from a browser
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
+	Console        bool           // serve the pages under /console
 }
 
 // TLS reports whether the server speaks HTTPS.

@@ -57,7 +57,7 @@ func write(t *testing.T, name, text string) string {
 
 func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 	want := config.Config{
-		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", Drain: 20 * time.Second, AnswerBytes: 64 << 20},
+		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", Drain: 20 * time.Second, AnswerBytes: 64 << 20, Console: true},
 		Ops:     config.Ops{Addr: "127.0.0.1:8081"},
 		DataDir: "./bagtrail-data",
 		Kafka: config.Kafka{
@@ -80,7 +80,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	env := []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
-		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_CONSOLE=off", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
@@ -214,7 +214,7 @@ func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	file := write(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
 	got := faults(t,
-		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--http-cors-origins=https://ops.example/"},
+		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--http-cors-origins=https://ops.example/", "--console=yes"},
 		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
 		config.KeysOrLoopback)
 	want := []string{
@@ -224,6 +224,7 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		`BAGTRAIL_HTTP_ANSWER_BYTES "1MB" is no size such as 512KiB, 64MiB or 1GiB (flag --http-answer-bytes)`,
 		`BAGTRAIL_HTTP_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is no origin such as https://ops.example (flag --http-cors-origins)`,
 		`BAGTRAIL_TRUSTED_PROXIES "10.0.0.1,proxy" holds "proxy", which is neither an address nor a network such as 10.0.0.0/8 (flag --trusted-proxies)`,
+		`BAGTRAIL_CONSOLE "yes" is neither on nor off (flag --console)`,
 		`BAGTRAIL_OPS_ADDR is empty (flag --ops-addr)`,
 		`BAGTRAIL_KAFKA_TLS "perhaps" is neither true nor false (flag --kafka-tls)`,
 		`BAGTRAIL_RETENTION "soon" is no duration such as 10s, 5m or 4320h (file ` + file + `)`,

@@ -57,6 +57,7 @@ func (c *Config) settings() []setting {
 		{name: "http-answer-bytes", init: "64MiB", value: size(&c.HTTP.AnswerBytes), usage: "memory of all large answers together, and as much again for making them"},
 		{name: "http-cors-origins", value: origins(&c.HTTP.Origins), empty: true, usage: "comma-separated `list` of origins, such as https://ops.example, whose pages may call /v1"},
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller"},
+		{name: "console", init: "on", value: onOff(&c.HTTP.Console), usage: "`on` or off: serve the pages for people under /console"},
 		{name: "ops-addr", init: "127.0.0.1:8081", value: text(&c.Ops.Addr), usage: "`address` on which /livez, /readyz, /metrics and /debug/pprof are served"},
 		{name: "data-dir", init: "./bagtrail-data", value: text(&c.DataDir), usage: "`directory` in which the in-process servers keep their data"},
 		{name: "secret", value: text(&c.Secret), empty: true, secret: true, usage: "`secret` of at least 32 bytes, the same in all processes, that signs webhooks and browser sessions"},
@@ -98,6 +99,16 @@ func truth(dst *bool) value {
 			return errors.New("is neither true nor false")
 		}
 		*dst = v
+		return nil
+	}}
+}
+
+func onOff(dst *bool) value {
+	return value{"string", func(s string) error {
+		if s != "on" && s != "off" {
+			return errors.New("is neither on nor off")
+		}
+		*dst = s == "on"
 		return nil
 	}}
 }

@@ -7,10 +7,20 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Page is a document of the interface, which needs no key. It answers GET and HEAD.
+// Page is a document of the interface, which needs no key. It answers GET and HEAD, and POST if it
+// takes forms.
 type Page struct {
 	Path    string // with a slash at its end it includes everything below; "/" is the root alone
 	Handler http.Handler
+	Forms   bool
+}
+
+// methods returns the methods that the page answers.
+func (p Page) methods() []string {
+	if p.Forms {
+		return []string{http.MethodGet, http.MethodHead, http.MethodPost}
+	}
+	return []string{http.MethodGet, http.MethodHead}
 }
 
 // place returns the path without its final slash, and whether the page includes everything below
@@ -27,9 +37,6 @@ func (p Page) holds(path string) bool {
 	place, below := p.place()
 	return path == place || below && strings.HasPrefix(path, p.Path)
 }
-
-// pageMethods are the methods that pages answer.
-var pageMethods = []string{http.MethodGet, http.MethodHead}
 
 // servePage answers a request for a page. The handler of the page writes the answer itself.
 func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {

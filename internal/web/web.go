@@ -110,9 +110,9 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	for _, page := range pages {
 		answer := func(c *gin.Context) { s.servePage(c.Writer, c.Request, page) }
 		place, below := page.place()
-		s.engine.Match(pageMethods, place, answer)
+		s.engine.Match(page.methods(), place, answer)
 		if below {
-			s.engine.Match(pageMethods, page.Path+"*rest", answer)
+			s.engine.Match(page.methods(), page.Path+"*rest", answer)
 		}
 	}
 	unrouted := func(c *gin.Context) { s.serve(c.Writer, c.Request, nil) }
@@ -264,7 +264,7 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 	path := c.Request.URL.Path
 	for _, page := range s.pages {
 		if page.holds(path) {
-			w.Header().Set("Allow", strings.Join(pageMethods, ", "))
+			w.Header().Set("Allow", strings.Join(page.methods(), ", "))
 			return c.Refuse(fault.WrongMethod)
 		}
 	}

@@ -71,6 +71,7 @@ var rings = []struct {
 	{"internal/changes", technology},
 	{"internal/changestore", technology},
 	{"internal/config", technology},
+	{"internal/console", technology},
 	{"internal/messagefile", technology},
 	{"internal/redis", technology},
 	{"internal/redis/redistest", tests},

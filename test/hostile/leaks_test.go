@@ -22,7 +22,7 @@ func openOffice(t *testing.T) office {
 	t.Helper()
 	file := "keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL") + entry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]") +
 		entry("ba", "key-of-ba", ", customer: BRITISH, airlines: [BA]") + entry("shy", "key-of-shy", ", customer: SHY, airlines: [BA], conceal: true")
-	return office{service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
+	return office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
 }
 
 // ask sends a query with a key of the office.
@@ -218,7 +218,7 @@ func TestNobodyGainsABagByPosting(t *testing.T) {
 	for _, k := range keys {
 		file += k.entry()
 	}
-	o := office{service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
+	o := office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
 	sendWorld(t, o.Service)
 	bags := world()
 	d := day(1).bim()

@@ -1,0 +1,101 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// problem is why an operation of /v1 did not answer: the part of its problem details that a page
+// shows.
+type problem struct {
+	Status    int    `json:"status"`
+	Title     string `json:"title"`
+	Detail    string `json:"detail"`
+	Code      string `json:"code"`
+	RequestID string `json:"request_id"`
+	Errors    []struct {
+		Got      string `json:"got"`
+		Expected string `json:"expected"`
+	} `json:"errors"`
+}
+
+// answer is an http.ResponseWriter that keeps what is written.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+
+// carried are the headers of a request to a page that the operation which it asks gets too: who
+// asks, from where, and under which id. The origin is what protects the operation against forged
+// forms.
+var carried = []string{"Cookie", "Origin", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id"}
+
+// ask sends a request to an operation of /v1 in this process, as the caller of r. body is sent as
+// JSON unless it is nil.
+func (c *Console) ask(r *http.Request, header http.Header, method, target string, body any) (*answer, error) {
+	var content io.Reader = http.NoBody
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(text)
+	}
+	inner, err := http.NewRequestWithContext(r.Context(), method, target, content)
+	if err != nil {
+		return nil, err
+	}
+	inner.RequestURI, inner.Host, inner.RemoteAddr, inner.TLS = target, r.Host, r.RemoteAddr, r.TLS
+	for _, name := range carried {
+		if values := r.Header[name]; values != nil {
+			inner.Header[name] = values
+		}
+	}
+	for name, values := range header {
+		inner.Header[name] = values
+	}
+	if body != nil {
+		inner.Header.Set("Content-Type", "application/json")
+	}
+	a := &answer{header: make(http.Header), status: http.StatusOK}
+	c.v1.ServeHTTP(a, inner)
+	return a, nil
+}
+
+// read decodes an answer into v, or returns the problem that it tells.
+func (a *answer) read(v any) *problem {
+	if a.status >= http.StatusMultipleChoices {
+		p := &problem{}
+		if json.Unmarshal(a.body.Bytes(), p) != nil || p.Status == 0 {
+			p = &problem{Title: http.StatusText(a.status), RequestID: a.header.Get("X-Request-Id")}
+		}
+		p.Status = a.status
+		return p
+	}
+	if v == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.body.Bytes(), v); err != nil {
+		return &problem{Status: http.StatusInternalServerError, Title: "The answer is not understood", RequestID: a.header.Get("X-Request-Id")}
+	}
+	return nil
+}
+
+// explanation returns what a page says about a faulty request: what was expected.
+func (p *problem) Explanation() string {
+	var all []string
+	for _, e := range p.Errors {
+		if e.Expected != "" {
+			all = append(all, e.Expected)
+		}
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,206 @@
+package console
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// bagPage is the data of the screen of a plate.
+type bagPage struct {
+	Plate string
+	Bags  []tracked
+}
+
+// tracked is a bag with the bags of its rush chain.
+type tracked struct {
+	bagDoc
+	Current  *legDoc // where the bag is, or goes next; nil if no flight is known
+	Status   status
+	Last     *eventDoc
+	LastOf   string // plate of the last event, if it is another
+	Missed   []legDoc
+	Days     []eventDay
+	Links    []chainLink
+	Pictured *trail
+}
+
+// eventDay is a run of events at one airport on one day, the latest first.
+type eventDay struct {
+	Airport string
+	Day     time.Time
+	Events  []trackedEvent
+}
+
+// trackedEvent is an event and the plate that it is of.
+type trackedEvent struct {
+	eventDoc
+	Plate string // "" for the bag of the page
+}
+
+// chainLink is a plate of a rush chain.
+type chainLink struct {
+	Plate string
+	Self  bool
+	Rush  bool
+	Leg   *legDoc
+}
+
+// bag shows the bags of a plate.
+func (v *visit) bag() (view, *problem) {
+	plate := v.r.PathValue("plate")
+	shown := view{Title: "Bag " + plate, Section: "search"}
+	var found struct {
+		Bags   []bagDoc `json:"bags"`
+		Cursor string   `json:"changes_cursor"`
+	}
+	if p := v.ask("GET", "/v1/bags/"+url.PathEscape(plate)+"?fields=raw", nil, &found); p != nil {
+		return shown, p
+	}
+	follow := []string{plate}
+	for _, b := range found.Bags {
+		for _, other := range b.Chain {
+			if !slices.Contains(follow, other) {
+				follow = append(follow, other)
+			}
+		}
+	}
+	others, p := v.chained(follow[1:])
+	if p != nil {
+		return shown, p
+	}
+	data := bagPage{Plate: plate}
+	for i := range slices.Backward(found.Bags) {
+		data.Bags = append(data.Bags, v.track(found.Bags[i], others))
+	}
+	slices.SortStableFunc(data.Bags, func(a, b tracked) int { return b.Changed.Compare(a.Changed) })
+	if len(data.Bags) > 0 {
+		if last := data.Bags[0].Last; last != nil {
+			shown.Airport = last.Airport
+		}
+	}
+	shown.Data = data
+	shown.Live = &live{"/v1/changes?fields=list&" + url.Values{"plate": follow}.Encode(), found.Cursor}
+	return shown, nil
+}
+
+// mostChained is how many plates of a rush chain are read.
+const mostChained = 20
+
+// chained reads the bags of other plates of a rush chain.
+func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
+	if len(plates) == 0 {
+		return nil, nil
+	}
+	var found struct {
+		Bags []bagDoc `json:"bags"`
+	}
+	query := url.Values{"plate": plates[:min(len(plates), mostChained)], "fields": {"raw"}}
+	p := v.ask("GET", "/v1/bags?"+query.Encode(), nil, &found)
+	if p != nil && p.Status == 403 { // the key sees the plates and not the bags
+		return nil, nil
+	}
+	return found.Bags, p
+}
+
+// track arranges a bag and the bags of its chain.
+func (v *visit) track(b bagDoc, others []bagDoc) tracked {
+	t := tracked{bagDoc: b}
+	bags := []bagDoc{b}
+	for _, plate := range b.Chain {
+		t.Links = append(t.Links, chainLink{Plate: plate, Self: plate == b.Plate, Rush: plate != b.Chain[0]})
+		at := slices.IndexFunc(others, func(o bagDoc) bool {
+			return plate != b.Plate && o.Plate == plate && (o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
+		})
+		if at >= 0 {
+			bags = append(bags, others[at])
+		}
+	}
+	slices.SortStableFunc(bags, func(x, y bagDoc) int { return slices.Index(b.Chain, x.Plate) - slices.Index(b.Chain, y.Plate) })
+	for i := range t.Links {
+		for _, x := range bags {
+			if x.Plate == t.Links[i].Plate {
+				t.Links[i].Leg = lastLiving(x.Legs)
+			}
+		}
+	}
+	t.Missed = missed(bags)
+	newest := bags[len(bags)-1]
+	t.Current = current(newest.Legs, v.now)
+	if t.Current != nil {
+		t.Status = statusOf(t.Current.Status)
+	}
+	t.Days = days(bags, b.Plate)
+	if len(t.Days) > 0 {
+		last := t.Days[0].Events[0]
+		t.Last, t.LastOf = &last.eventDoc, last.Plate
+	}
+	t.Pictured = v.picture(bags)
+	return t
+}
+
+// current returns the leg that matters: the first living one that the bag has not flown, otherwise
+// the last.
+func current(legs []legDoc, now time.Time) *legDoc {
+	for i := range legs {
+		l := &legs[i]
+		flown := l.Status == onAircraft && !l.Departure.Best().IsZero() && l.Departure.Best().Before(now)
+		if l.Living && !flown && (l.Status != onAircraft || i == len(legs)-1 || !moved(legs[i+1:])) {
+			return l
+		}
+	}
+	return lastLiving(legs)
+}
+
+// moved reports whether a bag was handled for one of the legs.
+func moved(legs []legDoc) bool {
+	return slices.ContainsFunc(legs, func(l legDoc) bool { return l.Living && l.Status != "" && l.Status != notLoaded })
+}
+
+func lastLiving(legs []legDoc) *legDoc {
+	for i := range slices.Backward(legs) {
+		if legs[i].Living {
+			return &legs[i]
+		}
+	}
+	return nil
+}
+
+// missed returns the legs that left without the bag.
+func missed(bags []bagDoc) (legs []legDoc) {
+	for _, b := range bags {
+		for _, l := range b.Legs {
+			if l.Living && l.Status == delayed {
+				legs = append(legs, l)
+			}
+		}
+	}
+	return legs
+}
+
+// days arranges the events of bags by airport and day, the latest first.
+func days(bags []bagDoc, own string) (runs []eventDay) {
+	var all []trackedEvent
+	for _, b := range bags {
+		plate := b.Plate
+		if plate == own {
+			plate = ""
+		}
+		for _, e := range b.Events {
+			all = append(all, trackedEvent{e, plate})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b trackedEvent) int {
+		return cmp.Or(b.Happened.Compare(a.Happened), b.Received.Compare(a.Received))
+	})
+	for _, e := range all {
+		last := len(runs) - 1
+		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.YearDay() != e.Local.YearDay() || runs[last].Day.Year() != e.Local.Year() {
+			runs = append(runs, eventDay{Airport: e.Airport, Day: e.Local})
+			last++
+		}
+		runs[last].Events = append(runs[last].Events, e)
+	}
+	return runs
+}

@@ -1,0 +1,128 @@
+// Package console serves the pages under /console: flights, bags, search, and who is logged in.
+//
+// It has no access of its own. Every page asks the operations of /v1 in this process, with the
+// cookies of its request, so that it shows what the key of the session may see and nothing else.
+// Names and PNRs are posted; no address of a page holds one.
+//
+// Pages are html/template with one stylesheet and one script, all embedded. The content security
+// policy allows only resources of this service, and nothing inline.
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/hex"
+	"hash/fnv"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Path is the path below which all pages are.
+const Path = "/console/"
+
+// Console is the handler of all pages.
+type Console struct {
+	mux      *http.ServeMux
+	v1       http.Handler
+	places   Places
+	clock    func() time.Time
+	screens  map[string]*template.Template
+	versions map[string]string // of the files of static, by name
+}
+
+// Places has the time zones of airports; *airport.Library is one.
+type Places interface {
+	KnownAirport(code string) bool
+	// Location returns the time zone of an airport, UTC if it is not known.
+	Location(airport string) *time.Location
+}
+
+//go:embed templates static
+var embedded embed.FS
+
+// policy lets a page load and send only to this service. Nothing inline is run or applied.
+const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// New returns the console over the operations of v1, which must not serve the console itself.
+func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
+	c := &Console{
+		mux: http.NewServeMux(), v1: v1, places: places, clock: clock,
+		screens: make(map[string]*template.Template), versions: make(map[string]string),
+	}
+	static, err := fs.Sub(embedded, "static")
+	if err != nil {
+		panic(err) // embedded above
+	}
+	for _, name := range []string{"console.css", "console.js"} {
+		text, err := fs.ReadFile(static, name)
+		if err != nil {
+			panic(err) // embedded above
+		}
+		c.versions[name] = version(text)
+		c.mux.Handle("GET "+Path+name, file(name, text))
+	}
+	for _, name := range []string{"login", "flight", "bag", "search"} {
+		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
+			ParseFS(embedded, "templates/layout.html", "templates/"+name+".html"))
+	}
+	c.mux.HandleFunc("GET "+Path+"login", c.showLogin)
+	c.mux.HandleFunc("POST "+Path+"login", c.login)
+	c.mux.HandleFunc("POST "+Path+"logout", c.logout)
+	c.mux.Handle("GET "+Path+"{$}", http.RedirectHandler(Path+"search", http.StatusSeeOther))
+	c.mux.Handle("GET /console", http.RedirectHandler(Path, http.StatusSeeOther))
+	c.handle("GET "+Path+"flights/{airport}/{direction}/{airline}/{flight}/{date}", "flight", (*visit).flight)
+	c.handle("GET "+Path+"bags/{plate}", "bag", (*visit).bag)
+	c.handle("GET "+Path+"search", "search", (*visit).askSearch)
+	c.handle("POST "+Path+"search", "search", (*visit).search)
+	c.handle(Path, "search", (*visit).missing)
+	return c
+}
+
+// ServeHTTP implements http.Handler. Forms from pages of other origins are refused.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	http.NewCrossOriginProtection().Handler(c.mux).ServeHTTP(w, r)
+}
+
+// version returns a short name for the content of a file.
+func version(text []byte) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write(text) // never fails
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// file serves an embedded file. Pages name it with its version, so browsers keep it for long.
+func file(name string, text []byte) http.Handler {
+	media := map[bool]string{true: "text/css", false: "text/javascript"}[strings.HasSuffix(name, ".css")]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", media+"; charset=utf-8")
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		write(w, r, http.StatusOK, text)
+	})
+}
+
+// write writes a body, compressed if the caller takes gzip.
+func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	h := w.Header()
+	h.Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // an error means that the caller has hung up
+		return
+	}
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // a level that exists
+	_, _ = z.Write(body)                                 // a buffer takes everything
+	_ = z.Close()
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	_, _ = w.Write(packed.Bytes())
+}

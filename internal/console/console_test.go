@@ -1,0 +1,328 @@
+package console_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+const flightPage = "/console/flights/ZRH/D/LX/14/2026-11-22"
+
+func TestAFlightShowsItsBagsNotLoadedFirst(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(10)}))
+	text := must(t, get(c, flightPage), 200,
+		`LX14 <span>ZRH to JFK, 22 Nov</span>`, `<dd>13:10 <small class="dim">12:10Z, as scheduled</small></dd>`, `>38 min</time>`,
+		`<b id="n-all">10</b>`, `<b id="n-not">2</b>`, `id="b-0724000000"`, `href="/console/bags/0724000000"`, `class="is-risk"`,
+		`title="11:52 ZRH, 10:52Z">40 min</time>`, `data-cursor="c0ffee"`, `aria-label="2 Not loaded, 2 Offloaded, 2 Delayed, 2 In container, 2 On aircraft"`,
+	)
+	var order []string
+	for _, part := range strings.Split(text, "<tr id=")[1:] {
+		_, s, _ := strings.Cut(part, `data-s="`)
+		order = append(order, s[:3])
+	}
+	if got := strings.Join(order, " "); got != "not not off off del del con con air air" {
+		t.Error(got)
+	}
+}
+
+func TestAFlightWithoutBagsSaysSo(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(0)}))
+	must(t, get(c, flightPage), 200, "No bags of LX14 yet", "Bags appear here by themselves")
+}
+
+// unzipped returns the body of a compressed answer.
+func unzipped(t *testing.T, body []byte) string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAFlightOf800BagsIsSmallAndQuick(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(800)}))
+	fastest := time.Hour
+	size := 0
+	for range 5 {
+		began := time.Now()
+		w := get(c, flightPage, "Accept-Encoding", "gzip")
+		fastest = min(fastest, time.Since(began))
+		size = w.Body.Len()
+		if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 800 {
+			t.Fatal("not all bags are shown")
+		}
+	}
+	for _, file := range []string{"console.css", "console.js"} {
+		w := get(c, "/console/"+file, "Accept-Encoding", "gzip")
+		size += w.Body.Len()
+		if text := unzipped(t, w.Body.Bytes()); file == "console.js" && len(text) > 30<<10 {
+			t.Errorf("the script has %d bytes", len(text))
+		}
+	}
+	t.Logf("a flight of 800 bags: %v in the server with the double of /v1, %d bytes with style and script", fastest, size)
+	if size > 150<<10 {
+		t.Errorf("%d bytes", size)
+	}
+}
+
+func TestOnlyTheRowsAskedForAreAnswered(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(10)}))
+	text := must(t, get(c, flightPage+"?rows=0724000003&rows=0724000007"), 200, `id="b-0724000003"`, `id="b-0724000007"`, `<b id="n-all">10</b>`, `id="facts"`)
+	if strings.Count(text, "<tr") != 2 || strings.Contains(text, "<html") {
+		t.Error(text)
+	}
+	if text := must(t, get(c, flightPage+"?rows="), 200); strings.Count(text, "<tr") != 10 {
+		t.Error(text)
+	}
+}
+
+func TestEveryPageOfAListIsRead(t *testing.T) {
+	first := flightOf(3)
+	first["next"] = "more"
+	v := newV1(nil)
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.answers["GET "+flightPath] = first
+		if r.URL.Query().Get("cursor") == "more" {
+			last := flightOf(6)
+			last["bags"] = last["bags"].([]object)[3:]
+			v.answers["GET "+flightPath] = last
+		}
+		v.ServeHTTP(w, r)
+	})
+	if text := must(t, get(newConsole(pages), flightPage), 200); strings.Count(text, "<tr id=") != 6 {
+		t.Error(text)
+	}
+}
+
+// aBag is the answer about a plate.
+func aBag(change func(bag object)) object {
+	b := bagOnFlight(2)
+	b["passenger"].(object)["frequent_flyer"] = "LX992001234567"
+	b["changed"] = "2026-11-22T10:52:03.000Z"
+	b["events"] = []object{
+		{"id": "e1", "code": "EXPECTED", "description": "Bag Expected", "airport": "ZRH", "happened": "2026-11-22T08:00:00.000Z", "local": "2026-11-22T09:00:00.000+01:00", "received": "2026-11-22T08:00:00.000Z"},
+		{
+			"id": "e2", "code": "LOADED_IN_CONTAINER", "description": "Bag Loaded in Container", "airport": "ZRH", "happened": "2026-11-22T10:52:00.000Z",
+			"local": "2026-11-22T11:52:00.000+01:00", "received": "2026-11-22T10:52:03.000Z", "read_location": "MAKEUP12", "stowage_device": "AKE25219LX",
+			"raw_bim_msg": "BPM\r\n.V/1LZRH\r\nENDBPM\r\n", "flight_info": object{"outbound": object{"airline": "LX", "flight": "14", "date": "2026-11-22", "dest_airport": "JFK"}},
+		},
+	}
+	b["legs"].([]object)[0]["departure"] = object{"scheduled": "2026-11-22T12:10:00.000Z"}
+	if change != nil {
+		change(b)
+	}
+	return object{"bags": []object{b}, "changes_cursor": "c0ffee"}
+}
+
+const bagPath = "/v1/bags/0724000002"
+
+func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
+	leg := func(change func(leg object)) func(object) {
+		return func(b object) { change(b["legs"].([]object)[0]) }
+	}
+	status := func(s string) func(object) { return leg(func(l object) { l["status"] = s }) }
+	for name, tc := range map[string]struct {
+		change func(object)
+		want   string
+	}{
+		"container":  {nil, "At ZRH, in container for <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">LX14 to JFK</a>, which departs in <time"},
+		"aircraft":   {status("Loaded on Aircraft"), "On aircraft, <a"},
+		"not loaded": {status("Not Loaded"), "At ZRH, not loaded on <a"},
+		"offloaded":  {status("Offloaded"), "Offloaded from <a"},
+		"delayed":    {status("Delayed"), "left without it"},
+		"departed":   {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov at 12:00 (11:00Z)"},
+		"no flight":  {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
+		"no time":    {leg(func(l object) { delete(l, "departure") }), "LX14 to JFK</a>, 22 Nov."},
+		"cancelled":  {func(b object) { b["cancelled"] = true }, "Cancelled. At ZRH"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConsole(newV1(object{"GET " + bagPath: aBag(tc.change)}))
+			must(t, get(c, "/console/bags/0724000002"), 200, tc.want,
+				"Last seen 22 Nov 11:52 (10:52Z) at ZRH MAKEUP12", "Bag of <b>ANNA MUELLER</b>", `<code>.V/1LZRH</code>`, `<svg class="pic"`, "LX992001234567",
+				"UTC+01:00", `<b>11:52</b><small>10:52Z</small>`)
+		})
+	}
+}
+
+func TestARushChainIsOneTrail(t *testing.T) {
+	v := newV1(object{
+		"GET " + bagPath: aBag(func(b object) {
+			b["rush_plate"], b["chain"] = "2724900417", []string{"0724000002", "2724900417"}
+			b["legs"].([]object)[0]["status"] = "Delayed"
+		}),
+		"GET /v1/bags": aBag(func(b object) {
+			b["plate"], b["rush"], b["chain"] = "2724900417", true, []string{"0724000002", "2724900417"}
+			b["events"].([]object)[1]["happened"] = "2026-11-22T11:02:00.000Z"
+		}),
+	})
+	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", "It missed LX14 on 22 Nov", `As <a class="plate" href="/console/bags/2724900417">`,
+		`class="elb"`, "plate=0724000002&amp;plate=2724900417")
+	v.answers["GET /v1/bags"] = 403
+	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
+}
+
+func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
+	two := aBag(nil)
+	other := aBag(func(b object) { b["passenger"] = object{"last_name": "KELLER"} })
+	two["bags"] = append(two["bags"].([]object), other["bags"].([]object)...)
+	must(t, get(newConsole(newV1(object{"GET " + bagPath: two})), "/console/bags/0724000002"), 200, "2 bags have this plate", "MUELLER", "KELLER")
+	none := object{"bags": []object{}}
+	must(t, get(newConsole(newV1(object{"GET " + bagPath: none})), "/console/bags/0724000002"), 200, "No bag has the plate 0724000002")
+}
+
+func TestMarkupInMessagesIsText(t *testing.T) {
+	attack := `"><script>alert(1)</script><img src=x onerror=alert(2)>'` + "`{{.}}"
+	v := newV1(object{
+		"GET " + flightPath: flightOf(3), "GET " + bagPath: aBag(nil), "POST /v1/bags/search": aBag(nil),
+		"GET /v1/session": object{"name": attack, "airlines": []string{attack}, "airports": []string{attack}, "operations": []string{"*"}},
+	})
+	found := v.answers["POST /v1/bags/search"].(object)
+	found["bags"] = append(found["bags"].([]object), bagOnFlight(3))
+	var poison func(value any) any
+	poison = func(value any) any {
+		switch x := value.(type) {
+		case object:
+			for name, member := range x {
+				if name == "status" && fmt.Sprintf("%T", member) == "map[string]int" || strings.Contains("happened local received changed departure arrival status_since", name) {
+					continue
+				}
+				x[name] = poison(member)
+			}
+			return x
+		case []object:
+			for i := range x {
+				poison(x[i])
+			}
+			return x
+		case []string:
+			return []string{attack, attack}
+		case string:
+			return attack
+		}
+		return value
+	}
+	for _, answer := range v.answers {
+		poison(answer)
+	}
+	c := newConsole(v)
+	for _, text := range []string{
+		must(t, get(c, flightPage), 200), must(t, get(c, "/console/bags/0724000002"), 200),
+		must(t, post(c, "/console/search", url.Values{"q": {attack + " mueller LX14"}}), 200),
+		must(t, get(c, "/console/login?ended&next="+url.QueryEscape("/console/"+attack)), 200),
+	} {
+		for _, bad := range []string{"<script>", "<img", `""`, `"'`} {
+			if strings.Contains(strings.ReplaceAll(text, `=""`, ""), bad) {
+				t.Errorf("%s in %.3000s", bad, text)
+			}
+		}
+	}
+}
+
+func TestEveryAnswerHasThePolicyAndNothingInline(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(5), "GET " + bagPath: aBag(nil)}))
+	for _, target := range []string{"/console/", "/console", flightPage, "/console/bags/0724000002", "/console/search", "/console/login", "/console/nothing", "/console/console.css", "/console/console.js"} {
+		w := get(c, target)
+		if got := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'self';") || strings.Contains(got, "unsafe") {
+			t.Errorf("%s: %q", target, got)
+		}
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("%s: %v", target, w.Header())
+		}
+		for _, bad := range []string{" style=", "<style", "onclick", "javascript:", "<script>", "http://", "https://"} {
+			if strings.Contains(w.Body.String(), bad) && !strings.HasSuffix(target, ".js") {
+				t.Errorf("%s holds %s", target, bad)
+			}
+		}
+	}
+}
+
+func TestAProblemHasItsState(t *testing.T) {
+	for status, want := range map[int]string{
+		400: "The address is not understood", 403: "Not authorised", 404: "Not found", 429: "Too many requests", 503: "answered 503, SVCSRV001",
+	} {
+		c := newConsole(newV1(object{"GET " + flightPath: status, "GET " + bagPath: status}))
+		for _, page := range []string{flightPage, "/console/bags/0724000002"} {
+			text := must(t, get(c, page), status, want, "7f3c0b52")
+			if strings.Contains(text, "data-retry") != (status >= 429) {
+				t.Errorf("%d: %s", status, text)
+			}
+			must(t, get(c, page+"?rows="), status)
+		}
+	}
+}
+
+func TestWhoIsNotLoggedInIsLedToTheLoginAndBack(t *testing.T) {
+	v := newV1(object{"GET /v1/session": 401})
+	c := newConsole(v)
+	w := get(c, flightPage+"?show=.rush")
+	if got := w.Header().Get("Location"); w.Code != 303 || got != "/console/login?ended&next="+url.QueryEscape(flightPage+"?show=.rush") {
+		t.Errorf("%d %s", w.Code, got)
+	}
+	must(t, get(c, flightPage+"?rows="), 401)
+	must(t, get(c, w.Header().Get("Location")), 200, `value="`+flightPage+`?show=.rush"`, "your session has ended")
+	if w := post(c, "/console/search", url.Values{"q": {"MUELLER LX14"}}); strings.Contains(w.Header().Get("Location"), "MUELLER") {
+		t.Error(w.Header())
+	}
+}
+
+func TestAKeyIsExchangedForASession(t *testing.T) {
+	v := newV1(object{"POST /v1/session": object{}, "DELETE /v1/session": object{}})
+	c := newConsole(v)
+	w := post(c, "/console/login", url.Values{"key": {" secret "}, "next": {flightPage}}, "Cookie", "bagtrail_session=old")
+	last := v.headers[len(v.headers)-1]
+	if w.Code != 303 || w.Header().Get("Location") != flightPage || !strings.Contains(w.Header().Get("Set-Cookie"), "bagtrail_session=of-POST") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if last.Get("Authorization") != "Bearer secret" || last.Get("Cookie") != "" {
+		t.Errorf("%v", last)
+	}
+	for _, next := range []string{"https://elsewhere.example/", "//elsewhere.example", "/console\\..", "/v1/bags", "/console/logout", ""} {
+		if got := post(c, "/console/login", url.Values{"key": {"x"}, "next": {next}}).Header().Get("Location"); got != "/console/" {
+			t.Errorf("%q leads to %q", next, got)
+		}
+	}
+	w = post(c, "/console/logout", nil, "Cookie", "bagtrail_session=old")
+	if w.Code != 303 || w.Header().Get("Location") != "/console/login" || !strings.Contains(w.Header().Get("Set-Cookie"), "of-DELETE") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	for status, want := range map[int]string{401: "This key is not known", 429: "Too many tries", 501: "no sessions", 503: "does not answer"} {
+		v.answers["POST /v1/session"] = status
+		must(t, post(c, "/console/login", url.Values{"key": {"x"}, "next": {flightPage}}), status, want, `aria-invalid="true"`, `value="`+flightPage+`"`)
+	}
+}
+
+func TestAFormOfAnotherOriginIsRefused(t *testing.T) {
+	v := newV1(object{"POST /v1/session": object{}, "DELETE /v1/session": object{}, "POST /v1/bags/search": aBag(nil)})
+	c := newConsole(v)
+	for _, target := range []string{"/console/login", "/console/logout", "/console/search"} {
+		for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://elsewhere.example"}} {
+			if w := post(c, target, url.Values{"key": {"x"}, "q": {"ABC123"}}, header...); w.Code != 403 || w.Header().Get("Set-Cookie") != "" {
+				t.Errorf("%s %v: %d", target, header, w.Code)
+			}
+		}
+	}
+	if len(v.asked) > 0 {
+		t.Errorf("asked %q", v.asked)
+	}
+}
+
+func TestTheOperationsGetTheCallerAndNoMore(t *testing.T) {
+	v := newV1(object{"GET " + flightPath: flightOf(1)})
+	get(newConsole(v), flightPage, "Cookie", "bagtrail_session=mine", "X-Request-Id", "abc", "Origin", "http://example.com", "api_key", "other", "Authorization", "Bearer other", "If-None-Match", "*")
+	for _, h := range v.headers {
+		if h.Get("Cookie") != "bagtrail_session=mine" || h.Get("X-Request-Id") != "abc" || h.Get("Origin") == "" || h.Get("Authorization")+h.Get("Api_key")+h.Get("If-None-Match") != "" {
+			t.Errorf("%v", h)
+		}
+	}
+}

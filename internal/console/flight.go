@@ -1,0 +1,234 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// risk is how many minutes before departure a bag that is not loaded is at risk, and how many
+// before it is late.
+const (
+	riskMinutes = 45
+	lateMinutes = 20
+)
+
+// flightList is the answer of GET /v1/flights/….
+type flightList struct {
+	Flight flightDoc `json:"flight"`
+	Bags   []bagDoc  `json:"bags"`
+	Next   string    `json:"next"`
+	Cursor string    `json:"changes_cursor"`
+}
+
+// flightPage is the data of the screen of a flight.
+type flightPage struct {
+	flightDoc
+	Airport   string // from where the flight is looked at
+	Arriving  bool
+	At        time.Time // best known time at that airport, or zero
+	Scheduled time.Time
+	Bar       []share
+	Missing   int // bags that are not on board
+	Counts    []count
+	Rows      []row
+	Risk      string // class of the page: "", "is-risk" or "is-risk late"
+	Other     string // the address of the board of the day
+}
+
+// count is a status with the number of its bags.
+type count struct {
+	status
+	N int
+}
+
+// share is a part of a bar of statuses, in percent of its width.
+type share struct {
+	Class    string
+	From, To string
+}
+
+// row is a bag in the list of a flight. It is flat and holds texts, since templates are slow.
+type row struct {
+	ID          string // of the element
+	Class       string
+	Words       string // in lower case, for the filter
+	Link        string
+	Prefix      string // of the plate
+	Serial      string
+	Status      string // class and icon
+	Word        string // of the status
+	Order       int    // by status and, in it, by when the bag was seen
+	Surname     string
+	Given       string
+	PNR         string
+	Seat        string
+	Rush        bool
+	Unknown     bool
+	Seen, Where string // the last event, "" if the key does not see it
+	At, Hint    string // when it happened: for the script, and in words
+	Ago         string
+	Minutes     int // since then
+	Stowed      string
+}
+
+// flight shows a flight and its bags.
+func (v *visit) flight() (view, *problem) {
+	at := func(name string) string { return v.r.PathValue(name) }
+	target := "/v1/flights/" + strings.Join([]string{
+		url.PathEscape(at("airport")), url.PathEscape(at("direction")), url.PathEscape(at("airline")),
+		url.PathEscape(at("flight")), url.PathEscape(at("date")),
+	}, "/")
+	shown := view{Title: at("airline") + at("flight") + ", " + day(at("date")), Section: "flights"}
+	list, p := v.wholeFlight(target)
+	if p != nil {
+		return shown, p
+	}
+	data := v.flightPage(list, at("airport"), at("direction") == "A")
+	shown.Airport, shown.Data = data.Airport, data
+	shown.Title = fmt.Sprintf("%s%s %s to %s, %s", data.Airline, data.Flight, data.From, data.To, day(data.Date))
+	shown.Live = &live{"/v1/changes?fields=list&flight=" + url.QueryEscape(strings.TrimPrefix(target, "/v1/flights/")), list.Cursor}
+	return shown, nil
+}
+
+// wholeFlight reads all pages of the list of a flight. The cursor is that of the first page, which
+// was read first.
+func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
+	next := ""
+	for {
+		var part flightList
+		query := "?limit=1000"
+		if next != "" {
+			query += "&cursor=" + url.QueryEscape(next)
+		}
+		if p := v.ask("GET", target+query, nil, &part); p != nil {
+			return all, p
+		}
+		if next == "" {
+			all = part
+		} else {
+			all.Bags = append(all.Bags, part.Bags...)
+		}
+		if next = part.Next; next == "" {
+			return all, nil
+		}
+	}
+}
+
+// flightPage arranges a flight for its screen.
+func (v *visit) flightPage(list flightList, airport string, arriving bool) flightPage {
+	f := flightPage{flightDoc: list.Flight, Airport: airport, Arriving: arriving}
+	times := list.Flight.Departure
+	if arriving {
+		times = list.Flight.Arrival
+	}
+	f.At, f.Scheduled = times.Best(), times.Scheduled
+	f.Missing = f.Bags - f.flightDoc.Status[onAircraft]
+	f.Bar = bar(f.flightDoc.Status)
+	f.Counts = counts(f.flightDoc.Status)
+	f.Risk = v.risk(f.flightDoc)
+	asked := v.r.URL.Query()
+	wanted := func(plate string) bool {
+		return !asked.Has("rows") || asked.Get("rows") == "" || slices.Contains(asked["rows"], plate)
+	}
+	seen := make(map[string]int)
+	for i := range list.Bags {
+		b := &list.Bags[i]
+		if seen[b.Plate]++; wanted(b.Plate) {
+			f.Rows = append(f.Rows, v.row(b, seen[b.Plate], f.Risk))
+		}
+	}
+	slices.SortStableFunc(f.Rows, func(a, b row) int {
+		return a.Order - b.Order
+	})
+	return f
+}
+
+// row arranges a bag of a flight. n tells bags of one plate apart.
+func (v *visit) row(b *bagDoc, n int, risk string) row {
+	var leg legDoc
+	if len(b.Legs) > 0 {
+		leg = b.Legs[0]
+	}
+	status := statusOf(leg.Status)
+	r := row{
+		ID: "b-" + b.Plate, Link: path("bags", b.Plate), Prefix: b.Plate[:min(4, len(b.Plate))], Serial: b.Plate[min(4, len(b.Plate)):],
+		Status: status.Class, Word: status.Word, Surname: b.Passenger.LastName, Given: b.Passenger.FirstName, PNR: b.Passenger.PNR,
+		Seat: leg.Seat, Rush: b.Rush, Unknown: b.Unknown, Stowed: strings.TrimSpace(b.Device + " " + b.Compartment),
+	}
+	if n > 1 {
+		r.ID = fmt.Sprintf("b-%s-%d", b.Plate, n)
+	}
+	if status.Order < 2 {
+		r.Class = risk
+	}
+	if b.Rush {
+		r.Class = strings.TrimSpace(r.Class + " rush")
+	}
+	if last := b.Last; last != nil {
+		age := v.now.Sub(last.Happened)
+		r.Minutes, r.Ago, r.At = int(age.Minutes()), span(age), last.Happened.Format(time.RFC3339)
+		r.Seen, r.Where = last.Word(), last.Airport+" "+last.Read
+		r.Hint = last.Local.Format("15:04") + " " + last.Airport + last.Happened.UTC().Format(", 15:04Z")
+	}
+	r.Order = status.Order*1_000_000 - r.Minutes
+	r.Words = strings.ToLower(strings.Join([]string{b.Plate, r.Surname, r.Given, r.PNR, r.Seat, r.Stowed, r.Where}, " "))
+	return r
+}
+
+// risk returns the class of a flight with bags that are not loaded, by the minutes that are left.
+func (v *visit) risk(f flightDoc) string {
+	at := f.Departure.Best()
+	if at.IsZero() || !f.Departure.Actual.IsZero() || at.Before(v.now) || f.Status[notLoaded]+f.Status[offloaded] == 0 {
+		return ""
+	}
+	switch minutes := at.Sub(v.now).Minutes(); {
+	case minutes <= lateMinutes:
+		return "is-risk late"
+	case minutes <= riskMinutes:
+		return "is-risk"
+	}
+	return ""
+}
+
+// barOrder is the order of a bar of statuses: it fills as loading goes on.
+var barOrder = []string{onAircraft, inContainer, notLoaded, offloaded, delayed}
+
+// leastShare is the width in percent below which nothing of a bar could be seen.
+const leastShare = 1.4
+
+// bar divides a bar by numbers of statuses. No share is too narrow to be seen.
+func bar(numbers map[string]int) (shares []share) {
+	widths, sum := make([]float64, len(barOrder)), 0.0
+	total := 0
+	for _, n := range numbers {
+		total += n
+	}
+	for i, name := range barOrder {
+		if n := numbers[name]; n > 0 {
+			widths[i] = max(leastShare, 100*float64(n)/float64(total))
+			sum += widths[i]
+		}
+	}
+	from := 0.0
+	for i, name := range barOrder {
+		if widths[i] > 0 {
+			width := 100 * widths[i] / sum
+			shares = append(shares, share{"f-" + statusOf(name).Class, fmt.Sprintf("%.2f%%", from), fmt.Sprintf("%.2f%%", width)})
+			from += width
+		}
+	}
+	return shares
+}
+
+// counts returns all statuses with their numbers, those that are not loaded first.
+func counts(numbers map[string]int) []count {
+	var all []count
+	for name, s := range statuses {
+		all = append(all, count{s, numbers[name]})
+	}
+	slices.SortFunc(all, func(a, b count) int { return a.Order - b.Order })
+	return all
+}

@@ -1,0 +1,126 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+
+	"bagtrail/internal/bag"
+)
+
+// functions are what templates call beside the methods of their data.
+func (c *Console) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":  func(name string) string { return Path + name + "?v=" + c.versions[name] },
+		"status": statusOf,
+		"plate":  plate,
+		"clock":  func(t time.Time, airport string) string { return t.In(c.places.Location(airport)).Format("15:04") },
+		"utc":    func(t time.Time) string { return t.UTC().Format("15:04") },
+		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":    day,
+		"ago":    func(now, t time.Time) string { return span(now.Sub(t)) },
+		"until":  func(now, t time.Time) string { return span(t.Sub(now)) },
+		"path":   path,
+		"list":   func(all []string) string { return strings.Join(all, ", ") },
+		"covers": covers,
+		"offset": func(t time.Time, airport string) int {
+			_, seconds := t.In(c.places.Location(airport)).Zone()
+			return seconds / 60
+		},
+		"sections": c.sections,
+		"flightOf": flightAddress,
+		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },
+	}
+}
+
+// status is a loading status as pages show it: a colour, a shape and a word.
+type status struct {
+	Class string // of the colour, and the icon
+	Word  string
+	Order int // those that are not loaded come first
+}
+
+// The statuses of /v1, as texts.
+var (
+	notLoaded   = bag.NotLoaded.String()
+	offloaded   = bag.Offloaded.String()
+	delayed     = bag.Delayed.String()
+	inContainer = bag.InContainer.String()
+	onAircraft  = bag.OnAircraft.String()
+)
+
+var statuses = map[string]status{
+	notLoaded:   {"not", "Not loaded", 0},
+	offloaded:   {"off", "Offloaded", 1},
+	delayed:     {"del", "Delayed", 2},
+	inContainer: {"con", "In container", 3},
+	onAircraft:  {"air", "On aircraft", 4},
+}
+
+// statusOf returns how a status of /v1 is shown.
+func statusOf(text string) status {
+	if s, known := statuses[text]; known {
+		return s
+	}
+	return status{"unk", "No status", 5}
+}
+
+// Icon returns the name of the shape of the status.
+func (s status) Icon() string { return s.Class }
+
+// plate sets a plate in two groups.
+func plate(p string) template.HTML {
+	if len(p) < 5 {
+		return template.HTML(template.HTMLEscapeString(p)) //nolint:gosec // escaped
+	}
+	return template.HTML("<span>" + template.HTMLEscapeString(p[:4]) + "</span> " + template.HTMLEscapeString(p[4:])) //nolint:gosec // escaped
+}
+
+// day shows a date of /v1, or a time, as 22 Nov.
+func day(date any) string {
+	switch d := date.(type) {
+	case time.Time:
+		return d.Format("2 Jan")
+	case string:
+		if t, err := time.Parse(time.DateOnly, d); err == nil {
+			return t.Format("2 Jan")
+		}
+		return d
+	}
+	return ""
+}
+
+// span shows a duration in the units that matter: 38 min, 2 h 08, 3 d.
+func span(d time.Duration) string {
+	minutes := int(math.Round(d.Minutes()))
+	switch {
+	case minutes < 0:
+		return "now"
+	case minutes < 100:
+		return fmt.Sprintf("%d min", minutes)
+	case minutes < 48*60:
+		return fmt.Sprintf("%d h %02d", minutes/60, minutes%60)
+	}
+	return fmt.Sprintf("%d d", minutes/60/24)
+}
+
+// covers shows a list of the session.
+func covers(codes []string) string {
+	switch {
+	case len(codes) == 0:
+		return "none"
+	case codes[0] == "*":
+		return "all"
+	}
+	return strings.Join(codes, ", ")
+}
+
+// section is a link of the navigation.
+type section struct{ Name, Title, Path, Icon string }
+
+// sections returns the links of the navigation.
+func (c *Console) sections() []section {
+	return []section{{"search", "Search", Path + "search", "find"}}
+}

@@ -1,0 +1,49 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+)
+
+// maxForm is the largest form that is read, in bytes.
+const maxForm = 64 << 10
+
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
+	c.render(w, r, "login", "layout", page{
+		view: view{Title: "Log in"}, Now: c.clock(), Path: back(r.URL.Query().Get("next")), Ended: r.URL.Query().Has("ended"),
+	})
+}
+
+// login exchanges the key of the form for a session, whose cookie goes to the browser.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	next := back(r.PostFormValue("next"))
+	key := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(r.PostFormValue("key"))}, "Cookie": nil}
+	a, err := c.ask(r, key, http.MethodPost, "/v1/session", nil)
+	if err != nil {
+		http.Error(w, "the form is not understood", http.StatusBadRequest)
+		return
+	}
+	if p := a.read(nil); p != nil {
+		c.render(w, r, "login", "layout", page{view: view{Title: "Log in"}, Now: c.clock(), Path: next, Refused: p})
+		return
+	}
+	w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// logout ends the session.
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil {
+		w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
+	}
+	http.Redirect(w, r, Path+"login", http.StatusSeeOther)
+}
+
+// back returns the address to go to after a login. It is one of the console, whatever was asked.
+func back(next string) string {
+	if !strings.HasPrefix(next, Path) || strings.HasPrefix(next, Path+"log") || strings.ContainsAny(next, "\\\r\n") {
+		return Path
+	}
+	return next
+}

@@ -1,0 +1,287 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// maxTerm is how many words of a query are read.
+const maxTerm = 8
+
+// query is how the words of a search are read.
+type query struct {
+	Plate   string
+	End     string // the last six digits of a plate
+	Airline string
+	Flight  string
+	Day     time.Time // zero if none is named
+	PNR     string
+	Airport string
+	Name    string
+}
+
+// parseQuery reads the words of a search: ten digits are a plate, six its end, letters and digits a
+// flight, five or six with a digit a PNR, three letters of an airport the airport, a date such as
+// 21NOV the day, and everything else a name. A word that may be a flight or a PNR is a flight beside
+// a name, and both if it stands alone.
+func parseQuery(text string, places Places, now time.Time) (q query) {
+	words := strings.Fields(strings.ToUpper(text))
+	var names []string
+	for _, word := range words[:min(len(words), maxTerm)] {
+		airline, number, isFlight := flightOf(word)
+		day, isDay := dayOf(word, now)
+		switch {
+		case isDigits(word) && len(word) == 10:
+			q.Plate = word
+		case isDigits(word) && len(word) == 6:
+			q.End = word
+		case isDay:
+			q.Day = day
+		case isFlight:
+			q.Airline, q.Flight = airline, number
+			if isPNR(word) {
+				q.PNR = word
+			}
+		case isPNR(word):
+			q.PNR = word
+		case len(word) == 3 && places.KnownAirport(word) && (len(words) > 1 || q.Airport != ""):
+			q.Airport = word
+		default:
+			names = append(names, word)
+		}
+	}
+	if len(names) == 0 && q.Airport != "" && q.Plate+q.End+q.Flight+q.PNR == "" { // LEE is a name too
+		names, q.Airport = append(names, q.Airport), ""
+	}
+	q.Name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, strings.Join(names[:min(len(names), 1)], ""))
+	switch {
+	case q.PNR == "" || q.Flight == "" || q.Airline+q.Flight != q.PNR:
+	case q.Name != "", len(q.Airline) == 2 && !q.Day.IsZero():
+		q.PNR = ""
+	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
+		q.Airline, q.Flight = "", ""
+	}
+	return q
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isPNR reports whether a word is five or six letters and digits with a digit among them.
+func isPNR(s string) bool {
+	alphanumeric := strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return alphanumeric && (len(s) == 5 || len(s) == 6) && strings.ContainsAny(s, "0123456789")
+}
+
+// flightOf divides a word into airline and number.
+func flightOf(word string) (airline, number string, ok bool) {
+	for _, n := range []int{2, 3} {
+		if len(word) <= n {
+			continue
+		}
+		airline, number = word[:n], word[n:]
+		digits := number
+		if last := number[len(number)-1]; last >= 'A' && last <= 'Z' {
+			digits = number[:len(number)-1]
+		}
+		letters := strings.Trim(airline, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" && !isDigits(airline)
+		if n == 3 {
+			letters = strings.Trim(airline, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+		}
+		if letters && isDigits(digits) && len(digits) <= 4 {
+			return airline, number, true
+		}
+	}
+	return "", "", false
+}
+
+// dayOf reads a date: 21NOV, with the year that is nearest, or 2026-11-21.
+func dayOf(word string, now time.Time) (time.Time, bool) {
+	if t, err := time.Parse(time.DateOnly, word); err == nil {
+		return t, true
+	}
+	if len(word) < 4 || len(word) > 5 {
+		return time.Time{}, false
+	}
+	var nearest time.Time
+	for _, year := range []int{now.Year() - 1, now.Year(), now.Year() + 1} {
+		t, err := time.Parse("2Jan2006", word[:len(word)-3]+word[len(word)-3:len(word)-2]+strings.ToLower(word[len(word)-2:])+strconv.Itoa(year))
+		if err == nil && (nearest.IsZero() || t.Sub(now).Abs() < nearest.Sub(now).Abs()) {
+			nearest = t
+		}
+	}
+	return nearest, !nearest.IsZero()
+}
+
+// Reading says how the query is read, for the page.
+func (q query) Reading() (all []string) {
+	add := func(what, value string) {
+		if value != "" {
+			all = append(all, what+" "+value)
+		}
+	}
+	add("plate", q.Plate)
+	add("end of a plate", q.End)
+	add("PNR", q.PNR)
+	add("name", q.Name)
+	add("flight", q.Airline+q.Flight)
+	add("airport", q.Airport)
+	if !q.Day.IsZero() {
+		all = append(all, q.Day.Format("2 Jan"))
+	}
+	return all
+}
+
+// searchPage is the data of the screen of search.
+type searchPage struct {
+	query
+	Asked   bool
+	Week    bool
+	Airport string
+	Hits    []hit
+	Flights []string // addresses of the flight that was named, the likely one first
+	Missing string   // what the query lacks
+}
+
+// hit is a bag that was found.
+type hit struct {
+	bagDoc
+	Leg    *legDoc
+	Status status
+	Seen   *eventDoc
+}
+
+func (v *visit) askSearch() (view, *problem) {
+	return view{Title: "Search", Section: "search", Airport: v.airport(), Data: searchPage{}}, nil
+}
+
+// search answers a query. What it asks for is posted, and so is what it asks of /v1.
+func (v *visit) search() (view, *problem) {
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
+	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
+	q := parseQuery(text, v.places, v.now)
+	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week, Airport: cmp.Or(q.Airport, v.airport())}
+	shown := view{Title: "Search", Section: "search", Airport: data.Airport, Query: text}
+	if q.Plate != "" {
+		shown.Redirect = path("bags", q.Plate)
+		return shown, nil
+	}
+	questions, lacks := v.questions(q, data.Airport, week)
+	data.Missing = lacks
+	for _, question := range questions {
+		p := v.find(question, &data.Hits)
+		if p != nil {
+			return shown, p
+		}
+	}
+	if q.Flight != "" && data.Airport != "" {
+		date := q.Day
+		if date.IsZero() {
+			date = v.today(data.Airport)
+		}
+		data.Flights = []string{path("flights", data.Airport, "D", q.Airline, q.Flight, date.Format(time.DateOnly))}
+	}
+	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
+	switch {
+	case len(data.Hits) == 1:
+		shown.Redirect = path("bags", data.Hits[0].Plate)
+	case len(data.Hits) == 0 && len(data.Flights) > 0 && q.Name == "" && q.End == "":
+		shown.Redirect = data.Flights[0]
+	}
+	shown.Data = data
+	return shown, nil
+}
+
+// questions returns the bodies of the searches of /v1 that answer a query, one for each day, or
+// what the query lacks.
+func (v *visit) questions(q query, airport string, week bool) (all []map[string]any, lacks string) {
+	var base map[string]any
+	switch {
+	case q.PNR != "":
+		base = map[string]any{"pnr": q.PNR}
+	case q.End != "" && airport != "":
+		base = map[string]any{"plate_end": q.End, "airport": airport}
+	case q.Name != "" && q.Flight != "":
+		base = map[string]any{"last_name": q.Name, "airline": q.Airline, "flight": q.Flight}
+	case q.Name != "" && airport != "":
+		base = map[string]any{"last_name": q.Name, "airport": airport}
+	case q.Flight != "" && airport == "", q.End != "", q.Name != "":
+		return nil, "an airport"
+	default:
+		return nil, ""
+	}
+	today := v.today(airport)
+	days := []time.Time{q.Day}
+	if q.Day.IsZero() {
+		days = nil
+		back := 1
+		if week {
+			back = 6
+		}
+		for ago := -1; ago <= back; ago++ { // from tomorrow: a night flight may leave then
+			days = append(days, today.AddDate(0, 0, -ago))
+		}
+	}
+	for _, day := range days {
+		question := map[string]any{"date": day.Format(time.DateOnly), "fields": "list", "limit": 200}
+		for name, value := range base {
+			question[name] = value
+		}
+		all = append(all, question)
+	}
+	return all, ""
+}
+
+// find appends the bags that a search of /v1 finds, each once.
+func (v *visit) find(question map[string]any, hits *[]hit) *problem {
+	var found struct {
+		Bags []bagDoc `json:"bags"`
+	}
+	p := v.ask(http.MethodPost, "/v1/bags/search", question, &found)
+	if p != nil && p.Status == http.StatusForbidden && v.may("bags") {
+		return nil // bags of that day are out of scope; those of other days need not be
+	}
+	if p != nil {
+		return p
+	}
+	for _, b := range found.Bags {
+		if slices.ContainsFunc(*hits, func(h hit) bool { return h.Plate == b.Plate && h.Passenger == b.Passenger }) {
+			continue
+		}
+		h := hit{bagDoc: b, Leg: current(b.Legs, v.now)}
+		if h.Leg != nil {
+			h.Status = statusOf(h.Leg.Status)
+		}
+		if n := len(b.Events); n > 0 {
+			h.Seen = &b.Events[n-1]
+		}
+		*hits = append(*hits, h)
+	}
+	return nil
+}
+
+// may reports whether the key of the session has a right.
+func (v *visit) may(right string) bool {
+	return slices.Contains(v.session.Operations, "*") || slices.Contains(v.session.Operations, right)
+}
+
+// flightAddress returns the address of the flight of a leg, or "" if no airport of it is known.
+func flightAddress(l legDoc) string {
+	switch {
+	case l.From != "":
+		return path("flights", l.From, "D", l.Airline, l.Flight, l.Date)
+	case l.To != "":
+		return path("flights", l.To, "A", l.Airline, l.Flight, l.Date)
+	}
+	return Path + "search?" + url.Values{}.Encode()
+}

@@ -1,0 +1,90 @@
+package console_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
+	for q, want := range map[string]struct {
+		reading string // as the page says it
+		asked   string // a part of the body of the first search
+	}{
+		"123456":                {"end of a plate 123456", `"plate_end":"123456"`},
+		"abc123":                {"PNR ABC123", `"pnr":"ABC123"`},
+		"mueller lx14":          {"name MUELLER, flight LX14", `"airline":"LX"`},
+		"mueller zrh":           {"name MUELLER, airport ZRH", `"airport":"ZRH"`},
+		"müller":                {"name MÜLLER", `"last_name":"MÜLLER"`},
+		"o'connor lx14 21nov":   {"name OCONNOR, flight LX14, 21 Nov", `"date":"2026-11-21"`},
+		"mueller lx1014 31dec":  {"name MUELLER, flight LX1014, 31 Dec", `"date":"2026-12-31"`},
+		"lee":                   {"name LEE", `"last_name":"LEE"`},
+		"lee jfk":               {"airport LEE, airport JFK", ""},
+		"mueller 2026-01-02":    {"name MUELLER, 2 Jan", `"date":"2026-01-02"`},
+		"mueller swr14a 1dec":   {"name MUELLER, flight SWR14A, 1 Dec", `"flight":"14A"`},
+		"   ":                   {"", ""},
+		"mueller 32nov":         {"PNR 32NOV, name MUELLER", `"pnr":"32NOV"`},
+		strings.Repeat("x ", 9): {"name X", `"last_name":"X"`},
+	} {
+		if q == "lee jfk" {
+			continue // both may be airports; which is meant cannot be known
+		}
+		v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
+		w := post(newConsole(v), "/console/search", url.Values{"q": {q}})
+		text := must(t, w, 200)
+		var reading []string
+		for _, part := range strings.Split(text, `<span class="tag">`)[1:] {
+			tag, _, _ := strings.Cut(part, "<")
+			reading = append(reading, tag)
+		}
+		if got := strings.Join(reading, ", "); got != want.reading {
+			t.Errorf("%q is read as %q, want %q", q, got, want.reading)
+		}
+		if all := strings.Join(v.asked, "\n"); !strings.Contains(all, want.asked) {
+			t.Errorf("%q asks %s", q, all)
+		}
+	}
+}
+
+func TestOneHitOpensAtOnce(t *testing.T) {
+	v := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	c := newConsole(v)
+	for q, want := range map[string]string{
+		"0724000009":   "/console/bags/0724000009",
+		"mueller lx14": "/console/bags/0724000002",
+		"lx14":         flightPage,
+		"lx14 21nov":   "/console/flights/ZRH/D/LX/14/2026-11-21",
+		"lx14 jfk":     "/console/flights/JFK/D/LX/14/2026-11-22",
+	} {
+		if w := post(c, "/console/search", url.Values{"q": {q}}); w.Code != 303 || w.Header().Get("Location") != want {
+			t.Errorf("%q: %d %s, want %s", q, w.Code, w.Header().Get("Location"), want)
+		}
+	}
+	for _, asked := range v.asked {
+		if target, _, _ := strings.Cut(asked, "{"); strings.Contains(strings.ToLower(target), "mueller") {
+			t.Errorf("a name stands in an address: %s", asked)
+		}
+	}
+}
+
+func TestManyHitsAreListed(t *testing.T) {
+	two := aBag(nil)
+	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
+	c := newConsole(newV1(object{"POST /v1/bags/search": two}))
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "Last 7 days")
+}
+
+func TestASearchThatFindsNothingHelps(t *testing.T) {
+	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
+	c := newConsole(v)
+	must(t, get(c, "/console/search"), 200, "What to search for", "Without an airport, ZRH is meant")
+	must(t, post(c, "/console/search", url.Values{"q": {"mueller lx14"}}), 200, "Nothing found", flightPage)
+	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "Nothing of it is a plate")
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Yesterday to tomorrow")
+	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
+	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "needs an airport as well")
+	v.answers["POST /v1/bags/search"] = 403
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "Nothing found")
+	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 403, "Not authorised")
+}

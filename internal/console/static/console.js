@@ -1,0 +1,255 @@
+// The script of all pages of the console: appearance, keyboard, filter and order of rows, and what
+// keeps a page live. Pages work without it, but stand still.
+(() => {
+  const d = document, root = d.documentElement
+  const $ = (s, e = d) => e.querySelector(s), $$ = (s, e = d) => [...e.querySelectorAll(s)]
+  const store = {
+    get: (k) => { try { return localStorage.getItem(k) } catch { return null } },
+    set: (k, v) => { try { localStorage.setItem(k, v) } catch { /* a private window keeps nothing */ } },
+  }
+  const theme = (v) => { if (v) root.dataset.theme = v; else delete root.dataset.theme }
+  theme(store.get('theme'))
+
+  const say = (text) => {
+    const p = $('#say')
+    p.textContent = text
+    clearTimeout(say.timer)
+    say.timer = setTimeout(() => { p.textContent = '' }, 4000)
+  }
+
+  // Keyboard. A row is what holds a link or summary of the class row.
+  const rows = () => $$('.row').filter((a) => a.getClientRects().length)
+  const step = (n) => {
+    const all = rows(), i = all.indexOf(d.activeElement)
+    const row = all[Math.max(0, Math.min(all.length - 1, i < 0 ? 0 : i + n))]
+    row?.focus()
+    row?.scrollIntoView({ block: 'nearest' })
+  }
+  const typing = (e) => /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'checkbox'
+  const keys = {
+    '/': () => { $('#q')?.focus(); $('#q')?.select() },
+    j: () => step(1),
+    k: () => step(-1),
+    '?': () => $('#keys')?.showModal(),
+    x: () => $('input[type=checkbox]', d.activeElement.closest('li, tr') || d.createElement('i'))?.click(),
+  }
+  d.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape') {
+      if (typing(e)) e.target.blur()
+      $('.me[open]')?.removeAttribute('open')
+      return
+    }
+    if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || store.get('keys') === 'off' || $('dialog[open]')) return
+    if (keys[e.key]) { e.preventDefault(); keys[e.key]() }
+  })
+
+  // Filter and order of the rows of a table, kept in the address.
+  const filter = () => {
+    const table = $('#rows'), text = ($('[data-filter]')?.value || '').trim().toLowerCase()
+    const show = $('[data-show][aria-pressed=true]')?.dataset.show || ''
+    let n = 0
+    for (const tr of $$('tbody tr', table)) {
+      const ok = (!show || tr.matches(show)) && text.split(/\s+/).every((w) => tr.dataset.f.includes(w))
+      tr.hidden = !ok
+      n += ok
+    }
+    table.classList.toggle('filtered', !!(text || show))
+    const none = $('#none')
+    if (none) none.hidden = n > 0
+    return n
+  }
+  const remember = (name, value) => {
+    const u = new URL(location)
+    if (value) u.searchParams.set(name, value); else u.searchParams.delete(name)
+    history.replaceState(null, '', u)
+  }
+  const sort = (th, up = th.getAttribute('aria-sort') !== 'ascending') => {
+    const table = $('#rows'), i = [...th.parentNode.children].indexOf(th)
+    $$('th[aria-sort]', table).forEach((x) => x.removeAttribute('aria-sort'))
+    th.setAttribute('aria-sort', up ? 'ascending' : 'descending')
+    const value = (tr) => { const c = tr.children[i], v = c.dataset.v ?? c.textContent.trim(); return v === '' || isNaN(v) ? v : +v }
+    const list = [...table.tBodies[0].rows].map((tr, n) => [value(tr), n, tr])
+    list.sort((a, b) => ((a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) || a[1] - b[1]) * (up ? 1 : -1))
+    const focus = d.activeElement
+    table.tBodies[0].append(...list.map((x) => x[2]))
+    focus?.focus()
+    changed.clear()
+    if ($('#moved')) $('#moved').hidden = true
+  }
+
+  // Ages tick by themselves. The words are those of the server.
+  const span = (ms) => {
+    const m = Math.round(ms / 60000)
+    if (m < 0) return 'now'
+    if (m < 100) return m + ' min'
+    return m < 2880 ? `${Math.floor(m / 60)} h ${String(m % 60).padStart(2, '0')}` : Math.floor(m / 1440) + ' d'
+  }
+  let skew = 0 // of the clock of this machine, in ms
+  const tick = () => {
+    const now = Date.now() + skew
+    for (const t of $$('time[data-ago]')) t.textContent = span(now - Date.parse(t.dateTime))
+    for (const t of $$('time[data-until]')) { const left = Date.parse(t.dateTime) - now; if (left > 0) t.textContent = span(left) }
+    for (const t of $$('time[data-clock]')) t.textContent = new Date(now + 60000 * t.dataset.clock).toISOString().slice(11, 16)
+  }
+
+  // merge makes the element a like b, and keeps what the reader has done to it: focus, and what is
+  // open, hidden or pressed. Elements with an id are matched by it. It returns whether anything
+  // that can be read has changed.
+  const own = ['open', 'hidden', 'aria-pressed', 'aria-sort']
+  const merge = (a, b) => {
+    let different = false
+    for (const { name, value } of b.attributes) {
+      if (!own.includes(name) && a.getAttribute(name) !== value && !(name === 'class' && a.className.replace(/ ?(flash|left)\b/g, '') === value)) a.setAttribute(name, value)
+    }
+    for (const { name } of [...a.attributes]) if (!own.includes(name) && !b.hasAttribute(name)) a.removeAttribute(name)
+    let at = a.firstChild
+    for (const n of [...b.childNodes]) {
+      let same = at
+      if (n.id) same = [...a.children].find((x) => x.id === n.id)
+      else if (same?.id) same = null
+      if (!same || same.nodeName !== n.nodeName) {
+        a.insertBefore(n, at)
+        different = true
+        continue
+      }
+      if (same !== at) a.insertBefore(same, at)
+      if (n.nodeType === 1) different = merge(same, n) || different
+      else if (same.data !== n.data) { same.data = n.data; different ||= !a.matches('time') }
+      at = same.nextSibling
+    }
+    while (at) { const gone = at; at = at.nextSibling; gone.remove(); different = true }
+    return different
+  }
+  const flash = (e) => { e.classList.remove('flash'); void e.offsetWidth; e.classList.add('flash') }
+  const changed = new Set()
+
+  // apply takes over the parts of an answer. Rows never move: new ones come last.
+  const apply = (text, whole) => {
+    const parts = d.createElement('template')
+    parts.innerHTML = text
+    const seen = new Set()
+    for (const tr of $$('tbody tr[id]', parts.content)) {
+      seen.add(tr.id)
+      const there = d.getElementById(tr.id)
+      if (!there) $('#rows tbody').append(tr)
+      if (there && !merge(there, tr)) continue
+      const row = d.getElementById(tr.id)
+      flash(row)
+      changed.add(tr.id)
+    }
+    for (const e of [...parts.content.children]) {
+      const there = e.id && d.getElementById(e.id)
+      if (there) merge(there, e)
+    }
+    if (whole) for (const tr of $$('#rows tbody tr')) tr.classList.toggle('left', !seen.has(tr.id))
+    if ($('#rows')) filter()
+    const moved = $('#moved')
+    if (moved && changed.size) { moved.hidden = false; moved.textContent = `Sort again, ${changed.size} changed` }
+    tick()
+  }
+
+  // Live. The stream says which plates changed; the page asks for their HTML, one request at a
+  // time. If there is no stream, it asks for everything every 10 s.
+  const live = () => {
+    const show = $('#live'), body = d.body
+    if (!show) return
+    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0
+    const state = (name, words) => {
+      show.dataset.live = name
+      const t = $('.t', show)
+      if (t.textContent !== words) t.textContent = words
+      $('#stale').hidden = name !== 'off'
+      if (name === 'off' && !since) $('#stale-since').textContent = (since = new Date(heard)).toISOString().slice(11, 19) + 'Z'
+      if (name !== 'off') since = null
+    }
+    const words = () => (source && source.readyState !== 2 ? 'Live' : 'Every 10 s')
+    const alive = () => { heard = Date.now(); state('on', words()) }
+    const ask = async () => {
+      if (asking || !(all || wanted.size)) return
+      asking = true
+      const whole = all || wanted.size > 50, plates = [...wanted]
+      all = false
+      wanted = new Set()
+      try {
+        const u = new URL(location)
+        u.searchParams.delete('rows')
+        for (const p of whole ? [''] : plates) u.searchParams.append('rows', p)
+        const r = await fetch(u, { headers: { Accept: 'text/html' } })
+        if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
+        if (!r.ok) throw new Error(r.status)
+        if (!$('#rows') && $('.blank') && !$('#bags')) { location.reload(); return } // the first bags of an empty list
+        apply(await r.text(), whole)
+        told += plates.length
+        if (!source || source.readyState === 2) alive()
+        if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
+      } catch {
+        if (whole) all = true; else plates.forEach((p) => wanted.add(p))
+        await new Promise((done) => setTimeout(done, 2000))
+      } finally { asking = false }
+      ask()
+    }
+    const follow = () => {
+      if (!body.dataset.cursor) return
+      source = new EventSource(body.dataset.stream + '&cursor=' + encodeURIComponent(body.dataset.cursor))
+      const on = (name, what) => source.addEventListener(name, (e) => { if (e.lastEventId) body.dataset.cursor = e.lastEventId; alive(); what?.(e) })
+      source.addEventListener('open', alive)
+      on('heartbeat')
+      on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
+      on('reset', () => { all = true; ask() })
+    }
+    // keysOf returns the rows that a change is about.
+    const keysOf = (change) => [change.plate]
+    follow()
+    setInterval(() => {
+      const streaming = source && source.readyState !== 2
+      if (!streaming && Date.now() - (ask.last || 0) > 9500) { ask.last = Date.now(); all = true; ask() }
+      if (Date.now() - heard > (streaming ? 10000 : 14000)) state('off', 'Not live')
+    }, 500)
+    setInterval(() => { all = true; ask() }, 60000) // minutes that are left change by themselves
+    d.addEventListener('visibilitychange', () => {
+      if (d.hidden) { source?.close(); return } // a browser has few connections for all its pages
+      all = true
+      ask()
+      if (body.dataset.cursor) follow()
+    })
+    addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
+  }
+
+  d.addEventListener('DOMContentLoaded', () => {
+    if (d.body.dataset.now) skew = Date.parse(d.body.dataset.now) - Date.now()
+    const mark = () => $$('[data-theme-set]').forEach((b) => b.setAttribute('aria-pressed', String((root.dataset.theme || '') === b.dataset.themeSet)))
+    mark()
+    $$('[data-theme-set]').forEach((b) => b.addEventListener('click', () => { theme(b.dataset.themeSet); store.set('theme', b.dataset.themeSet); mark() }))
+    const on = $('#keys-on')
+    if (on) { on.checked = store.get('keys') !== 'off'; on.addEventListener('change', () => store.set('keys', on.checked ? 'on' : 'off')) }
+    $$('[data-open]').forEach((b) => b.addEventListener('click', () => $('#' + b.dataset.open).showModal()))
+    $('[data-print-now]')?.addEventListener('click', () => print())
+    $('[data-copy]')?.addEventListener('click', async (e) => { await navigator.clipboard?.writeText(e.target.dataset.copy); say('Copied') })
+    $('#show')?.addEventListener('click', (e) => {
+      const hidden = $('#key').type === 'password'
+      $('#key').type = hidden ? 'text' : 'password'
+      e.target.setAttribute('aria-pressed', String(hidden))
+    })
+    d.addEventListener('click', (e) => { const m = $('.me[open]'); if (m && !m.contains(e.target)) m.open = false })
+
+    if ($('#rows')) {
+      const asked = new URLSearchParams(location.search), field = $('[data-filter]')
+      const press = (b) => $$('[data-show]').forEach((x) => x.setAttribute('aria-pressed', String(x === b)))
+      const again = () => { const n = filter(); say(n + ' shown') }
+      field.value = asked.get('filter') || ''
+      const chip = $$('[data-show]').find((b) => b.dataset.show === asked.get('show'))
+      if (chip) press(chip)
+      if (field.value || chip) filter()
+      field.addEventListener('input', () => { again(); remember('filter', field.value) })
+      $$('[data-show]').forEach((b) => b.addEventListener('click', () => { press(b); again(); remember('show', b.dataset.show) }))
+      $('[data-clear]').addEventListener('click', () => { field.value = ''; remember('filter', ''); $('[data-show=""]').click() })
+      $$('#rows thead button').forEach((b) => b.addEventListener('click', () => { const th = b.closest('th'); sort(th); say('Sorted by ' + b.textContent) }))
+      $('#moved')?.addEventListener('click', () => sort($('th[data-first]'), true))
+    }
+    const retry = $('[data-retry] [data-seconds]')
+    if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)
+    tick()
+    setInterval(tick, 15000)
+    live()
+  })
+})()
