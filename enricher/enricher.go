@@ -21,6 +21,8 @@ type Airports interface {
 	Instant(airport string, day bag.Day, second int) time.Time
 	// Local returns t in the time zone of the airport.
 	Local(airport string, t time.Time) time.Time
+	// SamePlace reports whether two codes are equal or share a city.
+	SamePlace(a, b string) bool
 }
 
 // Enricher makes filings of messages, and messages for bag.Rules.Fold of stored texts. It may be

@@ -18,35 +18,56 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	dated := flights{e.airlines, ref}
 	if len(m.Groups) == 1 {
 		g := &m.Groups[0]
-		filing.Entries = entries(m, g, dated)
+		filing.Entries = e.entries(m, g, dated)
 	} else {
-		filing.Entries = mergedEntries(m, dated)
+		filing.Entries = e.mergedEntries(m, dated)
 	}
 	if len(filing.Entries) == 0 {
-		filing.Stowage = positioned(m, dated)
+		filing.Stowage, filing.Ends = e.positioned(m, dated)
 	}
 	return filing
 }
 
-// groupFlights returns the flights that a group names, each once.
-func groupFlights(g *parser.Group, dated flights) []bag.Flight {
+// groupFlights returns the flights that a group names, each once, and the ends of the legs on them.
+// These are the legs that bag.Rules makes of the group.
+func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flights) ([]bag.Flight, []bag.End) {
 	named := make([]bag.Flight, 0, 2+len(g.Onward))
-	add := func(f parser.Flight) {
-		if s := dated.segment(f); !s.IsZero() {
-			named = append(named, s.Flight)
+	ends := make([]bag.End, 0, 2*cap(named))
+	add := func(s bag.Segment, from, to string) {
+		named = append(named, s.Flight)
+		if from != "" {
+			ends = append(ends, bag.End{Flight: s.Flight, Airport: from})
+		}
+		if to != "" {
+			ends = append(ends, bag.End{Flight: s.Flight, Airport: to, Arriving: true})
 		}
 	}
-	add(g.Inbound)
-	add(g.Outbound)
-	for _, o := range g.Onward {
-		add(o)
+	station, at := m.Version.Airport, ""
+	if in := dated.segment(g.Inbound); !in.IsZero() {
+		add(in, in.Airport, station)
 	}
-	return smallmap.Distinct(named)
+	if out := dated.segment(g.Outbound); !out.IsZero() {
+		if m.Kind == parser.BSM && m.Source == 'X' || e.airports.SamePlace(out.Airport, station) {
+			at = station
+			add(out, "", at)
+		} else {
+			at = out.Airport
+			add(out, station, at)
+		}
+	}
+	for _, o := range g.Onward {
+		if onward := dated.segment(o); !onward.IsZero() {
+			add(onward, at, onward.Airport)
+			at = onward.Airport
+		}
+	}
+	return smallmap.Distinct(named), ends
 }
 
 // entries returns an entry for each plate of a group, in plate order.
-func entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
-	list, named := plates(g), groupFlights(g, dated)
+func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
+	list := plates(g)
+	named, ends := e.groupFlights(m, g, dated)
 	var stowage []bag.Container
 	if c, ok := container(g, dated); ok {
 		stowage = []bag.Container{c}
@@ -57,7 +78,7 @@ func entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
 	}
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
-		made[i] = bag.Entry{Plate: plate, Flights: named, PNRs: pnrs, Stowage: stowage}
+		made[i] = bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Stowage: stowage}
 		made[i].Rush = plate[0] == '2' || m.Kind == parser.BSM && g.Rush
 		if m.Kind == parser.BSM && made[i].Rush {
 			if p := original(plate, g); p != "" {
@@ -69,10 +90,10 @@ func entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
 }
 
 // mergedEntries returns the entries of a message with several groups, one for each plate.
-func mergedEntries(m *parser.Message, dated flights) []bag.Entry {
+func (e *Enricher) mergedEntries(m *parser.Message, dated flights) []bag.Entry {
 	var all []bag.Entry
 	for i := range m.Groups {
-		all = append(all, entries(m, &m.Groups[i], dated)...)
+		all = append(all, e.entries(m, &m.Groups[i], dated)...)
 	}
 	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	merged := all[:0]
@@ -83,6 +104,7 @@ func mergedEntries(m *parser.Message, dated flights) []bag.Entry {
 		}
 		have := &merged[len(merged)-1]
 		have.Flights = union(have.Flights, entry.Flights)
+		have.Ends = union(have.Ends, entry.Ends)
 		have.PNRs = union(have.PNRs, entry.PNRs)
 		have.Stowage = union(have.Stowage, entry.Stowage)
 		have.Rush = have.Rush || entry.Rush
@@ -99,15 +121,16 @@ func union[T comparable](a, b []T) []T {
 	return smallmap.Distinct(slices.Concat(a, b))
 }
 
-// positioned returns the containers that a message without tags positions.
-func positioned(m *parser.Message, dated flights) []bag.Container {
-	var all []bag.Container
+// positioned returns the containers that a message without tags positions, and the ends of their
+// legs.
+func (e *Enricher) positioned(m *parser.Message, dated flights) (all []bag.Container, ends []bag.End) {
 	for i := range m.Groups {
 		if c, ok := container(&m.Groups[i], dated); ok {
-			all = append(all, c)
+			_, of := e.groupFlights(m, &m.Groups[i], dated)
+			all, ends = append(all, c), append(ends, of...)
 		}
 	}
-	return smallmap.Distinct(all)
+	return smallmap.Distinct(all), smallmap.Distinct(ends)
 }
 
 // container returns the container that a group names, if it has a device and a flight.

@@ -31,6 +31,12 @@ type Trails interface {
 	// OfFlight returns the bags with a living leg on the flight from the airport, or to it if
 	// arriving. Fields that the asker must not see are left out.
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
+	// FlightsAt returns the flights that may have bags that depart from the airport on a day, or arrive
+	// there, in the order of airlines and numbers.
+	FlightsAt(ctx context.Context, airport string, arriving bool, day bag.Day) ([]bag.Flight, error)
+	// Totals returns for each flight what the bags of OfFlight add up to. It is the same for every
+	// asker.
+	Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]trail.Totals, error)
 	// OfPlate returns the bags of a plate.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// History returns the bags of a plate without looking up as which bags they were re-flighted.
@@ -80,6 +86,10 @@ const limit = 900 * time.Millisecond
 // 10,000 are read per second. If the index is unavailable, its first read fails within a second.
 const listLimit = 5 * time.Second
 
+// totalsLimit is the timeout of the list of the flights of an airport, which reads all of their bags
+// if this process has not done so before. What was read by then is cached, also if the time is over.
+const totalsLimit = 20 * time.Second
+
 // Operations returns all operations that read.
 func (q Queries) Operations() []web.Operation {
 	return []web.Operation{
@@ -107,6 +117,7 @@ func (q Queries) Operations() []web.Operation {
 		{Operation: operation.ByID("listBagsOfPlate"), Limit: limit, Serve: q.plateV1},
 		{Operation: operation.ByID("findBags"), Limit: limit, Serve: q.bagsV1},
 		{Operation: operation.ByID("searchBags"), Limit: limit, Serve: q.searchV1},
+		{Operation: operation.ByID("listFlights"), Limit: totalsLimit, Serve: q.flightsV1},
 		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
 		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
 		{Operation: operation.ByID("getChanges"), Serve: q.changesV1}, // it may wait

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,8 @@ var testKeys = keys{
 // answers implements Trails with fixed results.
 type answers struct {
 	flight    []trail.Listed
+	flights   []bag.Flight
+	totals    map[bag.Flight]trail.Totals
 	plate     []*bag.Bag
 	passenger []*bag.Bag
 	err       error
@@ -60,6 +63,19 @@ type answers struct {
 func (a *answers) OfFlight(_ context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
 	a.asked = fmt.Sprint(airport, " ", arriving, " ", f.Airline, f.Number, " ", f.Day)
 	return a.flight, a.err
+}
+
+func (a *answers) FlightsAt(_ context.Context, airport string, arriving bool, day bag.Day) ([]bag.Flight, error) {
+	a.asked = fmt.Sprint(airport, " ", arriving, " ", day)
+	return slices.Clone(a.flights), a.err
+}
+
+func (a *answers) Totals(_ context.Context, _ string, _ bool, flights []bag.Flight) ([]trail.Totals, error) {
+	totals := make([]trail.Totals, len(flights))
+	for i, f := range flights {
+		totals[i] = a.totals[f]
+	}
+	return totals, a.err
 }
 
 func (a *answers) OfPlate(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {

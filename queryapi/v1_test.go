@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/flightref"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 )
@@ -97,6 +98,10 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/changes?flight=ZRH/D/LX/14", "", "flight malformed"},
 		{"/v1/changes?flight=QQQ/X/L/14000/14MAR", "", "flight no_such, flight malformed, flight malformed, flight malformed, flight malformed"},
 		{"/v1/changes?limit=0&wait=61&fields=raw&page=1", "", "page unknown, fields malformed, limit malformed, wait malformed"},
+		{"/v1/flights", "", "airport missing, direction missing, date missing"},
+		{"/v1/flights?airport=zrh&direction=d&date=14MAR&airline=LX&limit=1001&limit=2", "", "airline unknown, airport malformed, direction malformed, date malformed, limit repeated"},
+		{"/v1/flights?airport=QQQ&direction=A&date=2026-03-14&date=2026-03-14", "", "airport no_such, date repeated"},
+		{"/v1/flights?airport=ZRH&direction=A&date=2026-03-14&cursor=AAAA", "", "cursor cursor"},
 		{"/v1/airports/zrh?x=1", "", "x unknown, code malformed"},
 	} {
 		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {
@@ -197,7 +202,7 @@ const flightV1 = "/v1/flights/ZRH/D/LX/100/2026-03-14"
 func onFlight(b *bag.Bag, status bag.Status) trail.Listed {
 	leg := b.Legs[0]
 	leg.Status = status
-	return trail.Listed{Bag: b, Leg: leg}
+	return trail.Listed{Bag: b, Leg: leg, Changed: b.Events[len(b.Events)-1].Message.Received.Add(time.Minute)}
 }
 
 func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
@@ -215,9 +220,9 @@ func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
 	s := site(twin)
 	text := askV1(s, "demo", flightV1, "").Body.String()
 	for _, part := range []string{
-		`{"flight":{"airline":"LX","flight":"100","date":"2026-03-14","from":"ZRH","bags":2,"rush":1,"status":{"Loaded on Aircraft":1,"Delayed":1}},"bags":[{"plate":"0724100001","rush":false,`,
+		`{"flight":{"airline":"LX","flight":"100","date":"2026-03-14","from":"ZRH","to":"JFK","bags":2,"rush":1,"status":{"Loaded on Aircraft":1,"Delayed":1},"changed":"2026-03-14T08:01:00.000Z"},"bags":[{"plate":"0724100001","rush":false,`,
 		`"status":"Loaded on Aircraft","status_since":"2026-03-14T08:00:00.000Z","status_event":"`,
-		`"last_event":{"code":"LOADED_ON_AIRCRAFT","airport":"ZRH",`, `,"stowage_device":"AKE1LX","aircraft_compartment":"31L"},{"plate":"2001000002","rush":true,`,
+		`"last_event":{"code":"LOADED_ON_AIRCRAFT","airport":"ZRH",`, `,"stowage_device":"AKE1LX","aircraft_compartment":"31L","changed":"2026-03-14T08:00:00.000Z"},{"plate":"2001000002","rush":true,`,
 		`"status":"Delayed"}],"last_event":{"code":"EXPECTED",`,
 	} {
 		if !strings.Contains(text, part) {
@@ -236,6 +241,76 @@ func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
 	}
 	if got := faultsV1(t, askV1(s, "demo", strings.Replace(flightV1, "100", "101", 1)+"?cursor="+strings.TrimSuffix(next, `"}`), "")); got != "cursor cursor" {
 		t.Errorf("the cursor of another flight: %s", got)
+	}
+}
+
+// departures is a flight reference by number.
+type departures map[string]flightref.Times
+
+func (d departures) Lookup(f bag.Flight, from, to string) (*flightref.Reference, bool) {
+	at, known := d[f.Number]
+	return &flightref.Reference{Flight: f, Origin: "ZRH", Destination: "BOS", Departure: at, Arrival: at}, known && from == "ZRH" && to == ""
+}
+
+func TestFlightsOfAnAirportComeInTheOrderOfTheirTimes(t *testing.T) {
+	day := date(t, "2026-03-14")
+	lx := func(number string) bag.Flight { return bag.Flight{Airline: "LX", Number: number, Day: day} }
+	ba := bag.Flight{Airline: "BA", Number: "9", Day: day}
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	twin := &answers{
+		flights: []bag.Flight{ba, lx("8"), lx("9"), lx("10"), lx("10A"), lx("7")},
+		totals: map[bag.Flight]trail.Totals{
+			ba: {Bags: 1}, lx("8"): {Bags: 1}, lx("9"): {}, lx("10"): {Bags: 1}, lx("10A"): {Bags: 1},
+			lx("7"): {Bags: 3, Rush: 1, Status: [6]int{bag.NotLoaded: 2, bag.Delayed: 1}, Changed: noon, FarEnd: "JFK"},
+		},
+	}
+	s := siteWith(twin, departures{"10A": {Estimated: noon}, "7": {Scheduled: noon.Add(-time.Hour), Estimated: noon.Add(time.Hour)}})
+	const target = "/v1/flights?airport=ZRH&direction=D&date=2026-03-14"
+	for key, want := range map[string][]string{"demo": {"LX7", "LX10A", "BA9", "LX8", "LX10"}, "lx": {"LX7", "LX10A", "LX8", "LX10"}, "ba": {"BA9"}, "no-airline": nil} {
+		for _, limit := range []int{1, 2, 4, 1000} {
+			var got []string
+			for cursor := ""; ; {
+				var page struct {
+					Flights []struct{ Airline, Flight string }
+					Next    string
+				}
+				w := askV1(s, key, target+"&limit="+fmt.Sprint(limit)+cursor, "")
+				if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != 200 || len(page.Flights) > limit {
+					t.Fatalf("%d %s", w.Code, w.Body)
+				}
+				for _, f := range page.Flights {
+					got = append(got, f.Airline+f.Flight)
+				}
+				if page.Next == "" {
+					break
+				}
+				cursor = "&cursor=" + page.Next
+				if got := faultsV1(t, askV1(s, key, strings.Replace(target, "=D", "=A", 1)+cursor, "")); got != "cursor cursor" {
+					t.Errorf("the cursor of arrivals: %s", got)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %d a page: %q, want %q", key, limit, got, want)
+			}
+		}
+	}
+	first := askV1(s, "demo", target+"&limit=1", "").Body.String()
+	want := `{"flights":[{"airline":"LX","flight":"7","date":"2026-03-14","from":"ZRH","to":"BOS","departure":{"scheduled":"2026-03-14T11:00:00.000Z","estimated":"2026-03-14T13:00:00.000Z"},` +
+		`"arrival":{"scheduled":"2026-03-14T11:00:00.000Z","estimated":"2026-03-14T13:00:00.000Z"},"bags":3,"rush":1,"status":{"Not Loaded":2,"Delayed":1},"changed":"2026-03-14T12:00:00.000Z"}],"next":"`
+	if !strings.HasPrefix(first, want) {
+		t.Errorf("%s\nwant %s", first, want)
+	}
+	arrivals := askV1(site(twin), "demo", strings.Replace(target, "=D", "=A", 1), "").Body.String()
+	if want := `{"airline":"LX","flight":"7","date":"2026-03-14","from":"JFK","to":"ZRH","bags":3,`; !strings.Contains(arrivals, want) || twin.asked != "ZRH true 2026-03-14" {
+		t.Errorf("%s, %s\nwant %s", twin.asked, arrivals, want)
+	}
+	for key, want := range map[string]int{"lhr": 403, "lx-at-jfk": 403, "no-customer": 403, "history-only": 403, "concealing": 200, "nobody": 401} {
+		if w := askV1(s, key, target, ""); w.Code != want {
+			t.Errorf("%s: %d %s", key, w.Code, w.Body)
+		}
+	}
+	if w := askV1(site(&answers{err: context.DeadlineExceeded}), "demo", target, ""); w.Code != 503 {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

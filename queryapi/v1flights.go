@@ -2,10 +2,15 @@ package queryapi
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/flightref"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -36,8 +41,12 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
+	var totals trail.Totals
+	for i := range listed {
+		totals.Add(&listed[i], query.arriving)
+	}
 	dst := append(c.Buffer, `{"flight":`...)
-	dst = q.appendFlight(dst, query, c.Values[2], listed)
+	dst = q.appendFlight(dst, query, c.Values[2], &totals)
 	dst = append(dst, `,"bags":[`...)
 	for i := range shown {
 		if i > 0 {
@@ -56,16 +65,120 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	return c.OK(append(dst, '}'))
 }
 
+// flightsV1 answers GET /v1/flights.
+func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
+	names := []string{"airport", "direction", "date"}
+	a := newArguments(c)
+	a.allowOnly(append(names, "limit", "cursor")...)
+	for _, name := range names {
+		if len(a.all(name)) == 0 {
+			a.failMissing(name, strings.Join(names, ", "))
+		}
+	}
+	query := a.airportQuery(q.Airports)
+	query.flight.Day, _ = a.date()
+	part := a.page("flights", query.airport, strconv.FormatBool(query.arriving), query.flight.Day.String())
+	if refusal, refused := a.bagRefusal(c); refused {
+		return refusal
+	}
+	if !c.Key.Airport(query.airport) {
+		return c.NotAuthorised()
+	}
+	trails := q.Trails(nil)
+	flights, err := trails.FlightsAt(ctx, query.airport, query.arriving, query.flight.Day)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	flights = slices.DeleteFunc(flights, func(f bag.Flight) bool { return !c.Key.Airline(f.Airline) })
+	places := slices.DeleteFunc(q.inOrder(query, flights), func(p flightPlace) bool { return p.position <= part.position })
+	dst, shown := append(c.Buffer, `{"flights":[`...), 0
+	for len(places) > 0 && shown < part.limit { // some have no bags
+		some := places[:min(part.limit-shown, len(places))]
+		flights = flights[:0]
+		for _, p := range some {
+			flights = append(flights, p.flight)
+		}
+		totals, err := trails.Totals(ctx, query.airport, query.arriving, flights)
+		if err != nil {
+			return c.Unavailable(err)
+		}
+		for i := range totals {
+			if totals[i].Bags == 0 {
+				continue
+			}
+			if shown > 0 {
+				dst = append(dst, ',')
+			}
+			shown++
+			query.flight = flights[i]
+			dst = q.appendFlight(dst, query, query.flight.Airline, &totals[i])
+			if dst, err = c.Part(dst); err != nil {
+				return c.Unavailable(err)
+			}
+		}
+		part.position, places = some[len(some)-1].position, places[len(some):]
+	}
+	dst = append(dst, ']')
+	if len(places) > 0 {
+		dst = append(dst, `,"next":`...)
+		dst = strictjson.AppendString(dst, part.next(part.position))
+	}
+	return c.OK(append(dst, '}'))
+}
+
+// flightPlace is the place of a flight in the list of an airport. Positions ascend in the list.
+type flightPlace struct {
+	flight   bag.Flight
+	position string
+}
+
+// inOrder returns the flights of an airport in the order of the list: by the scheduled time at the
+// airport, else the best known one, then by airline and number. Flights without a time come last.
+func (q Queries) inOrder(query flightQuery, flights []bag.Flight) []flightPlace {
+	places := make([]flightPlace, len(flights))
+	for i, f := range flights {
+		query.flight = f
+		at := time.Unix(99999999999, 0)
+		if reference, known := q.reference(query); known {
+			times := reference.Departure
+			if query.arriving {
+				times = reference.Arrival
+			}
+			if at = times.Scheduled; at.IsZero() {
+				at, _ = times.Best()
+			}
+		}
+		digits := strings.TrimRight(f.Number, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		places[i] = flightPlace{f, fmt.Sprintf("%011d %-3s %4s%s", max(at.Unix(), 0), f.Airline, digits, f.Number[len(digits):])}
+	}
+	slices.SortFunc(places, func(a, b flightPlace) int { return strings.Compare(a.position, b.position) })
+	return places
+}
+
+// reference returns the reference data of a flight at an airport.
+func (q Queries) reference(query flightQuery) (*flightref.Reference, bool) {
+	if query.arriving {
+		return q.Flights.Lookup(query.flight, "", query.airport)
+	}
+	return q.Flights.Lookup(query.flight, query.airport, "")
+}
+
 // flightQuery reads the path of a flight.
-func (a *arguments) flightQuery(airports Airports) (q flightQuery) {
-	q.airport = a.knownAirport("airport", airports)
-	q.arriving = a.choice("direction", "D", "A") == "A"
+func (a *arguments) flightQuery(airports Airports) flightQuery {
+	q := a.airportQuery(airports)
 	q.flight.Airline = a.text("airline", isAirline, airlineForm)
 	a.text("flight", func(s string) (ok bool) {
 		q.flight.Number, ok = flightNumber(s)
 		return ok
 	}, "1 to 4 digits, then an upper case letter or nothing")
 	q.flight.Day, _ = a.date()
+	return q
+}
+
+// airportQuery reads airport and direction.
+func (a *arguments) airportQuery(airports Airports) (q flightQuery) {
+	q.airport = a.knownAirport("airport", airports)
+	q.arriving = a.choice("direction", "D", "A") == "A"
 	return q
 }
 
@@ -101,14 +214,14 @@ func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []t
 	return seen, viewer.Err()
 }
 
-// appendFlight appends a flight with the totals of its bags. The airport at its other end comes
-// from the flight reference.
-func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, listed []trail.Listed) []byte {
-	from, to := query.airport, ""
+// appendFlight appends a flight with the totals of its bags. Its airports come from the flight
+// reference, else from the question and the legs.
+func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, totals *trail.Totals) []byte {
+	from, to := query.airport, totals.FarEnd
 	if query.arriving {
 		from, to = to, from
 	}
-	reference, known := q.Flights.Lookup(query.flight, from, to)
+	reference, known := q.reference(query)
 	if known {
 		from, to = reference.Origin, reference.Destination
 	}
@@ -128,21 +241,13 @@ func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, lis
 		dst = bagdoc.AppendTimes(dst, "departure", reference.Departure)
 		dst = bagdoc.AppendTimes(dst, "arrival", reference.Arrival)
 	}
-	rush := 0
-	var counts [bag.Delayed + 1]int
-	for i := range listed {
-		counts[listed[i].Leg.Status]++
-		if listed[i].Bag.Rush {
-			rush++
-		}
-	}
 	dst = append(dst, `,"bags":`...)
-	dst = strconv.AppendInt(dst, int64(len(listed)), 10)
+	dst = strconv.AppendInt(dst, int64(totals.Bags), 10)
 	dst = append(dst, `,"rush":`...)
-	dst = strconv.AppendInt(dst, int64(rush), 10)
+	dst = strconv.AppendInt(dst, int64(totals.Rush), 10)
 	dst = append(dst, `,"status":{`...)
 	for status, first := bag.NotLoaded, true; status <= bag.Delayed; status++ {
-		if counts[status] == 0 {
+		if totals.Status[status] == 0 {
 			continue
 		}
 		if !first {
@@ -151,7 +256,7 @@ func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, lis
 		first = false
 		dst = strictjson.AppendString(dst, status.String())
 		dst = append(dst, ':')
-		dst = strconv.AppendInt(dst, int64(counts[status]), 10)
+		dst = strconv.AppendInt(dst, int64(totals.Status[status]), 10)
 	}
-	return append(dst, '}', '}')
+	return append(bagdoc.AppendTime(append(dst, '}'), "changed", totals.Changed), '}')
 }

@@ -24,6 +24,7 @@ var answersV1 = map[string]string{
 	"listBagsOfPlate": "Bags",
 	"findBags":        "BagPage",
 	"searchBags":      "BagPage",
+	"listFlights":     "Flights",
 	"getFlight":       "FlightPage",
 	"getAirport":      "Airport",
 	"getChanges":      "Changes",

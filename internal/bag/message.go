@@ -60,6 +60,16 @@ func (m *Message) Flights() iter.Seq[Flight] {
 	}
 }
 
+// Names reports whether the message names a flight in .I, .F or .O.
+func (m *Message) Names(f Flight) bool {
+	for named := range m.Flights() {
+		if named == f {
+			return true
+		}
+	}
+	return false
+}
+
 // compare orders messages as their events (rules §2): by Order, then as compareReceipt.
 func (m *Message) compare(n *Message) int {
 	if c := m.Order.Compare(n.Order); c != 0 {

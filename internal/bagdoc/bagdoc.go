@@ -95,7 +95,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	if len(chain) > 1 {
 		dst = appendPlates(dst, "chain", chain)
 	}
-	return append(appendTime(dst, "changed", Changed(seen)), '}'), true
+	return append(AppendTime(dst, "changed", Changed(seen)), '}'), true
 }
 
 // Changed returns when the newest event of the bag was received.
@@ -169,7 +169,7 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 	case l.Departed:
 		if reference != nil {
 			at, _ := reference.Departure.Best()
-			dst = appendTime(dst, "status_since", at)
+			dst = AppendTime(dst, "status_since", at)
 		}
 		return appendMember(dst, "status_event", "departed")
 	case l.SetBy == nil:
@@ -185,7 +185,7 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 }
 
 func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
-	dst = appendTime(dst, "status_since", by.Happened)
+	dst = AppendTime(dst, "status_since", by.Happened)
 	return appendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
@@ -201,12 +201,12 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = appendMember(dst, "code", e.Code)
 	if w.Fields == Brief {
 		dst = appendMember(dst, "airport", m.Airport)
-		return append(appendTime(dst, "happened", m.Happened), '}')
+		return append(AppendTime(dst, "happened", m.Happened), '}')
 	}
 	dst = appendMember(dst, "description", e.Description)
 	dst = appendMember(dst, "airport", m.Airport)
 	dst = AppendHappened(dst, m, w.Places)
-	dst = appendTime(dst, "received", m.Received)
+	dst = AppendTime(dst, "received", m.Received)
 	dst = appendNumber(dst, "leg", legOf(s.seen, m))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
 	if e.Code == bag.EventReflighted {
@@ -217,7 +217,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 
 // AppendHappened appends the time of an event, in UTC and in the local time of its airport.
 func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
-	dst = appendTime(dst, "happened", m.Happened)
+	dst = AppendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
 	dst = m.Happened.In(places.Location(m.Airport)).AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
@@ -286,9 +286,9 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 // AppendTimes appends the times of one end of a flight. If none is known, it appends nothing.
 func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	return appendObject(dst, name, func(dst []byte) []byte {
-		dst = appendTime(dst, "scheduled", t.Scheduled)
-		dst = appendTime(dst, "estimated", t.Estimated)
-		return appendTime(dst, "actual", t.Actual)
+		dst = AppendTime(dst, "scheduled", t.Scheduled)
+		dst = AppendTime(dst, "estimated", t.Estimated)
+		return AppendTime(dst, "actual", t.Actual)
 	})
 }
 
@@ -339,8 +339,8 @@ func appendNumber[N int | int32](dst []byte, name string, value N) []byte {
 	return strconv.AppendInt(dst, int64(value), 10)
 }
 
-// appendTime appends a time in UTC with milliseconds, unless it is zero.
-func appendTime(dst []byte, name string, at time.Time) []byte {
+// AppendTime appends a time in UTC with milliseconds, unless it is zero.
+func AppendTime(dst []byte, name string, at time.Time) []byte {
 	if at.IsZero() {
 		return dst
 	}

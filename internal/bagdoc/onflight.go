@@ -44,7 +44,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 			dst = appendMember(dst, "aircraft_compartment", m.Compartment)
 		}
 	}
-	return append(dst, '}')
+	return append(AppendTime(dst, "changed", Changed(b)), '}')
 }
 
 // find returns the view of a listed bag in seen, and its leg on the flight, or nil if there is

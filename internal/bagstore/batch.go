@@ -54,9 +54,13 @@ func (b *batch) dropField(key, identity string, changed *int) {
 	b.add(changed, "hdel", key, identity)
 }
 
-// addMember adds a plate to a sorted set until a second, or later.
-func (b *batch) addMember(key string, plate bag.Plate, until int64) {
-	b.add(nil, "zadd", key, "gt", until, string(plate))
+// addMember adds a member to a sorted set until a second, or later, unless Redis is known to have
+// it.
+func (b *batch) addMember(key, member string, r *round, until int64) {
+	if r.mustSend(key, member, until) {
+		b.add(nil, "zadd", key, "gt", until, member)
+		b.expireOnce(key, r, until)
+	}
 }
 
 // dropMembers removes the members of a sorted set that have expired by a second.
@@ -122,18 +126,14 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// index adds the entries under which a plate is found until a second, except those that Redis is
+// index adds the entries under which a plate and its flights are found until a second, except those that Redis is
 // known to have.
 func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
-	add := func(key string) {
-		if r.mustSend(key, e.Plate, until) {
-			b.addMember(key, e.Plate, until)
-			b.expireOnce(key, r, until)
-		}
-	}
+	add := func(key string) { b.addMember(key, string(e.Plate), r, until) }
 	for _, f := range e.Flights {
 		add(k.flight(f))
 	}
+	b.indexEnds(k, r, e.Ends, until)
 	for _, c := range e.Stowage {
 		add(k.contents(c))
 	}
@@ -145,6 +145,13 @@ func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 	}
 	for _, original := range e.Originals {
 		add(k.rush(original))
+	}
+}
+
+// indexEnds adds the entries under which the flights of an airport are found.
+func (b *batch) indexEnds(k keys, r *round, ends []bag.End, until int64) {
+	for _, end := range ends {
+		b.addMember(k.airport(end.AirportDay()), end.Flight.Airline+end.Flight.Number, r, until)
 	}
 }
 

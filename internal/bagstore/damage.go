@@ -26,7 +26,7 @@ type damageKind uint8
 
 const (
 	badValue  damageKind = iota // a field of a hash that is no message, or another one than its name says
-	badMember                   // a member of a sorted set that is no plate
+	badMember                   // a member of a sorted set that is no plate, or no flight
 	badType                     // a key of another type
 )
 

@@ -15,6 +15,9 @@ import (
 //	                                  plate                                     retention
 //	f:LX100A:2026-11-21        zset   plates that a message names with the      with its last member
 //	                                  flight
+//	a:ZRH:D:2026-11-21         zset   flights of the day, such as LX100A, that a with its last member
+//	                                  message says depart from the airport; with
+//	                                  A for D, that arrive there
 //	p:ABC123                   zset   plates that a message names with the PNR  with its last member
 //	r:0220123456               zset   rush plates that re-fly this one          with its last member
 //	r:ABC123                   zset   rush plates that a message names with     with its last member
@@ -42,6 +45,7 @@ import (
 const (
 	plateKind     = 'b'
 	flightKind    = 'f'
+	airportKind   = 'a'
 	passengerKind = 'p'
 	rushKind      = 'r'
 	contentsKind  = 'u'
@@ -55,11 +59,18 @@ const (
 // keys makes keys. Its value is their prefix.
 type keys string
 
-func (k keys) plate(p bag.Plate) string         { return k.of(plateKind, string(p)) }
-func (k keys) rush(original bag.Plate) string   { return k.of(rushKind, string(original)) }
-func (k keys) rushPNR(pnr string) string        { return k.of(rushKind, pnr) }
-func (k keys) passenger(pnr string) string      { return k.of(passengerKind, pnr) }
-func (k keys) flight(f bag.Flight) string       { return k.of(flightKind, flightName(f)) }
+func (k keys) plate(p bag.Plate) string       { return k.of(plateKind, string(p)) }
+func (k keys) rush(original bag.Plate) string { return k.of(rushKind, string(original)) }
+func (k keys) rushPNR(pnr string) string      { return k.of(rushKind, pnr) }
+func (k keys) passenger(pnr string) string    { return k.of(passengerKind, pnr) }
+func (k keys) flight(f bag.Flight) string     { return k.of(flightKind, flightName(f)) }
+func (k keys) airport(a bag.AirportDay) string {
+	side := ":D:"
+	if a.Arriving {
+		side = ":A:"
+	}
+	return k.of(airportKind, a.Airport+side+a.Day.String())
+}
 func (k keys) contents(c bag.Container) string  { return k.of(contentsKind, containerName(c)) }
 func (k keys) stowage(c bag.Container) string   { return k.of(stowageKind, containerName(c)) }
 func (k keys) count() string                    { return string(k) + countKey }

@@ -3,8 +3,6 @@ package bagstore
 import (
 	"hash/maphash"
 	"sync/atomic"
-
-	"bagtrail/internal/bag"
 )
 
 // knownWrites remembers index entries and expiries that Redis has confirmed to this process, so
@@ -74,8 +72,8 @@ func (r *round) valid() bool { return r.known.epoch() == r.epoch }
 //
 // A mark is a 64-bit hash of the arguments and the epoch under a random seed: an unknown write is
 // taken for a known one with a chance of one in 2^63. The slot does not depend on the expiry.
-func (r *round) mustSend(key string, member bag.Plate, until int64) bool {
-	hash := maphash.String(r.known.seed, key) ^ maphash.String(r.known.seed, string(member))*0x9e3779b97f4a7c15
+func (r *round) mustSend(key string, member string, until int64) bool {
+	hash := maphash.String(r.known.seed, key) ^ maphash.String(r.known.seed, member)*0x9e3779b97f4a7c15
 	slot := &r.table.slots[hash%uint64(len(r.table.slots))]
 	mark := (hash ^ uint64(until)*0x9e3779b97f4a7c15 ^ r.epoch*0xc2b2ae3d27d4eb4f) | 1<<63 // an empty slot is 0
 	if _, sent := r.pending[mark]; sent || !r.sendAll && slot.Load() == mark {

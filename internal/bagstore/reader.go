@@ -47,12 +47,13 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, unavailable("read", err)
 	}
 	k, q := r.store.keys, r.newQuery(w.Size())
-	q.large, q.lists = large, len(w.Flights) > 0
+	q.large, q.lists = large, len(w.Flights)+len(w.Airports) > 0
 	var living []any // the arguments that select the members that have not expired
-	if len(w.Flights)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
+	if len(w.Flights)+len(w.Airports)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
 		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
 	}
 	flights := addCommands(ctx, q, w.Flights, k.flight, "zrange", living...)
+	airports := addCommands(ctx, q, w.Airports, k.airport, "zrange", living...)
 	pnrs := addCommands(ctx, q, w.PNRs, k.passenger, "zrange", living...)
 	originals := addCommands(ctx, q, w.Originals, k.rush, "zrange", living...)
 	rushPNRs := addCommands(ctx, q, w.RushPNRs, k.rushPNR, "zrange", living...)
@@ -68,7 +69,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, unavailable("read", err)
 	}
 	found := trail.Found{
-		Flights: r.ascending(flights), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),
+		Flights: r.ascending(flights), Airports: r.flights(airports, w.Airports), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),
 		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 	}
@@ -86,6 +87,35 @@ func (r *Reader) ascending(replies []*goredis.StringSliceCmd) [][]bag.Plate {
 	}
 	return all
 }
+
+// flights returns the flights of each reply in ascending order of their names.
+func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay) [][]bag.Flight {
+	all := make([][]bag.Flight, len(replies))
+	for i, reply := range replies {
+		for _, name := range slices.Sorted(slices.Values(reply.Val())) { // others may read the same reply
+			if airline := airlineLength(name); airline > 0 {
+				all[i] = append(all[i], bag.Flight{Airline: name[:airline], Number: name[airline:], Day: of[i].Day})
+			} else {
+				r.store.report(damage{key: keyOf(reply), kind: badMember, member: name})
+			}
+		}
+	}
+	return all
+}
+
+// airlineLength returns how many bytes of the name of a flight are its airline: 3 if the third is a
+// letter, else 2, since a number begins with a digit. It returns 0 if that is not the name of a flight.
+func airlineLength(name string) int {
+	switch {
+	case len(name) > 3 && 'A' <= name[2] && name[2] <= 'Z' && isDigit(name[3]):
+		return 3
+	case len(name) > 2 && isDigit(name[2]) && !(isDigit(name[0]) && isDigit(name[1])):
+		return 2
+	}
+	return 0
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 // versions returns for each reply to HKEYS the version of the hash and how many fields it has.
 func versions(replies []*goredis.StringSliceCmd) (versions []uint64, lengths []int) {

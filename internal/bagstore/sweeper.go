@@ -152,7 +152,7 @@ const pageKeys = 100
 
 // scan goes through the keys of one master.
 func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(SweepCounts)) error {
-	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfpruc]:*"
+	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfapruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
 		if err != nil {
@@ -217,7 +217,7 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 			plates, trails = append(plates, key), append(trails, read.HGetAll(ctx, key))
 		case stowageKind:
 			p.ensureExpiry(key)
-		case flightKind, passengerKind, rushKind, contentsKind:
+		case flightKind, airportKind, passengerKind, rushKind, contentsKind:
 			p.batch.dropMembers(key, now.Unix(), &p.counts.Members)
 			p.ensureExpiry(key)
 		}

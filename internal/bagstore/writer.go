@@ -74,6 +74,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 				}
 			}
 		}
+		b.indexEnds(k, r, f.Ends, until)
 		for _, c := range f.Stowage {
 			add(k.stowage(c))
 			if b.full() {

@@ -27,6 +27,17 @@ func (b *Bytes) Ask(ctx context.Context) (context.Context, *Question) {
 	return context.WithValue(ctx, questionKey{}, q), q
 }
 
+// Part begins a question of its own for a part of the question of ctx. A question that is answered
+// part after part so never holds the memory of all of them. end returns what the part has taken.
+func Part(ctx context.Context) (part context.Context, end func()) {
+	q, _ := ctx.Value(questionKey{}).(*Question)
+	if q == nil {
+		return ctx, func() {}
+	}
+	ctx, own := q.budget.Ask(ctx)
+	return ctx, own.End
+}
+
 // End returns all bytes that the question has taken.
 func (q *Question) End() {
 	q.mu.Lock()

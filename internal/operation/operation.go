@@ -74,6 +74,7 @@ var list = []Operation{
 	{ID: "listBagsOfPlate", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags/{plate}"},
 	{ID: "findBags", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags"},
 	{ID: "searchBags", Right: Bags, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/bags/search"},
+	{ID: "listFlights", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/flights"},
 	{
 		ID: "getFlight", Right: Flights, Method: http.MethodGet, V1: true,
 		Template: "/v1/flights/{airport}/{direction}/{airline}/{flight}/{date}",

@@ -4,21 +4,26 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/smallmap"
 )
 
 // cachedLists is how many plates, bags and containers the cached lists hold together at most, times
-// two.
-const cachedLists = 30_000
+// two: the lists of a day of 50,000 bags, in some 25 MB.
+const cachedLists = 160_000
 
 // Listed is a bag on a flight. Its Bag has only what lists show: plate, names, PNR, and whether it is
-// a rush bag. Several answers share it.
+// a rush bag.
 type Listed struct {
-	Bag  *bag.Bag
-	Leg  bag.Leg
-	open ends
+	Bag *bag.Bag
+	Leg bag.Leg
+	// Changed is when the newest message was received that counts for the bag on this flight. It is
+	// the same for every asker: if a key that may ask for the flight may not see the whole bag, only
+	// messages that name the flight count.
+	Changed time.Time
+	open    ends
 }
 
 // ends tells at which ends of a leg a key that may ask for the flight sees the whole bag. As a rule
@@ -30,24 +35,39 @@ type ends struct{ from, to bool }
 // and nothing has changed. Bags that may have been re-flighted take more: they are read whole, with
 // their rush bags.
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
-	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
-	before, _ := r.lists.get(f)
-	s := r.newSession()
-	s.retention, s.listing = retainNone, f // a list holds no message
-	s.at = end{r, airport, arriving}
-	list, err := s.list(ctx, f, before)
+	at := end{r, airport, arriving}
+	list, err := r.list(ctx, at, f)
 	if err != nil {
 		return nil, err
 	}
-	r.lists.put(f, list, list.weight())
-	if list, err = s.withReflights(ctx, f, list); err != nil {
-		return nil, err
+	listed := make([]Listed, 0, len(list.plates))
+	bags := make([]bag.Bag, 0, len(list.plates))
+	r.eachEnding(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
+		bags = append(bags, bag.Bag{Plate: o.plate, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
+		listed = append(listed, Listed{Leg: leg, Changed: b.changed, open: b.ends})
+	})
+	for i := range listed {
+		listed[i].Bag = &bags[i]
 	}
-	listed := r.ending(list, s.at)
 	if r.sight == nil {
 		return listed, nil
 	}
 	return r.seen(ctx, listed, arriving)
+}
+
+// list returns the list of a flight, with the legs Delayed at one end whose bags were re-flighted.
+func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
+	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
+	before, _ := r.lists.get(f)
+	s := r.newSession()
+	s.retention, s.listing = retainNone, f // a list holds no message
+	s.at = at
+	made, err := s.list(ctx, f, before)
+	if err != nil {
+		return list{}, err
+	}
+	r.lists.put(f, made, made.weight())
+	return s.withReflights(ctx, f, made)
 }
 
 // end is an airport where the legs of a list begin, or end.
@@ -66,23 +86,22 @@ func (e end) has(l bag.Leg) bool {
 	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
 }
 
-// ending returns the legs of a list that have that end, with their statuses of now.
-func (r *Reader) ending(l list, at end) []Listed {
-	listed := make([]Listed, 0, len(l.plates))
+// eachEnding calls do for each bag of a list with its leg that has that end, if it has one, and the
+// status of now.
+func (r *Reader) eachEnding(l list, at end, do func(*listedPlate, *listedBag, bag.Leg)) {
 	for i := range l.plates {
 		for j := range l.plates[i].bags {
 			b := &l.plates[i].bags[j]
-			now := *b
+			now := bag.Bag{Legs: b.legs}
 			r.depart(&now)
 			for _, leg := range now.Legs {
 				if at.has(leg) {
-					listed = append(listed, Listed{b, leg, l.plates[i].ends[j]})
+					do(&l.plates[i], b, leg)
 					break // a bag is in a list once
 				}
 			}
 		}
 	}
-	return listed
 }
 
 // list is the list of a flight for all of its airports. It is never changed once made.
@@ -106,14 +125,23 @@ type listedPlate struct {
 	containers []bag.Container // whose positionings can concern the bags
 	positioned uint64          // version of these
 	several    bool            // the plate has several bags
-	bags       []bag.Bag       // what a list shows of those with living legs on the flight, and these legs
-	ends       []ends          // of each of bags, for all of these legs
+	bags       []listedBag     // those with living legs on the flight
+}
+
+// listedBag is what lists show of a bag.
+type listedBag struct {
+	rush                    bool
+	ends                    ends // for all of legs
+	changed                 time.Time
+	pnr, surname, givenName string
+	pnrs                    []string  // that find the bag
+	legs                    []bag.Leg // the living ones on the flight
 }
 
 // open reports whether a rush bag would make a leg at that end Delayed.
 func (o *listedPlate) open(at end) bool {
-	return slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
-		return slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
+	return slices.ContainsFunc(o.bags, func(b listedBag) bool {
+		return slices.ContainsFunc(b.legs, func(l bag.Leg) bool {
 			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
 		})
 	})
@@ -223,12 +251,18 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	if legs == nil {
 		return
 	}
-	short := bag.Bag{Plate: o.plate, Rush: b.Rush, PNR: b.PNR, Surname: b.Surname, GivenName: b.GivenName, Legs: legs}
-	copyTogether(&short.PNR, &short.Surname, &short.GivenName)
+	short := listedBag{rush: b.Rush, ends: open, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs}
+	copyTogether(&short.pnr, &short.surname, &short.givenName)
 	for _, pnr := range b.PNRs {
-		short.PNRs = append(short.PNRs, strings.Clone(pnr))
+		short.pnrs = append(short.pnrs, strings.Clone(pnr))
 	}
-	o.bags, o.ends = append(o.bags, short), append(o.ends, open)
+	for i := range b.Events {
+		m := b.Events[i].Message
+		if m.Received.After(short.changed) && (open.from && open.to || m.Names(least.flight)) {
+			short.changed = m.Received
+		}
+	}
+	o.bags = append(o.bags, short)
 }
 
 // withReflights returns the list with the legs Delayed whose bags were re-flighted. Such bags are few
@@ -283,8 +317,8 @@ func (s *session) mayBeReflighted(o *listedPlate) bool {
 	others := func(plates []bag.Plate) bool {
 		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return o.several || p != o.plate })
 	}
-	return others(s.rush.Value(o.plate)) || slices.ContainsFunc(o.bags, func(b bag.Bag) bool {
-		return slices.ContainsFunc(b.PNRs, func(pnr string) bool { return others(s.rushPNRs.Value(pnr)) })
+	return others(s.rush.Value(o.plate)) || slices.ContainsFunc(o.bags, func(b listedBag) bool {
+		return slices.ContainsFunc(b.pnrs, func(pnr string) bool { return others(s.rushPNRs.Value(pnr)) })
 	})
 }
 

@@ -115,7 +115,7 @@ func (n *readPlan) wantRushBagsOf(o *listedPlate) {
 	}
 	n.wantRushPlatesOf(o.plate)
 	for i := range o.bags {
-		for _, pnr := range o.bags[i].PNRs {
+		for _, pnr := range o.bags[i].pnrs {
 			n.wantRushPlatesUnder(pnr)
 		}
 	}

@@ -41,7 +41,7 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 // narrow returns what the asker sees of a listed bag. Of a bag that is out of scope, or that has
 // changed meanwhile, that is the plate, whether it is a rush bag, and the loading status.
 func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
-	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg}
+	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
 	seen.Leg.Seat = ""
 	for _, b := range s.bags.Value(l.Bag.Plate) {
 		if b.PNR != l.Bag.PNR || b.Surname != l.Bag.Surname {

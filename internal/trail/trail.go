@@ -19,13 +19,14 @@ type Index interface {
 
 // Wanted names what is to be read.
 type Wanted struct {
-	Flights   []bag.Flight    // the plates that were filed under a flight
-	PNRs      []string        // the plates that were filed under a PNR (capitals)
-	Originals []bag.Plate     // the plates of rush bags that name a plate as their original
-	RushPNRs  []string        // the plates of rush bags that were filed under a PNR (capitals)
-	Contents  []bag.Container // the plates that a message says are in a container
-	Trails    []bag.Plate     // the messages and reports that were filed under a plate
-	Stowage   []bag.Container // the positionings of a container
+	Flights   []bag.Flight     // the plates that were filed under a flight
+	Airports  []bag.AirportDay // the flights that were filed under an airport and a day
+	PNRs      []string         // the plates that were filed under a PNR (capitals)
+	Originals []bag.Plate      // the plates of rush bags that name a plate as their original
+	RushPNRs  []string         // the plates of rush bags that were filed under a PNR (capitals)
+	Contents  []bag.Container  // the plates that a message says are in a container
+	Trails    []bag.Plate      // the messages and reports that were filed under a plate
+	Stowage   []bag.Container  // the positionings of a container
 
 	// Only the versions are returned for these, which take a tenth of the bytes.
 	TrailVersions   []bag.Plate
@@ -34,13 +35,14 @@ type Wanted struct {
 
 // Size is how many things are wanted.
 func (w *Wanted) Size() int {
-	return len(w.Flights) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
+	return len(w.Flights) + len(w.Airports) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
 		len(w.TrailVersions) + len(w.StowageVersions)
 }
 
 // Found is what was read, in the order of what was wanted.
 type Found struct {
 	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
+	Airports                                     [][]bag.Flight
 	Trails, Stowage                              []Held
 	TrailVersions, StowageVersions               []uint64
 	TrailLengths                                 []int // how many messages there are, for TrailVersions
@@ -81,6 +83,8 @@ type Airports interface {
 	SamePlace(a, b string) bool
 	// Listed reports whether a leg that ends at a code is in the list of an airport (rules §4).
 	Listed(end, airport string) bool
+	// Codes returns the codes at which a leg can end that is in the list of an airport.
+	Codes(airport string) []string
 }
 
 // Settings are what answers depend on besides messages.

@@ -86,6 +86,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.sessionV1(t, s, k)
 	}
 	m.flightsV1(t, s, keys)
+	m.airportsV1(t, s, keys)
 	leaks, refusals, others := m.ask(t, s)
 	counted := map[bool]int{}
 	for _, c := range m.cells {
@@ -107,7 +108,7 @@ func (m *matrix) ask(t *testing.T, s *service.Service) (leaks, refusals, others 
 	differs := func(c cell, got service.Answer, what string) {
 		mu.Lock()
 		defer mu.Unlock()
-		switch success := strings.HasPrefix(got.Body, `{"success":true`) || strings.HasPrefix(got.Body, `{"bags":[{`) || strings.HasPrefix(got.Body, `{"flight":`); {
+		switch success := strings.HasPrefix(got.Body, `{"success":true`) || strings.HasPrefix(got.Body, `{"bags":[{`) || strings.HasPrefix(got.Body, `{"flight":`) || strings.HasPrefix(got.Body, `{"flights":[{`); {
 		case success: // a wrong answer, or one that must be refused
 			leaks++
 		case c.tells:

@@ -192,6 +192,55 @@ func (m *matrix) flightsV1(t *testing.T, s *service.Service, keys []scope) {
 	}
 }
 
+// airportsV1 asks for the flights of every airport. A key sees the flights of its airlines as everybody
+// sees them.
+func (m *matrix) airportsV1(t *testing.T, s *service.Service, keys []scope) {
+	for _, airport := range []string{"ZRH", "JFK", "LHR", "FRA", "KEF"} {
+		for _, direction := range []string{"D", "A"} {
+			target := "/v1/flights?limit=1000&airport=" + airport + "&direction=" + direction + "&date=" + day(1).iso()
+			every, _ := decoded(s.Get(target).Body).(map[string]any)["flights"].([]any)
+			if want := m.flightsAt(airport, direction == "A"); !slices.Equal(namesOf(every), want) {
+				t.Fatalf("%s: %v, want %q", target, every, want)
+			}
+			for _, k := range keys {
+				c := cell{key: k, target: target, status: http.StatusForbidden, same: isProblem(forbidden)}
+				if covers(k.operations, "flights") && k.customer && covers(k.airports, airport) {
+					seen := slices.DeleteFunc(slices.Clone(every), func(f any) bool { return !covers(k.airlines, f.(map[string]any)["airline"].(string)) })
+					c.status, c.tells = http.StatusOK, len(seen) > 0
+					c.same = func(got string) bool {
+						told, _ := decoded(got).(map[string]any)["flights"].([]any)
+						return len(told) == len(seen) && (len(seen) == 0 || reflect.DeepEqual(told, seen))
+					}
+				}
+				m.add(c)
+			}
+		}
+	}
+}
+
+// flightsAt returns the flights with living legs that depart from an airport tomorrow, or arrive
+// there, in the order of their names.
+func (m *matrix) flightsAt(airport string, arriving bool) (names []string) {
+	for _, b := range m.world {
+		for _, f := range b.living {
+			if end := map[bool]string{false: f.from, true: f.to}[arriving]; end == airport && !b.today {
+				names = append(names, f.airline+f.number)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func namesOf(flights []any) (names []string) {
+	for _, f := range flights {
+		flight := f.(map[string]any)
+		names = append(names, fmt.Sprint(flight["airline"], flight["flight"]))
+	}
+	slices.Sort(names)
+	return names
+}
+
 // messagesV1 sends messages of two airlines at once: each has a verdict of its own, and what the
 // key may not send leaves no trace.
 func (m *matrix) messagesV1(k scope) {

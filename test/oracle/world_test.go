@@ -167,6 +167,27 @@ func (w world) flight(code string, arriving bool, f bag.Flight) []oracle.FlightE
 	return list
 }
 
+// checkTotals fails the test if the flights of the airport lack a flight that has bags there, or if
+// its totals are not those of the bags.
+func (w world) checkTotals(code string, arriving bool, f bag.Flight) {
+	listed, err := w.reader.OfFlight(context.Background(), code, arriving, f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	flights, err := w.reader.FlightsAt(context.Background(), code, arriving, f.Day)
+	if err != nil || !slices.Contains(flights, f) {
+		w.t.Fatalf("flights at %s, arriving %t: %v, %v lack %v", code, arriving, flights, err, f)
+	}
+	totals, err := w.reader.Totals(context.Background(), code, arriving, []bag.Flight{f})
+	var want trail.Totals
+	for i := range listed {
+		want.Add(&listed[i], arriving)
+	}
+	if err != nil || totals[0] != want {
+		w.t.Fatalf("flight %v at %s, arriving %t: %+v, %v, want %+v", f, code, arriving, totals[0], err, want)
+	}
+}
+
 func (w world) passenger(pnr string, day bag.Day) []oracle.PassengerEntry {
 	bags, err := w.reader.OfPassenger(context.Background(), pnr, day)
 	if err != nil {
@@ -407,6 +428,9 @@ func (q *questions) flights() question {
 					}
 				}
 				sortEntries(list)
+			}
+			if len(got) > 0 {
+				q.service.checkTotals(a.airport, arriving, a.f)
 			}
 			if !slices.Equal(got, want) {
 				return question{fmt.Sprintf("flight %v at %s, arriving %t", a.f, a.airport, arriving), got, want}

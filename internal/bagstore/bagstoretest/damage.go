@@ -72,6 +72,7 @@ func aBag() []bag.Filing {
 	at := now()
 	e := bag.Entry{
 		Plate: damagedPlate, Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"},
+		Ends:    []bag.End{{Flight: lx("1"), Airport: "ZRH"}},
 		Stowage: []bag.Container{ake("1", "1")}, Originals: []bag.Plate{"0220999999"},
 	}
 	return []bag.Filing{
@@ -161,7 +162,7 @@ func testWrongType(t *testing.T, b *bench) {
 	filings := aBag()
 	b.file(s, filings...)
 	keys := b.keys()
-	if len(keys) != 6 {
+	if len(keys) != 7 {
 		t.Fatalf("keys %q", keys)
 	}
 	for i, key := range keys {
@@ -208,7 +209,7 @@ func testWrongMember(t *testing.T, b *bench) {
 			}
 		}
 	}
-	if moved != 16 {
+	if moved != 20 {
 		t.Errorf("%d members", moved)
 	}
 }

@@ -157,6 +157,7 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 // view holds everything that can be read of a few filings.
 type view struct {
 	Flights  map[bag.Flight][]bag.Plate
+	Airports map[bag.AirportDay][]bag.Flight
 	PNRs     map[string][]bag.Plate
 	Rush     map[bag.Plate][]bag.Plate
 	RushPNRs map[string][]bag.Plate
@@ -167,7 +168,7 @@ type view struct {
 
 func newView() view {
 	return view{
-		map[bag.Flight][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
+		map[bag.Flight][]bag.Plate{}, map[bag.AirportDay][]bag.Flight{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
 		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
 	}
 }
@@ -195,11 +196,18 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 		now := find(trail.Wanted{Stowage: []bag.Container{c}, Contents: []bag.Container{c}})
 		v.Stowage[c], v.Contents[c] = Messages(b, now.Stowage[0]), now.Contents[0]
 	}
+	ends := func(list []bag.End) {
+		for _, end := range list {
+			at := end.AirportDay()
+			v.Airports[at] = find(trail.Wanted{Airports: []bag.AirportDay{at}}).Airports[0]
+		}
+	}
 	for _, f := range filings {
 		for _, e := range f.Entries {
 			for _, number := range e.Flights {
 				v.Flights[number] = find(trail.Wanted{Flights: []bag.Flight{number}}).Flights[0]
 			}
+			ends(e.Ends)
 			for _, c := range e.Stowage {
 				container(c)
 			}
@@ -212,6 +220,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 				v.Rush[original] = find(trail.Wanted{Originals: []bag.Plate{original}}).Originals[0]
 			}
 		}
+		ends(f.Ends)
 		for _, c := range f.Stowage {
 			container(c)
 		}
@@ -222,13 +231,20 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 // expected returns the view that filings must give.
 func expected(filings []bag.Filing) view {
 	v := newView()
+	ends := func(list []bag.End) {
+		for _, end := range list {
+			v.Airports[end.AirportDay()] = with(v.Airports[end.AirportDay()], end.Flight, trail.CompareFlights)
+		}
+	}
 	for _, f := range filings {
+		ends(f.Ends)
 		message := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
 			v.Trails[e.Plate] = with(v.Trails[e.Plate], message, byReceipt)
 			for _, number := range e.Flights {
 				v.Flights[number] = with(v.Flights[number], e.Plate, cmp.Compare[bag.Plate])
 			}
+			ends(e.Ends)
 			for _, c := range e.Stowage {
 				v.Contents[c] = with(v.Contents[c], e.Plate, cmp.Compare[bag.Plate])
 				v.Stowage[c] = append(v.Stowage[c], []bag.Stored(nil)...)
@@ -275,6 +291,7 @@ func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	b.Helper()
 	got, want := b.read(s, filings), expected(filings)
 	compare(b, "plates of flight", got.Flights, want.Flights)
+	compare(b, "flights of airport and day", got.Airports, want.Airports)
 	compare(b, "plates of PNR", got.PNRs, want.PNRs)
 	compare(b, "rush bags of plate", got.Rush, want.Rush)
 	compare(b, "messages of plate", got.Trails, want.Trails)
@@ -328,11 +345,13 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 		}
 		if i%5 == 4 {
 			f.Stowage = append(f.Stowage, container())
+			f.Ends = append(f.Ends, bag.End{Flight: flight(), Airport: "NYC"})
 		} else {
 			for range 1 + r.IntN(3) {
 				e := bag.Entry{Plate: plate()}
 				for range r.IntN(3) {
 					e.Flights = append(e.Flights, flight())
+					e.Ends = append(e.Ends, bag.End{Flight: flight(), Airport: []string{"ZRH", "JFK"}[r.IntN(2)], Arriving: r.IntN(2) == 0})
 				}
 				for range r.IntN(2) {
 					e.Stowage = append(e.Stowage, container())
@@ -357,7 +376,12 @@ func testFound(t *testing.T, b *bench) {
 	day := bag.DayOf(now())
 	filings := []bag.Filing{
 		{Raw: "BSM one", Received: now(), Entries: []bag.Entry{
-			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}},
+			{Plate: "0220123456", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}, {Airline: "DLH", Number: "5A", Day: day + 1}}, PNRs: []string{"ABC123", "XYZ99"}, Ends: []bag.End{
+				{Flight: bag.Flight{Airline: "LX", Number: "100", Day: day}, Airport: "ZRH"},
+				{Flight: bag.Flight{Airline: "DLH", Number: "5A", Day: day}, Airport: "ZRH"},
+				{Flight: bag.Flight{Airline: "9W", Number: "17", Day: day}, Airport: "ZRH"},
+				{Flight: bag.Flight{Airline: "9W", Number: "17", Day: day}, Airport: "ZRH", Arriving: true},
+			}},
 			{Plate: "2220123457", Flights: []bag.Flight{{Airline: "LX", Number: "100", Day: day}}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}},
 		}},
 		{Raw: "BPM two", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Stowage: []bag.Container{ake("1", "100"), ake("2", "100")}}}},
@@ -374,12 +398,12 @@ func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
 	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	got, err := r.Read(ctx, trail.Wanted{
-		Flights: []bag.Flight{lx("1"), lx("2")}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers,
+		Flights: []bag.Flight{lx("1"), lx("2")}, Airports: []bag.AirportDay{{}, {Airport: "ZRH"}}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers,
 		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
 	})
 	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
 	want := trail.Found{
-		Flights: none, PNRs: none, Originals: none, RushPNRs: none, Contents: none,
+		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none,
 		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1}, TrailLengths: []int{0, 0},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -19,6 +19,7 @@ type Index struct {
 	trails   map[bag.Plate][]bag.Stored
 	stowage  map[bag.Container][]bag.Stored
 	flights  map[bag.Flight][]bag.Plate
+	airports map[bag.AirportDay][]bag.Flight
 	contents map[bag.Container][]bag.Plate
 	pnrs     map[string][]bag.Plate
 	rush     map[bag.Plate][]bag.Plate
@@ -33,6 +34,7 @@ func New() *Index {
 		stowage:  make(map[bag.Container][]bag.Stored),
 		contents: make(map[bag.Container][]bag.Plate),
 		flights:  make(map[bag.Flight][]bag.Plate),
+		airports: make(map[bag.AirportDay][]bag.Flight),
 		pnrs:     make(map[string][]bag.Plate),
 		rush:     make(map[bag.Plate][]bag.Plate),
 		rushPNRs: make(map[string][]bag.Plate),
@@ -51,6 +53,9 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			for _, flight := range e.Flights {
 				put(x.flights, flight, e.Plate)
 			}
+			for _, end := range e.Ends {
+				put(x.airports, end.AirportDay(), end.Flight)
+			}
 			for _, c := range e.Stowage {
 				put(x.contents, c, e.Plate)
 			}
@@ -63,6 +68,9 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			for _, original := range e.Originals {
 				put(x.rush, original, e.Plate)
 			}
+		}
+		for _, end := range f.Ends {
+			put(x.airports, end.AirportDay(), end.Flight)
 		}
 		for _, c := range f.Stowage {
 			fresh[i] = put(x.stowage, c, stored) || fresh[i]
@@ -85,6 +93,7 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 	defer x.mu.Unlock()
 	return trail.Found{
 		Flights:         sorted(x.flights, w.Flights),
+		Airports:        copies(x.airports, w.Airports),
 		PNRs:            sorted(x.pnrs, w.PNRs),
 		Originals:       sorted(x.rush, w.Originals),
 		RushPNRs:        sorted(x.rushPNRs, w.RushPNRs),
