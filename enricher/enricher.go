@@ -74,7 +74,7 @@ func (e *Enricher) times(m *parser.Message, received time.Time) times {
 		} else {
 			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds).UTC()
 		}
-		if m.Kind == parser.BPM && !at.read.After(received) {
+		if m.Kind.IsProcessing() && !at.read.After(received) {
 			at.happened, at.order = at.read, at.read
 			if !m.Processing.HasSeconds {
 				at.order = at.read.Add(min(minuteEnd, received.Sub(at.read)))

@@ -79,8 +79,8 @@ func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
 		made[i] = bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Stowage: stowage}
-		made[i].Rush = plate[0] == '2' || m.Kind == parser.BSM && g.Rush
-		if m.Kind == parser.BSM && made[i].Rush {
+		made[i].Rush = plate[0] == '2' || m.Kind.IsSource() && g.Rush
+		if m.Kind.IsSource() && made[i].Rush {
 			if p := original(plate, g); p != "" {
 				made[i].Originals = []bag.Plate{p}
 			}

@@ -1,5 +1,7 @@
 package parser
 
+import "strings"
+
 // Kind is a kind of message that Parse accepts.
 type Kind uint8
 
@@ -10,12 +12,13 @@ const (
 	BPM              // bag processed message
 )
 
-// kinds is the table of the kinds: all that Parse knows of a kind stands here, and an identifier
+// kinds is the table of the kinds: all that is known of a kind stands here, and an identifier
 // without an entry is rejected. What events a kind makes is said by a table of package bag, which
 // does not compile unless it has as many entries.
 var kinds = [...]kind{
 	BSM: {
 		identifier: "BSM",
+		isSource:   true,
 		hasChange:  true,
 		required: []requirement{
 			{MissingSourceVersion, ".V", "a .V element", has('V'), identifierLine},
@@ -42,6 +45,7 @@ const KindCount = len(kinds)
 // kind is an entry of the table of kinds.
 type kind struct {
 	identifier     string
+	isSource       bool // see IsSource
 	hasChange      bool // the line behind the identifier may be a change of status
 	hasParts       bool // ENDPART and digits is an end line too
 	irregularities bool // .B elements are read; in other kinds they are carried along
@@ -65,6 +69,29 @@ func kindOf(identifier string) Kind {
 		}
 	}
 	return None
+}
+
+// IsSource reports whether messages of the kind announce bags, as a BSM does: they say whose a bag
+// is and where it shall go, until the next one says otherwise.
+func (k Kind) IsSource() bool { return kinds[k].isSource }
+
+// IsProcessing reports whether messages of the kind say what was done with bags, as a BPM does: their
+// read time counts. Each kind but None is either this or a source.
+func (k Kind) IsProcessing() bool { return k != None && !kinds[k].isSource }
+
+// What is expected if the identifier is not that of a kind.
+var (
+	anyIdentifier     = strings.Join(identifiers(), " or ") // "BSM or BPM"
+	anyMessage        = "a " + anyIdentifier
+	anyIdentifierLine = "a line " + anyIdentifier + " before the first element"
+)
+
+func identifiers() []string {
+	var all []string
+	for _, k := range kinds[None+1:] {
+		all = append(all, k.identifier)
+	}
+	return all
 }
 
 // String returns the identifier of the kind, "" for None.

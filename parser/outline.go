@@ -104,7 +104,7 @@ func (o *outline) add(l span) {
 func (o *outline) addWord(l span) {
 	s := o.text[l.from:l.to]
 	switch {
-	case knownIdentifier(s):
+	case KnownIdentifier(s):
 		if !o.known {
 			o.identify(l)
 			o.known = true
@@ -196,12 +196,13 @@ func isOrigin(s string) bool {
 	return digits && 1 <= day && day <= 31 && hour <= 23 && minute <= 59
 }
 
-// foreign are the identifiers of the standard's other messages.
-var foreign = [...]string{"BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
+// standard are the identifiers of the standard's messages, whether they are accepted or not.
+var standard = [...]string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
 
-// knownIdentifier reports whether a line is a standard message identifier.
-func knownIdentifier(s string) bool {
-	return len(s) == 3 && (kindOf(s) != None || slices.Contains(foreign[:], s))
+// KnownIdentifier reports whether a line is a message identifier: one of the standard, or one that
+// is accepted.
+func KnownIdentifier(s string) bool {
+	return len(s) == 3 && (slices.Contains(standard[:], s) || kindOf(s) != None)
 }
 
 // isEnd reports whether a line ends a message with that identifier.

@@ -88,7 +88,7 @@ func (m *Message) reset(ref Reference) {
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
 }
 
-// judgeShape is phase A of rules §1: whether the text is one BSM or BPM. It stops at its first
+// judgeShape is phase A of rules §1: whether the text is one message of a kind that is accepted. It stops at its first
 // fault.
 func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
@@ -96,13 +96,13 @@ func (m *Message) judgeShape() bool {
 	m.Identifier, m.Kind = identifier.text, kindOf(identifier.text)
 	switch first := o.lineFrom(0); {
 	case first.text == "":
-		m.miss(MissingText, "", line{}, "a BSM or BPM")
+		m.miss(MissingText, "", line{}, anyMessage)
 		return false
 	case m.Identifier == "":
-		m.fail(MissingIdentifier, first, 0, first.text, "a line BSM or BPM before the first element")
+		m.fail(MissingIdentifier, first, 0, first.text, anyIdentifierLine)
 		return false
 	case m.Kind == None:
-		m.fail(WrongIdentifier, identifier, 0, m.Identifier, "BSM or BPM")
+		m.fail(WrongIdentifier, identifier, 0, m.Identifier, anyIdentifier)
 		return false
 	}
 	if stray := o.stray(); stray.text != "" {

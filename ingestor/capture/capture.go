@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+
+	"bagtrail/parser"
 )
 
 // Message is a message of a capture.
@@ -20,9 +21,6 @@ type Message struct {
 
 // Longest is how many bytes of a message are kept. No message of this length is accepted.
 const Longest = 256 << 10
-
-// known are the standard message identifiers.
-var known = []string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
 
 // Reader reads the messages of a capture. A message ends with its end line: END and an identifier,
 // or ENDPART and digits. Text after the last end line is one more message.
@@ -139,7 +137,7 @@ func ends(line []byte, own string) bool {
 	if digits, ok := bytes.CutPrefix(rest, []byte("PART")); ok {
 		return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0
 	}
-	return len(rest) > 0 && string(rest) == own || slices.Contains(known, string(rest))
+	return len(rest) > 0 && string(rest) == own || parser.KnownIdentifier(string(rest))
 }
 
 func isIdentifier(line []byte) bool {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
-	"bagtrail/parser"
 )
 
 // currentBSMs knows the current BSM of every airport while messages are added in the order of
@@ -41,7 +40,7 @@ type slot struct {
 func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
 	c := &currentBSMs{rules: r}
 	for _, m := range messages {
-		if m.Kind != parser.BSM {
+		if !m.Kind.IsSource() {
 			continue
 		}
 		if d := r.directionOf(m); !c.own.Has(d) {
@@ -58,7 +57,7 @@ func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r
 // arriving reports whether the .F of m arrives at the airport of m: .F names a place of that city,
 // or m is a BSM with source X.
 func (r Rules) arriving(m *Message) bool {
-	return m.Kind == parser.BSM && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
+	return m.Kind.IsSource() && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
 }
 
 // departs reports whether the .F of m departs from the airport of m.

@@ -35,7 +35,7 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
 	seen := copyFinder{rules: r, in: in, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
-	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind == parser.BPM && m.Read.IsZero() })
+	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && m.Read.IsZero() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
 		end := start + 1
@@ -100,7 +100,7 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	if !have || !before.text.Equal(m.Text) {
 		before = run{text: m.Text}
 	}
-	if m.Kind == parser.BPM && !m.Read.IsZero() {
+	if m.Kind.IsProcessing() && !m.Read.IsZero() {
 		read := c.reads.of(m.Text, m.Read.UnixMilli())
 		isCopy, *read = *read, true
 	} else {
@@ -138,7 +138,7 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 // the bag was offloaded since. A text that is sent again never puts a bag back on board. sets are
 // the statuses that the groups of m set.
 func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
-	if m.Kind != parser.BPM || c.in(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
+	if !m.Kind.IsProcessing() || c.in(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
 	last := c.loads.of(m.Text, 0)
@@ -151,7 +151,7 @@ func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
 // statuses returns the status that each group of a BPM sets, or nil if they are not needed. The
 // result is valid until the next call.
 func (c *copyFinder) statuses(groups []*Message) []Status {
-	if !c.untimed || groups[0].Kind != parser.BPM {
+	if !c.untimed || !groups[0].Kind.IsProcessing() {
 		return nil
 	}
 	c.sets = c.sets[:0]

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-
-	"bagtrail/parser"
 )
 
 // EventID returns the id of the event that a message makes of a plate (rules §3): a function of
@@ -33,4 +31,4 @@ func EventID(plate Plate, m *Message) string {
 
 // IsTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no
 // predecessor, and its copies are those with the same read time.
-func (m *Message) IsTimed() bool { return m.Kind == parser.BPM && !m.Read.IsZero() }
+func (m *Message) IsTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }

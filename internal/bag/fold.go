@@ -194,17 +194,17 @@ func (r Rules) route(b *Bag) {
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
-		if e.Message.Kind == parser.BSM {
+		if e.Message.Kind.IsSource() {
 			b.Unknown = false
 		}
 		b.Rush = b.Rush || e.Code == EventReflighted
 	}
 	b.Originals = b.originals()
 	b.Pieces, b.Weight = -1, -1
-	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
+	for _, isWanted := range [...]func(parser.Kind) bool{parser.Kind.IsSource, parser.Kind.IsProcessing} {
 		for _, e := range slices.Backward(b.Events) {
 			m := e.Message
-			if m.Kind != kind || e.Positioning {
+			if !isWanted(m.Kind) || e.Positioning {
 				continue
 			}
 			b.PNR = cmp.Or(b.PNR, m.PNR)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"bagtrail/parser"
 )
 
 // journeyGap is the largest number of days between messages of one journey (rules §3, journeys).
@@ -233,7 +231,7 @@ func (b bookings) setsOf(m *Message, own int) []int {
 	}
 	slices.Sort(about)
 	about = slices.Compact(about)
-	if len(about) == 0 || len(about) > 1 && m.Kind != parser.BPM {
+	if len(about) == 0 || len(about) > 1 && !m.Kind.IsProcessing() {
 		return []int{own}
 	}
 	return about

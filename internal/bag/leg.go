@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
-	"bagtrail/parser"
 )
 
 // legs returns the legs of a bag: the living ones (rules §3), then those of the other flights that
@@ -54,7 +53,7 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 		}
 	}
 	for _, m := range slices.Backward(messages) {
-		if m.Kind == parser.BPM && !m.Outbound.IsZero() && out.open(m.Airport) {
+		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.open(m.Airport) {
 			all.add(r.outbound(m), NotLoaded)
 			out.take(m.Airport, m.Outbound.Flight)
 		}
@@ -76,7 +75,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	var airports []string // those with a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
-		if e.Sets == NoStatus || m.Kind != parser.BPM || seen.Has(m.Airport) {
+		if e.Sets == NoStatus || !m.Kind.IsProcessing() || seen.Has(m.Airport) {
 			continue
 		}
 		seen.Set(m.Airport, struct{}{})

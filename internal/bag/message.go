@@ -123,10 +123,10 @@ func (m *Message) days() (first, last Day) {
 	return m.LocalDay, m.LocalDay
 }
 
-func (m *Message) isDelete() bool { return m.Kind == parser.BSM && m.Change == parser.Delete }
+func (m *Message) isDelete() bool { return m.Kind.IsSource() && m.Change == parser.Delete }
 
 // isNew reports whether m is a BSM that is neither CHG nor DEL.
-func (m *Message) isNew() bool { return m.Kind == parser.BSM && m.Change == parser.New }
+func (m *Message) isNew() bool { return m.Kind.IsSource() && m.Change == parser.New }
 
 // namesPassenger reports whether m names a PNR or a surname.
 func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surname) != "" }
@@ -134,5 +134,5 @@ func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surna
 // reflightsItself reports whether m re-flights the bag on its own plate (rules §3, rush): it is a
 // BSM with .E/RUSH, not a DEL, it names no other plate, and the plate does not begin with 2.
 func (m *Message) reflightsItself(plate Plate) bool {
-	return m.Kind == parser.BSM && m.Rush && m.Change != parser.Delete && m.Original == "" && plate[0] != '2'
+	return m.Kind.IsSource() && m.Rush && m.Change != parser.Delete && m.Original == "" && plate[0] != '2'
 }

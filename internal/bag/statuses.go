@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"bagtrail/internal/smallmap"
-	"bagtrail/parser"
 )
 
 // statuses sets the loading statuses of living legs by the events of their bag (rules §3, loading
@@ -129,7 +128,7 @@ func (s *statuses) arrive(f Flight) {
 // that holds one.
 func (s *statuses) seat(messages []*Message) {
 	for _, m := range slices.Backward(messages) {
-		if m.Kind != parser.BSM || m.Seat == "" {
+		if !m.Kind.IsSource() || m.Seat == "" {
 			continue
 		}
 		for _, i := range s.byFlight.Value(m.Outbound.Flight) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"bagtrail/internal/smallmap"
-	"bagtrail/parser"
 )
 
 // Sight says what a caller may see (rules §4, what a key covers). A nil Sight sees everything.
@@ -235,7 +234,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 
 // books reports whether the message is a BSM that names a passenger.
 func (e *Event) books() bool {
-	return e.Message.Kind == parser.BSM && (e.pnr() != "" || e.surname() != "")
+	return e.Message.Kind.IsSource() && (e.pnr() != "" || e.surname() != "")
 }
 
 // founder returns the index of the event whose message is the founder of the bag: of the messages

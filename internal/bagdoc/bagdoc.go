@@ -122,9 +122,9 @@ func appendPassenger(dst []byte, b *bag.Bag) []byte {
 // passengerStatus returns passenger status and frequent flyer: each from the latest BSM that has
 // it, otherwise from the latest BPM that has it.
 func passengerStatus(b *bag.Bag) (status, frequentFlyer string) {
-	for _, kind := range [...]parser.Kind{parser.BSM, parser.BPM} {
+	for _, isWanted := range [...]func(parser.Kind) bool{parser.Kind.IsSource, parser.Kind.IsProcessing} {
 		for i := range slices.Backward(b.Events) {
-			if e := &b.Events[i]; e.Message.Kind == kind && !e.Positioning {
+			if e := &b.Events[i]; isWanted(e.Message.Kind) && !e.Positioning {
 				status = cmp.Or(status, e.Message.PassengerStatus)
 				frequentFlyer = cmp.Or(frequentFlyer, e.Message.FrequentFlyer)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,7 +119,8 @@ func (b *bench) alternate(ours, reference func() (float64, error)) (pair, error)
 	return p, nil
 }
 
-// profiled is run with a CPU profile written, where profiles are wanted. The files are numbered as the rows are measured.
+// profiled returns run with CPU and heap profiles written, if profiles are wanted. The files are
+// numbered as the rows are measured.
 func (b *bench) profiled(run func() (float64, error)) func() (float64, error) {
 	if b.profile == "" {
 		return run
@@ -133,8 +135,19 @@ func (b *bench) profiled(run func() (float64, error)) func() (float64, error) {
 			return 0, err
 		}
 		defer pprof.StopCPUProfile()
-		return run()
+		figure, err := run()
+		return figure, errors.Join(err, b.writeHeap())
 	}
+}
+
+// writeHeap writes what has been allocated so far, by ours and the reference, beside the CPU profile.
+func (b *bench) writeHeap() error {
+	file, err := os.Create(filepath.Join(b.profile, fmt.Sprintf("line%02d-%02d.heap.pprof", b.number, b.pairs)))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return pprof.Lookup("allocs").WriteTo(file, 0)
 }
 
 // processorTime is what this process and Redis have used so far.

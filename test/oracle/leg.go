@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-
-	"bagtrail/parser"
 )
 
 // sourcedLeg is a leg with the rule and the item that it comes from.
@@ -289,9 +287,9 @@ func (o *Oracle) seat(b *Bag, l sourcedLeg) string {
 // BPM. A positioning gives none.
 func (o *Oracle) fillFields(b *Bag) {
 	latest := func(field func(*item) string) string {
-		for _, kind := range []parser.Kind{parser.BSM, parser.BPM} {
+		for _, isWanted := range []func(*item) bool{isBSM, isBPM} {
 			for _, it := range slices.Backward(b.items) {
-				if it.Kind == kind && !isPositioning(it) && field(it) != "" {
+				if isWanted(it) && !isPositioning(it) && field(it) != "" {
 					return field(it)
 				}
 			}

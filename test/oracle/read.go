@@ -100,7 +100,7 @@ func (o *Oracle) read(in Input) *message {
 	if j := m.Processing; !j.Date.IsZero() {
 		reference = nearest(j.Date, reference)
 		if j.HasTime {
-			m.hasRead = m.Kind == parser.BPM
+			m.hasRead = m.Kind.IsProcessing()
 			if j.UTC {
 				m.read = clock(reference, j.Seconds)
 			} else {
@@ -228,7 +228,7 @@ func (it *item) tagStatuses(plate string) []string {
 // arriving reports whether the .F is an arriving flight: it names the .V airport or a place of its
 // city, or the message is a BSM with source X.
 func (o *Oracle) arriving(it *item) bool {
-	return it.Kind == parser.BSM && it.Version.Source == 'X' || o.samePlace(it.out.airport, it.airport)
+	return isBSM(it) && it.Version.Source == 'X' || o.samePlace(it.out.airport, it.airport)
 }
 
 // onArrival reports whether a BPM is on arrival.
@@ -255,8 +255,8 @@ func (o *Oracle) names(it *item, f flight) bool {
 	return slices.ContainsFunc(it.named(), func(g flight) bool { return o.same(f, g) })
 }
 
-func isBSM(it *item) bool { return it.Kind == parser.BSM }
-func isBPM(it *item) bool { return it.Kind == parser.BPM }
+func isBSM(it *item) bool { return it.Kind.IsSource() }
+func isBPM(it *item) bool { return it.Kind.IsProcessing() }
 func isDEL(it *item) bool { return isBSM(it) && it.Change == parser.Delete }
 
 // isNew reports whether the item belongs to a new BSM: neither CHG nor DEL.
