@@ -90,7 +90,7 @@ func (o *Oracle) read(in Input) *message {
 	}
 	m.text = canonical(&m.Message)
 	lines := linesOf(in.Text)
-	m.origin = originLine(lines)
+	m.origin = originLine(lines, m.Identifier)
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
 
@@ -164,10 +164,10 @@ func linesOf(text string) []string {
 // originLine returns the last line before the identifier that is an origin line with day and time:
 // a dot, a third character other than a slash, and at the end a blank and six digits. The digits
 // are not checked.
-func originLine(lines []string) string {
+func originLine(lines []string, identifier string) string {
 	origin := ""
 	for _, line := range lines {
-		if line == "BSM" || line == "BPM" {
+		if line == identifier {
 			break
 		}
 		if line[0] != '.' || len(line) > 2 && line[2] == '/' {
