@@ -88,8 +88,8 @@ func (m *Message) reset(ref Reference) {
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
 }
 
-// judgeShape is phase A of rules §1: whether the text is one message of a kind that is accepted. It stops at its first
-// fault.
+// judgeShape is phase A of rules §1: whether the text is one message of a known kind. It stops at its
+// first fault.
 func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
 	identifier := o.lineAt(o.identifier)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"bagtrail/internal/bag"
+	message "bagtrail/parser"
 )
 
 // root is the folder of the module.
@@ -100,5 +101,16 @@ func TestEveryEventCodeHasAnEntryInTheTable(t *testing.T) {
 	}
 	if len(constants) != len(entries) {
 		t.Errorf("%d event codes, %d entries", len(constants), len(entries))
+	}
+}
+
+func TestEveryErrorCodeHasAnEntryInTheTable(t *testing.T) {
+	_, constants := stringsOf(t, filepath.Join("parser", "codes.go"))
+	entries := make(map[message.Code]bool)
+	for _, d := range message.Codes() {
+		entries[d.Code] = true
+	}
+	if len(constants) != len(entries) {
+		t.Errorf("%d codes, entries for %d", len(constants), len(entries))
 	}
 }
