@@ -52,8 +52,7 @@ func (v *visit) bag() (view, *problem) {
 	plate := v.r.PathValue("plate")
 	shown := view{Title: "Bag " + plate, Section: "search"}
 	var found struct {
-		Bags   []bagDoc `json:"bags"`
-		Cursor string   `json:"changes_cursor"`
+		Bags []bagDoc `json:"bags"`
 	}
 	if p := v.ask("GET", "/v1/bags/"+url.PathEscape(plate)+"?fields=raw", nil, &found); p != nil {
 		return shown, p
@@ -66,6 +65,8 @@ func (v *visit) bag() (view, *problem) {
 			}
 		}
 	}
+	filter := url.Values{"plate": follow}
+	cursor := v.cursor(filter)
 	others, p := v.chained(follow[1:])
 	if p != nil {
 		return shown, p
@@ -81,7 +82,7 @@ func (v *visit) bag() (view, *problem) {
 		}
 	}
 	shown.Data = data
-	shown.Live = &live{"/v1/changes?fields=list&" + url.Values{"plate": follow}.Encode(), found.Cursor}
+	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: cursor}
 	return shown, nil
 }
 

@@ -65,15 +65,16 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 		c.versions[name] = version(text)
 		c.mux.Handle("GET "+Path+name, file(name, text))
 	}
-	for _, name := range []string{"login", "flight", "bag", "search"} {
+	for _, name := range []string{"login", "board", "flight", "bag", "search"} {
 		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
 			ParseFS(embedded, "templates/layout.html", "templates/"+name+".html"))
 	}
 	c.mux.HandleFunc("GET "+Path+"login", c.showLogin)
 	c.mux.HandleFunc("POST "+Path+"login", c.login)
 	c.mux.HandleFunc("POST "+Path+"logout", c.logout)
-	c.mux.Handle("GET "+Path+"{$}", http.RedirectHandler(Path+"search", http.StatusSeeOther))
+	c.mux.Handle("GET "+Path+"{$}", http.RedirectHandler(Path+"flights", http.StatusSeeOther))
 	c.mux.Handle("GET /console", http.RedirectHandler(Path, http.StatusSeeOther))
+	c.handle("GET "+Path+"flights", "board", (*visit).board)
 	c.handle("GET "+Path+"flights/{airport}/{direction}/{airline}/{flight}/{date}", "flight", (*visit).flight)
 	c.handle("GET "+Path+"bags/{plate}", "bag", (*visit).bag)
 	c.handle("GET "+Path+"search", "search", (*visit).askSearch)

@@ -20,7 +20,6 @@ type flightList struct {
 	Flight flightDoc `json:"flight"`
 	Bags   []bagDoc  `json:"bags"`
 	Next   string    `json:"next"`
-	Cursor string    `json:"changes_cursor"`
 }
 
 // flightPage is the data of the screen of a flight.
@@ -82,6 +81,8 @@ func (v *visit) flight() (view, *problem) {
 		url.PathEscape(at("flight")), url.PathEscape(at("date")),
 	}, "/")
 	shown := view{Title: at("airline") + at("flight") + ", " + day(at("date")), Section: "flights"}
+	filter := url.Values{"flight": {strings.TrimPrefix(target, "/v1/flights/")}}
+	cursor := v.cursor(filter)
 	list, p := v.wholeFlight(target)
 	if p != nil {
 		return shown, p
@@ -89,12 +90,11 @@ func (v *visit) flight() (view, *problem) {
 	data := v.flightPage(list, at("airport"), at("direction") == "A")
 	shown.Airport, shown.Data = data.Airport, data
 	shown.Title = fmt.Sprintf("%s%s %s to %s, %s", data.Airline, data.Flight, data.From, data.To, day(data.Date))
-	shown.Live = &live{"/v1/changes?fields=list&flight=" + url.QueryEscape(strings.TrimPrefix(target, "/v1/flights/")), list.Cursor}
+	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: cursor}
 	return shown, nil
 }
 
-// wholeFlight reads all pages of the list of a flight. The cursor is that of the first page, which
-// was read first.
+// wholeFlight reads all pages of the list of a flight.
 func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
 	next := ""
 	for {
@@ -120,9 +120,14 @@ func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
 // flightPage arranges a flight for its screen.
 func (v *visit) flightPage(list flightList, airport string, arriving bool) flightPage {
 	f := flightPage{flightDoc: list.Flight, Airport: airport, Arriving: arriving}
-	times := list.Flight.Departure
+	times, direction := list.Flight.Departure, "D"
 	if arriving {
-		times = list.Flight.Arrival
+		times, direction = list.Flight.Arrival, "A"
+	}
+	if date := f.Date; !times.Best().IsZero() { // an arrival may be on the next day
+		f.Other = boardAddress(airport, direction, times.Best().In(v.places.Location(airport)))
+	} else if t, err := time.Parse(time.DateOnly, date); err == nil {
+		f.Other = boardAddress(airport, direction, t)
 	}
 	f.At, f.Scheduled = times.Best(), times.Scheduled
 	f.Missing = f.Bags - f.flightDoc.Status[onAircraft]

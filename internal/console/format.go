@@ -122,5 +122,5 @@ type section struct{ Name, Title, Path, Icon string }
 
 // sections returns the links of the navigation.
 func (c *Console) sections() []section {
-	return []section{{"search", "Search", Path + "search", "find"}}
+	return []section{{"flights", "Flights", Path + "flights", "flights"}, {"search", "Search", Path + "search", "find"}}
 }

@@ -64,7 +64,7 @@ func (v *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func newV1(answers object) *v1 {
 	all := object{"GET /v1/session": object{
 		"name": "zrh-ops", "airlines": []string{"*"}, "airports": []string{"ZRH"}, "operations": []string{"*"}, "ends": "2026-11-22T19:00:00.000Z",
-	}}
+	}, "GET /v1/changes": object{"changes": []object{}, "cursor": "c0ffee"}}
 	for name, answer := range answers {
 		all[name] = answer
 	}
@@ -129,7 +129,7 @@ func flightOf(n int) object {
 			"airline": "LX", "flight": "14", "date": "2026-11-22", "from": "ZRH", "to": "JFK", "bags": n, "rush": n / 50, "status": counts,
 			"departure": object{"scheduled": "2026-11-22T12:10:00.000Z"}, "arrival": object{"scheduled": "2026-11-22T21:00:00.000Z"},
 		},
-		"bags": bags, "changes_cursor": "c0ffee",
+		"bags": bags,
 	}
 }
 

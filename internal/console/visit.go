@@ -32,6 +32,8 @@ type view struct {
 type live struct {
 	Stream string // address of the stream of changes
 	Cursor string // where the stream begins; "" if there are no changes
+
+	Airport, Direction string // of a board, whose rows are flights; else rows are plates
 }
 
 // page is the data of a template.

@@ -131,7 +131,7 @@
     for (const tr of $$('tbody tr[id]', parts.content)) {
       seen.add(tr.id)
       const there = d.getElementById(tr.id)
-      if (!there) $('#rows tbody').append(tr)
+      if (!there) $('#rows tbody')?.append(tr)
       if (there && !merge(there, tr)) continue
       const row = d.getElementById(tr.id)
       flash(row)
@@ -153,7 +153,7 @@
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
-    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0
+    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, asked = 0
     const state = (name, words) => {
       show.dataset.live = name
       const t = $('.t', show)
@@ -167,6 +167,8 @@
     const ask = async () => {
       if (asking || !(all || wanted.size)) return
       asking = true
+      await new Promise((done) => setTimeout(done, asked + 500 - Date.now())) // a busy page asks twice a second
+      asked = Date.now()
       const whole = all || wanted.size > 50, plates = [...wanted]
       all = false
       wanted = new Set()
@@ -177,8 +179,9 @@
         const r = await fetch(u, { headers: { Accept: 'text/html' } })
         if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
         if (!r.ok) throw new Error(r.status)
-        if (!$('#rows') && $('.blank') && !$('#bags')) { location.reload(); return } // the first bags of an empty list
-        apply(await r.text(), whole)
+        const text = await r.text()
+        if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
+        apply(text, whole)
         told += plates.length
         if (!source || source.readyState === 2) alive()
         if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
@@ -197,12 +200,20 @@
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', () => { all = true; ask() })
     }
-    // keysOf returns the rows that a change is about.
-    const keysOf = (change) => [change.plate]
+    // keysOf returns the rows that a change is about: its plate, or the flights at the airport of a
+    // board. If one is not on the board, everything is asked for.
+    const keysOf = (change) => {
+      const { airport, direction } = body.dataset
+      if (!airport) return [change.plate]
+      const legs = change.bags.flatMap((b) => b.legs).filter((l) => (direction === 'A' ? l.to : l.from) === airport)
+      const keys = legs.map((l) => `${l.airline}-${l.flight}-${l.date}`)
+      all ||= keys.some((k) => !d.getElementById('f-' + k))
+      return keys
+    }
     follow()
     setInterval(() => {
       const streaming = source && source.readyState !== 2
-      if (!streaming && Date.now() - (ask.last || 0) > 9500) { ask.last = Date.now(); all = true; ask() }
+      if (!streaming && Date.now() - asked > 9500) { all = true; ask() }
       if (Date.now() - heard > (streaming ? 10000 : 14000)) state('off', 'Not live')
     }, 500)
     setInterval(() => { all = true; ask() }, 60000) // minutes that are left change by themselves

@@ -1,0 +1,207 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// boardPage is the data of the screen of the flights of an airport and day.
+type boardPage struct {
+	Airport   string
+	Arriving  bool
+	Date      time.Time
+	Today     bool
+	Bags      int
+	Flights   []boardRow // all of them
+	Rows      []boardRow // those that are asked for
+	Urgent    []boardRow // at risk, the first to leave first
+	AtRisk    int        // bags of Urgent that are not loaded
+	Ahead     int        // flights that have not left, or not landed
+	WithRush  int
+	WithDelay int
+}
+
+// boardRow is a flight on the board. It is flat and holds texts, since templates are slow.
+type boardRow struct {
+	ID       string // of the element
+	Key      string // as the script names it
+	Class    string
+	Words    string // in lower case, for the filter
+	Link     string
+	Flight   string
+	Other    string    // the airport at the other end
+	At       time.Time // best known time, or zero
+	Stamp    string
+	Clock    string // local time of At
+	UTC      string
+	Before   string // scheduled time, if At is another
+	In       string // until At, "" if it is past or not known
+	Gone     string // departed or landed, or ""
+	Next     bool   // the first that is not gone
+	Bar      []share
+	Label    string // of the bar
+	Bags     int
+	Aircraft int
+	Boxed    int
+	Not      int
+	Off      int
+	Delayed  int
+	Rush     int
+}
+
+// Missing returns how many bags are not loaded.
+func (r boardRow) Missing() int { return r.Not + r.Off }
+
+// board shows the flights of an airport and day.
+func (v *visit) board() (view, *problem) {
+	shown := view{Title: "Flights", Section: "flights"}
+	asked := v.r.URL.Query()
+	airport := strings.ToUpper(strings.TrimSpace(asked.Get("airport")))
+	date, err := time.Parse(time.DateOnly, asked.Get("date"))
+	direction := cmp.Or(asked.Get("direction"), "D")
+	if airport == "" || err != nil {
+		if airport = cmp.Or(airport, v.airport()); airport == "" {
+			shown.Data = boardPage{}
+			return shown, nil
+		}
+		shown.Redirect = boardAddress(airport, direction, v.today(airport))
+		return shown, nil
+	}
+	query := url.Values{"airport": {airport}, "direction": {direction}, "date": {date.Format(time.DateOnly)}, "limit": {"1000"}}
+	cursor := v.cursor(url.Values{"airport": {airport}})
+	var flights []flightDoc
+	for {
+		var part struct {
+			Flights []flightDoc `json:"flights"`
+			Next    string      `json:"next"`
+		}
+		if p := v.ask("GET", "/v1/flights?"+query.Encode(), nil, &part); p != nil {
+			return shown, p
+		}
+		flights = append(flights, part.Flights...)
+		if part.Next == "" {
+			break
+		}
+		query.Set("cursor", part.Next)
+	}
+	data := v.boardPage(flights, airport, direction == "A", date)
+	shown.Airport, shown.Data = airport, data
+	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving), day(date))
+	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction}
+	return shown, nil
+}
+
+func directionName(arriving bool) string {
+	if arriving {
+		return "arrivals"
+	}
+	return "departures"
+}
+
+// boardAddress returns the address of a board.
+func boardAddress(airport, direction string, date time.Time) string {
+	return Path + "flights?" + url.Values{"airport": {airport}, "direction": {direction}, "date": {date.Format(time.DateOnly)}}.Encode()
+}
+
+// Address returns the address of the board in a direction, some days later.
+func (b boardPage) Address(direction string, days int) string {
+	return boardAddress(b.Airport, direction, b.Date.AddDate(0, 0, days))
+}
+
+// Direction returns the direction of the board, D or A.
+func (b boardPage) Direction() string {
+	if b.Arriving {
+		return "A"
+	}
+	return "D"
+}
+
+// boardPage arranges flights, which come in the order of their times.
+func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, date time.Time) boardPage {
+	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
+	asked := v.r.URL.Query()
+	for _, f := range flights {
+		r := v.boardRow(f, airport, arriving)
+		if r.Gone == "" {
+			r.Next = b.Ahead == 0 && len(b.Flights) > 0 && !r.At.IsZero()
+			b.Ahead++
+		}
+		b.Bags += r.Bags
+		if r.Rush > 0 {
+			b.WithRush++
+		}
+		if r.Delayed > 0 {
+			b.WithDelay++
+		}
+		if r.Class != "" && r.Gone == "" {
+			b.Urgent = append(b.Urgent, r)
+			b.AtRisk += r.Missing()
+		}
+		b.Flights = append(b.Flights, r)
+		if !asked.Has("rows") || asked.Get("rows") == "" || slices.Contains(asked["rows"], r.Key) {
+			b.Rows = append(b.Rows, r)
+		}
+	}
+	slices.SortStableFunc(b.Urgent, func(x, y boardRow) int { return x.At.Compare(y.At) })
+	return b
+}
+
+// boardRow arranges a flight.
+func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
+	r := boardRow{
+		Key: f.Airline + "-" + f.Flight + "-" + f.Date, Flight: f.Airline + f.Flight, Other: f.To,
+		Link: path("flights", airport, "D", f.Airline, f.Flight, f.Date), Bar: bar(f.Status), Label: barLabel(f.Status), Bags: f.Bags, Rush: f.Rush,
+		Aircraft: f.Status[onAircraft], Boxed: f.Status[inContainer], Not: f.Status[notLoaded], Off: f.Status[offloaded], Delayed: f.Status[delayed],
+	}
+	times, gone := f.Departure, "departed"
+	if arriving {
+		times, gone, r.Other = f.Arrival, "landed", f.From
+		r.Link = path("flights", airport, "A", f.Airline, f.Flight, f.Date)
+	} else {
+		r.Class = v.risk(f)
+	}
+	r.ID = "f-" + r.Key
+	r.Words = strings.ToLower(r.Flight + " " + r.Other)
+	if r.At = times.Best(); r.At.IsZero() {
+		return r
+	}
+	local := func(t time.Time) string { return t.In(v.places.Location(airport)).Format("15:04") }
+	r.Stamp, r.Clock, r.UTC = r.At.Format(time.RFC3339), local(r.At), r.At.UTC().Format("15:04")
+	if s := times.Scheduled; !s.IsZero() && local(s) != r.Clock {
+		r.Before = local(s)
+	}
+	if !times.Actual.IsZero() || r.At.Before(v.now) {
+		r.Gone = gone
+	} else {
+		r.In = span(r.At.Sub(v.now))
+	}
+	return r
+}
+
+// barLabel says in words what a bar shows.
+func barLabel(numbers map[string]int) string {
+	var all []string
+	for _, name := range barOrder {
+		if n := numbers[name]; n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", n, strings.ToLower(statusOf(name).Word)))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// cursor returns where to begin to follow changes, so that nothing is missed that a list read
+// afterwards does not show, or "" if there are no changes for this key.
+func (v *visit) cursor(filter url.Values) string {
+	var from struct {
+		Cursor string `json:"cursor"`
+	}
+	filter.Set("fields", "list")
+	if p := v.ask("GET", "/v1/changes?"+filter.Encode(), nil, &from); p != nil {
+		return ""
+	}
+	return from.Cursor
+}

@@ -1,0 +1,97 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// flightsOf is the list of the flights of a day: one each ten minutes from an hour before now, with
+// a bag for each status.
+func flightsOf(n int) object {
+	flights := []object{}
+	for i := range n {
+		at := now.Add(time.Duration(i-6) * 10 * time.Minute).Format(time.RFC3339)
+		flights = append(flights, object{
+			"airline": "LX", "flight": fmt.Sprint(100 + i), "date": "2026-11-22", "from": "ZRH", "to": "JFK", "bags": 5, "rush": i % 2,
+			"status":    map[string]int{"Not Loaded": 1, "Offloaded": 1, "Loaded in Container": 1, "Loaded on Aircraft": 1, "Delayed": 1},
+			"departure": object{"scheduled": at}, "arrival": object{"estimated": at, "scheduled": "2026-11-22T03:00:00.000Z"},
+		})
+	}
+	return object{"flights": flights}
+}
+
+const boardPath = "/console/flights?airport=ZRH&direction=D&date=2026-11-22"
+
+func TestTheBoardShowsFlightsAtRiskFirst(t *testing.T) {
+	v := newV1(object{"GET /v1/flights": flightsOf(20)})
+	text := must(t, get(newConsole(v), boardPath), 200,
+		"ZRH departures", "Sunday 22 November 2026. 20 flights, 100 bags.", "10 bags not loaded, departure within 45 min", "Now 12:32",
+		`<b id="n-risk">5</b>`, `<b id="n-ahead">14</b>`, `<b id="n-rush">10</b>`, `<b id="n-del">20</b>`, `data-airport="ZRH" data-direction="D"`,
+		`href="/console/flights/ZRH/D/LX/100/2026-11-22"`, "1 on aircraft, 1 in container, 1 not loaded, 1 offloaded, 1 delayed",
+		"date=2026-11-21&amp;direction=D", "/v1/changes?fields=list&amp;airport=ZRH",
+	)
+	for class, want := range map[string]int{` gone"`: 6, ` next"`: 1, `"is-risk late"`: 3 + 3, `"is-risk"`: 2 + 2 + 1} {
+		rows := strings.ReplaceAll(text, ` next"`, `" next"`)
+		if got := strings.Count(rows, class); got != want {
+			t.Errorf("%s: %d, want %d", class, got, want)
+		}
+	}
+	if text := must(t, get(newConsole(v), boardPath+"&rows=LX-103-2026-11-22"), 200, `id="f-LX-103-2026-11-22"`, `id="urgent"`, `<b id="n-all">20</b>`); strings.Count(text, "<tr") != 1 {
+		t.Error(text)
+	}
+}
+
+func TestArrivalsHaveNoRisk(t *testing.T) {
+	v := newV1(object{"GET /v1/flights": flightsOf(20)})
+	text := must(t, get(newConsole(v), "/console/flights?airport=ZRH&direction=A&date=2026-11-22"), 200, "ZRH arrivals", "landed", `<s class="dim c-m">04:00</s>`, "/console/flights/ZRH/A/LX/100/2026-11-22")
+	if strings.Contains(text, "is-risk") || strings.Contains(text, "departure within") {
+		t.Error("an arrival is at risk")
+	}
+	if !strings.Contains(strings.Join(v.asked, "\n"), "direction=A") {
+		t.Error(v.asked)
+	}
+}
+
+func TestAnEmptyBoardSaysWhy(t *testing.T) {
+	v := newV1(object{"GET /v1/flights": flightsOf(0)})
+	must(t, get(newConsole(v), boardPath), 200, "No bag departs from ZRH on 22 Nov")
+	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
+	must(t, get(newConsole(v), "/console/flights"), 200, "Which airport?")
+}
+
+func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
+	c := newConsole(newV1(object{"GET /v1/flights": flightsOf(1)}))
+	for target, want := range map[string]string{
+		"/console/flights":                         "/console/flights?airport=ZRH&date=2026-11-22&direction=D",
+		"/console/flights?airport=jfk&direction=A": "/console/flights?airport=JFK&date=2026-11-22&direction=A",
+		"/console/":                                "/console/flights",
+	} {
+		if got := get(c, target).Header().Get("Location"); got != want {
+			t.Errorf("%s leads to %s", target, got)
+		}
+	}
+	w := get(c, "/console/flights?airport=JFK&direction=D&date=2026-11-22")
+	cookie, _, _ := strings.Cut(w.Header().Get("Set-Cookie"), ";")
+	if got := get(c, "/console/flights", "Cookie", cookie).Header().Get("Location"); !strings.Contains(got, "airport=JFK") {
+		t.Errorf("%s leads to %s", cookie, got)
+	}
+}
+
+func TestABoardOf1000FlightsIsRead(t *testing.T) {
+	all := flightsOf(1200)["flights"].([]object)
+	v := newV1(nil)
+	c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.answers["GET /v1/flights"] = object{"flights": all[:1000], "next": "more"}
+		if r.URL.Query().Get("cursor") == "more" {
+			v.answers["GET /v1/flights"] = object{"flights": all[1000:]}
+		}
+		v.ServeHTTP(w, r)
+	}))
+	w := get(c, boardPath, "Accept-Encoding", "gzip")
+	if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 1200 || w.Body.Len() > 140<<10 {
+		t.Errorf("%d flights in %d bytes", strings.Count(text, "<tr id="), w.Body.Len())
+	}
+}
