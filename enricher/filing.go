@@ -47,7 +47,7 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 		add(in, in.Airport, station)
 	}
 	if out := dated.segment(g.Outbound); !out.IsZero() {
-		if m.Kind == parser.BSM && m.Source == 'X' || e.airports.SamePlace(out.Airport, station) {
+		if m.Kind.IsSource() && m.Source == 'X' || e.airports.SamePlace(out.Airport, station) {
 			at = station
 			add(out, "", at)
 		} else {

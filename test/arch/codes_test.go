@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,4 +114,19 @@ func TestEveryErrorCodeHasAnEntryInTheTable(t *testing.T) {
 	if len(constants) != len(entries) {
 		t.Errorf("%d codes, entries for %d", len(constants), len(entries))
 	}
+}
+
+// Outside package parser, the table of event rules alone names kinds of messages. Other files ask for
+// a property of the kind, so that a new kind has its place in them.
+func TestKindsAreNamedInTheirTablesAlone(t *testing.T) {
+	named := regexp.MustCompile(`\bparser\.B[A-Z]M\b`)
+	goFiles(t, func(path string) {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := named.Find(text); found != nil && path != filepath.Join("internal", "bag", "event.go") {
+			t.Errorf("%s asks for %s: ask for a property of the kind", path, found)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // pages returns the pages of the documentation by their paths. Decisions (docs/adr) stay as they were written.
@@ -65,6 +66,28 @@ func TestPagesNameFilesThatExist(t *testing.T) {
 		for _, path := range filesOf(page) {
 			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 				t.Errorf("%s names %s, which does not exist", name, path)
+			}
+		}
+	}
+}
+
+// TestPagesWrap finds prose of more than 100 columns. Tables and code may be wider, and the targets of
+// links do not count.
+func TestPagesWrap(t *testing.T) {
+	target := regexp.MustCompile(`\]\([^)\s]*\)`)
+	for name, page := range pages(t) {
+		code, number := false, 0
+		for line := range strings.Lines(page) {
+			number++
+			start := strings.TrimSpace(line)
+			if strings.HasPrefix(start, "```") {
+				code = !code
+			}
+			if code || strings.HasPrefix(start, "|") || strings.HasPrefix(line, "    ") {
+				continue
+			}
+			if n := utf8.RuneCountInString(strings.TrimRight(target.ReplaceAllString(line, "]"), "\n")); n > 100 {
+				t.Errorf("%s:%d has %d columns", name, number, n)
 			}
 		}
 	}
