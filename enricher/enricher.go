@@ -63,6 +63,18 @@ func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day
 	return day, day, true
 }
 
+// Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
+// if the message is not a BPM with a read time.
+func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, said bool) {
+	if m.Kind != parser.BPM || !m.Processing.HasTime {
+		return time.Time{}, false
+	}
+	if _, _, hasRead := reference(m, received); !hasRead {
+		return time.Time{}, false
+	}
+	return e.times(m, received).happened, true
+}
+
 // times returns the times of a message that was received then.
 func (e *Enricher) times(m *parser.Message, received time.Time) times {
 	at := times{received: received, happened: received, order: received}

@@ -19,6 +19,9 @@ type Config struct {
 	Rejects Rejects // nil: rejected messages are not kept
 	Marks   Marks   // nil: nobody is told of changes, or another door that reads the log tells them
 
+	// Observe is called with each batch that took effect, and must not keep it; nil: nobody looks.
+	Observe func(*Batch)
+
 	// The rest is for Accept.
 
 	Clock    *Clock        // gives the received times; nil: the clock of the machine
@@ -212,6 +215,9 @@ func (a *Acceptor) Apply(ctx context.Context, b *Batch) error {
 		if err := step.do(a, ctx, b); err != nil {
 			return &StepError{step.name, err}
 		}
+	}
+	if a.conf.Observe != nil {
+		a.conf.Observe(b)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -358,4 +360,35 @@ func (discard) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
 		fresh[i] = true
 	}
 	return fresh, nil
+}
+
+func TestABatchIsObservedOnceItHasTakenEffect(t *testing.T) {
+	x := newIndex()
+	var seen []string
+	a := newAcceptor(x, ingestor.Config{Observe: func(b *ingestor.Batch) {
+		for i, o := range b.Outcomes {
+			line := fmt.Sprint(o.Verdict, " ", o.Airport)
+			if !o.Happened.IsZero() {
+				line += " " + b.Envelopes[i].Received.Sub(o.Happened).String()
+			}
+			seen = append(seen, line)
+		}
+	}})
+	x.setFail(true)
+	faulty := strings.Replace(bsm, "12MAR", "31FEB", 1)
+	b := a.JudgeBatch([]ingestor.Envelope{envelope(bpm), envelope(bsm), envelope(faulty), envelope("BUM")})
+	if err := a.Apply(t.Context(), b); err == nil || len(seen) > 0 {
+		t.Fatalf("%v, observed %q", err, seen)
+	}
+	x.setFail(false)
+	if err := a.Apply(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Accept(t.Context(), envelope(bsm)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"accepted ZRH 59m0.123s", "accepted ZRH", "rejected ZRH", "rejected ", "duplicate ZRH"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("observed %q, want %q", seen, want)
+	}
 }

@@ -30,6 +30,7 @@ type Envelope struct {
 	Logged   bool         // it was read from the log, and is not appended again
 	Again    bool         // it was read from the log before, and the index may have lost it since
 	Replayed bool         // it was received before, so the log gives it no position
+	Relayed  bool         // it was read from the log, to which another door appended it
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
 	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>
 	Key      string       // key of its Kafka record, or ""
@@ -60,6 +61,8 @@ func (v Verdict) String() string {
 type Outcome struct {
 	Verdict    Verdict
 	Identifier string       // "BSM", "BUM", …; "" if none was found, and for reports
+	Airport    string       // of .V; "" if it is missing or faulty, and for reports
+	Happened   time.Time    // when an accepted BPM with a read time happened; else zero
 	Filing     bag.Filing   // for the index; zero unless the message is accepted
 	Errors     []Diagnostic // not empty if the message is rejected
 	Warnings   []Diagnostic
@@ -69,6 +72,9 @@ type Outcome struct {
 type Filer interface {
 	// Filing is called for messages without errors. It keeps nothing of m.
 	Filing(m *parser.Message, raw string, received time.Time) bag.Filing
+	// Happened returns when the event of a message without errors happened. It returns false if the
+	// message does not say so: then it happened when it was received.
+	Happened(m *parser.Message, received time.Time) (at time.Time, said bool)
 	// ReportFiling fails if the document is no delayed-bag report.
 	ReportFiling(document string, received time.Time) (bag.Filing, error)
 }

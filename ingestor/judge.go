@@ -38,7 +38,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	defer j.parsed.Put(m)
 	m.Parse(text, j.reference)
 	outcome := Outcome{
-		Verdict: Accepted, Identifier: m.Identifier,
+		Verdict: Accepted, Identifier: m.Identifier, Airport: m.Version.Airport,
 		Errors: j.diagnostics(m, text, m.Errors, false), Warnings: j.diagnostics(m, text, m.Warnings, true),
 	}
 	if !m.Accepted() {
@@ -55,6 +55,9 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	}
 	outcome.Filing = j.filer.Filing(m, text, env.Received)
 	outcome.Filing.Position = env.Position
+	if at, said := j.filer.Happened(m, env.Received); said {
+		outcome.Happened = at
+	}
 	return outcome
 }
 

@@ -76,6 +76,8 @@ type Queries struct {
 	Changes  *changefeed.Feed // nil if there are no changes
 	// NoChanges says why there are no changes.
 	NoChanges string
+	Feeds     Feeds
+	Clock     func() time.Time // for feeds
 }
 
 // limit is the timeout of a query. It is below one second, since a caller must learn within a
@@ -121,5 +123,6 @@ func (q Queries) Operations() []web.Operation {
 		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
 		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
 		{Operation: operation.ByID("getChanges"), Serve: q.changesV1}, // it may wait
+		{Operation: operation.ByID("listFeeds"), Limit: listLimit, Serve: q.feedsV1},
 	}
 }

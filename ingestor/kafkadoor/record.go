@@ -61,6 +61,7 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 			if t, err := time.Parse(time.RFC3339, view(h.Value)); err == nil && clamp(t).Equal(t) {
 				env.Received = t
 			}
+			env.Relayed = true // only doors of this service write it
 		case headerType:
 			env.JSON = isJSON(view(h.Value))
 		case headerKind:

@@ -235,6 +235,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"validateMessages", "POST", "/v1/messages/validate", `{"messages":[{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/2026-03-14/JFK\r\nENDBSM\r\n"}]}`},
 		{"getAirport", "GET", "/v1/airports/ZRH", ""},
 		{"getStatus", "GET", "/v1/status", ""},
+		{"listFeeds", "GET", "/v1/feeds?hours=2", ""},
 		{"beginSession", "POST", "/v1/session", ""},
 		{"getSession", "GET", "/v1/session", ""},
 		{"getChanges", "GET", s.changesOf(t, "plate=0724100001&fields=list"), ""},

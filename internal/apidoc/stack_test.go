@@ -23,6 +23,7 @@ import (
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/feeds"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
@@ -74,6 +75,27 @@ func (timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, b
 		Flight: f, Carrier: f.Airline, Origin: "ZRH", Destination: "JFK", BlackoutStart: off.Add(-time.Hour), Subscription: true,
 		Departure: flightref.Times{Scheduled: off}, Arrival: flightref.Times{Scheduled: off.Add(9 * time.Hour), Estimated: off.Add(8*time.Hour + 40*time.Minute)},
 	}, true
+}
+
+// oneFeed knows one feed.
+type oneFeed struct{}
+
+func (oneFeed) Names(context.Context) ([]feeds.Name, error) {
+	return []feeds.Name{{Airport: "ZRH", Door: "kafka"}}, nil
+}
+
+func (oneFeed) Read(_ context.Context, names []feeds.Name, _ int, now time.Time) (found []feeds.Feed, err error) {
+	for _, name := range names {
+		f := feeds.Feed{Name: name, First: now.Add(-40 * 24 * time.Hour), Last: now.Add(-12 * time.Second), Gap: 21 * time.Second, State: feeds.Flowing}
+		for ago := range time.Duration(2) {
+			h := feeds.Hour{Start: now.Truncate(time.Hour).Add((ago - 1) * time.Hour)}
+			h.Accepted, h.Duplicate, h.Rejected, h.Codes = 171, 2, 1, map[string]int64{"SVCPRB022": 1}
+			h.Delays[3], h.Delays[9] = 100, 7
+			f.Hours = append(f.Hours, h)
+		}
+		found = append(found, f)
+	}
+	return found, nil
 }
 
 // stack is the service with everything real but Redis, Kafka and the clock.
@@ -182,7 +204,7 @@ func newStack(t testing.TB) *stack {
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
 	}
-	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed}.Operations()
+	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, Feeds: oneFeed{}, Clock: clock}.Operations()
 	operations = append(operations,
 		(&queryapi.DelayedBags{
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},

@@ -29,6 +29,7 @@ var answersV1 = map[string]string{
 	"getAirport":      "Airport",
 	"getChanges":      "Changes",
 
+	"listFeeds":    "FeedPage",
 	"getStatus":    "Status",
 	"beginSession": "Session",
 	"getSession":   "Session",

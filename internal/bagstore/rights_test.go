@@ -12,11 +12,13 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/changestore"
+	"bagtrail/internal/feeds"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
@@ -116,6 +118,7 @@ func useAll(t *testing.T, url string) {
 	meetDamage(t, url)
 	useReports(t, url)
 	useChanges(t, url)
+	useFeeds(t, url)
 	useSessions(t, url)
 	if _, err := statusstore.New(redistest.Open(t, url)).Exchange(ctx, "one", status.Report{At: time.Now().Add(-time.Hour)}); err != nil {
 		t.Error(err)
@@ -210,6 +213,29 @@ func useSessions(t *testing.T, url string) {
 	}
 	if ended, err := store.Ended(ctx, "session"); err != nil || !ended {
 		t.Errorf("ended %t, %v", ended, err)
+	}
+}
+
+// useFeeds counts a message, reads its feed and forgets it.
+func useFeeds(t *testing.T, url string) {
+	t.Helper()
+	ctx, store := context.Background(), feeds.NewStore(redistest.Open(t, url))
+	counter := feeds.NewCounter(store, time.Now)
+	counter.Count("kafka", &ingestor.Batch{
+		Envelopes: []ingestor.Envelope{{Received: time.Now()}}, Outcomes: []ingestor.Outcome{{Verdict: ingestor.Accepted, Airport: "ZRH"}},
+	})
+	if err := counter.Flush(ctx); err != nil {
+		t.Error(err)
+	}
+	names, err := store.Names(ctx)
+	if err != nil || len(names) != 1 {
+		t.Fatalf("feeds %v, %v", names, err)
+	}
+	if found, err := store.Read(ctx, names, 1, time.Now()); err != nil || len(found) != 1 || found[0].Hours[0].Accepted != 1 {
+		t.Errorf("feeds %+v, %v", found, err)
+	}
+	if err := store.Forget(ctx, time.Now().Add(32*24*time.Hour)); err != nil {
+		t.Error(err)
 	}
 }
 

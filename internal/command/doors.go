@@ -57,11 +57,14 @@ func (s *service) openDoors(ctx context.Context) error {
 	if s.opens(kafkaDoor) && s.changes != nil {
 		running.start("changes", s.changes.Run)
 	}
-	if s.opens(kafkaDoor) || s.kafka == nil { // the process that writes the index sweeps it
+	if s.writesIndex() {
 		running.start("sweeper", s.sweep)
 	}
 	return nil
 }
+
+// writesIndex reports whether the process writes the index, and so sweeps it.
+func (s *service) writesIndex() bool { return s.opens(kafkaDoor) || s.conf.Kafka.Off }
 
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {
@@ -69,6 +72,9 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Count: func(v ingestor.Verdict) { s.messages.Count(door, v.String(), 1) },
+	}
+	if s.counter != nil {
+		conf.Observe = func(b *ingestor.Batch) { s.counter.Count(door, b) }
 	}
 	if door == kafkaDoor { // which reads what the other doors log
 		conf.Marks = s.marks(false)

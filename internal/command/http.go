@@ -98,7 +98,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	queries := queryapi.Queries{
 		Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights,
-		Changes: s.openFeed(), NoChanges: s.noChanges(),
+		Changes: s.openFeed(), NoChanges: s.noChanges(), Feeds: s.feeds, Clock: s.clock,
 	}
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},

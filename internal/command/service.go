@@ -22,6 +22,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
+	"bagtrail/internal/feeds"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
@@ -72,6 +73,8 @@ type service struct {
 	record   ingestor.Log
 	rejects  ingestor.Rejects
 	received *ingestor.Clock // of all doors
+	feeds    *feeds.Store    // nil in a tool
+	counter  *feeds.Counter  // nil in a tool
 	wtr      *wtr.Client
 }
 
@@ -96,7 +99,7 @@ func (s *service) isTool() bool { return len(s.doors) == 0 }
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
-		(*service).openIndex, (*service).openKafka, (*service).openSecret, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
+		(*service).openIndex, (*service).openFeeds, (*service).openKafka, (*service).openSecret, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
 		(*service).rebuild, (*service).openDoors,
 	} {
 		if err := step(s, ctx); err != nil {

@@ -29,6 +29,7 @@ const (
 	Flights          Right = "flights"
 	Messages         Right = "messages"
 	Changes          Right = "changes"
+	Feeds            Right = "feeds"
 )
 
 // Operation is one operation.
@@ -84,6 +85,7 @@ var list = []Operation{
 		ID: "validateMessages", Right: Messages, Method: http.MethodPost, V1: true, Body: true, Media: messageMedia,
 		Template: "/v1/messages/validate",
 	},
+	{ID: "listFeeds", Right: Feeds, Method: http.MethodGet, V1: true, Template: "/v1/feeds"},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
 	{ID: "getStatus", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/status"},
 	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},

@@ -72,6 +72,7 @@ var rings = []struct {
 	{"internal/changestore", technology},
 	{"internal/config", technology},
 	{"internal/console", technology},
+	{"internal/feeds", technology},
 	{"internal/messagefile", technology},
 	{"internal/redis", technology},
 	{"internal/redis/redistest", tests},
@@ -97,7 +98,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/reportstore", "internal/sessionstore", "internal/statusstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/reportstore", "internal/sessionstore", "internal/statusstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},

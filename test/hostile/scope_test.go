@@ -73,6 +73,9 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.histories[b] = got.Body
 		m.v1[b] = m.bagV1(t, s, b)
 	}
+	if !s.Until(patience, func() bool { return strings.Count(s.Get("/v1/feeds").Body, `"airport":`) == 4 }) { // within a second
+		t.Fatal(s.Get("/v1/feeds").Body)
+	}
 	for _, k := range keys {
 		m.flights(k)
 		m.history(k)
@@ -83,6 +86,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.searchV1(k)
 		m.airportV1(k)
 		m.messagesV1(k)
+		m.feedsV1(k)
 		m.sessionV1(t, s, k)
 	}
 	m.flightsV1(t, s, keys)

@@ -272,6 +272,29 @@ func (m *matrix) messagesV1(k scope) {
 	m.add(c)
 }
 
+// feedsV1 asks for the feeds: a key sees those of its airports. Their counts may change meanwhile.
+func (m *matrix) feedsV1(k scope) {
+	c := cell{key: k, target: "/v1/feeds", status: http.StatusForbidden, same: isProblem(forbidden)}
+	if covers(k.operations, "feeds") {
+		c.status, c.tells = http.StatusOK, true
+		c.same = func(got string) bool {
+			answer, _ := decoded(got).(map[string]any)
+			list, isList := answer["feeds"].([]any)
+			told := map[any]bool{}
+			for _, f := range list {
+				told[f.(map[string]any)["airport"]] = true
+			}
+			for _, airport := range []string{"ZRH", "LHR", "JFK", "KEF"} { // that send messages
+				if told[airport] != covers(k.airports, airport) {
+					return false
+				}
+			}
+			return isList && told[nil] == false
+		}
+	}
+	m.add(c)
+}
+
 // airportV1 asks for an airport, which is the same for every key with the right.
 func (m *matrix) airportV1(k scope) {
 	c := cell{key: k, target: "/v1/airports/ZRH", status: http.StatusForbidden, same: isProblem(forbidden)}

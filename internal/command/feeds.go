@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/feeds"
+	"bagtrail/internal/telemetry"
+)
+
+// openFeeds starts to write the counts of feeds, and to look for silent ones.
+func (s *service) openFeeds(ctx context.Context) error {
+	if s.isTool() {
+		return nil
+	}
+	s.feeds = feeds.NewStore(s.redis)
+	s.counter = feeds.NewCounter(s.feeds, s.clock)
+	running := newGroup(context.WithoutCancel(ctx), s.fail)
+	s.cleanup.add("feeds", running.stop) // after the doors have closed, before Redis does
+	running.start("feeds", func(ctx context.Context) error {
+		failing := false
+		return s.counter.Run(ctx, func(err error) {
+			if err != nil && !failing {
+				s.log.Warn("counts of feeds cannot be written, and are lost", zap.Error(err))
+			}
+			failing = err != nil
+		})
+	})
+	if s.writesIndex() {
+		watch := newFeedWatch(s.log, telemetry.NewFeeds(s.registry, feedStates()...))
+		running.start("silent feeds", func(ctx context.Context) error { return s.feeds.Watch(ctx, s.clock, watch.look) })
+	}
+	return nil
+}
+
+func feedStates() (names []string) {
+	for _, state := range feeds.States {
+		names = append(names, string(state))
+	}
+	return names
+}
+
+// feedWatch counts feeds by state, and logs which become silent.
+type feedWatch struct {
+	log     *zap.Logger
+	metrics *telemetry.Feeds
+	silent  map[feeds.Name]bool
+	failing bool
+}
+
+func newFeedWatch(log *zap.Logger, metrics *telemetry.Feeds) *feedWatch {
+	return &feedWatch{log: log, metrics: metrics, silent: map[feeds.Name]bool{}}
+}
+
+// look takes note of all feeds.
+func (w *feedWatch) look(all []feeds.Feed, err error) {
+	if err != nil {
+		if !w.failing {
+			w.log.Warn("feeds cannot be read", zap.Error(err))
+		}
+		w.failing = true
+		return
+	}
+	w.failing = false
+	count := map[feeds.State]int{}
+	silent := map[feeds.Name]bool{}
+	for _, f := range all {
+		count[f.State]++
+		name := []zap.Field{zap.String("airport", f.Airport), zap.String("door", f.Door), zap.Time("last_received", f.Last)}
+		switch was := w.silent[f.Name]; {
+		case f.State == feeds.Silent:
+			silent[f.Name] = true
+			if !was {
+				w.log.Warn("a feed is silent", append(name, zap.Duration("usual_gap", f.Gap))...)
+			}
+		case was:
+			w.log.Info("a feed sends again", name...)
+		}
+	}
+	w.silent = silent
+	for _, state := range feeds.States {
+		w.metrics.Set(string(state), count[state])
+	}
+}

@@ -1,0 +1,134 @@
+package feeds
+
+import (
+	"context"
+	"hash/maphash"
+	"strings"
+	"sync"
+	"time"
+
+	"bagtrail/ingestor"
+)
+
+// Counter counts the messages of feeds. It is safe for concurrent use.
+type Counter struct {
+	store  *Store
+	now    func() time.Time
+	copies copies
+
+	mu      sync.Mutex
+	pending map[slot]*arrivals
+}
+
+// slot is an hour of a feed.
+type slot struct {
+	Name
+	hour int64 // since 1970
+}
+
+// arrivals are what came in during an hour and is not yet written.
+type arrivals struct {
+	Counts
+	first, last time.Time
+}
+
+// NewCounter returns a Counter that writes to a store.
+func NewCounter(store *Store, now func() time.Time) *Counter {
+	return &Counter{store: store, now: now, pending: map[slot]*arrivals{}, copies: copies{seed: maphash.MakeSeed()}}
+}
+
+// Count counts the messages of a batch that took effect. A message counts once, at the door by
+// which it came: records of the log that another door wrote, or that were read before, are left out.
+// So are messages that are replayed, reports, and what the sender may not send.
+func (c *Counter) Count(door string, b *ingestor.Batch) {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range b.Outcomes {
+		o, env := &b.Outcomes[i], &b.Envelopes[i]
+		again := env.Logged && o.Verdict == ingestor.Duplicate && !b.Refiled
+		if again || env.Relayed || env.Replayed || env.Report || o.Verdict == ingestor.Refused {
+			continue
+		}
+		at := env.Received
+		if at.After(now) { // a record has the time that its producer gave it
+			at = now
+		}
+		if now.Sub(at) > kept {
+			continue
+		}
+		a := c.arrivals(Name{o.Airport, door}, at)
+		switch {
+		case o.Verdict == ingestor.Rejected:
+			a.Rejected++
+			for _, code := range ingestor.Codes(o.Errors) {
+				a.addCode(code, 1)
+			}
+		case c.copies.seen(env.Raw, at):
+			a.Duplicate++
+		default:
+			a.Accepted++
+		}
+		if !o.Happened.IsZero() {
+			a.Delays.add(env.Received.Sub(o.Happened))
+		}
+	}
+}
+
+// arrivals returns the arrivals of a feed in the hour of a time. The caller holds the lock.
+func (c *Counter) arrivals(name Name, at time.Time) *arrivals {
+	s := slot{name, at.Unix() / 3600}
+	a := c.pending[s]
+	if a == nil {
+		s.Airport = strings.Clone(s.Airport) // part of a message
+		a = &arrivals{first: at, last: at}
+		c.pending[s] = a
+	}
+	if at.Before(a.first) {
+		a.first = at
+	}
+	if at.After(a.last) {
+		a.last = at
+	}
+	return a
+}
+
+// Flush writes what was counted since the last call. What cannot be written is lost: if it were
+// written again it might count twice.
+func (c *Counter) Flush(ctx context.Context) error {
+	c.mu.Lock()
+	pending := c.pending
+	c.pending = map[slot]*arrivals{}
+	c.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
+	return c.store.add(ctx, pending)
+}
+
+// copies recognises texts that are repeated within ten minutes. It remembers digests of the latest
+// texts, in two halves: if one is full or old, it replaces the other.
+type copies struct {
+	seed          maphash.Seed
+	young, old    map[uint64]time.Time
+	youngestBegan time.Time
+}
+
+const (
+	copyWindow = 10 * time.Minute
+	mostCopies = 50_000 // of a half
+)
+
+// seen reports whether a text was seen within the window before at, and remembers it.
+func (c *copies) seen(text string, at time.Time) bool {
+	if len(c.young) >= mostCopies || at.Sub(c.youngestBegan) > copyWindow {
+		c.young, c.old, c.youngestBegan = map[uint64]time.Time{}, c.young, at
+	}
+	digest := maphash.String(c.seed, text)
+	before, known := c.young[digest]
+	if !known {
+		before, known = c.old[digest]
+	}
+	c.young[digest] = at
+	return known && at.Sub(before).Abs() <= copyWindow
+}
