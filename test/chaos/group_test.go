@@ -20,6 +20,7 @@ func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 	crew := &crew{w: w}
 	crew.join()
 	crew.join()
+	w.follow(api)
 	watch := w.watchGroup()
 	w.startStream(n.rate).flow()
 	w.startPosts(n.postRate, api)

@@ -16,6 +16,7 @@ func TestAKilledServiceLosesNothing(t *testing.T) {
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
 	s := w.start("serve")
+	w.follow(s)
 	watch := w.watchGroup()
 	each := n.messages / n.kills
 	stream := w.startStream(max(each/4, 20)) // longer than a restart takes, so that the stream flows at any time of a kill
@@ -68,6 +69,7 @@ func (w *world) serverKilled(server *program.Process) {
 	w.t.Helper()
 	n := size()
 	s := w.start("serve")
+	w.follow(s)
 	watch := w.watchGroup()
 	stream := w.startStream(n.rate)
 	w.startPosts(n.postRate, s)

@@ -165,6 +165,7 @@ func (w *world) verify(s *service.Service) {
 	w.verifyPosts(u, shown)
 	w.verifyRejects(u)
 	w.verifyChanges(u)
+	w.verifyFollowers(u, s)
 	w.t.Logf("verified in %v", time.Since(began).Round(time.Second))
 }
 

@@ -24,6 +24,7 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		apis = append(apis, w.start("api"))
 		ingests = append(ingests, w.start("ingest"))
 	}
+	w.follow(apis...)
 	watch := w.watchGroup()
 	w.startStream(n.rate).flow()
 	w.startPosts(n.postRate, apis...)

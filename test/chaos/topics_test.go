@@ -47,12 +47,12 @@ func (w *world) endsNow(topic string) (ends []int64) {
 }
 
 // committed returns the offsets that the group has committed on the raw topic, -1 if none.
-func (w *world) committed(ctx context.Context, partitions int) ([]int64, error) {
+func (w *world) committed(ctx context.Context, group, topic string, partitions int) ([]int64, error) {
 	ask := make([]int, partitions)
 	for p := range ask {
 		ask[p] = p
 	}
-	res, err := w.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: w.name, Topics: map[string][]int{w.name: ask}})
+	res, err := w.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: ask}})
 	if err == nil {
 		err = res.Error
 	}
@@ -60,7 +60,7 @@ func (w *world) committed(ctx context.Context, partitions int) ([]int64, error) 
 		return nil, err
 	}
 	offsets := make([]int64, partitions)
-	for _, p := range res.Topics[w.name] {
+	for _, p := range res.Topics[topic] {
 		if p.Error != nil {
 			return nil, p.Error
 		}
@@ -139,7 +139,7 @@ func (w *world) watchGroup() *watch {
 		defer close(watch.done)
 		for {
 			asking, over := context.WithTimeout(ctx, time.Second)
-			if now, err := w.committed(asking, len(ends)); err == nil {
+			if now, err := w.committed(asking, w.name, w.name, len(ends)); err == nil {
 				watch.see(now)
 			}
 			over()

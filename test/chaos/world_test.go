@@ -22,10 +22,14 @@ type world struct {
 	client *kafka.Client
 	stream *stream
 	posts  *posts
+	keys   string // as BAGTRAIL_KEYS_FILE=…
+
+	followers *followers
+	mayReset  bool // the test loses what cursors point to
 }
 
 func newWorld(t *testing.T, broker, redis string) *world {
-	w := &world{t: t, broker: broker, redis: redis, name: servers.Unique(t, "chaos")}
+	w := &world{t: t, broker: broker, redis: redis, name: servers.Unique(t, "chaos"), keys: keys(t)}
 	transport := &kafka.Transport{MetadataTTL: time.Second, DialTimeout: 2 * time.Second}
 	t.Cleanup(transport.CloseIdleConnections)
 	w.client = &kafka.Client{Addr: kafka.TCP(broker), Transport: transport, Timeout: 5 * time.Second}
@@ -43,6 +47,7 @@ func redis(t *testing.T) *program.Process {
 
 func (w *world) rejects() string { return w.name + ".rejected" }
 func (w *world) changes() string { return w.name + ".changes" }
+func (w *world) marks() string   { return w.name + ".marks" }
 
 // settings returns the settings for a process on these servers.
 func (w *world) settings() []string {
@@ -51,10 +56,10 @@ func (w *world) settings() []string {
 		"BAGTRAIL_KAFKA_BROKERS=" + w.broker,
 		"BAGTRAIL_KAFKA_TOPIC=" + w.name,
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + w.rejects(),
-		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_MARKS_TOPIC=" + w.changes() + ".marks",
+		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_MARKS_TOPIC=" + w.marks(),
 		"BAGTRAIL_KAFKA_GROUP=" + w.name,
 		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // so that fixed dates are never too old
-		"BAGTRAIL_LOG_LEVEL=warn",
+		"BAGTRAIL_LOG_LEVEL=warn", w.keys,
 	}
 }
 
@@ -90,26 +95,33 @@ func (w *world) createTopic(partitions int) {
 	}
 }
 
-// caughtUp waits until the group has committed everything that the raw topic holds.
+// caughtUp waits until everything is committed that the raw topic holds, and then that the topic of
+// marks holds.
 func (w *world) caughtUp(patience time.Duration) {
+	w.t.Helper()
+	w.committedAll(patience, w.name, w.name)
+	w.committedAll(patience, w.name+"-changes", w.marks())
+}
+
+func (w *world) committedAll(patience time.Duration, group, topic string) {
 	w.t.Helper()
 	var left int64
 	var last error
 	if !until(w.t.Context(), patience, 100*time.Millisecond, func(ctx context.Context) bool {
-		left, last = w.lag(ctx)
+		left, last = w.lag(ctx, group, topic)
 		return last == nil && left == 0
 	}) {
-		w.t.Fatalf("%d records are not committed after %v: %v", left, patience, last)
+		w.t.Fatalf("%d records of %s are not committed after %v: %v", left, topic, patience, last)
 	}
 }
 
-// lag returns the number of records of the raw topic that the group has not committed.
-func (w *world) lag(ctx context.Context) (int64, error) {
-	ends, err := w.ends(ctx, w.name)
+// lag returns the number of records of a topic that a group has not committed.
+func (w *world) lag(ctx context.Context, group, topic string) (int64, error) {
+	ends, err := w.ends(ctx, topic)
 	if err != nil {
 		return 0, err
 	}
-	committed, err := w.committed(ctx, len(ends))
+	committed, err := w.committed(ctx, group, topic, len(ends))
 	if err != nil {
 		return 0, err
 	}

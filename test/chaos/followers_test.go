@@ -1,0 +1,397 @@
+package chaos_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"bagtrail/internal/changes"
+	"bagtrail/test/service"
+)
+
+// limitedKey sees the bags of two of the eight airlines of the simulated feed.
+const limitedKey = "of-two-airlines"
+
+// keys writes a file with both keys and returns the setting for it.
+func keys(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	text := fmt.Sprintf("keys:\n  - {name: everything, digest: 'sha256:%x'}\n  - {name: limited, digest: 'sha256:%x', airlines: [LX, BA]}\n",
+		sha256.Sum256([]byte(service.DevelopmentKey)), sha256.Sum256([]byte(limitedKey)))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "BAGTRAIL_KEYS_FILE=" + path
+}
+
+// state is what a follower was told last of a plate.
+type state struct {
+	epoch, sequence int64
+	bags            json.RawMessage
+}
+
+// before reports whether a state is older than another.
+func (s state) before(other state) bool {
+	return cmp.Or(cmp.Compare(s.epoch, other.epoch), cmp.Compare(s.sequence, other.sequence)) < 0
+}
+
+// follower follows changes as its readers are told to: of each plate it keeps what has the highest
+// position.
+type follower struct {
+	name, key string
+	ordered   bool // positions of a plate never go down
+
+	mu      sync.Mutex
+	states  map[string]state
+	told    int
+	resets  int
+	faults  []string
+	retries int
+}
+
+// tell notes a change.
+func (f *follower) tell(plate string, told state) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told++
+	last, known := f.states[plate]
+	if known && told.before(last) {
+		if f.ordered {
+			f.faults = append(f.faults, fmt.Sprintf("%s went back from %d to %d", plate, last.sequence, told.sequence))
+		}
+		return
+	}
+	f.states[plate] = told
+}
+
+func (f *follower) note(count *int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*count++
+}
+
+func (f *follower) fail(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = append(f.faults, fmt.Sprintf(format, args...))
+}
+
+// change is a change as the service tells it.
+type change struct {
+	Plate    string          `json:"plate"`
+	Epoch    int64           `json:"epoch"`
+	Sequence int64           `json:"sequence"`
+	Bags     json.RawMessage `json:"bags"`
+}
+
+// followers follow the changes by the delta query and by the stream, with two keys each.
+type followers struct {
+	list []*follower
+	end  context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// follow starts followers of the changes that processes tell. They use the processes in turn.
+func (w *world) follow(apis ...*service.Service) {
+	w.t.Helper()
+	ctx, end := context.WithCancel(w.t.Context())
+	fs := &followers{end: end}
+	for name, key := range map[string]string{"everything": service.DevelopmentKey, "two airlines": limitedKey} {
+		for way, run := range map[string]func(*follower, context.Context, []*service.Service, string){
+			"delta query": (*follower).query, "stream": (*follower).stream,
+		} {
+			f := &follower{name: way + ", " + name, key: key, ordered: true, states: make(map[string]state)}
+			cursor := f.first(w, apis[0])
+			fs.list = append(fs.list, f)
+			fs.wg.Go(func() { run(f, ctx, apis, cursor) })
+		}
+	}
+	w.t.Cleanup(fs.stop)
+	w.followers = fs
+}
+
+func (fs *followers) stop() {
+	fs.end()
+	fs.wg.Wait()
+}
+
+// first returns a cursor from now on.
+func (f *follower) first(w *world, s *service.Service) (cursor string) {
+	w.t.Helper()
+	var last error
+	if !until(w.t.Context(), time.Minute, 100*time.Millisecond, func(ctx context.Context) bool {
+		var page page
+		if _, last = f.get(ctx, s.URL+"/v1/changes", &page); last == nil {
+			cursor = page.Cursor
+		}
+		return last == nil
+	}) {
+		w.t.Fatalf("%s: there is no cursor: %v", f.name, last)
+	}
+	return cursor
+}
+
+// page is an answer of the delta query, or a problem that resets the cursor.
+type page struct {
+	Changes []change `json:"changes"`
+	Cursor  string   `json:"cursor"`
+	Reset   string   `json:"reset"`
+}
+
+// get reads an answer of the service. A status other than 200 is an error.
+func (f *follower) get(ctx context.Context, target string, into any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	res, err := f.open(ctx, target, "")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(res.Body); err != nil {
+		return 0, err
+	}
+	if err := json.Unmarshal(b.Bytes(), into); err != nil {
+		return res.StatusCode, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return res.StatusCode, fmt.Errorf("%s: %s", res.Status, b.String())
+	}
+	return res.StatusCode, nil
+}
+
+// followersClient connects for each request, since the processes are killed again and again.
+var followersClient = &http.Client{Transport: &http.Transport{
+	DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: time.Second}).DialContext,
+}}
+
+func (f *follower) open(ctx context.Context, target, accept string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("X-API-Key", f.key)
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	return followersClient.Do(req)
+}
+
+// query follows by the delta query.
+func (f *follower) query(ctx context.Context, apis []*service.Service, cursor string) {
+	for turn := 0; ctx.Err() == nil; turn++ {
+		var p page
+		target := apis[turn%len(apis)].URL + "/v1/changes?wait=2&limit=1000&cursor=" + url.QueryEscape(cursor)
+		status, err := f.get(ctx, target, &p)
+		switch {
+		case status == http.StatusGone && p.Cursor != "":
+			f.note(&f.resets)
+		case err != nil:
+			f.note(&f.retries)
+			rest(ctx, 100*time.Millisecond)
+			continue
+		}
+		for _, c := range p.Changes {
+			f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+		}
+		cursor = p.Cursor
+	}
+}
+
+// stream follows by the stream, and goes on where it stopped.
+func (f *follower) stream(ctx context.Context, apis []*service.Service, cursor string) {
+	for turn := 0; ctx.Err() == nil; turn++ {
+		if err := f.streamOnce(ctx, apis[turn%len(apis)], &cursor); err != nil && ctx.Err() == nil {
+			f.note(&f.retries)
+		}
+		rest(ctx, 100*time.Millisecond)
+	}
+}
+
+func (f *follower) streamOnce(ctx context.Context, s *service.Service, cursor *string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	res, err := f.open(ctx, s.URL+"/v1/changes?cursor="+url.QueryEscape(*cursor), "text/event-stream")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return errors.New(res.Status)
+	}
+	silence := time.AfterFunc(12*time.Second, cancel) // a heartbeat comes every 5 s
+	defer silence.Stop()
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 16<<20)
+	var id, event, data string
+	for lines.Scan() {
+		field, value, _ := strings.Cut(lines.Text(), ": ")
+		switch field {
+		case "id":
+			id = value
+		case "event":
+			event = value
+		case "data":
+			data += value
+		case "":
+			silence.Reset(12 * time.Second)
+			f.event(event, data)
+			*cursor, event, data = cmp.Or(id, *cursor), "", ""
+		}
+	}
+	return cmp.Or(lines.Err(), errors.New("the stream ended"))
+}
+
+// event takes an event of the stream.
+func (f *follower) event(event, data string) {
+	switch event {
+	case "change":
+		var c change
+		if err := json.Unmarshal([]byte(data), &c); err != nil {
+			f.fail("no change: %v: %s", err, data)
+			return
+		}
+		f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+	case "reset":
+		f.note(&f.resets)
+	case "heartbeat", "":
+	default:
+		f.fail("an event %q", event)
+	}
+}
+
+// verifyFollowers compares what every follower was told last of each plate with what the service
+// answers to its key.
+func (w *world) verifyFollowers(u *reference, s *service.Service) {
+	w.t.Helper()
+	if w.followers == nil {
+		return
+	}
+	plates := slices.Sorted(maps.Keys(u.days))
+	topic := &follower{name: "topic, everything", key: service.DevelopmentKey, states: make(map[string]state)}
+	for _, f := range append(w.followers.list, topic) {
+		read := func() {}
+		if f == topic {
+			read = func() { w.readTopic(f) }
+		}
+		var seen int
+		var missed []string
+		until(w.t.Context(), 30*time.Second, 500*time.Millisecond, func(ctx context.Context) bool {
+			read()
+			seen, missed = f.compare(ctx, s, plates)
+			return len(missed) == 0
+		})
+		f.mu.Lock()
+		w.t.Logf("%s: %d changes told, %d times asked again, %d resets; %d of %d plates are seen, of which %d states are missed",
+			f.name, f.told, f.retries, f.resets, seen, len(plates), len(missed))
+		for _, fault := range slices.Concat(f.faults, missed)[:min(3, len(f.faults)+len(missed))] {
+			w.t.Errorf("%s: %s", f.name, fault)
+		}
+		if f.resets > 0 && !w.mayReset {
+			w.t.Errorf("%s: %d resets", f.name, f.resets)
+		}
+		if seen == 0 {
+			w.t.Errorf("%s: sees no bag", f.name)
+		}
+		f.mu.Unlock()
+	}
+	w.followers.stop()
+}
+
+// readTopic reads the topic of changes from its beginning.
+func (w *world) readTopic(f *follower) {
+	f.told, f.states = 0, make(map[string]state)
+	w.read(w.changes(), func(m kafka.Message) {
+		change, err := changes.ParseRecord(m.Value)
+		if err != nil {
+			f.fail("no change: %s", m.Value)
+			return
+		}
+		f.tell(string(change.Plate), state{change.Epoch, change.Sequence, change.Bags})
+	})
+}
+
+// compare returns how many of the plates the key sees, and of which of them what the service
+// answers was not told.
+func (f *follower) compare(ctx context.Context, s *service.Service, plates []string) (seen int, missed []string) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := make(chan string)
+	for range 4 {
+		wg.Go(func() {
+			for plate := range next {
+				var answer struct {
+					Bags []map[string]any `json:"bags"`
+				}
+				if status, err := f.get(ctx, s.URL+"/v1/bags/"+plate, &answer); status == http.StatusForbidden || err == nil && len(answer.Bags) == 0 {
+					continue // what a key may no longer see is not told
+				} else if err != nil {
+					mu.Lock()
+					missed = append(missed, fmt.Sprintf("%s: %v", plate, err))
+					mu.Unlock()
+					continue
+				}
+				f.mu.Lock()
+				last := f.states[plate].bags
+				f.mu.Unlock()
+				var told []map[string]any
+				if last != nil {
+					if err := json.Unmarshal(last, &told); err != nil {
+						f.fail("%s: %v", plate, err)
+					}
+				}
+				got, want := essence(told), essence(answer.Bags)
+				mu.Lock()
+				if seen++; got != want {
+					missed = append(missed, fmt.Sprintf("%s\n  told  %s\n  known %s", plate, got, want))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, plate := range plates {
+		next <- plate
+	}
+	close(next)
+	wg.Wait()
+	return seen, missed
+}
+
+// essence returns the legs, their statuses and the events of bags: what every way to be told has.
+func essence(bags []map[string]any) string {
+	var b strings.Builder
+	for _, bag := range bags {
+		rush, _ := bag["rush"].(bool)
+		fmt.Fprintf(&b, "[rush %v, tag %v", rush, bag["rush_plate"])
+		legs, _ := bag["legs"].([]any)
+		for _, l := range legs {
+			leg, _ := l.(map[string]any)
+			fmt.Fprintf(&b, "; %v%v/%v %v-%v %v", leg["airline"], leg["flight"], leg["date"], leg["from"], leg["to"], leg["status"])
+		}
+		events, _ := bag["events"].([]any)
+		for _, e := range events {
+			event, _ := e.(map[string]any)
+			fmt.Fprintf(&b, " %v %v", event["code"], event["id"])
+		}
+		b.WriteString("]")
+	}
+	return b.String()
+}
