@@ -33,15 +33,16 @@ type sizes struct {
 	deaths   int           // of each server
 	postRate int           // POSTs per second
 	rate     int           // messages per second of the stream, if something else decides on its length
+	still    time.Duration // how long an owner stands still
 	shuffle  time.Duration // how long processes join and leave
 	replayed int           // messages in the log that is replayed
 	checkIn  time.Duration // from one bag of the stream to the next, in simulated time: the longer, the more journeys are complete
 }
 
 func size() sizes {
-	s := sizes{messages: 50_000, kills: 10, deaths: 2, postRate: 40, rate: 1000, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
+	s := sizes{messages: 50_000, kills: 10, deaths: 2, postRate: 40, rate: 1000, still: 10 * time.Second, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
 	if *full {
-		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 220, rate: 3000, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
+		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 220, rate: 3000, still: 30 * time.Second, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
 	}
 	for _, given := range []struct{ to, from *int }{
 		{&s.messages, messages}, {&s.kills, kills}, {&s.deaths, deaths}, {&s.postRate, postRate},

@@ -34,7 +34,7 @@ const limitedKey = "of-two-airlines"
 func keys(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
-	text := fmt.Sprintf("keys:\n  - {name: everything, digest: 'sha256:%x'}\n  - {name: limited, digest: 'sha256:%x', airlines: [LX, BA]}\n",
+	text := fmt.Sprintf("keys:\n  - {name: everything, customer: ALL, digest: 'sha256:%x'}\n  - {name: limited, customer: TWO, digest: 'sha256:%x', airlines: [LX, BA]}\n",
 		sha256.Sum256([]byte(service.DevelopmentKey)), sha256.Sum256([]byte(limitedKey)))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,6 +47,34 @@ func TestQueriesGoOnWhileKafkaIsFrozen(t *testing.T) {
 	f.expect(t, "POST", http.StatusServiceUnavailable)
 	f.expect(t, "GET", http.StatusOK)
 	f.names(t, "kafka")
+}
+
+// A process is stopped for longer than the session timeout, so that others take its partitions of
+// messages and of marks over, and then goes on.
+func TestAnOwnerThatStoodStillTellsNothingOld(t *testing.T) {
+	needsReal(t)
+	n := size()
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	api, still := w.start("api"), w.start("ingest")
+	w.start("ingest")
+	w.follow(api)
+	watch := w.watchGroup()
+	w.startStream(n.rate).flow()
+	w.startPosts(n.postRate, api)
+	for range max(1, n.deaths/4) {
+		w.goesOn(watch)
+		rest(t.Context(), 2*time.Second)
+		still.Signal(syscall.SIGSTOP)
+		rest(t.Context(), n.still)
+		still.Signal(syscall.SIGCONT)
+	}
+	rest(t.Context(), 2*time.Second)
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp(time.Minute)
+	t.Logf("a process stood still for %v; %d messages came by Kafka", n.still, w.stream.sent.Load())
+	w.check(watch)
+	w.verify(api)
 }
 
 // freeze holds what was observed while a server was frozen.

@@ -22,6 +22,7 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	index := redis(t)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
 	s := w.start("serve")
+	w.follow(s)
 	stream := w.startStream(n.replayed) // in one second, if possible
 	stream.allow(n.replayed)
 	w.startPosts(n.postRate, s)
@@ -44,6 +45,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	cluster := servers.PrivateCluster(t, durable...)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
 	s := w.start("serve")
+	w.follow(s)
 	watch := w.watchGroup()
 	w.startStream(n.rate).flow()
 	w.startPosts(n.postRate, s)
