@@ -285,30 +285,30 @@ func (w *world) verifyFollowers(u *reference, s *service.Service) {
 	if w.followers == nil {
 		return
 	}
-	plates := slices.Sorted(maps.Keys(u.days))
+	known := make(map[string]map[string]string) // by key and plate
 	topic := &follower{name: "topic, everything", key: service.DevelopmentKey, states: make(map[string]state)}
 	for _, f := range append(w.followers.list, topic) {
-		read := func() {}
-		if f == topic {
-			read = func() { w.readTopic(f) }
+		if known[f.key] == nil {
+			known[f.key] = f.known(w, s, slices.Sorted(maps.Keys(u.days)))
 		}
-		var seen int
 		var missed []string
-		until(w.t.Context(), 30*time.Second, 500*time.Millisecond, func(ctx context.Context) bool {
-			read()
-			seen, missed = f.compare(ctx, s, plates)
+		until(w.t.Context(), 30*time.Second, 500*time.Millisecond, func(context.Context) bool {
+			if f == topic {
+				w.readTopic(f)
+			}
+			missed = f.missed(known[f.key])
 			return len(missed) == 0
 		})
 		f.mu.Lock()
 		w.t.Logf("%s: %d changes told, %d times asked again, %d resets; %d of %d plates are seen, of which %d states are missed",
-			f.name, f.told, f.retries, f.resets, seen, len(plates), len(missed))
+			f.name, f.told, f.retries, f.resets, len(known[f.key]), len(u.days), len(missed))
 		for _, fault := range slices.Concat(f.faults, missed)[:min(3, len(f.faults)+len(missed))] {
 			w.t.Errorf("%s: %s", f.name, fault)
 		}
-		if f.resets > 0 && !w.mayReset {
+		if f.resets > 0 {
 			w.t.Errorf("%s: %d resets", f.name, f.resets)
 		}
-		if seen == 0 {
+		if len(known[f.key]) == 0 {
 			w.t.Errorf("%s: sees no bag", f.name)
 		}
 		f.mu.Unlock()
@@ -329,11 +329,15 @@ func (w *world) readTopic(f *follower) {
 	})
 }
 
-// compare returns how many of the plates the key sees, and of which of them what the service
-// answers was not told.
-func (f *follower) compare(ctx context.Context, s *service.Service, plates []string) (seen int, missed []string) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
+// known returns what the service answers to the key of each plate that the key sees. What it may no
+// longer see is not told either.
+func (f *follower) known(w *world, s *service.Service, plates []string) map[string]string {
+	w.t.Helper()
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = make(map[string]string)
+	)
 	next := make(chan string)
 	for range 4 {
 		wg.Go(func() {
@@ -341,29 +345,16 @@ func (f *follower) compare(ctx context.Context, s *service.Service, plates []str
 				var answer struct {
 					Bags []map[string]any `json:"bags"`
 				}
-				if status, err := f.get(ctx, s.URL+"/v1/bags/"+plate, &answer); status == http.StatusForbidden || err == nil && len(answer.Bags) == 0 {
-					continue // what a key may no longer see is not told
-				} else if err != nil {
+				status, err := f.get(w.t.Context(), s.URL+"/v1/bags/"+plate, &answer)
+				switch {
+				case status == http.StatusForbidden:
+				case err != nil:
+					f.fail("%s: %v", plate, err)
+				case len(answer.Bags) > 0:
 					mu.Lock()
-					missed = append(missed, fmt.Sprintf("%s: %v", plate, err))
+					all[plate] = essence(answer.Bags)
 					mu.Unlock()
-					continue
 				}
-				f.mu.Lock()
-				last := f.states[plate].bags
-				f.mu.Unlock()
-				var told []map[string]any
-				if last != nil {
-					if err := json.Unmarshal(last, &told); err != nil {
-						f.fail("%s: %v", plate, err)
-					}
-				}
-				got, want := essence(told), essence(answer.Bags)
-				mu.Lock()
-				if seen++; got != want {
-					missed = append(missed, fmt.Sprintf("%s\n  told  %s\n  known %s", plate, got, want))
-				}
-				mu.Unlock()
 			}
 		})
 	}
@@ -372,7 +363,26 @@ func (f *follower) compare(ctx context.Context, s *service.Service, plates []str
 	}
 	close(next)
 	wg.Wait()
-	return seen, missed
+	return all
+}
+
+// missed returns the plates whose known state was not told.
+func (f *follower) missed(known map[string]string) (missed []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for plate, want := range known {
+		var told []map[string]any
+		if last := f.states[plate].bags; last != nil {
+			if err := json.Unmarshal(last, &told); err != nil {
+				missed = append(missed, fmt.Sprintf("%s: %v", plate, err))
+				continue
+			}
+		}
+		if got := essence(told); got != want {
+			missed = append(missed, fmt.Sprintf("%s\n  told  %s\n  known %s", plate, got, want))
+		}
+	}
+	return missed
 }
 
 // essence returns the legs, their statuses and the events of bags: what every way to be told has.

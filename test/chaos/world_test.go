@@ -25,7 +25,6 @@ type world struct {
 	keys   string // as BAGTRAIL_KEYS_FILE=…
 
 	followers *followers
-	mayReset  bool // the test loses what cursors point to
 }
 
 func newWorld(t *testing.T, broker, redis string) *world {
