@@ -38,7 +38,7 @@ lint: ## formatting, vet and linters only
 race: ## run all tests that run in their own process under the race detector
 	go test -race -timeout 20m $(UNIT)
 	go test -race -timeout 20m ./test/oracle -worlds 500
-	go test -race -timeout 20m ./test/convergence
+	go test -race -timeout 20m ./test/convergence -journeys 120
 
 bench: ## measure the promises of docs/performance.md against their references
 	go run ./test/bench $(BENCH)

@@ -40,7 +40,7 @@ type sizes struct {
 }
 
 func size() sizes {
-	s := sizes{messages: 50_000, kills: 10, deaths: 2, postRate: 40, rate: 1000, still: 10 * time.Second, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
+	s := sizes{messages: 30_000, kills: 6, deaths: 2, postRate: 40, rate: 1000, still: 10 * time.Second, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
 	if *full {
 		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 220, rate: 3000, still: 30 * time.Second, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
 	}
