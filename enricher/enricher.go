@@ -66,7 +66,7 @@ func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day
 // Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
 // if the message is not a BPM with a read time.
 func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, said bool) {
-	if m.Kind != parser.BPM || !m.Processing.HasTime {
+	if !m.Kind.IsProcessing() || !m.Processing.HasTime {
 		return time.Time{}, false
 	}
 	if _, _, hasRead := reference(m, received); !hasRead {

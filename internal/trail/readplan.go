@@ -26,8 +26,10 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 				}
 			}
 		}
-		if err := s.foldAll(ctx, plates, found, ready); err != nil {
-			return nil, err
+		if len(ready) > 0 {
+			if err := s.foldAll(ctx, plates, found, ready); err != nil {
+				return nil, err
+			}
 		}
 		if n.Size() == 0 {
 			return found, nil
