@@ -65,7 +65,7 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 		c.versions[name] = version(text)
 		c.mux.Handle("GET "+Path+name, file(name, text))
 	}
-	for _, name := range []string{"login", "board", "flight", "bag", "search"} {
+	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "feeds"} {
 		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
 			ParseFS(embedded, "templates/layout.html", "templates/"+name+".html"))
 	}
@@ -79,6 +79,12 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c.handle("GET "+Path+"bags/{plate}", "bag", (*visit).bag)
 	c.handle("GET "+Path+"search", "search", (*visit).askSearch)
 	c.handle("POST "+Path+"search", "search", (*visit).search)
+	c.handle("GET "+Path+"rejects", "rejects", (*visit).rejects)
+	c.handle("GET "+Path+"rejects/{id}", "rejects", (*visit).rejects)
+	c.handle("POST "+Path+"rejects/check", "rejects", (*visit).checkReject)
+	c.handle("POST "+Path+"rejects/{id}/resubmit", "rejects", (*visit).resubmit)
+	c.handle("POST "+Path+"rejects/{id}/dismiss", "rejects", (*visit).dismiss)
+	c.handle("GET "+Path+"feeds", "feeds", (*visit).feeds)
 	c.handle(Path, "search", (*visit).missing)
 	return c
 }

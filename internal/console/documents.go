@@ -1,6 +1,9 @@
 package console
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The documents of /v1, as far as pages show them.
 
@@ -10,6 +13,11 @@ type session struct {
 	Airports   []string  `json:"airports"`
 	Operations []string  `json:"operations"`
 	Ends       time.Time `json:"ends"`
+}
+
+// may reports whether the key of the session has a right.
+func (s session) may(right string) bool {
+	return slices.Contains(s.Operations, "*") || slices.Contains(s.Operations, right)
 }
 
 type bagDoc struct {

@@ -23,13 +23,14 @@ func (c *Console) functions() template.FuncMap {
 		"ago":    func(now, t time.Time) string { return span(now.Sub(t)) },
 		"until":  func(now, t time.Time) string { return span(t.Sub(now)) },
 		"path":   path,
-		"list":   func(all []string) string { return strings.Join(all, ", ") },
+		"title":  func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers": covers,
 		"offset": func(t time.Time, airport string) int {
 			_, seconds := t.In(c.places.Location(airport)).Zone()
 			return seconds / 60
 		},
-		"sections": c.sections,
+		"sections": sections,
+		"seconds":  seconds,
 		"flightOf": flightAddress,
 		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },
 	}
@@ -117,10 +118,21 @@ func covers(codes []string) string {
 	return strings.Join(codes, ", ")
 }
 
-// section is a link of the navigation.
-type section struct{ Name, Title, Path, Icon string }
+// section is a link of the navigation. A key without the right does not see it.
+type section struct{ Name, Title, Path, Icon, right string }
 
-// sections returns the links of the navigation.
-func (c *Console) sections() []section {
-	return []section{{"flights", "Flights", Path + "flights", "flights"}, {"search", "Search", Path + "search", "find"}}
+var allSections = []section{
+	{"flights", "Flights", Path + "flights", "flights", "flights"},
+	{"search", "Search", Path + "search", "find", ""},
+	{"feeds", "Feeds", Path + "feeds", "feeds", ""},
+}
+
+// sections returns the links of the navigation for a session.
+func sections(s session) (links []section) {
+	for _, link := range allSections {
+		if link.right == "" || s.may(link.right) {
+			links = append(links, link)
+		}
+	}
+	return links
 }

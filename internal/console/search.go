@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,7 +247,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 		Bags []bagDoc `json:"bags"`
 	}
 	p := v.ask(http.MethodPost, "/v1/bags/search", question, &found)
-	if p != nil && p.Status == http.StatusForbidden && v.may("bags") {
+	if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
 		return nil // bags of that day are out of scope; those of other days need not be
 	}
 	if p != nil {
@@ -270,12 +269,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	return nil
 }
 
-// may reports whether the key of the session has a right.
-func (v *visit) may(right string) bool {
-	return slices.Contains(v.session.Operations, "*") || slices.Contains(v.session.Operations, right)
-}
-
-// flightAddress returns the address of the flight of a leg, or "" if no airport of it is known.
+// flightAddress returns the address of the flight of a leg. If no airport of it is known, that is the search.
 func flightAddress(l legDoc) string {
 	switch {
 	case l.From != "":
@@ -283,5 +277,5 @@ func flightAddress(l legDoc) string {
 	case l.To != "":
 		return path("flights", l.To, "A", l.Airline, l.Flight, l.Date)
 	}
-	return Path + "search?" + url.Values{}.Encode()
+	return Path + "search"
 }

@@ -2,7 +2,6 @@
 package parallel
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -23,14 +22,15 @@ type Panic struct {
 func (p Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
 // Do splits the numbers from 0 to n-1 into one range per worker, and calls do for each range, from
-// included to to excluded, in a goroutine of its own. Do returns when all calls have returned, with
-// the error of the first range that has one. If a call panics, Do panics with a Panic.
-func Do(n, workers int, do func(from, to int) error) error {
+// included to to excluded, in a goroutine of its own. Workers are numbered from 0. Do returns when
+// all calls have returned. If one of them panics, Do panics with a Panic.
+func Do(n, workers int, do func(worker, from, to int)) {
 	if workers <= 1 {
-		return do(0, n)
+		do(0, 0, n)
+		return
 	}
 	var all sync.WaitGroup
-	defects, faults := make([]*Panic, workers), make([]error, workers)
+	defects := make([]*Panic, workers)
 	for w := range workers {
 		all.Go(func() {
 			defer func() {
@@ -38,7 +38,7 @@ func Do(n, workers int, do func(from, to int) error) error {
 					defects[w] = &Panic{defect, debug.Stack()}
 				}
 			}()
-			faults[w] = do(w*n/workers, (w+1)*n/workers)
+			do(w, w*n/workers, (w+1)*n/workers)
 		})
 	}
 	all.Wait()
@@ -47,5 +47,4 @@ func Do(n, workers int, do func(from, to int) error) error {
 			panic(*defect)
 		}
 	}
-	return cmp.Or(faults...)
 }

@@ -44,13 +44,18 @@ func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.trace(ctx, all.departingOn(day))
+	found := slices.DeleteFunc(slices.Clone(all.bags), func(b *bag.Bag) bool { return !departsOn(b, day) })
+	return s.trace(ctx, found)
 }
 
 // trace joins bags that are loaded with other plates: first their statuses, which are the same for
 // everybody, then what leads the asker to others.
 func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
-	if err := s.loadRush(ctx, platesOf(bags)); err != nil {
+	var plates []bag.Plate
+	for _, b := range bags {
+		plates = append(plates, b.Plate)
+	}
+	if err := s.loadRush(ctx, plates); err != nil {
 		return nil, err
 	}
 	if err := s.loadRushPNRs(ctx, bags); err != nil {
@@ -61,9 +66,12 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		if traced[i] = (Traced{Bag: b}); !s.reflightable(b) {
 			continue
 		}
-		left, err := s.leaveBehind(ctx, b)
+		left, err := s.firstRushBag(ctx, b)
 		if err != nil {
 			return nil, err
+		}
+		if left != nil {
+			b.LeaveBehind(left.FirstReflight())
 		}
 		traced[i].LeftBy = left
 	}

@@ -226,6 +226,36 @@
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
+  // The editor of a reject. Faults come from the service, a moment after the last key; answers to
+  // older texts are dropped.
+  const editor = () => {
+    const form = $('#editor')
+    if (!form) return
+    const text = $('#text')
+    let number = 0, timer
+    const check = async () => {
+      const mine = ++number
+      const r = await fetch(form.dataset.check + '?rows=', { method: 'POST', body: new URLSearchParams({ text: text.value }) })
+      if (mine !== number) return
+      if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
+      if (r.ok) apply(await r.text())
+    }
+    const later = () => { clearTimeout(timer); timer = setTimeout(check, 300) }
+    text.addEventListener('input', later)
+    form.addEventListener('reset', () => setTimeout(check))
+    d.addEventListener('click', (e) => {
+      const fix = e.target.closest('[data-fix]')
+      if (!fix) return
+      const { line, from, to } = $('[data-line]', fix.parentNode).dataset
+      const lines = text.value.split('\n'), bytes = new TextEncoder().encode(lines[line - 1])
+      const part = (a, b) => new TextDecoder().decode(bytes.slice(a, b))
+      lines[line - 1] = part(0, from - 1) + fix.dataset.fix + part(to - 1)
+      text.value = lines.join('\n')
+      text.focus()
+      check()
+    })
+  }
+
   d.addEventListener('DOMContentLoaded', () => {
     if (d.body.dataset.now) skew = Date.parse(d.body.dataset.now) - Date.now()
     const mark = () => $$('[data-theme-set]').forEach((b) => b.setAttribute('aria-pressed', String((root.dataset.theme || '') === b.dataset.themeSet)))
@@ -259,6 +289,7 @@
     }
     const retry = $('[data-retry] [data-seconds]')
     if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)
+    editor()
     tick()
     setInterval(tick, 15000)
     live()

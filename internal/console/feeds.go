@@ -1,0 +1,148 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// statusDoc is the answer of GET /v1/status.
+type statusDoc struct {
+	Rate         float64           `json:"messages_per_second"`
+	LagRecords   *int              `json:"lag_records"`
+	LagSeconds   *float64          `json:"lag_seconds"`
+	ChangesDelay *float64          `json:"changes_delay_seconds"`
+	Parts        map[string]string `json:"parts"`
+}
+
+// feedDoc is a feed of GET /v1/feeds.
+type feedDoc struct {
+	Airport  string    `json:"airport"`
+	Door     string    `json:"door"`
+	State    string    `json:"state"`
+	First    time.Time `json:"first_received"`
+	Last     time.Time `json:"last_received"`
+	UsualGap float64   `json:"usual_gap"`
+	feedCounts
+	Hours []struct {
+		Hour time.Time `json:"hour"`
+		feedCounts
+	} `json:"hours"`
+}
+
+type feedCounts struct {
+	Accepted  int `json:"accepted"`
+	Duplicate int `json:"duplicate"`
+	Rejected  int `json:"rejected"`
+	Delay     *struct {
+		P50 float64 `json:"p50"`
+		P95 float64 `json:"p95"`
+	} `json:"delay"`
+	Code string `json:"most_frequent_code"`
+}
+
+func (c feedCounts) total() int { return c.Accepted + c.Duplicate + c.Rejected }
+
+// feedsPage is the data of the screen of feeds.
+type feedsPage struct {
+	Status  statusDoc
+	Parts   []part
+	Feeds   []feedRow
+	Silent  []feedRow
+	Refused bool // the key may not see feeds
+}
+
+// part is a part of the service with its state.
+type part struct{ Name, State string }
+
+// feedRow is a feed in the table.
+type feedRow struct {
+	feedDoc
+	ID      string
+	Class   string
+	Icon    string
+	Order   int
+	Words   string
+	Spark   string // points of the line of the last 24 hours, in a box of 100 by 30
+	Now     int    // messages of this hour
+	Total   int
+	Percent string // rejected
+}
+
+// stateOrder puts those feeds first that somebody should look at.
+var stateOrder = map[string]int{"silent": 0, "new": 1, "flowing": 2}
+
+// feeds shows how the service is, and who sends how much.
+func (v *visit) feeds() (view, *problem) {
+	shown := view{Title: "Feeds", Section: "feeds", Airport: v.airport(), Live: &live{}}
+	var data feedsPage
+	if p := v.ask(http.MethodGet, "/v1/status", nil, &data.Status); p != nil {
+		return shown, p
+	}
+	for name, state := range data.Status.Parts {
+		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), state})
+	}
+	slices.SortFunc(data.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
+	var list struct {
+		Feeds []feedDoc `json:"feeds"`
+	}
+	p := v.ask(http.MethodGet, "/v1/feeds", nil, &list)
+	if data.Refused = p != nil && p.Status == http.StatusForbidden; p != nil && !data.Refused {
+		return shown, p
+	}
+	for _, f := range list.Feeds {
+		r := v.feedRow(f)
+		data.Feeds = append(data.Feeds, r)
+		if r.State == "silent" {
+			data.Silent = append(data.Silent, r)
+		}
+	}
+	slices.SortStableFunc(data.Feeds, func(a, b feedRow) int { return cmp.Or(a.Order-b.Order, b.Total-a.Total) })
+	shown.Data = data
+	return shown, nil
+}
+
+func (v *visit) feedRow(f feedDoc) feedRow {
+	r := feedRow{
+		feedDoc: f, ID: "feed-" + f.Airport + "-" + f.Door, Order: stateOrder[f.State], Total: f.total(),
+		Words: strings.ToLower(f.Airport + " " + f.Door + " " + f.State), Icon: "air", Percent: "0 %",
+	}
+	switch f.State {
+	case "silent":
+		r.Class, r.Icon = "is-risk late", "del"
+	case "new":
+		r.Icon = "not"
+	}
+	if r.Total > 0 && f.Rejected > 0 {
+		r.Percent = fmt.Sprintf("%.1f %%", 100*float64(f.Rejected)/float64(r.Total))
+	}
+	const shown = 24
+	var counts [shown]int
+	most := 1
+	for _, h := range f.Hours {
+		if ago := int(v.now.Truncate(time.Hour).Sub(h.Hour).Hours()); ago >= 0 && ago < shown {
+			counts[shown-1-ago] = h.total()
+			most = max(most, h.total())
+		}
+	}
+	var points []string
+	for i, n := range counts {
+		points = append(points, fmt.Sprintf("%.1f,%.1f", float64(i)*100/(shown-1), 28-26*float64(n)/float64(most)))
+	}
+	r.Spark, r.Now = strings.Join(points, " "), counts[shown-1]
+	return r
+}
+
+// seconds shows a number of seconds.
+func seconds(s float64) string {
+	switch {
+	case s < 1:
+		return fmt.Sprintf("%.0f ms", s*1000)
+	case s < 100:
+		return fmt.Sprintf("%.1f s", s)
+	}
+	return span(time.Duration(s) * time.Second)
+}

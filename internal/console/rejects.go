@@ -1,0 +1,350 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// rejectDoc is a reject of /v1.
+type rejectDoc struct {
+	ID          string          `json:"id"`
+	State       string          `json:"state"`
+	Received    time.Time       `json:"received"`
+	Door        string          `json:"door"`
+	Key         string          `json:"key"`
+	Airport     string          `json:"airport"`
+	Codes       []string        `json:"codes"`
+	Diagnostics []diagnosticDoc `json:"diagnostics"`
+	Form        string          `json:"form"`
+	Text        string          `json:"text"`
+	History     []struct {
+		At      time.Time `json:"at"`
+		Action  string    `json:"action"`
+		Key     string    `json:"key"`
+		Verdict string    `json:"verdict"`
+		Reason  string    `json:"reason"`
+	} `json:"history"`
+}
+
+// diagnosticDoc is a fault of a message. Columns count bytes, from 1; the end is exclusive.
+type diagnosticDoc struct {
+	Code       string `json:"code"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	EndColumn  int    `json:"end_column"`
+	Element    string `json:"element"`
+	Value      string `json:"value"`
+	Expected   string `json:"expected"`
+	Suggestion string `json:"suggestion"`
+	Hint       string `json:"hint"`
+}
+
+// Short returns the number of the code.
+func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
+
+// First returns the first fault, of which the list of rejects tells.
+func (r rejectDoc) First() diagnosticDoc { return append(r.Diagnostics, diagnosticDoc{})[0] }
+
+// tally is how many rejects have a value.
+type tally struct {
+	Value string
+	Count int
+}
+
+// rejectsPage is the data of the screen of rejects.
+type rejectsPage struct {
+	filter   url.Values
+	States   []tally
+	Facets   []facet
+	Hours    []hour
+	Most     int // rejects of the fullest hour
+	List     []rejectDoc
+	Next     string // address of the next page
+	Selected *rejectDoc
+	Opened   bool // it was chosen, and is not the first of the list
+	Check    check
+	Done     string // what was done to the reject before
+}
+
+// facet is a filter with its values.
+type facet struct {
+	Title, Name string
+	Values      []tally
+}
+
+// hour is a bar of the last day, in percent.
+type hour struct{ X, Y, Height string }
+
+// check is a text with its faults, as the editor shows it.
+type check struct {
+	Text    string
+	Lines   []line
+	Faults  []diagnosticDoc
+	Events  []eventDoc // that the message would make
+	Plates  []string
+	Verdict string
+	Problem *problem // the text could not be checked
+	Open    bool     // the reject can be resubmitted
+	Edited  bool
+}
+
+// line is a line of a message with marks under its faults.
+type line struct {
+	Text  string
+	Marks string // blanks and carets, in characters
+	Codes string
+}
+
+// filters are the filters of the list of rejects that stand in its address. Texts do not: they may
+// hold names.
+var filters = []string{"state", "code", "airport", "door"}
+
+// rejects shows rejected messages, and one of them to mend.
+func (v *visit) rejects() (view, *problem) {
+	asked := v.r.URL.Query()
+	data := rejectsPage{filter: url.Values{"state": {cmp.Or(asked.Get("state"), "open")}}, Done: asked.Get("done")}
+	for _, name := range filters {
+		if asked.Has(name) {
+			data.filter.Set(name, asked.Get(name))
+		}
+	}
+	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
+	if p := v.summary(&data); p != nil {
+		return shown, p
+	}
+	var list struct {
+		Rejects []rejectDoc `json:"rejects"`
+		Next    string      `json:"next"`
+	}
+	query := cloned(data.filter)
+	query.Set("limit", "50")
+	if asked.Has("cursor") {
+		query.Set("cursor", asked.Get("cursor"))
+	}
+	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
+		return shown, p
+	}
+	data.List = list.Rejects
+	if list.Next != "" {
+		data.Next = data.Address("cursor", list.Next)
+	}
+	id := v.r.PathValue("id")
+	if data.Opened = id != ""; !data.Opened && len(data.List) > 0 {
+		id = data.List[0].ID
+	}
+	if id != "" {
+		data.Selected = &rejectDoc{}
+		if p := v.ask(http.MethodGet, "/v1/rejects/"+url.PathEscape(id), nil, data.Selected); p != nil {
+			return shown, p
+		}
+		data.Check = checkOf(data.Selected.Text, data.Selected.Diagnostics, data.Selected.State == "open")
+	}
+	shown.Data = data
+	return shown, nil
+}
+
+func cloned(values url.Values) url.Values {
+	copied := url.Values{}
+	for name, value := range values {
+		copied[name] = value
+	}
+	return copied
+}
+
+// summary reads how many rejects there are by state, code, airport, door and hour.
+func (v *visit) summary(data *rejectsPage) *problem {
+	var sum struct {
+		States []struct {
+			State string `json:"state"`
+			Count int    `json:"count"`
+		} `json:"states"`
+		Codes []struct {
+			Code  string `json:"code"`
+			Count int    `json:"count"`
+		} `json:"codes"`
+		Airports []struct {
+			Airport string `json:"airport"`
+			Count   int    `json:"count"`
+		} `json:"airports"`
+		Doors []struct {
+			Door  string `json:"door"`
+			Count int    `json:"count"`
+		} `json:"doors"`
+		Hours []struct {
+			Hour  time.Time `json:"hour"`
+			Count int       `json:"count"`
+		} `json:"hours"`
+	}
+	if p := v.ask(http.MethodGet, "/v1/rejects/summary?"+url.Values{"state": data.filter["state"]}.Encode(), nil, &sum); p != nil {
+		return p
+	}
+	for _, s := range sum.States {
+		data.States = append(data.States, tally{s.State, s.Count})
+	}
+	data.Facets = []facet{{Title: "Code", Name: "code"}, {Title: "Airport", Name: "airport"}, {Title: "Door", Name: "door"}}
+	for _, c := range sum.Codes {
+		data.Facets[0].Values = append(data.Facets[0].Values, tally{c.Code, c.Count})
+	}
+	for _, a := range sum.Airports {
+		data.Facets[1].Values = append(data.Facets[1].Values, tally{a.Airport, a.Count})
+	}
+	for _, d := range sum.Doors {
+		data.Facets[2].Values = append(data.Facets[2].Values, tally{d.Door, d.Count})
+	}
+	for _, f := range data.Facets {
+		slices.SortStableFunc(f.Values, func(a, b tally) int { return b.Count - a.Count })
+	}
+	for _, h := range sum.Hours {
+		data.Most = max(data.Most, h.Count)
+	}
+	for _, h := range sum.Hours {
+		if ago := int(v.now.Sub(h.Hour).Hours()); ago >= 0 && ago < 24 {
+			height := 100 * float64(h.Count) / float64(data.Most)
+			data.Hours = append(data.Hours, hour{percent(float64(23-ago) * 100 / 24), percent(100 - height), percent(height)})
+		}
+	}
+	return nil
+}
+
+// Address returns the address of the list with another value of a filter. "" takes the filter away;
+// "none" of the airport is the empty airport.
+func (p rejectsPage) Address(name, value string) string {
+	query := cloned(p.filter)
+	if query.Get(name) == value && name != "state" {
+		query.Del(name)
+	} else {
+		query.Set(name, value)
+	}
+	return Path + "rejects?" + query.Encode()
+}
+
+// Open returns the address of a reject of the list.
+func (p rejectsPage) Open(id string) string { return path("rejects", id) + "?" + p.filter.Encode() }
+
+// Back returns the query of the list.
+func (p rejectsPage) Back() string { return p.filter.Encode() }
+
+// Is reports whether a filter has a value.
+func (p rejectsPage) Is(name, value string) bool {
+	return p.filter.Has(name) && p.filter.Get(name) == value
+}
+
+// checkOf arranges a text and its faults.
+func checkOf(text string, faults []diagnosticDoc, open bool) check {
+	c := check{Text: text, Faults: faults, Open: open, Verdict: "rejected"}
+	for i, content := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		l := line{Text: content}
+		for _, f := range faults {
+			if f.Line == i+1 {
+				l.Marks = mark(l.Marks, content, f)
+				l.Codes = strings.TrimSpace(l.Codes + " " + f.Short())
+			}
+		}
+		c.Lines = append(c.Lines, l)
+	}
+	return c
+}
+
+// mark adds carets under a fault to the marks of a line. Columns are bytes, marks are characters.
+func mark(marks, content string, f diagnosticDoc) string {
+	characters := func(column int) int { return utf8.RuneCountInString(content[:max(0, min(column-1, len(content)))]) }
+	from := characters(f.Column)
+	to := max(characters(f.EndColumn), from+1)
+	under := []byte(marks)
+	for len(under) < to {
+		under = append(under, ' ')
+	}
+	for i := from; i < to; i++ {
+		under[i] = '^'
+	}
+	return string(under)
+}
+
+// form returns a text of the posted form, with the line ends that messages have.
+func (v *visit) form(name string) string {
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, 4*maxForm)
+	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostFormValue(name), "\r\n", "\n"), "\n", "\r\n")
+}
+
+// checkReject checks the text of the editor, and answers the parts that show its faults.
+func (v *visit) checkReject() (view, *problem) {
+	text := v.form("text")
+	var answer struct {
+		Results []struct {
+			Verdict     string          `json:"verdict"`
+			Diagnostics []diagnosticDoc `json:"diagnostics"`
+			Events      []struct {
+				Plate string `json:"plate"`
+				Code  string `json:"code"`
+			} `json:"events"`
+		} `json:"results"`
+	}
+	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
+	if p := v.ask(http.MethodPost, "/v1/messages/validate", question, &answer); p != nil {
+		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
+	}
+	if len(answer.Results) != 1 {
+		return view{}, &problem{Status: http.StatusInternalServerError, Title: "The answer is not understood"}
+	}
+	result := answer.Results[0]
+	c := checkOf(text, result.Diagnostics, true)
+	c.Verdict, c.Edited = result.Verdict, true
+	for _, e := range result.Events {
+		c.Events, c.Plates = append(c.Events, eventDoc{Code: e.Code}), append(c.Plates, e.Plate)
+	}
+	return view{Data: rejectsPage{Check: c}}, nil
+}
+
+// resubmit sends a reject in again, mended if the form has another text than the reject.
+func (v *visit) resubmit() (view, *problem) {
+	id, body := v.r.PathValue("id"), map[string]any{}
+	if v.r.PostFormValue("as") != "it came" {
+		body["text"] = v.form("text")
+	}
+	var answer struct {
+		Verdict string `json:"verdict"`
+	}
+	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/resubmit", body, &answer); p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
+	return v.done(id, answer.Verdict), nil
+}
+
+// dismiss takes a reject out of the list of open ones.
+func (v *visit) dismiss() (view, *problem) {
+	id := v.r.PathValue("id")
+	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), "Dismissed in the console")
+	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
+	return v.done(id, "dismissed"), nil
+}
+
+// done leads back to the list, or to the reject if it is rejected again.
+func (v *visit) done(id, verdict string) view {
+	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // without it the list has no filters
+	query := url.Values{"done": {verdict}}
+	for _, name := range filters {
+		if back.Has(name) {
+			query.Set(name, back.Get(name))
+		}
+	}
+	if verdict == "rejected" || verdict == "unauthorised" {
+		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
+	}
+	return view{Redirect: Path + "rejects?" + query.Encode()}
+}
+
+// Faulty says how many faults are left.
+func (c check) Faulty() string {
+	if n := len(c.Faults); n != 1 {
+		return fmt.Sprintf("%d faults left.", n)
+	}
+	return "1 fault left."
+}

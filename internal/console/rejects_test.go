@@ -1,0 +1,93 @@
+package console_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// rejectOf is a reject whose texts hold markup and letters of two bytes.
+func rejectOf(i int) object {
+	return object{
+		"id": fmt.Sprintf("%020d", i), "state": "open", "received": "2026-11-22T11:31:40.000Z", "door": "http", "key": "bhs", "airport": "ZRH", "codes": []string{"SVCPRB022"},
+		"diagnostics": []object{
+			{"code": "SVCPRB022", "line": 3, "column": 12, "end_column": 18, "element": ".F", "value": "22NOVX", "expected": "a calendar date DDMMM", "suggestion": "22NOV", "hint": "Cut it"},
+			{"code": "SVCPRB023", "line": 3, "column": 19, "end_column": 19, "element": ".F", "value": "", "expected": "a known airport"},
+		},
+		"form": "text", "text": "BSM\r\n.V/1LZRH\r\n.F/LÜ14Ü/22NOVX/\r\n<b>ENDBSM\r\n", "history": []object{{"at": "2026-11-22T11:32:00.000Z", "action": "resubmit", "key": "zrh-ops", "verdict": "rejected"}},
+	}
+}
+
+func withRejects(n int) *v1 {
+	list := []object{}
+	for i := range n {
+		list = append(list, rejectOf(i))
+	}
+	return newV1(object{
+		"GET /v1/rejects": object{"rejects": list, "next": "more"},
+		"GET /v1/rejects/summary": object{
+			"states": []object{{"state": "open", "count": n}, {"state": "dismissed", "count": 7}}, "codes": []object{{"code": "SVCPRB015", "count": 1}, {"code": "SVCPRB022", "count": n}},
+			"airports": []object{{"airport": "", "count": 1}}, "doors": []object{{"door": "http", "count": n}}, "hours": []object{{"hour": "2026-11-22T11:00:00.000Z", "count": n}},
+		},
+		"GET /v1/rejects/" + fmt.Sprintf("%020d", 0): rejectOf(0),
+	})
+}
+
+func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
+	c := newConsole(withRejects(2))
+	for _, page := range []string{"/console/rejects", "/console/rejects/" + fmt.Sprintf("%020d", 0)} {
+		text := must(t, get(c, page), 200,
+			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", `data-fix="22NOV"`, "Cut it", "nothing",
+			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", "12:31, 11:31Z", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
+		)
+		if first, second := strings.Index(text, "SVCPRB022</span>"), strings.Index(text, "SVCPRB015</span>"); first > second {
+			t.Error("the most frequent code does not come first")
+		}
+	}
+	must(t, get(newConsole(withRejects(0)), "/console/rejects?code=X"), 200, "No rejects here")
+	must(t, get(c, "/console/rejects/1"), 404, "Not found")
+}
+
+func TestTheTextOfTheEditorIsChecked(t *testing.T) {
+	v := withRejects(1)
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "accepted", "diagnostics": []object{}, "events": []object{{"plate": "0724000001", "code": "EXPECTED"}}}}}
+	c := newConsole(v)
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"BSM\n.V/1LZRH\n"}}), 200, "Would be accepted.", "<code>0724000001</code> Expected", `id="lines"`, `id="faults"`)
+	if last := v.asked[len(v.asked)-1]; last != `POST /v1/messages/validate {"messages":[{"text":"BSM\r\n.V/1LZRH\r\n"}]}` {
+		t.Error(last)
+	}
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "rejected", "diagnostics": rejectOf(0)["diagnostics"]}}}
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"a\nb\n<c>"}}), 200, "2 faults left.", "&lt;c&gt;")
+	v.answers["POST /v1/messages/validate"] = 403
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"x"}}), 200, "Not checked.")
+}
+
+func TestARejectIsResubmittedAndDismissed(t *testing.T) {
+	v := withRejects(1)
+	at := "/v1/rejects/" + fmt.Sprintf("%020d", 0)
+	page := strings.Replace(at, "/v1", "/console", 1)
+	v.answers["POST "+at+"/resubmit"], v.answers["POST "+at+"/dismiss"] = object{"verdict": "accepted"}, object{}
+	c := newConsole(v)
+	back := url.Values{"text": {"BSM\r\n"}, "back": {"state=open&code=SVCPRB022&q=x"}, "reason": {" known "}}
+	for action, want := range map[string]struct{ asked, leads string }{
+		"/resubmit":              {`resubmit {"text":"BSM\r\n"}`, "/console/rejects?code=SVCPRB022&done=accepted&state=open"},
+		"/resubmit?as=it%20came": {`resubmit {}`, "/console/rejects?code=SVCPRB022&done=accepted&state=open"},
+		"/dismiss":               {`dismiss {"reason":"known"}`, "/console/rejects?code=SVCPRB022&done=dismissed&state=open"},
+	} {
+		form := back
+		action, as, _ := strings.Cut(action, "?as=")
+		if as != "" {
+			form = url.Values{"as": {"it came"}, "text": {"BSM"}, "back": back["back"]}
+		}
+		w := post(c, page+action, form)
+		if got := w.Header().Get("Location"); w.Code != 303 || got != want.leads || !strings.HasSuffix(v.asked[len(v.asked)-1], want.asked) {
+			t.Errorf("%s: %d %s after %s", action, w.Code, got, v.asked[len(v.asked)-1])
+		}
+	}
+	v.answers["POST "+at+"/resubmit"] = object{"verdict": "rejected"}
+	w := post(c, page+"/resubmit", back)
+	must(t, get(c, w.Header().Get("Location")), 200, "Rejected again. The reject stays open.")
+	v.answers["POST "+at+"/resubmit"] = 409
+	must(t, post(c, page+"/resubmit", back), 409)
+}
