@@ -3,6 +3,7 @@ package queryapi
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
@@ -41,18 +42,25 @@ func newArguments(c *web.Call, names ...string) *arguments {
 	return a
 }
 
-// bodyArguments returns the members of a JSON body as arguments. A member that is a list gives one
-// argument for each element. Each query parameter is a fault.
-func bodyArguments(c *web.Call) *arguments {
+// bodyArguments returns the members of a JSON body as arguments. Each query parameter is a fault.
+// plain lists the members whose values are taken as they stand, whatever their kind.
+func bodyArguments(c *web.Call, plain ...string) *arguments {
 	a := new(arguments)
 	for _, p := range c.Query {
 		a.fail(argument{parameter: p.Name, value: p.Value}, fault.Unknown, "no parameter")
 	}
+	a.readObject(c.Body, plain...)
+	return a
+}
+
+// readObject adds the members of a JSON object as arguments. A member that is a list gives one
+// argument for each element. plain is that of bodyArguments.
+func (a *arguments) readObject(text []byte, plain ...string) {
 	add := func(name, pointer string, value []byte) {
 		text, ok := strictjson.Unquote(value)
 		if !ok {
 			text = string(value)
-			if _, err := strconv.Atoi(text); err != nil {
+			if _, err := strconv.Atoi(text); err != nil && !slices.Contains(plain, name) {
 				a.fail(argument{pointer: pointer, value: text}, fault.Malformed, "a string or a whole number")
 				return
 			}
@@ -60,7 +68,7 @@ func bodyArguments(c *web.Call) *arguments {
 		a.given = append(a.given, argument{name: name, value: text, pointer: pointer})
 	}
 	seen := map[string]bool{}
-	err := strictjson.Object(c.Body, func(m strictjson.Member) {
+	err := strictjson.Object(text, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
 		pointer := "/" + name
 		if seen[name] {
@@ -68,7 +76,7 @@ func bodyArguments(c *web.Call) *arguments {
 			return
 		}
 		seen[name] = true
-		if len(m.Value) == 0 || m.Value[0] != '[' {
+		if len(m.Value) == 0 || m.Value[0] != '[' || slices.Contains(plain, name) {
 			add(name, pointer, m.Value)
 			return
 		}
@@ -82,7 +90,6 @@ func bodyArguments(c *web.Call) *arguments {
 		a.given, a.broken = nil, true
 		a.errors = []web.RequestError{{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()}}
 	}
-	return a
 }
 
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
@@ -166,6 +173,24 @@ const (
 	airlineForm = "2 upper case letters or digits with a letter among them, or 3 ending with a letter"
 	pnrForm     = "5 or 6 letters and digits"
 )
+
+// sinceForm is the form of a time from which on changes are told.
+const sinceForm = "a time as in RFC 3339, within the last 72 hours"
+
+// recent returns the value of an argument that is a time within the last 72 hours, and whether it
+// is one. Any other value is a fault.
+func (a *arguments) recent(name string) (at time.Time, ok bool) {
+	g, there := a.one(name)
+	if !there {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, g.value)
+	if age := time.Since(at); err != nil || age < 0 || age > oldestSince {
+		a.fail(g, fault.Malformed, sinceForm)
+		return time.Time{}, false
+	}
+	return at, true
+}
 
 // knownAirport returns the value of an argument that is an airport of the library, or "" if it was
 // not sent.

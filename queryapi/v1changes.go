@@ -104,13 +104,7 @@ func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
 
 // changesBegin reads where the changes begin: cursor or since.
 func (q Queries) changesBegin(a *arguments, query *changesQuery) {
-	if g, there := a.one("since"); there {
-		at, err := time.Parse(time.RFC3339, g.value)
-		if age := time.Since(at); err != nil || age < 0 || age > oldestSince {
-			a.fail(g, fault.Malformed, "a time as in RFC 3339, within the last 72 hours")
-		}
-		query.since = at
-	}
+	query.since, _ = a.recent("since")
 	g, there := a.one("cursor")
 	if !there {
 		return

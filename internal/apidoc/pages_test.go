@@ -37,10 +37,11 @@ func exampleTarget(path string, parameters []parameter) string {
 }
 
 func TestExamplesWorkOnTheDayOnWhichTheyAreServed(t *testing.T) {
+	hooks := exampleWebhooks(t)
 	for _, now := range []time.Time{
 		time.Date(2027, 7, 4, 23, 59, 0, 0, time.UTC), time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 31, 23, 0, 0, 0, time.FixedZone("", -5*3600)),
 	} {
-		s := newStack(t)
+		s := newStack(t, hooks)
 		s.now = now
 		served := s.ask("GET", "/openapi.json", "", "").Body.Bytes()
 		if text := string(served); strings.Contains(text, "2026-03-14") || strings.Contains(text, "14MAR") {
@@ -60,13 +61,13 @@ func TestExamplesWorkOnTheDayOnWhichTheyAreServed(t *testing.T) {
 		for _, method := range []string{"post", "get"} {
 			for path, methods := range d.Paths {
 				operation, ok := methods[method]
-				if !ok {
+				if !ok || strings.Contains(path, "/{id}") { // of what no example makes
 					continue
 				}
 				target := exampleTarget(path, operation.Parameters)
 				w := s.ask(strings.ToUpper(method), target, "demo", string(operation.RequestBody.Content["application/json"].Example))
 				if strings.HasPrefix(path, "/v1/") {
-					if w.Code != 200 {
+					if w.Code/100 != 2 {
 						t.Errorf("%v: %s %s: %d %s", now, method, target, w.Code, w.Body)
 					}
 					continue

@@ -34,6 +34,7 @@ import (
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
+	"bagtrail/internal/webhooks"
 	"bagtrail/internal/wtr"
 	"bagtrail/queryapi"
 )
@@ -184,7 +185,8 @@ func (x *switchableTrails) TracePlates(ctx context.Context, plates []bag.Plate) 
 	return x.Reader.TracePlates(ctx, plates)
 }
 
-func newStack(t testing.TB) *stack {
+// newStack returns a stack. It has webhooks if they are given.
+func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	t.Helper()
 	library := airport.New()
 	index := memory.New()
@@ -204,7 +206,12 @@ func newStack(t testing.TB) *stack {
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
 	}
-	operations := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, Feeds: oneFeed{}, Clock: clock}.Operations()
+	queries := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, Feeds: oneFeed{}, Clock: clock}
+	answers := queryapi.Webhooks{Queries: queries}
+	if len(hooks) > 0 {
+		answers.Service = hooks[0]
+	}
+	operations := append(queries.Operations(), answers.Operations()...)
 	operations = append(operations,
 		(&queryapi.DelayedBags{
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -34,6 +35,16 @@ var answersV1 = map[string]string{
 	"beginSession": "Session",
 	"getSession":   "Session",
 	"endSession":   "",
+
+	"createWebhook":       "Webhook",
+	"listWebhooks":        "WebhookList",
+	"getWebhook":          "Webhook",
+	"changeWebhook":       "Webhook",
+	"deleteWebhook":       "",
+	"testWebhook":         "Delivery",
+	"rewindWebhook":       "Webhook",
+	"listDeliveries":      "Deliveries",
+	"rotateWebhookSecret": "WebhookSecret",
 
 	"postMessages":     "Verdicts",
 	"validateMessages": "Verdicts",
@@ -116,6 +127,9 @@ func responsesV1(op operation.Operation) (object, error) {
 			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
 		}}
 	}
+	if op.ID == "createWebhook" {
+		status = "201"
+	}
 	all := object{status: done}
 	if op.Method == http.MethodGet && !op.NoStore {
 		success["ETag"] = reference("headers", "ETag")
@@ -155,10 +169,13 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if op.Right == operation.Changes {
 		all = append(all, fault.Reset)
 	}
-	if slices.Contains(mayBeMissing, op.ID) {
+	if op.ID == "createWebhook" {
+		all = append(all, fault.LimitReached)
+	}
+	if slices.Contains(mayBeMissing, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
 		all = append(all, fault.NotFoundV1)
 	}
-	if slices.Contains(mayBeOff, op.ID) {
+	if slices.Contains(mayBeOff, op.ID) || op.Right == operation.Webhooks {
 		all = append(all, fault.NotConfigured)
 	}
 	return all

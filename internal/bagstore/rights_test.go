@@ -18,6 +18,7 @@ import (
 	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/changestore"
+	"bagtrail/internal/deliverystore"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
@@ -119,6 +120,7 @@ func useAll(t *testing.T, url string) {
 	useReports(t, url)
 	useChanges(t, url)
 	useFeeds(t, url)
+	useDeliveries(t, url)
 	useSessions(t, url)
 	if _, err := statusstore.New(redistest.Open(t, url)).Exchange(ctx, "one", status.Report{At: time.Now().Add(-time.Hour)}); err != nil {
 		t.Error(err)
@@ -236,6 +238,18 @@ func useFeeds(t *testing.T, url string) {
 	}
 	if err := store.Forget(ctx, time.Now().Add(32*24*time.Hour)); err != nil {
 		t.Error(err)
+	}
+}
+
+// useDeliveries adds a delivery and reads it.
+func useDeliveries(t *testing.T, url string) {
+	t.Helper()
+	ctx, store := context.Background(), deliverystore.New(redistest.Open(t, url))
+	if err := store.Add(ctx, "wh_1", []byte("{}")); err != nil {
+		t.Error(err)
+	}
+	if list, err := store.List(ctx, "wh_1"); err != nil || len(list) != 1 {
+		t.Errorf("%q, %v", list, err)
 	}
 }
 

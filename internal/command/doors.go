@@ -57,6 +57,9 @@ func (s *service) openDoors(ctx context.Context) error {
 	if s.opens(kafkaDoor) && s.changes != nil {
 		running.start("changes", s.changes.Run)
 	}
+	if s.webhooks != nil {
+		running.start("webhooks", s.webhooks.Run)
+	}
 	if s.writesIndex() {
 		running.start("sweeper", s.sweep)
 	}

@@ -96,9 +96,10 @@ func (s *service) sessions() *session.Sessions {
 // site returns the operations and pages that are served over HTTP.
 func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
+	feed := s.openFeed()
 	queries := queryapi.Queries{
 		Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights,
-		Changes: s.openFeed(), NoChanges: s.noChanges(), Feeds: s.feeds, Clock: s.clock,
+		Changes: feed, NoChanges: s.noChanges(), Feeds: s.feeds, Clock: s.clock,
 	}
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
@@ -120,6 +121,8 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
 	operations = append(operations, messages.Operations()...)
+	hooks := queryapi.Webhooks{Queries: queries, Service: s.openWebhooks(feed), NoWebhooks: s.noWebhooks()}
+	operations = append(operations, hooks.Operations()...)
 	operations = append(operations, web.BrowserSessions{
 		Sessions: settings.Sessions, Clock: s.clock, Proxies: settings.Proxies,
 	}.Operations()...)

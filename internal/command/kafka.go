@@ -44,7 +44,7 @@ func (s *service) openKafka(context.Context) (err error) {
 	}
 	door := s.doorConfig()
 	topics := door.Topics.Names()
-	for _, t := range s.changeTopics() {
+	for _, t := range append(s.changeTopics(), s.webhookTopics()...) {
 		topics = append(topics, t.Name)
 	}
 	settings := kafka.Config{

@@ -22,7 +22,7 @@ func (s *service) openSecret(context.Context) (err error) {
 		return nil
 	}
 	path := filepath.Join(s.conf.DataDir, "secret")
-	made := false
+	var made bool
 	if s.secret, made, err = secret.InFile(path); err != nil {
 		return unusable(err)
 	}

@@ -31,6 +31,7 @@ import (
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/watch"
+	"bagtrail/internal/webhooks"
 	"bagtrail/internal/wtr"
 )
 
@@ -66,6 +67,7 @@ type service struct {
 	client   *kafka.Client       // nil if Kafka is off
 	kafka    *kafkadoor.Door     // nil if Kafka is off
 	changes  *changes.Stage      // nil if there are no changes
+	webhooks *webhooks.Service   // nil if the process has no webhooks
 	reloads  changes.Reloads     // of the flight reference
 	consumer *telemetry.Consumer // of the Kafka door
 	changed  *telemetry.Consumer // of the stage of changes

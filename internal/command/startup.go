@@ -29,7 +29,7 @@ func (s *service) waitForServers(ctx context.Context) error {
 		if err := s.kafka.EnsureTopics(ctx); err != nil {
 			return err
 		}
-		return s.client.EnsureTopics(ctx, s.changeTopics()...)
+		return s.client.EnsureTopics(ctx, append(s.changeTopics(), s.webhookTopics()...)...)
 	})
 }
 

@@ -62,7 +62,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 		DataDir: "./bagtrail-data",
 		Kafka: config.Kafka{
 			EmbeddedAddr: "127.0.0.1:9092",
-			Topic:        "bim.raw", RejectsTopic: "bim.rejected", ChangesTopic: "bag.changes", MarksTopic: "bag.dirty", Group: "bagtrail",
+			Topic:        "bim.raw", RejectsTopic: "bim.rejected", ChangesTopic: "bag.changes", MarksTopic: "bag.dirty", WebhooksTopic: "bag.webhooks", Group: "bagtrail",
 		},
 		WTR:   config.WTR{Timeout: 10 * time.Second},
 		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute},
@@ -84,7 +84,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
-		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_MARKS_TOPIC=m", "BAGTRAIL_KAFKA_GROUP=g",
+		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_MARKS_TOPIC=m", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=w", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.1", "BAGTRAIL_KAFKA_GROUP=g",
 		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_AIRLINES_FILE=airlines", "BAGTRAIL_FLIGHTS_FILE=flights",
 		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
 		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
@@ -96,6 +96,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 			TrustedProxies: []netip.Prefix{
 				netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
 			},
+			WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		},
 		Ops:     config.Ops{Addr: "[::1]:81"},
 		DataDir: "/d",
@@ -103,7 +104,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
 		Kafka: config.Kafka{
 			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
-			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", ChangesTopic: "", MarksTopic: "m", Group: "g",
+			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", ChangesTopic: "", MarksTopic: "m", WebhooksTopic: "w", Group: "g",
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},

@@ -112,10 +112,10 @@ func (k Kafka) validateTopics() error {
 	used := map[string]string{}
 	for _, t := range []struct{ name, topic string }{
 		{"kafka-topic", k.Topic}, {"kafka-rejects-topic", k.RejectsTopic}, {"kafka-changes-topic", k.ChangesTopic},
-		{"kafka-marks-topic", k.MarksTopic},
+		{"kafka-marks-topic", k.MarksTopic}, {"kafka-webhooks-topic", k.WebhooksTopic},
 	} {
 		switch {
-		case t.topic == "" && t.name == "kafka-changes-topic":
+		case t.topic == "" && (t.name == "kafka-changes-topic" || t.name == "kafka-webhooks-topic"):
 		case !topicName.MatchString(t.topic) || t.topic == "." || t.topic == "..":
 			errs = append(errs, fault(t.name, "%q is no topic name: letters, digits, dot, underscore, hyphen, at most 249", t.topic))
 		case used[t.topic] != "":

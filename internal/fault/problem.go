@@ -24,6 +24,7 @@ const (
 	CrossOriginV1
 	NotFoundV1
 	WrongMethodV1
+	LimitReached
 	Reset
 	TooLargeV1
 	WrongMediaType
@@ -70,6 +71,10 @@ var problems = [problemCount]Problem{
 		"reset", http.StatusGone, None, "The cursor cannot be followed any more",
 		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
 			" then follow it. since, with a time within the last 72 hours, tells every bag that changed.",
+	},
+	LimitReached: {
+		"limit-reached", http.StatusConflict, None, "There are as many as allowed",
+		"The member detail names the limit. Delete what is not needed any more.",
 	},
 	TooLargeV1: {
 		"too-large", http.StatusRequestEntityTooLarge, TooLarge, "The request body is too large",

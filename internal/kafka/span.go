@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
 )
 
@@ -116,6 +117,38 @@ func (c *Client) span(ctx context.Context, topic string, partition int, start St
 // Take is called with the next records of a partition, perhaps none, and the offset behind them.
 // Calls for different partitions run at the same time.
 type Take func(ctx context.Context, partition int, records []Record, next int64) error
+
+// Ends returns, for each partition of a topic, the offset behind the last record that can be read
+// now.
+func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) {
+	numbers, err := c.Partitions(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	ask := make([]kafkago.OffsetRequest, len(numbers))
+	for i, p := range numbers {
+		ask[i] = kafkago.LastOffsetOf(p)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
+	defer cancel()
+	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ends of %s: %w", topic, err)
+	}
+	ends := make(map[int]int64, len(numbers))
+	for _, p := range answer.Topics[topic] {
+		if p.Error != nil {
+			return nil, fmt.Errorf("end of %s/%d: %w", topic, p.Partition, p.Error)
+		}
+		ends[p.Partition] = p.LastOffset
+	}
+	if len(ends) < len(numbers) {
+		return nil, errNoAnswer
+	}
+	return ends, nil
+}
 
 // ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It
 // retries errors of the broker, and ends at the first error of take.

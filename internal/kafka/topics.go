@@ -23,6 +23,9 @@ type Topic struct {
 	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted, and logs a warning if it has fewer partitions than Partitions.
 	Log bool
+	// Compacted marks a topic of which only the last record of each key is needed, for ever.
+	// EnsureTopics refuses it if it is not compacted.
+	Compacted bool
 }
 
 // entry is a setting of a topic.
@@ -35,6 +38,9 @@ func (t Topic) entries() []entry {
 		retention = t.Retention.Milliseconds()
 	}
 	settings := map[string]string{"cleanup.policy": "delete", "retention.ms": strconv.FormatInt(retention, 10)}
+	if t.Compacted {
+		settings["cleanup.policy"] = "compact"
+	}
 	maps.Copy(settings, t.Settings)
 	list := []entry{{"cleanup.policy", settings["cleanup.policy"]}, {"retention.ms", settings["retention.ms"]}}
 	for _, name := range slices.Sorted(maps.Keys(t.Settings)) {
@@ -61,14 +67,15 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 		}
 	}
 	for _, t := range topics {
-		if !t.Log {
-			continue
+		if t.Log {
+			if err := c.warnOfFewPartitions(ctx, t); err != nil {
+				return err
+			}
 		}
-		if err := c.warnOfFewPartitions(ctx, t); err != nil {
-			return err
-		}
-		if err := c.refuseCompaction(ctx, t); err != nil {
-			return err
+		if t.Log || t.Compacted {
+			if err := c.checkPolicy(ctx, t); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -186,9 +193,9 @@ func (t Topic) command(brokers []string) string {
 	return b.String()
 }
 
-// refuseCompaction returns an error if a topic is compacted. If DescribeConfigs is denied, the
-// check is skipped.
-func (c *Client) refuseCompaction(ctx context.Context, t Topic) error {
+// checkPolicy returns an error if the topic is compacted and must not be, or the other way round. If
+// DescribeConfigs is denied, the check is skipped.
+func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy"},
@@ -200,8 +207,12 @@ func (c *Client) refuseCompaction(ctx context.Context, t Topic) error {
 	}
 	for _, resource := range answer.Resources {
 		for _, e := range resource.ConfigEntries {
-			if e.ConfigName == "cleanup.policy" && strings.Contains(e.ConfigValue, "compact") {
+			switch {
+			case e.ConfigName != "cleanup.policy":
+			case !t.Compacted && strings.Contains(e.ConfigValue, "compact"):
 				return fmt.Errorf("topic %s is compacted, but every record of it is needed: set its cleanup.policy to delete", t.Name)
+			case t.Compacted && e.ConfigValue != "compact":
+				return fmt.Errorf("topic %s is not compacted, and old records of it are needed: set its cleanup.policy to compact", t.Name)
 			}
 		}
 	}

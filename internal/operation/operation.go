@@ -30,6 +30,7 @@ const (
 	Messages         Right = "messages"
 	Changes          Right = "changes"
 	Feeds            Right = "feeds"
+	Webhooks         Right = "webhooks"
 )
 
 // Operation is one operation.
@@ -92,6 +93,15 @@ var list = []Operation{
 	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},
 	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, V1: true, Template: "/v1/session"},
 	{ID: "getChanges", Right: Changes, Method: http.MethodGet, V1: true, NoStore: true, Template: "/v1/changes"},
+	{ID: "createWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks"},
+	{ID: "listWebhooks", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks"},
+	{ID: "getWebhook", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks/{id}"},
+	{ID: "changeWebhook", Right: Webhooks, Method: http.MethodPatch, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks/{id}"},
+	{ID: "deleteWebhook", Right: Webhooks, Method: http.MethodDelete, V1: true, Template: "/v1/webhooks/{id}"},
+	{ID: "testWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Template: "/v1/webhooks/{id}/test"},
+	{ID: "rewindWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks/{id}/rewind"},
+	{ID: "listDeliveries", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks/{id}/deliveries"},
+	{ID: "rotateWebhookSecret", Right: Webhooks, Method: http.MethodPost, V1: true, Template: "/v1/webhooks/{id}/secret"},
 }
 
 // All returns every operation.

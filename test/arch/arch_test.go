@@ -83,6 +83,8 @@ var rings = []struct {
 	{"internal/simulate", technology},
 	{"internal/telemetry", technology},
 	{"internal/web", technology},
+	{"internal/webhooks", technology},
+	{"internal/deliverystore", technology},
 	{"internal/wtr", technology},
 	{"internal/command", wiring},
 	{"test", tests},
@@ -98,7 +100,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/reportstore", "internal/sessionstore", "internal/statusstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/reportstore", "internal/deliverystore", "internal/sessionstore", "internal/statusstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},
@@ -109,7 +111,7 @@ var knowers = []knower{
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
 	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore"}},
-	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/changes", "internal/kafka", "ingestor/kafkadoor", "ingestor/rejectlog", "test"}},
+	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/changes", "internal/webhooks", "internal/kafka", "ingestor/kafkadoor", "ingestor/rejectlog", "test"}},
 	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
 	{"github.com/moby/moby/api", []string{"test"}},
 }

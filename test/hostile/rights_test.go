@@ -37,7 +37,8 @@ func TestTheseRightsAreEnough(t *testing.T) {
 
 	s := service.Start(t, "SSL_CERT_FILE="+redis.CA,
 		fmt.Sprintf("BAGTRAIL_REDIS_URL=rediss://%s:%s@%s", program.User, program.Password, redis.TLS),
-		"BAGTRAIL_KAFKA_BROKERS="+broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=PLAIN", "BAGTRAIL_KAFKA_SASL_USERNAME="+program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD="+program.Password)
+		"BAGTRAIL_KAFKA_BROKERS="+broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=PLAIN", "BAGTRAIL_KAFKA_SASL_USERNAME="+program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD="+program.Password,
+		"BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef")
 	d := day(1)
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX6900/"+d.bim()+"/JFK", ".N/0724690001001", ".P/RIGHTS", ".L/RIGHT1", "ENDBSM")
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX6901/"+d.bim()+"/JFK", ".N/2724690002001", ".M/0724690001", ".P/RIGHTS", ".L/RIGHT1", "ENDBSM")
@@ -58,6 +59,7 @@ func TestTheseRightsAreEnough(t *testing.T) {
 	if !s.Until(patience, func() bool { return messages(t, admin, "bim.rejected") > 0 && messages(t, admin, "bag.changes") >= 2 }) {
 		t.Errorf("%d rejects, %d changes", messages(t, admin, "bim.rejected"), messages(t, admin, "bag.changes"))
 	}
+	useWebhook(t, s)
 	if code := s.Stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -73,6 +75,32 @@ var operations = map[string]kafka.ACLOperationType{
 	"Read": kafka.ACLOperationTypeRead, "Write": kafka.ACLOperationTypeWrite, "Describe": kafka.ACLOperationTypeDescribe, "DescribeConfigs": kafka.ACLOperationTypeDescribeConfigs,
 }
 
+// useWebhook makes a webhook, whose receiver does not exist, and posts to it.
+func useWebhook(t *testing.T, s *service.Service) {
+	t.Helper()
+	ask := func(method, path, body string) service.Answer {
+		got, err := s.TryDo(method, "/v1/webhooks"+path, strings.NewReader(body), "api_key", service.DevelopmentKey, "Content-Type", "application/json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	var made service.Answer
+	if !s.Until(patience, func() bool {
+		made = ask(http.MethodPost, "", `{"url":"https://receiver.invalid/"}`)
+		return made.Status == http.StatusCreated
+	}) {
+		t.Fatalf("%d %s", made.Status, made.Body)
+	}
+	id, _ := decoded(made.Body).(map[string]any)["id"].(string)
+	if got := ask(http.MethodPost, "/"+id+"/test", ""); got.Status != http.StatusOK {
+		t.Errorf("test: %d %s", got.Status, got.Body)
+	}
+	if got := ask(http.MethodGet, "/"+id+"/deliveries", ""); got.Status != http.StatusOK || !strings.Contains(got.Body, "bags.test") {
+		t.Errorf("deliveries: %d %s", got.Status, got.Body)
+	}
+}
+
 // grant creates the topics of the list and grants their rights to the user.
 func grant(t *testing.T, admin *kafka.Client, list string) {
 	t.Helper()
@@ -82,7 +110,11 @@ func grant(t *testing.T, admin *kafka.Client, list string) {
 	for line := range strings.Lines(list) {
 		fields := strings.Fields(line)
 		if fields[0] == "topic" {
-			topics = append(topics, kafka.TopicConfig{Topic: fields[1], NumPartitions: 2, ReplicationFactor: 1})
+			topic := kafka.TopicConfig{Topic: fields[1], NumPartitions: 2, ReplicationFactor: 1}
+			if topic.Topic == "bag.webhooks" {
+				topic.ConfigEntries = []kafka.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}}
+			}
+			topics = append(topics, topic)
 		}
 		for _, operation := range fields[2:] {
 			entries = append(entries, kafka.ACLEntry{

@@ -1,0 +1,90 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"bagtrail/internal/webhooks"
+)
+
+func (p *process) webhookReceiver() *cobra.Command {
+	var address, secret string
+	cmd := &cobra.Command{
+		Use:   "webhook-receiver",
+		Short: "Receive the deliveries of a webhook, verify their signatures and print them",
+		Long: `webhook-receiver takes the deliveries of one webhook, for trials. Each delivery whose signature is right
+becomes a line of JSON on stdout, and is answered with 204. Others are answered with 401.
+
+To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := p.load(cmd)
+			if err != nil {
+				return err
+			}
+			log, err := p.logger(eff.Config)
+			if err != nil {
+				return err
+			}
+			if !webhooks.Secret(secret).Valid() {
+				return &exit{Usage, errors.New("--signing-secret is not the secret of a webhook: whsec_ and Base64")}
+			}
+			listener, err := listenOn(cmd.Context(), "--addr", address)
+			if err != nil {
+				return logged(log, err)
+			}
+			log.Info("webhook receiver: use it as the url http://" + listener.Addr().String() + "/")
+			return logged(log, serveSimulator(cmd.Context(), &receiver{secret: webhooks.Secret(secret), out: p.stdout, log: log}, listener))
+		},
+	}
+	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8083", "`address` to listen on")
+	cmd.Flags().StringVar(&secret, "signing-secret", "", "`secret` of the webhook: whsec_…")
+	return cmd
+}
+
+// mostReceived is the size of the largest body that a receiver reads, in bytes. A single change may
+// be larger than a batch.
+const mostReceived = 16 << 20
+
+// receiver verifies and prints deliveries.
+type receiver struct {
+	secret webhooks.Secret
+	out    io.Writer
+	log    *zap.Logger
+	mu     sync.Mutex
+}
+
+// ServeHTTP implements http.Handler.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, mostReceived))
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err := webhooks.Verify(r.secret, request.Header.Get, body, time.Now()); err != nil {
+		r.log.Warn("a delivery is refused", zap.Error(err))
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, body); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	line.WriteByte('\n')
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.out.Write(line.Bytes()); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

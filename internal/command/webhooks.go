@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"math/big"
+	mathrand "math/rand/v2"
+
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/deliverystore"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/telemetry"
+	"bagtrail/internal/webhooks"
+)
+
+// noWebhooks says why there are no webhooks, or "".
+func (s *service) noWebhooks() string {
+	c := s.conf.Kafka
+	switch {
+	case c.Off || c.ChangesTopic == "":
+		return s.noChanges()
+	case c.WebhooksTopic == "":
+		return "Webhooks are off: BAGTRAIL_KAFKA_WEBHOOKS_TOPIC is empty"
+	case s.conf.Secret == "" && !c.InProcess():
+		return "There are no webhooks without BAGTRAIL_SECRET"
+	}
+	return ""
+}
+
+// webhookTopics returns the topic of webhooks, none if the process has no webhooks. The in-process
+// broker keeps all records: it takes what compaction leaves out for a loss.
+func (s *service) webhookTopics() []kafka.Topic {
+	if !s.opens(httpDoor) || s.noWebhooks() != "" {
+		return nil
+	}
+	c := s.conf.Kafka
+	return []kafka.Topic{{Name: c.WebhooksTopic, Partitions: changePartitions, Compacted: !c.InProcess()}}
+}
+
+// openWebhooks opens the webhooks over a feed. It returns nil if there are none.
+func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
+	if s.noWebhooks() != "" {
+		return nil
+	}
+	c := s.conf.Kafka
+	s.webhooks = webhooks.New(webhooks.Config{
+		Kafka: s.client, Topic: c.WebhooksTopic, Group: c.Group + "-webhooks",
+		Feed: webhookFeed{feed}, Keys: s.keys, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
+		Deliveries: deliverystore.New(s.redis), Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
+		Logger: s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
+	})
+	s.ready.Add("webhooks", false, // queries and messages do not need them
+		func(context.Context) error { return s.webhooks.Member() })
+	return s.webhooks
+}
+
+// newWebhookID returns an id that nobody can guess: 128 random bits.
+func newWebhookID() string {
+	bits := make([]byte, 16)
+	_, _ = rand.Read(bits) // never fails
+	return "wh_" + new(big.Int).SetBytes(bits).Text(36)
+}
+
+// webhookFeed implements webhooks.Feed.
+type webhookFeed struct{ *changefeed.Feed }
+
+// Follow implements webhooks.Feed.
+func (f webhookFeed) Follow(a changefeed.Asker) webhooks.Follower { return f.Feed.Follow(a) }

@@ -1,0 +1,41 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"bagtrail/test/loopback"
+)
+
+// A message is posted, and comes out at a receiver that verifies its signature.
+func TestAWebhookTellsAReceiverWhatHappensToABag(t *testing.T) {
+	s := start(t, []string{"serve"}, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8")
+	s.untilReady()
+	address := loopback.Address(t)
+	var made struct{ ID, Secret string }
+	s.until("the webhook is made", func() bool { // the index of changes is built first
+		status, answer := s.ask(http.MethodPost, "/v1/webhooks", `{"url": "http://`+address+`/", "filter": {"airline": "LX"}}`)
+		return status == http.StatusCreated && json.Unmarshal([]byte(answer), &made) == nil
+	})
+	r := start(t, []string{"webhook-receiver", "--addr", address, "--signing-secret", made.Secret})
+	r.until("it listens", func() bool { return strings.Contains(r.stderr.String(), "webhook receiver") })
+	body, _ := message()
+	if status, answer := s.ask(http.MethodPost, "/baggage/processbim/v1.0/", body); status != http.StatusOK {
+		t.Fatalf("%d %s", status, answer)
+	}
+	s.until("the change is received", func() bool {
+		return strings.Contains(r.stdout.String(), `{"type":"bags.changed","timestamp":"`) && strings.Contains(r.stdout.String(), `"EXPECTED"`)
+	})
+	if status, answer := s.ask(http.MethodPost, "/v1/webhooks/"+made.ID+"/test", ""); status != http.StatusOK || !strings.Contains(answer, `"status":204`) {
+		t.Errorf("test: %d %s", status, answer)
+	}
+	status, answer := s.ask(http.MethodGet, "/v1/webhooks/"+made.ID+"/deliveries", "")
+	if status != http.StatusOK || !strings.Contains(answer, `"type":"bags.test"`) || !strings.Contains(answer, `"type":"bags.changed"`) {
+		t.Errorf("deliveries: %d %s", status, answer)
+	}
+	if strings.Contains(s.stderr.String(), made.Secret) || strings.Contains(s.stderr.String(), address+"/") {
+		t.Error("the log holds the secret or the URL of a webhook")
+	}
+}

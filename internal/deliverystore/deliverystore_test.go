@@ -1,0 +1,25 @@
+package deliverystore_test
+
+import (
+	"strconv"
+	"testing"
+
+	"bagtrail/internal/deliverystore"
+	"bagtrail/internal/redis/redistest"
+)
+
+func TestTheLastHundredDeliveriesOfAWebhookAreKept(t *testing.T) {
+	s := deliverystore.New(redistest.Open(t, ""))
+	for i := range 103 {
+		if err := s.Add(t.Context(), "a", []byte(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := s.List(t.Context(), "a")
+	if err != nil || len(list) != 100 || string(list[0]) != "102" || string(list[99]) != "3" {
+		t.Errorf("%d deliveries, %q, %v", len(list), list, err)
+	}
+	if other, err := s.List(t.Context(), "b"); err != nil || len(other) != 0 {
+		t.Errorf("another webhook: %q, %v", other, err)
+	}
+}

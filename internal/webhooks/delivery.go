@@ -1,0 +1,178 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/strictjson"
+)
+
+// Limits of a delivery.
+const (
+	mostChanges = 100
+	mostBytes   = 96 << 10 // of a body, unless it holds one change only
+	aroundBytes = 256      // of a body beside its changes
+)
+
+// instant is the layout of times in UTC.
+const instant = "2006-01-02T15:04:05.000Z"
+
+// message is what is posted at once.
+type message struct {
+	id      string
+	kind    string // type of the body
+	data    []byte // member data of the body, a JSON object
+	changes int
+}
+
+// changed returns the message that tells changes.
+func changed(webhook string, list []changefeed.Change) message {
+	ids := make([]string, len(list))
+	data := []byte(`{"changes":[`)
+	for i, c := range list {
+		if ids[i] = c.ID; i > 0 {
+			data = append(data, ',')
+		}
+		data = append(data, c.Document...)
+	}
+	return message{messageID(webhook, ids...), "bags.changed", append(data, "]}"...), len(list)}
+}
+
+// reset returns the message that says that a cursor could not be followed.
+func reset(webhook, cursor, reason string) message {
+	data := strictjson.AppendString([]byte(`{"reason":`), reason)
+	return message{messageID(webhook, "reset", cursor), "bags.reset", append(data, '}'), 0}
+}
+
+// body returns the body of an attempt.
+func (m *message) body(at time.Time) []byte {
+	dst := append([]byte(`{"type":"`), m.kind...)
+	dst = append(dst, `","timestamp":"`...)
+	dst = at.UTC().AppendFormat(dst, instant)
+	dst = append(dst, `","data":`...)
+	return append(append(dst, m.data...), '}')
+}
+
+// Delivery is one attempt to post.
+type Delivery struct {
+	ID       string `json:"id"` // header webhook-id
+	Type     string `json:"type"`
+	Changes  int    `json:"changes"`
+	Time     string `json:"time"`
+	Status   int    `json:"status,omitempty"` // HTTP; 0 if there was no answer
+	Duration int64  `json:"duration_ms"`
+	Answer   string `json:"answer,omitempty"` // its first bytes
+	Error    string `json:"error,omitempty"`  // why there was no answer
+
+	retryAfter time.Duration // as the receiver says; 0 if it does not say
+}
+
+// taken reports whether the receiver has taken the message.
+func (d *Delivery) taken() bool { return d.Status/100 == 2 }
+
+// reason describes a failed attempt.
+func (d *Delivery) reason() string {
+	if d.Status == 0 {
+		return d.Error
+	}
+	return "the receiver answered " + strconv.Itoa(d.Status)
+}
+
+const (
+	mostAnswer  = 200     // bytes of an answer that are kept
+	mostDrained = 4 << 10 // bytes of an answer that are read, so that its connection can be used again
+)
+
+// post makes one attempt, and keeps a record of it.
+func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
+	began := s.conf.Now()
+	body := m.body(began)
+	result := Delivery{ID: m.id, Type: m.kind, Changes: m.changes, Time: began.UTC().Format(instant)}
+	limited, cancel := context.WithTimeout(ctx, deliveryLimit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, http.MethodPost, d.URL, bytes.NewReader(body))
+	if err == nil {
+		h := request.Header
+		h.Set("Content-Type", "application/json")
+		h.Set("User-Agent", "bagtrail")
+		h.Set("webhook-id", m.id)
+		h.Set("webhook-timestamp", strconv.FormatInt(began.Unix(), 10))
+		h.Set("webhook-signature", Signatures(s.secrets(d), m.id, began.Unix(), body))
+		err = s.send(request, &result)
+	}
+	if err != nil {
+		result.Status, result.Error = 0, describe(err)
+	}
+	if result.taken() {
+		s.conf.Count(taken)
+	} else {
+		s.conf.Count(failed)
+	}
+	result.Duration = s.conf.Now().Sub(began).Milliseconds()
+	s.keep(ctx, d.ID, &result)
+	return result
+}
+
+// send sends a request and notes the answer.
+func (s *Service) send(request *http.Request, result *Delivery) error {
+	response, err := s.conf.Client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read as far as it is wanted
+	answer, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	if err != nil {
+		return err
+	}
+	_, _ = io.CopyN(io.Discard, response.Body, mostDrained) // an error costs the connection only
+	result.Status, result.Answer = response.StatusCode, strings.ToValidUTF8(string(answer), "\ufffd")
+	result.retryAfter = readRetryAfter(response.Header.Get("Retry-After"), s.conf.Now())
+	return nil
+}
+
+// describe says why there was no answer, without an address: the name of a receiver may resolve to
+// one that its owner should not learn.
+func describe(err error) string {
+	var timeout net.Error
+	var certificate *tls.CertificateVerificationError
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, ErrAddress):
+		return ErrAddress.Error()
+	case errors.As(err, &certificate):
+		return "the certificate of the receiver is not valid"
+	case errors.As(err, &name):
+		return "the name of the receiver cannot be resolved"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	}
+	return "no connection, or no whole answer"
+}
+
+// keepLimit is how long a delivery may take to be kept.
+const keepLimit = time.Second
+
+// keep keeps a delivery. If that fails, it is lost.
+func (s *Service) keep(ctx context.Context, webhook string, d *Delivery) {
+	text, err := json.Marshal(d)
+	if err == nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+		defer cancel()
+		err = s.conf.Deliveries.Add(limited, webhook, text)
+	}
+	if err != nil {
+		s.conf.Logger.Warn("a delivery is not kept", zap.String("webhook", webhook), zap.Error(err))
+	}
+}

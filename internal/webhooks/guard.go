@@ -1,0 +1,125 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// Guard decides where webhooks may lead. The zero Guard allows https to public addresses.
+type Guard struct {
+	// Allowed are networks that are allowed beside the public addresses, for tests and intranets.
+	// If there are any, http is allowed too.
+	Allowed  []netip.Prefix
+	Resolver *net.Resolver // nil: that of the system
+}
+
+// ErrAddress is the error for an address to which no webhook may lead.
+var ErrAddress = errors.New("the address is not public")
+
+// CheckURL returns why a webhook may not have a URL, or nil. The address of a name is checked later,
+// when the connection is made: see Client.
+func (g Guard) CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "":
+		return errors.New("not an absolute URL")
+	case u.Scheme != "https" && (u.Scheme != "http" || len(g.Allowed) == 0):
+		return errors.New("the scheme is not https")
+	case u.User != nil:
+		return errors.New("the URL holds a user")
+	case u.Fragment != "":
+		return errors.New("the URL holds a fragment")
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return g.check(addr)
+	}
+	return nil
+}
+
+// special lists the address blocks that are not public, beside those that netip has methods for:
+// the registries of special-purpose addresses (RFC 6890).
+var special = prefixes(
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
+	"192.88.99.0/24", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
+)
+
+// translated lists the IPv6 blocks whose addresses contain an IPv4 address. first is the index of
+// its first byte.
+var translated = []struct {
+	prefix netip.Prefix
+	first  int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64, RFC 6052
+	{netip.MustParsePrefix("2002::/16"), 2},     // 6to4, RFC 3056
+}
+
+func prefixes(texts ...string) []netip.Prefix {
+	list := make([]netip.Prefix, len(texts))
+	for i, t := range texts {
+		list[i] = netip.MustParsePrefix(t)
+	}
+	return list
+}
+
+// check returns ErrAddress unless an address is public or allowed.
+func (g Guard) check(addr netip.Addr) error {
+	addr = addr.Unmap().WithZone("")
+	for _, p := range g.Allowed {
+		if p.Contains(addr) {
+			return nil
+		}
+	}
+	if addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
+		addr.IsInterfaceLocalMulticast() || addr.IsUnspecified() || !addr.IsGlobalUnicast() {
+		return ErrAddress
+	}
+	for _, p := range special {
+		if p.Contains(addr) {
+			return ErrAddress
+		}
+	}
+	for _, t := range translated {
+		if t.prefix.Contains(addr) {
+			b := addr.As16()
+			return g.check(netip.AddrFrom4([4]byte(b[t.first : t.first+4])))
+		}
+	}
+	return nil
+}
+
+const (
+	deliveryLimit = 15 * time.Second // a receiver must answer within it
+	dialLimit     = 5 * time.Second
+)
+
+// Client returns an HTTP client that connects to allowed addresses only. Each address is checked
+// when the connection to it is made, whatever the name resolved to before. The client follows no
+// redirects and uses no proxy.
+func (g Guard) Client() *http.Client {
+	dialer := &net.Dialer{
+		Timeout: dialLimit, Resolver: g.Resolver,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			addr, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("connect to %q: %w", address, ErrAddress)
+			}
+			return g.check(addr.Addr())
+		},
+	}
+	return &http.Client{
+		Timeout: deliveryLimit,
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
+			IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

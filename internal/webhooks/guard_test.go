@@ -1,0 +1,148 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/webhooks"
+)
+
+func TestURLsThatLeadIntoANetworkAreRefused(t *testing.T) {
+	for _, url := range []string{
+		"", "/path", "example.com/hook", "ftp://example.com/", "http://example.com/", "https://", "https://:443/",
+		"https://user@example.com/", "https://user:word@example.com/", "https://example.com/#part",
+		"https://127.0.0.1/", "https://10.1.2.3/", "https://172.16.0.1/", "https://192.168.1.1/", "https://169.254.169.254/",
+		"https://100.64.0.1/", "https://0.0.0.0/", "https://224.0.0.1/", "https://255.255.255.255/", "https://198.18.0.1/",
+		"https://192.0.2.1/", "https://240.0.0.1/", "https://[::1]/", "https://[::]/", "https://[fe80::1]/", "https://[fc00::1]/",
+		"https://[fec0::1]/", "https://[ff02::1]/", "https://[::ffff:127.0.0.1]/", "https://[::ffff:10.0.0.1]/", "https://[::127.0.0.1]/",
+		"https://[64:ff9b::7f00:1]/", "https://[64:ff9b::a00:1]/", "https://[2002:7f00:1::]/", "https://[2002:a00:1::]/",
+		"https://[2001:db8::1]/", "https://[fe80::1%25eth0]/",
+	} {
+		if err := (webhooks.Guard{}).CheckURL(url); err == nil {
+			t.Errorf("%s is allowed", url)
+		}
+	}
+	for _, url := range []string{
+		"https://example.com/hook?x=1", "https://93.184.216.34/", "https://[2606:4700::1]:8443/", "https://[64:ff9b::5db8:d822]/",
+	} {
+		if err := (webhooks.Guard{}).CheckURL(url); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	intranet := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	for url, want := range map[string]bool{
+		"http://10.1.2.3/": true, "https://[::ffff:10.1.2.3]/": true, "http://192.168.0.1/": false, "http://intranet.example/": true,
+	} {
+		if err := intranet.CheckURL(url); (err == nil) != want {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// A name may have led to a public address when the webhook was made, and lead to a private one when it is connected to.
+func TestTheAddressIsCheckedWhenItIsConnectedTo(t *testing.T) {
+	reached := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer server.Close()
+	named := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+	for _, url := range []string{server.URL, named} {
+		res, err := (webhooks.Guard{}).Client().Post(url, "application/json", nil)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		if !errors.Is(err, webhooks.ErrAddress) || reached {
+			t.Errorf("%s: error %v, reached %t", url, err, reached)
+		}
+	}
+	here := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	res, err := here.Client().Post(server.URL, "application/json", nil)
+	if err != nil || !reached {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	followed := false
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/other" {
+			followed = true
+		}
+		http.Redirect(w, r, server.URL+"/other", http.StatusTemporaryRedirect)
+	}))
+	defer server.Close()
+	here := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	res, err := here.Client().Post(server.URL, "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusTemporaryRedirect || followed {
+		t.Errorf("status %d, followed %t", res.StatusCode, followed)
+	}
+}
+
+// nameServer answers every question about an IPv4 address with the next of the addresses; the last one
+// stays.
+func nameServer(t *testing.T, addresses ...[4]byte) *net.Resolver {
+	t.Helper()
+	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	go func() {
+		for packet := make([]byte, 512); ; {
+			n, from, err := socket.ReadFrom(packet)
+			if err != nil {
+				return
+			}
+			end := 12 + bytes.IndexByte(packet[12:n], 0) + 5 // the question: a name, its type and class
+			reply := append([]byte(nil), packet[:end]...)
+			reply[2], reply[3] = 0x81, 0x80             // an answer without error
+			copy(reply[6:12], []byte{0, 0, 0, 0, 0, 0}) // of no records
+			if reply[end-3] == 1 {                      // type A
+				reply[7] = 1
+				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				reply = append(reply, addresses[0][:]...)
+				if len(addresses) > 1 {
+					addresses = addresses[1:]
+				}
+			}
+			_, _ = socket.WriteTo(reply, from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", socket.LocalAddr().String())
+	}}
+}
+
+func TestANameThatLeadsElsewhereWhenItIsUsedIsRefused(t *testing.T) {
+	reached := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := webhooks.Guard{Resolver: nameServer(t, [4]byte{93, 184, 216, 34}, [4]byte{127, 0, 0, 1})}
+	const name = "receiver.example"
+	if found, err := guard.Resolver.LookupHost(t.Context(), name); err != nil || found[0] != "93.184.216.34" {
+		t.Fatalf("the name first leads to %q, %v", found, err)
+	}
+	res, err := guard.Client().Post("http://"+name+":"+port+"/", "application/json", nil)
+	if err == nil {
+		_ = res.Body.Close()
+	}
+	if !errors.Is(err, webhooks.ErrAddress) || reached {
+		t.Errorf("error %v, reached %t", err, reached)
+	}
+}

@@ -1,0 +1,75 @@
+package webhooks
+
+import (
+	"context"
+	"sync"
+
+	"bagtrail/internal/kafka"
+)
+
+// owner posts for the webhooks of one partition. It implements kafka.Handler. What it needs of the
+// topic is in the table, so that records are only a sign that there is something new.
+type owner struct {
+	*Service
+	partition int
+	stop      context.CancelFunc
+	senders   sync.WaitGroup
+}
+
+// TakeOver implements kafka.Handler. It waits for the positions that the owner before has written.
+func (o *owner) TakeOver(ctx context.Context, offset int64) (int64, error) {
+	if err := o.table.catchUp(ctx); err != nil {
+		return 0, err
+	}
+	if o.stop == nil {
+		posting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		o.stop = cancel
+		o.senders.Go(func() { o.run(posting) })
+	}
+	return offset, nil
+}
+
+// Handle implements kafka.Handler.
+func (o *owner) Handle(_ context.Context, records []kafka.Record) (int, error) {
+	return len(records), nil
+}
+
+// Release implements kafka.Handler. An attempt under way is given up, and made again by the next
+// owner.
+func (o *owner) Release() {
+	if o.stop != nil {
+		o.stop()
+		o.senders.Wait()
+	}
+}
+
+// run keeps a sender for each webhook of the partition, until ctx ends.
+func (o *owner) run(ctx context.Context) {
+	var (
+		mu      sync.Mutex
+		running = make(map[string]bool)
+	)
+	for {
+		ids, changed := o.table.in(o.partition)
+		for _, id := range ids {
+			mu.Lock()
+			start := !running[id]
+			running[id] = true
+			mu.Unlock()
+			if start {
+				o.senders.Go(func() {
+					s := newSender(o.Service, o.table, id)
+					s.run(ctx)
+					mu.Lock()
+					defer mu.Unlock()
+					delete(running, id)
+				})
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+)
+
+// sender posts for one webhook: one batch after the other.
+type sender struct {
+	*Service
+	store webhookStore
+	id    string
+	at    Position
+	limit int       // changes in the next batch: fewer after an answer 413
+	saved time.Time // when the position was last written
+}
+
+// webhookStore is the part of the Table that a sender uses.
+type webhookStore interface {
+	get(id string) (Webhook, bool)
+	move(ctx context.Context, id string, p Position) error
+	watch() <-chan struct{} // is closed when a definition has changed
+}
+
+func newSender(s *Service, store webhookStore, id string) *sender {
+	w, _ := store.get(id)
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: mostChanges, saved: s.conf.Now()}
+}
+
+const (
+	lookAgain = 5 * time.Second  // at the index, if nothing says that there is something new
+	saveEvery = 10 * time.Minute // the position of a webhook that is told nothing
+)
+
+// run posts until ctx ends or the webhook is deleted.
+func (s *sender) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		defined := s.store.watch()
+		w, there := s.store.get(s.id)
+		if !there {
+			return
+		}
+		s.step(ctx, &w.Definition, defined)
+	}
+}
+
+// step does what is next, and waits until there may be something new to do. defined is closed when a
+// definition has changed.
+func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{}) {
+	pause := func(wait time.Duration, news <-chan struct{}) {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-news:
+		case <-defined:
+		case <-ctx.Done():
+		}
+	}
+	if p := s.at.Pause; p != nil && p.Resumed != d.Resumed {
+		s.at.Pause, s.at.Failing = nil, nil
+	}
+	asker, err := s.asker(d)
+	switch {
+	case d.Paused || s.at.Pause != nil:
+		pause(longestDelay, nil)
+		return
+	case errors.Is(err, errUnknownKey) && s.conf.Now().Sub(d.Changed) < keysDiffer:
+		pause(lookAgain, nil)
+		return
+	case err != nil:
+		_ = s.pauseFor(ctx, d, err.Error()) // fails only if ctx has ended
+		return
+	}
+	if f := s.at.Failing; f != nil {
+		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && s.at.Started == d.Started {
+			pause(wait, nil)
+			return
+		}
+	}
+	follower := s.conf.Feed.Follow(asker)
+	defer follower.Leave()
+	more, err := s.next(ctx, d, asker)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrLost) {
+		s.conf.Logger.Warn("a webhook waits for its changes", zap.String("webhook", s.id), zap.Error(err))
+	}
+	if err != nil || !more {
+		pause(lookAgain, follower.Changed())
+	}
+}
+
+// keysDiffer is how long after a change of a webhook its key may be unknown to this process: each
+// process reads the key file for itself.
+const keysDiffer = 2 * time.Minute
+
+// next posts the next batch, if there is one. more reports whether another may follow at once.
+func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (more bool, err error) {
+	cursor, err := s.cursor(ctx, d, a)
+	if err != nil {
+		return false, err
+	}
+	batch, err := s.fold(ctx, a, cursor)
+	var useless *changes.ResetError
+	switch {
+	case errors.As(err, &useless):
+		m := reset(s.id, s.at.Cursor, useless.Reason)
+		if cursor, err = s.conf.Feed.Now(ctx, a); err != nil {
+			return false, err
+		}
+		return true, s.attempt(ctx, d, m, cursor)
+	case err != nil:
+		return false, err
+	case len(batch.Changes) > 0:
+		return true, s.attempt(ctx, d, changed(s.id, batch.Changes), batch.Cursor)
+	}
+	s.at.Cursor = batch.Cursor.String()
+	if s.conf.Now().Sub(s.saved) >= saveEvery {
+		return batch.More, s.save(ctx)
+	}
+	return batch.More, nil
+}
+
+// cursor returns where to go on. If a new starting point was set, that is it.
+func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) (c changes.Cursor, err error) {
+	if s.at.Started != d.Started {
+		text := d.Start
+		if text == "" {
+			if c, err = s.conf.Feed.Since(ctx, a, d.StartTime); err != nil {
+				return c, err
+			}
+			text = c.String()
+		}
+		s.at = Position{Started: d.Started, Cursor: text, Pause: s.at.Pause}
+	}
+	c, err = changes.ParseCursor(s.at.Cursor)
+	c.Filter = d.Filter.Digest() // a new filter goes on where the old one was
+	return c, err
+}
+
+// fold returns the next batch.
+func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor) (changefeed.Batch, error) {
+	select {
+	case s.folding <- struct{}{}:
+		defer func() { <-s.folding }()
+	case <-ctx.Done():
+		return changefeed.Batch{}, ctx.Err()
+	}
+	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: mostBytes - aroundBytes})
+}
+
+// attempt posts a message, and moves the position: behind it if the receiver has taken it.
+func (s *sender) attempt(ctx context.Context, d *Definition, m message, behind changes.Cursor) error {
+	result := s.post(ctx, d, m)
+	if ctx.Err() != nil {
+		return ctx.Err() // the attempt was given up, and says nothing about the receiver
+	}
+	switch {
+	case result.taken():
+		s.at.Cursor, s.at.Failing = behind.String(), nil
+		s.limit = min(mostChanges, s.limit+1)
+	case result.Status == http.StatusGone:
+		return s.pauseFor(ctx, d, "the receiver answered 410 Gone")
+	case result.Status == http.StatusRequestEntityTooLarge && m.changes > 1:
+		s.limit = m.changes / 2
+		return nil
+	default:
+		now := s.conf.Now()
+		f := Failing{Since: now, Attempts: 1, Reason: result.reason()}
+		if s.at.Failing != nil {
+			f.Since, f.Attempts = s.at.Failing.Since, s.at.Failing.Attempts+1
+		}
+		f.Next = now.Add(delay(f.Attempts, result.retryAfter, s.conf.Random()))
+		s.at.Failing = &f
+		if now.Sub(f.Since) >= patience {
+			return s.pauseFor(ctx, d, "72 hours without success: "+f.Reason)
+		}
+	}
+	return s.save(ctx)
+}
+
+// pauseFor pauses the webhook until its customer resumes it.
+func (s *sender) pauseFor(ctx context.Context, d *Definition, reason string) error {
+	s.at.Pause = &Pause{Since: s.conf.Now(), Reason: reason, Resumed: d.Resumed}
+	s.at.Failing = nil
+	s.conf.Logger.Warn("a webhook is paused", zap.String("webhook", s.id), zap.String("reason", reason))
+	return s.save(ctx)
+}
+
+// save writes the position. It tries again until that succeeds: the next batch waits for it.
+func (s *sender) save(ctx context.Context) error {
+	for {
+		err := s.store.move(ctx, s.id, s.at)
+		if err == nil || ctx.Err() != nil {
+			s.saved = s.conf.Now()
+			return err
+		}
+		s.conf.Logger.Warn("the position of a webhook is written again", zap.String("webhook", s.id), zap.Error(err))
+		wait(ctx, retryWait)
+	}
+}

@@ -1,0 +1,422 @@
+package webhooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/webhooks"
+)
+
+// simulate runs a test with a clock of its own, and a sender for the webhook of the world.
+func simulate(t *testing.T, prepare, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, "bag.webhooks")
+		prepare(t, w)
+		w.send(t)
+		test(t, w)
+	})
+}
+
+// send starts a sender, and returns a function that kills it: nothing that it does afterwards counts.
+func (w *world) send(t *testing.T) (kill func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Send(ctx, w.store)
+	}()
+	kill = func() { cancel(); <-done }
+	t.Cleanup(kill)
+	return kill
+}
+
+// sleep lets simulated time pass.
+func sleep(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// taken returns the plates that the receiver has answered with 200, in order.
+func taken(attempts []attempt, statuses map[int]int) (plates []string) {
+	for i, a := range attempts {
+		if statuses[i] == 0 {
+			plates = append(plates, a.plates...)
+		}
+	}
+	return plates
+}
+
+func ascending(n int) (plates []string) {
+	for i := range n {
+		plates = append(plates, fmt.Sprintf("%010d", i))
+	}
+	return plates
+}
+
+func TestAReceiverThatIsDeadForAnHourMissesNothingAndGetsItInOrder(t *testing.T) {
+	failed := map[int]int{}
+	simulate(t, func(_ *testing.T, w *world) {
+		began := time.Now()
+		w.feed.tell(30)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if d := time.Since(began); d > time.Minute && d < 61*time.Minute {
+				failed[n] = 503
+				return answer([]int{0, 503, 302}[n%3])
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		told := 30
+		for range 7 * 60 / 5 {
+			sleep(5 * time.Minute / 7)
+			w.feed.tell(3)
+			told += 3
+		}
+		sleep(2 * time.Hour)
+		attempts := w.receiver.attempts()
+		if got := taken(attempts, failed); !slices.Equal(got, ascending(told)) {
+			t.Errorf("%d changes were told, %d taken: %q", told, len(got), got)
+		}
+		if len(failed) < 5 || len(failed) > 8 {
+			t.Errorf("%d attempts failed", len(failed))
+		}
+		if w.store.At.Failing != nil || w.store.At.Pause != nil {
+			t.Errorf("position %+v", w.store.At)
+		}
+	})
+}
+
+func TestAttemptsFollowTheSchedule(t *testing.T) {
+	var times []time.Time
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(int, []string) *http.Response { times = append(times, time.Now()); return answer(500) }
+	}, func(t *testing.T, w *world) {
+		sleep(71 * time.Hour)
+		var got []time.Duration
+		for i := 1; i < 9; i++ {
+			got = append(got, times[i].Sub(times[i-1]).Round(time.Second))
+		}
+		want := []time.Duration{
+			5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, time.Hour, time.Hour,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("attempts are %v apart", got)
+		}
+		f := w.store.At.Failing
+		if f == nil || f.Reason != "the receiver answered 500" || !f.Since.Equal(times[0]) || w.store.At.Pause != nil {
+			t.Fatalf("after 71 hours: %+v", w.store.At)
+		}
+		sleep(3 * time.Hour)
+		attempts := len(times)
+		if p := w.store.At.Pause; p == nil || p.Reason != "72 hours without success: the receiver answered 500" {
+			t.Errorf("after 74 hours: %+v", w.store.At)
+		}
+		sleep(10 * time.Hour)
+		if len(times) != attempts {
+			t.Error("a paused webhook is posted")
+		}
+		w.receiver.answer = nil
+		w.store.Change(func(d *webhooks.Definition) { d.Resume() })
+		sleep(time.Second)
+		if got := w.receiver.attempts(); len(got) != attempts+1 || w.store.At.Pause != nil || w.store.At.Failing != nil {
+			t.Errorf("after it was resumed: %d attempts, %+v", len(got), w.store.At)
+		}
+	})
+}
+
+func TestRetryAfterCountsUpToAnHour(t *testing.T) {
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "86400": time.Hour, "": 5 * time.Second, "soon": 5 * time.Second, "date": 40 * time.Second} {
+		simulate(t, func(_ *testing.T, w *world) {
+			w.feed.tell(1)
+			w.receiver.answer = func(n int, _ []string) *http.Response {
+				if value == "date" {
+					value = time.Now().Add(40 * time.Second).UTC().Format(http.TimeFormat)
+				}
+				if n == 0 {
+					return answer(503, "Retry-After", value)
+				}
+				return nil
+			}
+		}, func(t *testing.T, w *world) {
+			sleep(2 * time.Hour)
+			got := w.receiver.attempts()
+			if len(got) != 2 || got[1].at.Sub(got[0].at).Round(time.Second) != want {
+				t.Errorf("Retry-After %q: %d attempts, the second after %v", value, len(got), got[len(got)-1].at.Sub(got[0].at))
+			}
+		})
+	}
+}
+
+func TestAnAttemptThatTellsTheSameHasTheSameID(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(2)
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 200}[min(n, 2)]) }
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		sleep(5 * time.Second)
+		w.feed.tell(1) // the third attempt reads the states anew
+		sleep(time.Minute)
+		ids := map[string]int{}
+		for _, a := range w.receiver.attempts() {
+			ids[a.header.Get("webhook-id")] = len(a.plates)
+		}
+		if got := w.receiver.attempts(); len(got) != 3 || len(ids) != 2 || got[0].header.Get("webhook-id") != got[1].header.Get("webhook-id") {
+			t.Errorf("%d attempts, ids %v", len(got), ids)
+		}
+	})
+}
+
+func TestABodyThatIsTooLargeForItsReceiverIsHalved(t *testing.T) {
+	var sizes []int
+	refused := map[int]int{}
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(130)
+		w.receiver.answer = func(n int, plates []string) *http.Response {
+			if sizes = append(sizes, len(plates)); len(plates) > 30 {
+				refused[n] = 413
+				return answer(413)
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		if !slices.Equal(sizes[:4], []int{100, 50, 25, 26}) {
+			t.Errorf("batches of %v changes", sizes)
+		}
+		if got := taken(w.receiver.attempts(), refused); !slices.Equal(got, ascending(130)) {
+			t.Errorf("taken: %q", got)
+		}
+	})
+}
+
+func TestAReceiverThatIsGonePausesItsWebhook(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(int, []string) *http.Response { return answer(410) }
+	}, func(t *testing.T, w *world) {
+		sleep(time.Hour)
+		if p := w.store.At.Pause; p == nil || p.Reason != "the receiver answered 410 Gone" || len(w.receiver.attempts()) != 1 {
+			t.Errorf("%+v after %d attempts", w.store.At, len(w.receiver.attempts()))
+		}
+	})
+}
+
+func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, "bag.webhooks")
+		w.feed.tell(250)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if n == 1 {
+				return answer(0) // it has the batch, and its owner is killed before the answer
+			}
+			return nil
+		}
+		kill := w.send(t)
+		sleep(time.Second)
+		kill()
+		if f := w.store.At.Failing; f != nil {
+			t.Errorf("an attempt that was given up counts as failed: %+v", f)
+		}
+		w.send(t)
+		sleep(time.Second)
+		var got []string
+		for _, a := range w.receiver.attempts() {
+			got = append(got, a.plates...)
+		}
+		all := ascending(250)
+		if want := slices.Concat(all[:200], all[100:]); !slices.Equal(got, want) {
+			t.Errorf("%d plates came: %q", len(got), got)
+		}
+	})
+}
+
+func TestTwoSecretsSignForADayAfterAChangeOfSecret(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Secret, d.SecretSince = 2, time.Now() })
+		w.feed.tell(1)
+		sleep(23 * time.Hour)
+		w.feed.tell(1)
+		sleep(2 * time.Hour)
+		w.feed.tell(1)
+		sleep(time.Hour)
+		got := w.receiver.attempts()
+		if len(got) != 4 {
+			t.Fatalf("%d attempts", len(got))
+		}
+		for i, want := range []string{"1", "12", "12", "2"} {
+			verified := ""
+			for number := 1; number < 4; number++ {
+				if webhooks.Verify(webhooks.DeriveSecret(installation, "wh_1", number), got[i].header.Get, got[i].body, got[i].at) == nil {
+					verified += fmt.Sprint(number)
+				}
+			}
+			if verified != want || len(strings.Split(got[i].header.Get("webhook-signature"), " ")) != len(want) {
+				t.Errorf("attempt %d is verified with the secrets %q, want %q", i, verified, want)
+			}
+		}
+	})
+}
+
+func TestACursorThatCannotBeFollowedIsToldAndTheWebhookGoesOn(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(5)
+		w.feed.useless = "the numbering of changes has begun anew"
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.feed.tell(1)
+		sleep(time.Minute)
+		got := w.receiver.attempts()
+		if len(got) != 2 || got[0].kind != "bags.reset" || got[0].reason != "the numbering of changes has begun anew" ||
+			got[1].kind != "bags.changed" || !slices.Equal(got[1].plates, []string{"0000000005"}) {
+			t.Errorf("%d attempts: %+v", len(got), got)
+		}
+	})
+}
+
+func TestAWebhookIsPausedIfItsKeyIsRevoked(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		for _, change := range []func(k *apikey.Key){
+			func(k *apikey.Key) { k.Revoked = true },
+			func(k *apikey.Key) { k.Expires = time.Now().Add(-time.Second) },
+			func(k *apikey.Key) { k.Operations = apikey.Scope{Codes: []string{"bags"}} },
+			func(k *apikey.Key) { k.Customer = "OTHER" },
+		} {
+			before := *w.asker(t, "demo").Key
+			after := before
+			change(&after)
+			w.keys.set(after)
+			w.feed.tell(1)
+			sleep(time.Minute)
+			if p := w.store.At.Pause; p == nil || !strings.HasPrefix(p.Reason, "the key ") || len(w.receiver.attempts()) != 1 {
+				t.Errorf("key %+v: position %+v after %d attempts", after, w.store.At, len(w.receiver.attempts()))
+			}
+			w.keys.set(before)
+			w.feed.told = 1
+			w.store.Change(func(d *webhooks.Definition) { d.Resume() })
+			sleep(time.Minute)
+		}
+		w.feed.tell(1)
+		if sleep(time.Minute); len(w.receiver.attempts()) != 2 {
+			t.Errorf("%d attempts", len(w.receiver.attempts()))
+		}
+	})
+}
+
+// Each process reads the key file for itself.
+func TestAKeyThatThisProcessDoesNotKnowYetIsWaitedFor(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.store.Definition.Key = "new"
+	}, func(t *testing.T, w *world) {
+		sleep(time.Minute)
+		if w.store.At.Pause != nil {
+			t.Fatalf("%+v", w.store.At)
+		}
+		key := *w.asker(t, "demo").Key
+		key.Name = "new"
+		w.keys.set(key)
+		if sleep(10 * time.Second); len(w.receiver.attempts()) != 1 {
+			t.Errorf("%d attempts", len(w.receiver.attempts()))
+		}
+		w.store.Change(func(d *webhooks.Definition) { d.Key = "unknown" })
+		if sleep(3 * time.Minute); w.store.At.Pause == nil {
+			t.Error("a webhook of an unknown key is not paused")
+		}
+	})
+}
+
+func TestAWebhookGoesOnWithANewFilterAndBeginsAgainAfterARewind(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Filter = changefeed.Filter{Airline: "LX"} })
+		w.feed.tell(1)
+		sleep(time.Minute)
+		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
+		w.feed.tell(1)
+		sleep(time.Minute)
+		if n := len(w.receiver.attempts()); n != 2 {
+			t.Errorf("%d attempts before it was resumed", n)
+		}
+		w.store.Change(func(d *webhooks.Definition) { d.Resume() })
+		sleep(time.Minute)
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now()) })
+		sleep(time.Minute)
+		var got []int
+		for _, a := range w.receiver.attempts() {
+			got = append(got, len(a.plates))
+		}
+		if !slices.Equal(got, []int{2, 1, 1, 4}) {
+			t.Errorf("attempts of %v changes", got)
+		}
+	})
+}
+
+func TestDeliveriesTellStatusAndDurationAndTheBeginningOfTheAnswer(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			switch n {
+			case 0:
+				return answer(0)
+			case 1:
+				return answer(500)
+			}
+			<-time.After(2 * time.Second)
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Hour)
+		var got []webhooks.Delivery
+		for _, text := range w.deliveries.list {
+			var d webhooks.Delivery
+			if err := json.Unmarshal(text, &d); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, d)
+		}
+		if len(got) != 3 || got[0].Status != 200 || got[0].Duration != 2000 || got[0].Answer != "as you say" || got[0].Changes != 1 ||
+			got[1].Status != 500 || got[2].Status != 0 || got[2].Duration != 15000 || got[2].Error != "no answer in time" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// The name of a receiver may resolve to an address that its customer should not learn.
+func TestDeliveriesNameNoAddress(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	for url, want := range map[string]string{
+		"http://localhost:1/":        "the address is not public",
+		"https://10.1.2.3/":          "the address is not public",
+		"http://name.invalid:1/hook": "the name of the receiver cannot be resolved",
+	} {
+		s := w.guarded(client, topic, webhooks.Guard{})
+		d := w.store.Definition
+		d.URL = url
+		result := s.Test(t.Context(), &d)
+		if result.Error != want || result.Status != 0 {
+			t.Errorf("%s: %+v", url, result)
+		}
+	}
+	s := w.guarded(client, topic, webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
+	d := w.store.Definition
+	d.URL = "http://localhost:1/"
+	if result := s.Test(t.Context(), &d); result.Error != "no connection, or no whole answer" {
+		t.Errorf("%+v", result)
+	}
+}

@@ -1,0 +1,108 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"bagtrail/internal/changefeed"
+)
+
+// Create makes a webhook for the customer of a key. The webhook tells what changes from now on. The
+// error is ErrMost if the customer has no room for another one.
+func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, description string) (Webhook, Secret, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.table.catchUp(ctx); err != nil {
+		return Webhook{}, "", err
+	}
+	if len(s.table.of(a.Key.Customer)) >= Most {
+		return Webhook{}, "", ErrMost
+	}
+	start, err := s.conf.Feed.Now(ctx, a)
+	if err != nil {
+		return Webhook{}, "", err
+	}
+	now := s.now()
+	d := Definition{
+		ID: s.conf.NewID(), Customer: a.Key.Customer, Key: a.Key.Name, URL: url, Filter: a.Filter, Description: description,
+		Created: now, Changed: now, Secret: 1, Started: 1, Start: start.String(),
+	}
+	return Webhook{Definition: d}, s.secrets(&d)[0], s.table.define(ctx, d)
+}
+
+// List returns the webhooks of a customer, the oldest first.
+func (s *Service) List(ctx context.Context, customer string) ([]Webhook, error) {
+	if err := s.table.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	return s.table.of(customer), nil
+}
+
+// Get returns a webhook of a customer. ok is false if he has none with that id.
+func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok bool, err error) {
+	if err := s.table.catchUp(ctx); err != nil {
+		return Webhook{}, false, err
+	}
+	w, ok = s.table.get(id)
+	return w, ok && w.Customer == customer, nil
+}
+
+// Change changes a webhook of a customer. ok is false if he has none with that id.
+func (s *Service) Change(ctx context.Context, customer, id string, change func(*Definition)) (w Webhook, ok bool, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if w, ok, err = s.Get(ctx, customer, id); !ok || err != nil {
+		return Webhook{}, ok, err
+	}
+	change(&w.Definition)
+	w.Changed = s.now()
+	return w, true, s.table.define(ctx, w.Definition)
+}
+
+// Delete deletes a webhook of a customer. ok is false if he has none with that id.
+func (s *Service) Delete(ctx context.Context, customer, id string) (ok bool, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, ok, err = s.Get(ctx, customer, id); !ok || err != nil {
+		return ok, err
+	}
+	return true, s.table.forget(ctx, id)
+}
+
+// Resume ends every pause.
+func (d *Definition) Resume() {
+	d.Paused = false
+	d.Resumed++
+}
+
+// Rewind sets a new starting point.
+func (d *Definition) Rewind(since time.Time) {
+	d.Started++
+	d.Start, d.StartTime = "", since
+}
+
+// Rotate gives a webhook of a customer a new secret. ok is false if he has none with that id.
+func (s *Service) Rotate(ctx context.Context, customer, id string) (next Secret, ok bool, err error) {
+	w, ok, err := s.Change(ctx, customer, id, func(d *Definition) { d.Secret, d.SecretSince = d.Secret+1, s.now() })
+	if !ok || err != nil {
+		return "", ok, err
+	}
+	return s.secrets(&w.Definition)[0], true, nil
+}
+
+// Test posts a message without changes, once, and returns the delivery.
+func (s *Service) Test(ctx context.Context, d *Definition) Delivery {
+	at := s.now()
+	return s.post(ctx, d, message{id: messageID(d.ID, "test", at.Format(time.RFC3339Nano)), kind: "bags.test", data: []byte(`{"changes":[]}`)})
+}
+
+// Deliveries returns the last deliveries of a webhook, the latest first, as JSON.
+func (s *Service) Deliveries(ctx context.Context, id string) ([][]byte, error) {
+	return s.conf.Deliveries.List(ctx, id)
+}
+
+// CheckURL returns why a webhook may not have a URL, or nil.
+func (s *Service) CheckURL(url string) error { return s.conf.Guard.CheckURL(url) }
+
+// now returns the time as it is shown.
+func (s *Service) now() time.Time { return s.conf.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,213 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/webhooks"
+)
+
+// newBroker returns a client of a broker with an empty topic.
+func newBroker(t *testing.T) (*kafka.Client, string) {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	client, err := kafka.Open(kafka.Config{
+		Brokers: cluster.ListenAddrs(), Topics: []string{"bag.webhooks"},
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "bag.webhooks", Partitions: 3, Compacted: true}); err != nil {
+		t.Fatal(err)
+	}
+	return client, "bag.webhooks"
+}
+
+// start runs the service of a world, and returns a function that stops it.
+func (w *world) start(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	stopped := false
+	stop = func() {
+		if cancel(); !stopped {
+			stopped = true
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// until waits until something holds.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	limit := time.After(20 * time.Second)
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-limit:
+			t.Fatalf("%s: not within 20 s", what)
+		}
+	}
+}
+
+func (w *world) create(t *testing.T, key string) webhooks.Webhook {
+	t.Helper()
+	made, given, err := w.Create(t.Context(), w.asker(t, key), "https://receiver.example/", "")
+	if err != nil || given != webhooks.DeriveSecret(installation, made.ID, 1) {
+		t.Fatalf("%+v %s %v", made, given, err)
+	}
+	return made
+}
+
+func TestAnotherProcessGoesOnWhereTheOneBeforeStopped(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	stop := w.start(t)
+	w.feed.tell(7) // before it was made
+	made := w.create(t, "demo")
+	w.feed.tell(5)
+	until(t, "the position is written", func() bool {
+		got, ok, err := w.Get(t.Context(), "DEMO", made.ID)
+		return err == nil && ok && got.At.Cursor != ""
+	})
+	stop()
+	w.feed.tell(14)
+	w.Service = w.service(client, topic)
+	w.start(t)
+	until(t, "posted by the other process", func() bool { return len(w.receiver.attempts()) > 1 })
+	var got []string
+	for _, a := range w.receiver.attempts() {
+		got = append(got, a.plates...)
+	}
+	if want := ascending(26)[7:]; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestACustomerSeesOnlyItsOwnWebhooks(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	ctx, mine := t.Context(), w.create(t, "demo")
+	if list, err := w.List(ctx, "DEMO"); err != nil || len(list) != 1 || list[0].ID != mine.ID {
+		t.Errorf("own: %+v %v", list, err)
+	}
+	if list, err := w.List(ctx, "OTHER"); err != nil || len(list) != 0 {
+		t.Errorf("of another: %+v %v", list, err)
+	}
+	_, found, err := w.Get(ctx, "OTHER", mine.ID)
+	_, changed, err2 := w.Change(ctx, "OTHER", mine.ID, func(d *webhooks.Definition) { d.Paused = true })
+	_, rotated, err3 := w.Rotate(ctx, "OTHER", mine.ID)
+	deleted, err4 := w.Delete(ctx, "OTHER", mine.ID)
+	if err := errors.Join(err, err2, err3, err4); err != nil || found || changed || rotated || deleted {
+		t.Errorf("found %t, changed %t, rotated %t, deleted %t, %v", found, changed, rotated, deleted, err)
+	}
+	if deleted, err := w.Delete(ctx, "DEMO", mine.ID); err != nil || !deleted {
+		t.Errorf("deleted %t, %v", deleted, err)
+	}
+	if _, found, err := w.Get(ctx, "DEMO", mine.ID); err != nil || found {
+		t.Errorf("after it was deleted: %t %v", found, err)
+	}
+	w.feed.tell(1)
+	again := w.create(t, "demo")
+	w.feed.tell(1)
+	until(t, "posted", func() bool { return len(w.receiver.attempts()) > 0 })
+	if got := w.receiver.attempts()[0].plates; again.ID == mine.ID || !slices.Equal(got, []string{"0000000001"}) {
+		t.Errorf("a deleted webhook was posted: %q", got)
+	}
+}
+
+func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	for range webhooks.Most {
+		w.create(t, "demo")
+	}
+	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
+		t.Errorf("the one behind the last: %v", err)
+	}
+	w.create(t, "other")
+}
+
+func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.receiver.answer = func(n int, _ []string) *http.Response {
+		if n == 0 {
+			return answer(0)
+		}
+		return nil
+	}
+	w.start(t)
+	for range 5 {
+		w.create(t, "demo")
+	}
+	w.feed.tell(1)
+	until(t, "posted to the others", func() bool { return len(w.receiver.attempts()) == 5 })
+}
+
+func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
+	w.start(t)
+	made := w.create(t, "demo")
+	result := w.Test(t.Context(), &made.Definition)
+	got := w.receiver.attempts()
+	if result.Status != 500 || result.Type != "bags.test" || len(got) != 1 || got[0].kind != "bags.test" {
+		t.Fatalf("%+v %+v", result, got)
+	}
+	if err := webhooks.Verify(webhooks.DeriveSecret(installation, made.ID, 1), got[0].header.Get, got[0].body, time.Now()); err != nil {
+		t.Error(err)
+	}
+	kept, err := w.Deliveries(t.Context(), made.ID)
+	if err != nil || len(kept) != 1 || !strings.Contains(string(kept[0]), `"bags.test"`) {
+		t.Errorf("%s %v", kept, err)
+	}
+}
+
+// The feed is asked with the key of the webhook, so that it tells what that key sees.
+func TestAWebhookIsToldWhatItsKeySees(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	all := apikey.Scope{All: true}
+	w.keys.set(apikey.Key{Name: "lx", Customer: "DEMO", Airlines: apikey.Scope{Codes: []string{"LX"}}, Airports: all, Operations: all})
+	w.start(t)
+	made := w.create(t, "lx")
+	w.feed.tell(1)
+	until(t, "posted", func() bool { return len(w.receiver.attempts()) > 0 })
+	if _, _, err := w.Change(t.Context(), "DEMO", made.ID, func(d *webhooks.Definition) { d.Key = "demo" }); err != nil {
+		t.Fatal(err)
+	}
+	w.feed.tell(1)
+	until(t, "posted again", func() bool { return len(w.receiver.attempts()) > 1 })
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
+	if keys := slices.Compact(slices.Clone(w.feed.keys)); fmt.Sprint(keys) != "[lx demo]" {
+		t.Errorf("asked by %q", keys)
+	}
+}

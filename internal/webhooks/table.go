@@ -1,0 +1,249 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/kafka"
+)
+
+// Table holds all webhooks, as the topic has them. It is safe for concurrent use.
+type Table struct {
+	kafka  *kafka.Client
+	topic  string
+	logger *zap.Logger
+
+	mu          sync.Mutex
+	definitions map[string]entry
+	positions   map[string]Position
+	read        map[int]int64 // by partition: the offset of the next record
+	progress    chan struct{} // is closed when something was read
+	changed     chan struct{} // is closed when a definition has changed
+}
+
+// entry is a definition and the partition of its record.
+type entry struct {
+	Definition
+	partition int
+}
+
+func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
+	return &Table{
+		kafka: client, topic: topic, logger: logger,
+		definitions: make(map[string]entry), positions: make(map[string]Position), read: make(map[int]int64),
+		progress: make(chan struct{}), changed: make(chan struct{}),
+	}
+}
+
+const (
+	readWait  = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
+	retryWait = time.Second            // after an error
+)
+
+// run reads every partition of the topic from its beginning, until ctx ends.
+func (t *Table) run(ctx context.Context) {
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for ctx.Err() == nil {
+		partitions, err := t.kafka.Partitions(ctx, t.topic)
+		if err == nil {
+			for _, p := range partitions {
+				reading.Go(func() { t.follow(ctx, p) })
+			}
+			return
+		}
+		t.pause(ctx, err)
+	}
+}
+
+// follow reads one partition. After an error it goes on where it was.
+func (t *Table) follow(ctx context.Context, partition int) {
+	for ctx.Err() == nil {
+		first, _, err := t.kafka.Reader(t.topic, partition, 0).Bounds(ctx)
+		t.mu.Lock()
+		at := max(first, t.read[partition])
+		t.mu.Unlock()
+		for r := t.kafka.Reader(t.topic, partition, at); err == nil; {
+			var batch kafka.Batch
+			if batch, err = r.Fetch(ctx, readWait); err == nil {
+				t.take(partition, batch)
+			}
+		}
+		t.pause(ctx, err)
+	}
+}
+
+// pause waits after an error.
+func (t *Table) pause(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		t.logger.Warn("the topic of webhooks cannot be read", zap.Error(err))
+		wait(ctx, retryWait)
+	}
+}
+
+// take takes over what was read.
+func (t *Table) take(partition int, batch kafka.Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, known := t.read[partition]
+	if t.read[partition] = batch.Next; known && before == batch.Next {
+		return
+	}
+	defined := false
+	for i := range batch.Records {
+		isDefinition, err := t.apply(&batch.Records[i])
+		if err != nil {
+			t.logger.Error("a record of the topic of webhooks is not understood, and is left out",
+				zap.Int("partition", partition), zap.Int64("offset", batch.Records[i].Offset), zap.Error(err))
+		}
+		defined = defined || isDefinition
+	}
+	close(t.progress)
+	t.progress = make(chan struct{})
+	if defined {
+		close(t.changed)
+		t.changed = make(chan struct{})
+	}
+}
+
+// positionSuffix follows the id of a webhook in the key of its position.
+const positionSuffix = "/at"
+
+// apply takes over one record. A record without a value deletes.
+func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
+	if id, ok := strings.CutSuffix(string(r.Key), positionSuffix); ok {
+		var p Position
+		if len(r.Value) == 0 {
+			delete(t.positions, id)
+		} else if err = json.Unmarshal(r.Value, &p); err == nil {
+			t.positions[id] = p
+		}
+		return false, err
+	}
+	var d Definition
+	if len(r.Value) == 0 {
+		delete(t.definitions, string(r.Key))
+	} else if err = json.Unmarshal(r.Value, &d); err == nil {
+		t.definitions[string(r.Key)] = entry{d, r.Partition}
+	}
+	return true, err
+}
+
+// catchUp waits until the table holds everything that the topic has now.
+func (t *Table) catchUp(ctx context.Context) error {
+	ends, err := t.kafka.Ends(ctx, t.topic)
+	if err != nil {
+		return err
+	}
+	for {
+		t.mu.Lock()
+		behind := false
+		for partition, end := range ends {
+			behind = behind || t.read[partition] < end
+		}
+		progress := t.progress
+		t.mu.Unlock()
+		if !behind {
+			return nil
+		}
+		select {
+		case <-progress:
+		case <-ctx.Done():
+			return fmt.Errorf("read the topic of webhooks: %w", ctx.Err())
+		}
+	}
+}
+
+// get returns a webhook.
+func (t *Table) get(id string) (Webhook, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.definitions[id]
+	return Webhook{e.Definition, t.positions[id]}, ok
+}
+
+// of returns the webhooks of a customer in the order in which they were made.
+func (t *Table) of(customer string) (list []Webhook) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.definitions {
+		if e.Customer == customer {
+			list = append(list, Webhook{e.Definition, t.positions[id]})
+		}
+	}
+	slices.SortFunc(list, func(a, b Webhook) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// watch returns a channel that is closed when a definition has changed.
+func (t *Table) watch() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
+// in returns the ids of the webhooks of a partition, and a channel that is closed when a definition
+// has changed since.
+func (t *Table) in(partition int) (ids []string, changed <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.definitions {
+		if e.partition == partition {
+			ids = append(ids, id)
+		}
+	}
+	return ids, t.changed
+}
+
+// define writes a definition, and waits until the table holds it.
+func (t *Table) define(ctx context.Context, d Definition) error {
+	value, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("write the definition of a webhook: %w", err)
+	}
+	return t.write(ctx, kafka.Record{Key: []byte(d.ID), Value: value})
+}
+
+// forget deletes a webhook, and waits until the table does not hold it any more.
+func (t *Table) forget(ctx context.Context, id string) error {
+	return t.write(ctx, kafka.Record{Key: []byte(id)}, kafka.Record{Key: []byte(id + positionSuffix)})
+}
+
+func (t *Table) write(ctx context.Context, records ...kafka.Record) error {
+	if err := t.kafka.Produce(ctx, t.topic, records); err != nil {
+		return fmt.Errorf("write to the topic of webhooks: %w", err)
+	}
+	return t.catchUp(ctx)
+}
+
+// move writes the position of a webhook, and returns when all in-sync replicas have it.
+func (t *Table) move(ctx context.Context, id string, p Position) error {
+	value, err := json.Marshal(p)
+	if err == nil {
+		err = t.kafka.Produce(ctx, t.topic, []kafka.Record{{Key: []byte(id + positionSuffix), Value: value}})
+	}
+	if err != nil {
+		return fmt.Errorf("write the position of a webhook: %w", err)
+	}
+	return nil
+}
+
+// wait waits, at most until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

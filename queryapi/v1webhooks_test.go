@@ -1,0 +1,62 @@
+package queryapi_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/web"
+	"bagtrail/internal/webhooks"
+	"bagtrail/queryapi"
+)
+
+func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
+	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}}) // must not be asked
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := queryapi.Webhooks{
+		Queries: queryapi.Queries{Airports: airport.New()},
+		Service: webhooks.New(webhooks.Config{Kafka: client, Topic: "bag.webhooks", Group: "g", Logger: zap.NewNop()}),
+	}
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
+	for _, tc := range []struct{ method, target, body, want string }{
+		{"POST", "", `{}`, "url missing"},
+		{"POST", "", `{"url":"http://example.com/"}`, "/url malformed"},
+		{"POST", "", `{"url":"https://127.0.0.1/"}`, "/url malformed"},
+		{"POST", "", `{"url":"https://user@example.com/"}`, "/url malformed"},
+		{"POST", "", `{"url":"https://example.com/` + strings.Repeat("x", 2000) + `"}`, "/url malformed"},
+		{"POST", "", `{"url":"https://example.com/","url":"https://example.com/","secret":"x"}`, "/url repeated, /secret unknown"},
+		{"POST", "", `{"url":["https://example.com/","https://example.com/"]}`, "/url/1 repeated"},
+		{"POST", "", `{"url":"https://example.com/","description":"` + strings.Repeat("ü", 201) + `","paused":true}`, "/paused malformed, /description malformed"},
+		{"POST", "?x=1", `{"url":"https://example.com/","filter":{}}`, "x unknown"},
+		{"POST", "", `{"url":"https://example.com/","filter":"LX"}`, "/filter malformed"},
+		{"POST", "", `{"url":"https://example.com/","filter":[]}`, "/filter malformed"},
+		{"POST", "", `{"url":"https://example.com/","filter":{"airline":"lx","airport":"QQQ","limit":5,"plate":["1"],"pnr":"ABC123"}}`,
+			"/filter/limit unknown, /filter/airline malformed, /filter/airport no_such, /filter/date missing, /filter/plate/0 malformed"},
+		{"POST", "", `{"url":"https://example.com/","filter":{"flight":"ZRH/X/LX/1/2026-03-14"}}`, "/filter/flight malformed"},
+		{"PATCH", "/wh_1", `{"paused":"yes"}`, "/paused malformed"},
+		{"PATCH", "/wh_1", `{"paused":null,"key":"x"}`, "/key unknown, /paused malformed"},
+		{"POST", "/wh_1/rewind", `{}`, "since missing"},
+		{"POST", "/wh_1/rewind", `{"since":"yesterday"}`, "/since malformed"},
+		{"POST", "/wh_1/rewind", `{"since":"2020-01-01T00:00:00Z"}`, "/since malformed"},
+		{"GET", "?limit=1", "", "limit unknown"},
+		{"GET", "/wh_1?fields=raw", "", "fields unknown"},
+	} {
+		r := httptest.NewRequest(tc.method, "/v1/webhooks"+tc.target, strings.NewReader(tc.body))
+		if tc.body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		r.Header.Set("api_key", "demo")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if got := faultsV1(t, w); got != tc.want {
+			t.Errorf("%s %s %.200s: %s, want %s", tc.method, tc.target, tc.body, got, tc.want)
+		}
+	}
+}
