@@ -76,9 +76,13 @@ func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []
 	if g.PNR != "" {
 		pnrs = []string{strings.ToUpper(g.PNR)}
 	}
+	var surnames []string
+	if name := bag.FoldName(g.Surname); name != "" {
+		surnames = []string{name}
+	}
 	made := make([]bag.Entry, len(list))
 	for i, plate := range list {
-		made[i] = bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Stowage: stowage}
+		made[i] = bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Surnames: surnames, Stowage: stowage}
 		made[i].Rush = plate[0] == '2' || m.Kind.IsSource() && g.Rush
 		if m.Kind.IsSource() && made[i].Rush {
 			if p := original(plate, g); p != "" {
@@ -106,6 +110,7 @@ func (e *Enricher) mergedEntries(m *parser.Message, dated flights) []bag.Entry {
 		have.Flights = union(have.Flights, entry.Flights)
 		have.Ends = union(have.Ends, entry.Ends)
 		have.PNRs = union(have.PNRs, entry.PNRs)
+		have.Surnames = union(have.Surnames, entry.Surnames)
 		have.Stowage = union(have.Stowage, entry.Stowage)
 		have.Rush = have.Rush || entry.Rush
 		have.Originals = union(have.Originals, entry.Originals)

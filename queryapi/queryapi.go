@@ -37,6 +37,12 @@ type Trails interface {
 	// Totals returns for each flight what the bags of OfFlight add up to. It is the same for every
 	// asker.
 	Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]trail.Totals, error)
+	// PlatesNamed returns the plates that messages name together with one of the flights and a
+	// surname, in ascending order. A few of them may have another surname.
+	PlatesNamed(ctx context.Context, flights []bag.Flight, surname string) ([]bag.Plate, error)
+	// PlatesEnding returns the plates with these last digits that messages name together with one of
+	// the flights, in ascending order.
+	PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error)
 	// OfPlate returns the bags of a plate.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// History returns the bags of a plate without looking up as which bags they were re-flighted.

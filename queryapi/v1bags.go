@@ -57,45 +57,21 @@ func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
 	return q.findBags(ctx, c, bodyArguments(c))
 }
 
-// findBags answers with the bags of plates, or with the bags of a PNR that depart on a day.
+// findBags answers with the bags that a search finds.
 func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
-	a.allowOnly("plate", "pnr", "date", "fields", "limit", "cursor")
-	plates := a.plates("plate", mostPlates)
-	pnr := a.text("pnr", isPNR, pnrForm)
-	day, dated := a.date()
-	named, booked := len(a.all("plate")) > 0, len(a.all("pnr")) > 0
-	switch {
-	case named:
-		for _, name := range []string{"pnr", "date"} {
-			for _, g := range a.all(name) {
-				a.fail(g, fault.Conflict, "plate without "+name)
-			}
-		}
-	case !booked:
-		a.failMissing("plate", "plate, or pnr and date")
-	case len(a.all("date")) == 0:
-		a.failMissing("date", "pnr and date")
-	}
+	s := a.search(q.Airports)
 	fields := a.choice("fields", "list", "events", "raw")
-	part := a.page("bags", fmt.Sprint(plates), strings.ToUpper(pnr), day.String(), fields)
+	part := a.page("bags", s.by, fmt.Sprint(s.plates), strings.ToUpper(s.pnr), bag.FoldName(s.lastName), s.plateEnd,
+		s.flight.Airline, s.flight.Number, s.airport, s.flight.Day.String(), fields)
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
-	trails, w := q.Trails(q.sight(c.Key)), q.writer(ctx, c, fields)
-	wanted := func(*bag.Bag) bool { return true }
-	var traced []trail.Traced
-	var err error
-	if dated {
-		query := passengerQuery{pnr, day}
-		wanted = query.matches
-		traced, err = trails.TracePassenger(ctx, pnr, day)
-	} else {
-		traced, err = trails.TracePlates(ctx, plates)
-	}
+	s.flight.Airline = q.Airlines.Code(s.flight.Airline)
+	traced, err := s.trace(ctx, q.Trails(q.sight(c.Key)))
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return showBags(c, w, traced, wanted, part)
+	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part)
 }
 
 // noCustomer is the problem detail for a key without a customer. Such a key gets no bag history

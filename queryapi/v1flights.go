@@ -166,13 +166,19 @@ func (q Queries) reference(query flightQuery) (*flightref.Reference, bool) {
 // flightQuery reads the path of a flight.
 func (a *arguments) flightQuery(airports Airports) flightQuery {
 	q := a.airportQuery(airports)
-	q.flight.Airline = a.text("airline", isAirline, airlineForm)
+	q.flight = a.flight()
+	return q
+}
+
+// flight reads airline, flight and date.
+func (a *arguments) flight() (f bag.Flight) {
+	f.Airline = a.text("airline", isAirline, airlineForm)
 	a.text("flight", func(s string) (ok bool) {
-		q.flight.Number, ok = flightNumber(s)
+		f.Number, ok = flightNumber(s)
 		return ok
 	}, "1 to 4 digits, then an upper case letter or nothing")
-	q.flight.Day, _ = a.date()
-	return q
+	f.Day, _ = a.date()
+	return f
 }
 
 // airportQuery reads airport and direction.

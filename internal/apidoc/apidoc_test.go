@@ -232,7 +232,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"bagsforpassenger", "GET", fmt.Sprintf(query, "bagsforpassenger", "pnr/ABC123/dep_flight_date/2026-03-14"), ""},
 		{"listBagsOfPlate", "GET", "/v1/bags/0724100001?fields=raw", ""},
 		{"findBags", "GET", "/v1/bags?plate=0724100001&plate=0724100002", ""},
-		{"searchBags", "POST", "/v1/bags/search", `{"pnr":"ABC123","date":"2026-03-14"}`},
+		{"searchBags", "POST", "/v1/bags/search", `{"last_name":"MUELLER","airport":"ZRH","date":"2026-03-14"}`},
 		{"listFlights", "GET", "/v1/flights?airport=ZRH&direction=D&date=2026-03-14", ""},
 		{"getFlight", "GET", "/v1/flights/ZRH/D/LX/100/2026-03-14", ""},
 		{"postMessages", "POST", "/v1/messages", `{"messages":[{"id":"1","text":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\n.W/K/A\r\nENDBSM\r\n"},{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\nENDBSM\r\n"}]}`},

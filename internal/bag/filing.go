@@ -21,9 +21,16 @@ type Entry struct {
 	Flights   []Flight    // all flights that groups with the plate name; entries may share the slice
 	Ends      []End       // of the legs on these flights; entries may share the slice
 	PNRs      []string    // in capitals
+	Surnames  []string    // as FoldName returns them
 	Stowage   []Container // the containers that groups with the plate name; entries may share the slice
 	Rush      bool        // the plate is a rush bag, or may be one: the PNRs find it as a rush bag
 	Originals []Plate     // the plates that groups with the plate name as re-flighted
+}
+
+// Named names the plates that messages name together with a flight and a surname.
+type Named struct {
+	Flight  Flight
+	Surname string // as FoldName returns it
 }
 
 // End is an end of a leg: the airport that its flight departs from, or arrives at. The airport may

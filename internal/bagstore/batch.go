@@ -134,6 +134,15 @@ func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 		add(k.flight(f))
 	}
 	b.indexEnds(k, r, e.Ends, until)
+	for _, surname := range e.Surnames {
+		number := nameNumber(surname, e.Plate)
+		for _, f := range e.Flights {
+			if key := k.names(f); r.mustSend(key, number, until) {
+				b.add(nil, "sadd", key, number)
+				b.expireOnce(key, r, until)
+			}
+		}
+	}
 	for _, c := range e.Stowage {
 		add(k.contents(c))
 	}

@@ -26,7 +26,7 @@ type damageKind uint8
 
 const (
 	badValue  damageKind = iota // a field of a hash that is no message, or another one than its name says
-	badMember                   // a member of a sorted set that is no plate, or no flight
+	badMember                   // a member of a set that is no plate, no flight or no name number
 	badType                     // a key of another type
 )
 
@@ -137,7 +137,11 @@ func (s *Store) moveAside(ctx context.Context, d damage) error {
 				p.HDel(ctx, d.key, d.member)
 			case badMember:
 				p.HSet(ctx, to, d.member, "")
-				p.ZRem(ctx, d.key, d.member)
+				if s.keys.typeOf(d.key) == "set" {
+					p.SRem(ctx, d.key, d.member)
+				} else {
+					p.ZRem(ctx, d.key, d.member)
+				}
 			case badType:
 				to += wholeKey
 				p.Rename(ctx, d.key, to)
@@ -173,7 +177,7 @@ func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error
 			return false, nil
 		}
 		return value == d.value, err
-	case badMember: // it never becomes a plate
+	case badMember: // it never becomes a good one
 		return true, nil
 	default:
 		kind, err := tx.Type(ctx, d.key).Result()

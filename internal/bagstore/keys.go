@@ -18,6 +18,8 @@ import (
 //	a:ZRH:D:2026-11-21         zset   flights of the day, such as LX100A, that a with its last member
 //	                                  message says depart from the airport; with
 //	                                  A for D, that arrive there
+//	n:LX100A:2026-11-21        set    number for each plate and surname that a  with the flight's key
+//	                                  message names with the flight
 //	p:ABC123                   zset   plates that a message names with the PNR  with its last member
 //	r:0220123456               zset   rush plates that re-fly this one          with its last member
 //	r:ABC123                   zset   rush plates that a message names with     with its last member
@@ -37,7 +39,8 @@ import (
 //
 // The score of a member is the second at which the entry expires: received time plus retention of
 // the newest message that made it. After that second the member is ignored. Package codec writes
-// identities and messages.
+// identities and messages. The numbers of names are whole, so that Redis takes 8 bytes for each as
+// long as a flight has few (see nameNumber).
 //
 // A flight has one index for departing and arriving, since the living legs of a bag are known only
 // when all its messages are read. All expiries are rounded up to a granule (see retention), so that
@@ -46,6 +49,7 @@ const (
 	plateKind     = 'b'
 	flightKind    = 'f'
 	airportKind   = 'a'
+	nameKind      = 'n'
 	passengerKind = 'p'
 	rushKind      = 'r'
 	contentsKind  = 'u'
@@ -71,6 +75,7 @@ func (k keys) airport(a bag.AirportDay) string {
 	}
 	return k.of(airportKind, a.Airport+side+a.Day.String())
 }
+func (k keys) names(f bag.Flight) string        { return k.of(nameKind, flightName(f)) }
 func (k keys) contents(c bag.Container) string  { return k.of(contentsKind, containerName(c)) }
 func (k keys) stowage(c bag.Container) string   { return k.of(stowageKind, containerName(c)) }
 func (k keys) count() string                    { return string(k) + countKey }
@@ -102,8 +107,11 @@ func (k keys) aside(key string) string {
 
 // typeOf returns the Redis type that a key must have.
 func (k keys) typeOf(key string) string {
-	if kind, _ := k.split(key); kind == plateKind || kind == stowageKind {
+	switch kind, _ := k.split(key); kind {
+	case plateKind, stowageKind:
 		return "hash"
+	case nameKind:
+		return "set"
 	}
 	return "zset"
 }

@@ -47,7 +47,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, unavailable("read", err)
 	}
 	k, q := r.store.keys, r.newQuery(w.Size())
-	q.large, q.lists = large, len(w.Flights)+len(w.Airports) > 0
+	q.large, q.lists = large, len(w.Flights)+len(w.Airports)+len(w.Named) > 0
 	var living []any // the arguments that select the members that have not expired
 	if len(w.Flights)+len(w.Airports)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
 		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
@@ -58,6 +58,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	originals := addCommands(ctx, q, w.Originals, k.rush, "zrange", living...)
 	rushPNRs := addCommands(ctx, q, w.RushPNRs, k.rushPNR, "zrange", living...)
 	contents := addCommands(ctx, q, w.Contents, k.contents, "zrange", living...)
+	named := addCommands(ctx, q, w.Named, func(n bag.Named) string { return k.names(n.Flight) }, "smembers")
 	trails := addCommands(ctx, q, w.Trails, k.plate, readHash)
 	stowage := addCommands(ctx, q, w.Stowage, k.stowage, readHash)
 	trailVersions := addCommands(ctx, q, w.TrailVersions, k.plate, readFields)
@@ -70,7 +71,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	}
 	found := trail.Found{
 		Flights: r.ascending(flights), Airports: r.flights(airports, w.Airports), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),
-		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents),
+		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents), Named: r.named(named, w.Named),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 	}
 	found.TrailVersions, found.TrailLengths = versions(trailVersions)

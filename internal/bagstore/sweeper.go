@@ -152,7 +152,7 @@ const pageKeys = 100
 
 // scan goes through the keys of one master.
 func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(SweepCounts)) error {
-	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfapruc]:*"
+	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfanpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
 		if err != nil {
@@ -215,7 +215,7 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 		switch kind, _ := w.store.keys.split(key); kind {
 		case plateKind:
 			plates, trails = append(plates, key), append(trails, read.HGetAll(ctx, key))
-		case stowageKind:
+		case stowageKind, nameKind:
 			p.ensureExpiry(key)
 		case flightKind, airportKind, passengerKind, rushKind, contentsKind:
 			p.batch.dropMembers(key, now.Unix(), &p.counts.Members)

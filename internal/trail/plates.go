@@ -2,9 +2,12 @@ package trail
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/budget"
 )
 
 // Uncached returns the Reader for plates that are read once: it caches none of them.
@@ -46,4 +49,43 @@ func (r *Reader) UnderPNR(ctx context.Context, pnr string) ([]bag.Plate, error) 
 		return nil, err
 	}
 	return found.PNRs[0], nil
+}
+
+// PlatesNamed returns the plates that messages name together with one of the flights and a surname,
+// in ascending order. A few of them may have another surname.
+func (r *Reader) PlatesNamed(ctx context.Context, flights []bag.Flight, surname string) ([]bag.Plate, error) {
+	w := Wanted{Named: make([]bag.Named, len(flights))}
+	for i, f := range flights {
+		w.Named[i] = bag.Named{Flight: f, Surname: bag.FoldName(surname)}
+	}
+	found, err := r.index.Read(ctx, w)
+	return merged(found.Named), err
+}
+
+// PlatesEnding returns the plates with these last digits that messages name together with one of the
+// flights, in ascending order.
+func (r *Reader) PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error) {
+	var all [][]bag.Plate
+	for some := range slices.Chunk(flights, flightsAtOnce) {
+		part, done := budget.Part(ctx)
+		found, err := r.OnFlights(part, some)
+		done()
+		if err != nil {
+			return nil, err
+		}
+		for _, plates := range found {
+			all = append(all, slices.DeleteFunc(plates, func(p bag.Plate) bool { return !strings.HasSuffix(string(p), digits) }))
+		}
+	}
+	return merged(all), nil
+}
+
+// flightsAtOnce is how many flights are searched for plates in one round trip.
+const flightsAtOnce = 32
+
+// merged returns the plates of several lists, each once, in ascending order.
+func merged(lists [][]bag.Plate) []bag.Plate {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -21,6 +21,7 @@ type Index interface {
 type Wanted struct {
 	Flights   []bag.Flight     // the plates that were filed under a flight
 	Airports  []bag.AirportDay // the flights that were filed under an airport and a day
+	Named     []bag.Named      // the plates that were filed under a flight with a surname; a few may have another
 	PNRs      []string         // the plates that were filed under a PNR (capitals)
 	Originals []bag.Plate      // the plates of rush bags that name a plate as their original
 	RushPNRs  []string         // the plates of rush bags that were filed under a PNR (capitals)
@@ -35,7 +36,7 @@ type Wanted struct {
 
 // Size is how many things are wanted.
 func (w *Wanted) Size() int {
-	return len(w.Flights) + len(w.Airports) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
+	return len(w.Flights) + len(w.Airports) + len(w.Named) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
 		len(w.TrailVersions) + len(w.StowageVersions)
 }
 
@@ -43,6 +44,7 @@ func (w *Wanted) Size() int {
 type Found struct {
 	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
 	Airports                                     [][]bag.Flight
+	Named                                        [][]bag.Plate
 	Trails, Stowage                              []Held
 	TrailVersions, StowageVersions               []uint64
 	TrailLengths                                 []int // how many messages there are, for TrailVersions

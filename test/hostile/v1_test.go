@@ -74,6 +74,21 @@ func (m *matrix) searchV1(k scope) {
 			search(`{"pnr":`+quoted(b.pnr)+`,"date":"`+day(1).iso()+`","fields":"raw"}`, there)
 		}
 	}
+	for _, b := range m.world[6:10] {
+		at := b.living[0].to
+		for member, same := range map[string]func(other *luggage) bool{
+			`"last_name":` + quoted(b.surname):   func(other *luggage) bool { return other.surname == b.surname && b.surname != "" },
+			`"plate_end":` + quoted(b.plate[4:]): func(other *luggage) bool { return other.plate[4:] == b.plate[4:] },
+		} {
+			there := sifted(m.world, func(other *luggage) bool {
+				return !other.today && same(other) && slices.ContainsFunc(other.living, func(f flight) bool { return f.from == at || f.to == at })
+			})
+			slices.SortFunc(there, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
+			if len(there) > 0 {
+				search(`{`+member+`,"airport":"`+at+`","date":"`+day(1).iso()+`","fields":"raw"}`, there)
+			}
+		}
+	}
 	everything := slices.Clone(m.world)
 	slices.SortStableFunc(everything, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
 	search(`{"plate":[`+strings.Join(plates, ",")+`],"fields":"raw"}`, everything)

@@ -71,7 +71,7 @@ const damagedPlate = bag.Plate("0220123456")
 func aBag() []bag.Filing {
 	at := now()
 	e := bag.Entry{
-		Plate: damagedPlate, Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"},
+		Plate: damagedPlate, Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Surnames: []string{"MUELLER"},
 		Ends:    []bag.End{{Flight: lx("1"), Airport: "ZRH"}},
 		Stowage: []bag.Container{ake("1", "1")}, Originals: []bag.Plate{"0220999999"},
 	}
@@ -162,7 +162,7 @@ func testWrongType(t *testing.T, b *bench) {
 	filings := aBag()
 	b.file(s, filings...)
 	keys := b.keys()
-	if len(keys) != 7 {
+	if len(keys) != 8 {
 		t.Fatalf("keys %q", keys)
 	}
 	for i, key := range keys {
@@ -193,23 +193,26 @@ func testWrongMember(t *testing.T, b *bench) {
 	filings := aBag()
 	b.file(s, filings...)
 	moved := 0
+	members := map[string][]string{"zset": {"", "022012345", "0220123456001", "02201X3456"}, "set": {"", "-1", "10000000000", "9223372036854775808"}}
 	for _, key := range b.keys() {
-		if b.client.Type(ctx, key).Val() != "zset" {
-			continue
-		}
-		for _, member := range []string{"", "022012345", "0220123456001", "02201X3456"} {
-			if err := b.client.ZAdd(ctx, key, goredis.Z{Score: 4e9, Member: member}).Err(); err != nil {
+		kind := b.client.Type(ctx, key).Val()
+		for _, member := range members[kind] {
+			add, has := b.client.SAdd(ctx, key, member).Err, b.client.SIsMember
+			if kind == "zset" {
+				add = b.client.ZAdd(ctx, key, goredis.Z{Score: 4e9, Member: member}).Err
+			}
+			if err := add(); err != nil {
 				t.Fatal(err)
 			}
 			b.check(s, filings)
 			moved++
 			b.waitMoved(damaged, moved)
-			if !b.client.HExists(ctx, b.prefix+"x:{"+key+"}", member).Val() || b.client.ZScore(ctx, key, member).Err() == nil {
+			if !b.client.HExists(ctx, b.prefix+"x:{"+key+"}", member).Val() || b.client.ZScore(ctx, key, member).Err() == nil || has(ctx, key, member).Val() {
 				t.Errorf("%q was not moved aside", member)
 			}
 		}
 	}
-	if moved != 20 {
+	if moved != 24 {
 		t.Errorf("%d members", moved)
 	}
 }

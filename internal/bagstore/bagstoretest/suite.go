@@ -158,6 +158,7 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 type view struct {
 	Flights  map[bag.Flight][]bag.Plate
 	Airports map[bag.AirportDay][]bag.Flight
+	Named    map[bag.Named][]bag.Plate
 	PNRs     map[string][]bag.Plate
 	Rush     map[bag.Plate][]bag.Plate
 	RushPNRs map[string][]bag.Plate
@@ -168,7 +169,7 @@ type view struct {
 
 func newView() view {
 	return view{
-		map[bag.Flight][]bag.Plate{}, map[bag.AirportDay][]bag.Flight{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
+		map[bag.Flight][]bag.Plate{}, map[bag.AirportDay][]bag.Flight{}, map[bag.Named][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
 		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
 	}
 }
@@ -206,6 +207,10 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 		for _, e := range f.Entries {
 			for _, number := range e.Flights {
 				v.Flights[number] = find(trail.Wanted{Flights: []bag.Flight{number}}).Flights[0]
+				for _, surname := range e.Surnames {
+					named := bag.Named{Flight: number, Surname: surname}
+					v.Named[named] = find(trail.Wanted{Named: []bag.Named{named}}).Named[0]
+				}
 			}
 			ends(e.Ends)
 			for _, c := range e.Stowage {
@@ -243,6 +248,10 @@ func expected(filings []bag.Filing) view {
 			v.Trails[e.Plate] = with(v.Trails[e.Plate], message, byReceipt)
 			for _, number := range e.Flights {
 				v.Flights[number] = with(v.Flights[number], e.Plate, cmp.Compare[bag.Plate])
+				for _, surname := range e.Surnames {
+					named := bag.Named{Flight: number, Surname: surname}
+					v.Named[named] = with(v.Named[named], e.Plate, cmp.Compare[bag.Plate])
+				}
 			}
 			ends(e.Ends)
 			for _, c := range e.Stowage {
@@ -292,6 +301,7 @@ func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	got, want := b.read(s, filings), expected(filings)
 	compare(b, "plates of flight", got.Flights, want.Flights)
 	compare(b, "flights of airport and day", got.Airports, want.Airports)
+	compare(b, "plates of flight and surname", got.Named, want.Named)
 	compare(b, "plates of PNR", got.PNRs, want.PNRs)
 	compare(b, "rush bags of plate", got.Rush, want.Rush)
 	compare(b, "messages of plate", got.Trails, want.Trails)
@@ -359,6 +369,9 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 				if r.IntN(2) == 0 {
 					e.PNRs = append(e.PNRs, fmt.Sprintf("PNR%d", r.IntN(3)))
 				}
+				for range r.IntN(3) {
+					e.Surnames = append(e.Surnames, []string{"MUELLER", "ÖZ\xff"}[r.IntN(2)])
+				}
 				e.Rush = r.IntN(4) == 0
 				for range r.IntN(8) / 6 * r.IntN(3) {
 					e.Originals = append(e.Originals, plate())
@@ -398,12 +411,12 @@ func testEmpty(t *testing.T, b *bench) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
 	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	got, err := r.Read(ctx, trail.Wanted{
-		Flights: []bag.Flight{lx("1"), lx("2")}, Airports: []bag.AirportDay{{}, {Airport: "ZRH"}}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers,
+		Flights: []bag.Flight{lx("1"), lx("2")}, Airports: []bag.AirportDay{{}, {Airport: "ZRH"}}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers, Named: []bag.Named{{Flight: lx("1"), Surname: "X"}},
 		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
 	})
 	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
 	want := trail.Found{
-		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none,
+		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none, Named: [][]bag.Plate{nil},
 		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1}, TrailLengths: []int{0, 0},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

@@ -54,7 +54,7 @@ func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr strin
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
 		Entries: []bag.Entry{{
-			Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Originals: []bag.Plate{"9" + plate[1:]},
+			Plate: plate, Flights: []bag.Flight{flight}, PNRs: []string{pnr}, Surnames: []string{"MUELLER"}, Originals: []bag.Plate{"9" + plate[1:]},
 			Stowage: []bag.Container{{Flight: flight, Device: "AKE1LX"}}, Ends: []bag.End{{Flight: flight, Airport: "ZRH", Arriving: true}},
 		}},
 	}
@@ -134,7 +134,7 @@ func testExtend(t *testing.T, b *bench) {
 	}
 	on := ":" + lx("1").Day.String()
 	for key, days := range map[string]time.Duration{
-		"b:0220000001": 170, "f:LX1" + on: 170, "a:ZRH:A" + on: 170, "p:PNR1": 170, "r:9220000001": 170,
+		"b:0220000001": 170, "f:LX1" + on: 170, "a:ZRH:A" + on: 170, "n:LX1" + on: 170, "p:PNR1": 170, "r:9220000001": 170,
 		"u:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE2LX": 5,
 	} {
 		if got := expires(key); got != days {

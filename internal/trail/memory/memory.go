@@ -20,6 +20,7 @@ type Index struct {
 	stowage  map[bag.Container][]bag.Stored
 	flights  map[bag.Flight][]bag.Plate
 	airports map[bag.AirportDay][]bag.Flight
+	named    map[bag.Named][]bag.Plate
 	contents map[bag.Container][]bag.Plate
 	pnrs     map[string][]bag.Plate
 	rush     map[bag.Plate][]bag.Plate
@@ -32,6 +33,7 @@ func New() *Index {
 		seed:     maphash.MakeSeed(),
 		trails:   make(map[bag.Plate][]bag.Stored),
 		stowage:  make(map[bag.Container][]bag.Stored),
+		named:    make(map[bag.Named][]bag.Plate),
 		contents: make(map[bag.Container][]bag.Plate),
 		flights:  make(map[bag.Flight][]bag.Plate),
 		airports: make(map[bag.AirportDay][]bag.Flight),
@@ -52,6 +54,9 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 			fresh[i] = put(x.trails, e.Plate, stored) || fresh[i]
 			for _, flight := range e.Flights {
 				put(x.flights, flight, e.Plate)
+				for _, surname := range e.Surnames {
+					put(x.named, bag.Named{Flight: flight, Surname: surname}, e.Plate)
+				}
 			}
 			for _, end := range e.Ends {
 				put(x.airports, end.AirportDay(), end.Flight)
@@ -94,6 +99,7 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 	return trail.Found{
 		Flights:         sorted(x.flights, w.Flights),
 		Airports:        copies(x.airports, w.Airports),
+		Named:           sorted(x.named, w.Named),
 		PNRs:            sorted(x.pnrs, w.PNRs),
 		Originals:       sorted(x.rush, w.Originals),
 		RushPNRs:        sorted(x.rushPNRs, w.RushPNRs),

@@ -1,0 +1,128 @@
+package queryapi
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/trail"
+)
+
+// search is a question for bags: by plates, PNR, surname or the end of the plate.
+type search struct {
+	by       string // the argument that selects bags
+	plates   []bag.Plate
+	pnr      string
+	lastName string
+	plateEnd string
+	airport  string     // "" if the flight is asked for, or none is
+	flight   bag.Flight // its day is that of the question
+}
+
+// searches are the arguments that select bags, each with the arguments that it takes besides.
+var searches = []struct {
+	by   string
+	with []string
+}{
+	{"plate", nil},
+	{"pnr", []string{"date"}},
+	{"last_name", []string{"airline", "flight", "date"}},
+	{"last_name", []string{"airport", "date"}},
+	{"plate_end", []string{"airport", "date"}},
+}
+
+// search reads the arguments of a search. Arguments that do not go together are faults.
+func (a *arguments) search(airports Airports) (s search) {
+	a.allowOnly("plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date", "fields", "limit", "cursor")
+	s.plates = a.plates("plate", mostPlates)
+	s.pnr = a.text("pnr", isPNR, pnrForm)
+	s.lastName = a.text("last_name", isSurname, "up to 60 characters with a letter among them")
+	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
+	s.airport = a.knownAirport("airport", airports)
+	s.flight = a.flight()
+	sent := func(name string) bool { return len(a.all(name)) > 0 }
+	for i, kind := range searches {
+		named := kind.by == "last_name" && kind.with[0] == "airline" && !sent("airline") && !sent("flight") // the next one is meant
+		if !sent(kind.by) || named {
+			continue
+		}
+		s.by = kind.by
+		a.goTogether(kind.by, searches[i].with)
+		return s
+	}
+	a.failMissing("plate", "plate, or pnr and date, or last_name with airline, flight and date or with airport and date, or plate_end, airport and date")
+	return s
+}
+
+// goTogether adds a fault for each argument of a search that is missing beside another one, and for
+// each that does not go with it.
+func (a *arguments) goTogether(by string, with []string) {
+	for _, name := range []string{"plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date"} {
+		given := a.all(name)
+		switch {
+		case name == by:
+		case slices.Contains(with, name) && len(given) == 0:
+			a.failMissing(name, by+" with "+strings.Join(with, ", "))
+		case !slices.Contains(with, name):
+			for _, g := range given {
+				a.fail(g, fault.Conflict, by+" without "+name)
+			}
+		}
+	}
+}
+
+// isSurname reports whether a text has letters to compare.
+func isSurname(s string) bool {
+	return utf8.RuneCountInString(s) <= maxSurname && bag.FoldName(s) != ""
+}
+
+// trace returns the bags that may match, with what joins them with others.
+func (s *search) trace(ctx context.Context, trails Trails) ([]trail.Traced, error) {
+	if s.by == "pnr" {
+		return trails.TracePassenger(ctx, s.pnr, s.flight.Day)
+	}
+	if s.by != "plate" {
+		flights := []bag.Flight{s.flight}
+		if s.airport != "" {
+			departing, err := trails.FlightsAt(ctx, s.airport, false, s.flight.Day)
+			if err != nil {
+				return nil, err
+			}
+			arriving, err := trails.FlightsAt(ctx, s.airport, true, s.flight.Day)
+			if err != nil {
+				return nil, err
+			}
+			flights = slices.Concat(departing, arriving)
+		}
+		var err error
+		if s.by == "last_name" {
+			s.plates, err = trails.PlatesNamed(ctx, flights, s.lastName)
+		} else {
+			s.plates, err = trails.PlatesEnding(ctx, flights, s.plateEnd)
+		}
+		if err != nil || len(s.plates) == 0 {
+			return nil, err
+		}
+	}
+	return trails.TracePlates(ctx, s.plates)
+}
+
+// matches reports whether a bag, or a view of it, is what is searched for.
+func (s *search) matches(b *bag.Bag, airports Airports) bool {
+	switch s.by {
+	case "plate":
+		return true
+	case "pnr":
+		query := passengerQuery{s.pnr, s.flight.Day}
+		return query.matches(b)
+	}
+	return (s.lastName == "" || b.HasSurname(s.lastName)) && slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
+		if s.airport == "" {
+			return l.Living && l.Flight == s.flight
+		}
+		return l.Living && l.Day == s.flight.Day && (airports.Listed(l.From, s.airport) || airports.Listed(l.To, s.airport))
+	})
+}
