@@ -7,7 +7,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run build image test check lint race bench benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
+.PHONY: help run demo build image test check lint race bench benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -15,6 +15,9 @@ help: ## show this list
 # The shell's job control keeps Ctrl-C from make, which would report it as an error.
 run: build ## run everything in one process, with nothing installed
 	@if [ -t 0 ]; then set -m; fi; ./bagtrail serve; exit $$?
+
+demo: build ## play the simulated traffic of an airport, with the console
+	@if [ -t 0 ]; then set -m; fi; ./bagtrail serve --demo; exit $$?
 
 build: ## build ./bagtrail, stamped with its version
 	CGO_ENABLED=0 go build -buildvcs=auto -o bagtrail .

@@ -37,8 +37,8 @@ const (
 type object = map[string]any
 
 // Pages returns the pages of the interface. version is the version of the service. When the OpenAPI
-// document is served, its examples use the current day of clock.
-func Pages(version string, clock func() time.Time) ([]web.Page, error) {
+// document is served, its examples use the current day of clock; so does the page at the root.
+func Pages(version string, clock func() time.Time, home Home) ([]web.Page, error) {
 	document, err := OpenAPI(version)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Pages(version string, clock func() time.Time) ([]web.Page, error) {
 		return nil, fmt.Errorf("write the pages of problems: %w", err)
 	}
 	return []web.Page{
-		{Path: "/", Handler: home()},
+		{Path: "/", Handler: home.handler(clock)},
 		{Path: "/openapi.json", Handler: serveDated(document, clock)},
 		{Path: "/asyncapi.json", Handler: serveFixed(topics)},
 		{Path: "/codes.json", Handler: serveFixed(codes)},

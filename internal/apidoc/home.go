@@ -1,22 +1,110 @@
 package apidoc
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
+	"fmt"
+	"html/template"
 	"net/http"
+	"strings"
+	"sync"
+	"time"
 )
 
-// welcome is the page at the root.
+// homeText is the page at the root.
 //
 //go:embed home.html
-var welcome []byte
+var homeText string
+
+var homePage = template.Must(template.New("home").Parse(homeText))
+
+// Home is what the page at the root tells of the service.
+type Home struct {
+	Ready   func(context.Context) bool // asked once a second at most; nil is ready
+	Console string                     // path of the console, or ""
+	Key     string                     // the API key that everybody knows, or ""
+	Demo    func() (Bag, bool)         // returns a bag of the simulated traffic; nil: traffic is real
+}
+
+// Bag is the bag that the questions on the page are about.
+type Bag struct {
+	Airport, Airline, Flight string // of its departure
+	Date                     string // YYYY-MM-DD
+	Plate, PNR               string
+}
 
 // homePolicy lets the page load only its icon.
 const homePolicy = "default-src 'none'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// home serves the page at the root, which links to the others.
-func home() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+// handler serves the page at the root, which links to the others.
+func (h Home) handler(clock func() time.Time) http.Handler {
+	ready := h.Ready
+	if ready == nil {
+		ready = func(context.Context) bool { return true }
+	}
+	lately := remembered{ask: ready, clock: clock}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var page bytes.Buffer
+		if err := homePage.Execute(&page, h.page(r, clock(), lately.answer(r.Context()))); err != nil {
+			http.Error(w, "the page cannot be written", http.StatusInternalServerError)
+			return
+		}
 		w.Header().Set("Content-Security-Policy", homePolicy)
-		write(w, "text/html", welcome)
+		w.Header().Set("Cache-Control", "no-store")
+		write(w, "text/html", page.Bytes())
 	})
+}
+
+// homeContent is what the template of the page shows.
+type homeContent struct {
+	Home
+	Ready     bool
+	Simulated bool
+	Base      string // URL of the service, without a path
+	Key       string
+	Message   string // a message about the bag, as a part of a JSON string; "" if none should be sent
+	Bag       Bag
+}
+
+func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
+	today := now.UTC()
+	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: h.Key}
+	if r.TLS != nil {
+		c.Base = "https://" + r.Host
+	}
+	c.Bag = Bag{Airport: "ZRH", Airline: "LX", Flight: "100", Date: today.Format(time.DateOnly), Plate: "0724100001", PNR: "ABC123"}
+	switch {
+	case c.Simulated:
+		if b, found := h.Demo(); found {
+			c.Bag = b
+		}
+	case h.Key != "":
+		c.Message = fmt.Sprintf(`BSM\r\n.V/1L%s\r\n.F/%s%s/%s/JFK\r\n.N/%s001\r\n.P/1MUELLER/ANNAMRS\r\n.L/%s\r\nENDBSM\r\n`,
+			c.Bag.Airport, c.Bag.Airline, c.Bag.Flight, strings.ToUpper(today.Format(messageDay)), c.Bag.Plate, c.Bag.PNR)
+	}
+	if c.Key == "" {
+		c.Key = "YOUR-KEY"
+	}
+	return c
+}
+
+// remembered asks at most once a second. Anybody may load the page, and the answer costs a round
+// trip to Redis and Kafka.
+type remembered struct {
+	ask   func(context.Context) bool
+	clock func() time.Time
+
+	mu    sync.Mutex
+	asked time.Time
+	last  bool
+}
+
+func (r *remembered) answer(ctx context.Context) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := r.clock(); r.asked.IsZero() || now.Sub(r.asked).Abs() >= time.Second {
+		r.last, r.asked = r.ask(context.WithoutCancel(ctx)), now
+	}
+	return r.last
 }

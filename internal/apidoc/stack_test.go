@@ -88,8 +88,8 @@ func (oneFeed) Names(context.Context) ([]feeds.Name, error) {
 func (oneFeed) Read(_ context.Context, names []feeds.Name, _ int, now time.Time) (found []feeds.Feed, err error) {
 	for _, name := range names {
 		f := feeds.Feed{Name: name, First: now.Add(-40 * 24 * time.Hour), Last: now.Add(-12 * time.Second), Gap: 21 * time.Second, State: feeds.Flowing}
-		for ago := range time.Duration(2) {
-			h := feeds.Hour{Start: now.Truncate(time.Hour).Add((ago - 1) * time.Hour)}
+		for _, ago := range []time.Duration{time.Hour, 0} {
+			h := feeds.Hour{Start: now.Truncate(time.Hour).Add(-ago)}
 			h.Accepted, h.Duplicate, h.Rejected, h.Codes = 171, 2, 1, map[string]int64{"SVCPRB022": 1}
 			h.Delays[3], h.Delays[9] = 100, 7
 			f.Hours = append(f.Hours, h)
@@ -232,7 +232,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	operations = append(operations, monitor.Operation())
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
 	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
-	pages, err := apidoc.Pages("test", clock)
+	pages, err := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,13 +54,14 @@ type process struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+	demo   bool // serve plays simulated traffic
 }
 
 // Run runs the command that args name, without the name of the program, and returns its exit code.
 // env is in the form of [os.Environ]. When ctx ends the command finishes the work under way, and
 // returns.
 func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &process{env, stdin, stdout, stderr}
+	p := &process{env: env, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -19,21 +19,13 @@ var doors = []struct {
 }{
 	{kafkaDoor, (*service).openKafkaDoor},
 	{httpDoor, (*service).openHTTPDoor},
+	{demoDoor, (*service).openDemoDoor},
 }
 
 const (
 	kafkaDoor = "kafka"
 	httpDoor  = "http"
 )
-
-// doorNames returns the names of all doors.
-func doorNames() []string {
-	names := make([]string, len(doors))
-	for i, d := range doors {
-		names[i] = d.name
-	}
-	return names
-}
 
 // opens reports whether the process opens a door.
 func (s *service) opens(door string) bool { return slices.Contains(s.doors, door) }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/httpdoor"
 	"bagtrail/internal/apidoc"
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/console"
@@ -93,6 +95,40 @@ func (s *service) sessions() *session.Sessions {
 	return session.New(s.keys, s.secret.Key(purpose), sessionstore.New(s.redis))
 }
 
+// home returns what the page at the root tells.
+func (s *service) home() apidoc.Home {
+	h := apidoc.Home{Ready: func(ctx context.Context) bool {
+		_, ready := s.ready.Check(ctx)
+		return ready
+	}}
+	if s.keysFile() == "" {
+		h.Key = apikey.DevelopmentKey
+	}
+	if s.conf.HTTP.Console {
+		h.Console = console.Path
+	}
+	if s.opens(demoDoor) {
+		h.Demo = s.demo.example
+	}
+	return h
+}
+
+// page returns the address of the page at the root as a field of the log, if there is one.
+func (s *service) page() []zap.Field {
+	if s.listener == nil {
+		return nil
+	}
+	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
+	if ip := net.ParseIP(host); ip.IsUnspecified() {
+		host = "localhost"
+	}
+	scheme := "http://"
+	if s.conf.HTTP.TLS() {
+		scheme = "https://"
+	}
+	return []zap.Field{zap.String("page", scheme+net.JoinHostPort(host, port)+"/")}
+}
+
 // site returns the operations and pages that are served over HTTP.
 func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
@@ -106,7 +142,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		Outcomes: reportstore.New(s.redis), Clock: acceptor.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
-	pages, err := apidoc.Pages(thisBuild().version, s.clock)
+	pages, err := apidoc.Pages(thisBuild().version, s.clock, s.home())
 	if err != nil {
 		return nil, fmt.Errorf("describe the interface: %w", err)
 	}

@@ -12,8 +12,10 @@ import (
 )
 
 func (p *process) serve() *cobra.Command {
-	return p.service("serve", "Run everything in one process, with an in-process server for each that has no address",
-		doorNames())
+	cmd := p.service("serve", "Run everything in one process, with an in-process server for each that has no address",
+		[]string{kafkaDoor, httpDoor})
+	cmd.Flags().BoolVar(&p.demo, "demo", false, "play the simulated traffic of an airport in real time; nothing of it is kept")
+	return cmd
 }
 
 func (p *process) ingest() *cobra.Command {
@@ -33,9 +35,19 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 		Short: short,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.demo {
+				checks, doors = append(checks, inProcessOnly), append(doors, demoDoor)
+			}
 			eff, err := p.load(cmd, checks...)
 			if err != nil {
 				return err
+			}
+			if p.demo {
+				remove, err := ownDataDir(eff.Config)
+				if err != nil {
+					return failed(err)
+				}
+				defer remove()
 			}
 			log, err := p.logger(eff.Config)
 			if err != nil {

@@ -77,6 +77,7 @@ type service struct {
 	received *ingestor.Clock // of all doors
 	feeds    *feeds.Store    // nil in a tool
 	counter  *feeds.Counter  // nil in a tool
+	demo     demo            // of the demo door
 	wtr      *wtr.Client
 }
 
@@ -109,7 +110,7 @@ func (s *service) start(ctx context.Context) error {
 		}
 	}
 	s.state.Set(nil)
-	s.log.Info("ready")
+	s.log.Info("ready", s.page()...)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func backlog(c *telemetry.Consumer, works bool) *status.Backlog {
 // decided returns on how many messages this process has decided. With Kafka, messages that are
 // accepted over HTTP are counted when they are read from the log.
 func (s *service) decided() (n int64) {
-	for _, door := range doorNames() {
+	for _, door := range s.doors {
 		for _, verdict := range []ingestor.Verdict{ingestor.Accepted, ingestor.Duplicate, ingestor.Rejected} {
 			if s.kafka == nil || door == kafkaDoor || verdict == ingestor.Rejected {
 				n += s.messages.Total(door, verdict.String())

@@ -18,6 +18,7 @@ type Delivery struct {
 	Sink     Sink
 	Truth    func(Bag) error // called for each bag after its last message was sent; may be nil
 	Rate     float64         // messages per second; 0 is as fast as Sink accepts them
+	RealTime bool            // each message waits until its received time; Rate does not count
 	Progress func(Summary)   // called about ten times per second; may be nil
 	Now      func() time.Time
 }
@@ -52,6 +53,14 @@ func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 		return r.sum, fmt.Errorf("simulate: %w", err)
 	}
 	for m := range feed {
+		if d.RealTime && m.Received.After(d.Now()) {
+			if err := r.flush(ctx); err != nil {
+				return r.sum, err
+			}
+			if err := wait(ctx, m.Received.Sub(d.Now())); err != nil {
+				return r.sum, err
+			}
+		}
 		r.batch = append(r.batch, m)
 		if len(r.batch) < r.batchSize() {
 			continue
@@ -78,7 +87,7 @@ type runner struct {
 
 // batchSize is the number of messages in a batch.
 func (r *runner) batchSize() int {
-	if r.Rate <= 0 {
+	if r.Rate <= 0 || r.RealTime {
 		return batchMessages
 	}
 	return min(batchMessages, 1+int(r.Rate*batchTime.Seconds()))
@@ -114,11 +123,16 @@ func (r *runner) flush(ctx context.Context) error {
 
 // await waits until the rate allows the batch.
 func (r *runner) await(ctx context.Context) error {
-	if r.Rate <= 0 {
+	if r.Rate <= 0 || r.RealTime {
 		return ctx.Err()
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))
-	timer := time.NewTimer(due.Sub(r.Now()))
+	return wait(ctx, due.Sub(r.Now()))
+}
+
+// wait waits for a duration, or until ctx ends: then it returns an error.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

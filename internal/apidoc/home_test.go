@@ -1,0 +1,86 @@
+package apidoc_test
+
+import (
+	"context"
+	"html"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/apidoc"
+	"bagtrail/internal/web"
+)
+
+// The commands on the page answer the three questions, after the message on the page was sent.
+func TestTheThreeQuestionsOnThePageAreAnswered(t *testing.T) {
+	s := newStack(t)
+	page := html.UnescapeString(s.ask("GET", "/", "", "").Body.String())
+	message := regexp.MustCompile(`-d '([^']+)'`).FindStringSubmatch(page)
+	if message == nil || !strings.Contains(page, "api_key: demo") {
+		t.Fatal(page)
+	}
+	if w := s.ask("POST", "/baggage/processbim/v1.0/", "demo", message[1]); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	questions := regexp.MustCompile(`http://[^/]+(/baggage/[^<\s]+)</pre>`).FindAllStringSubmatch(page, -1)
+	for _, question := range questions {
+		if w := s.ask("GET", question[1], "demo", ""); w.Code != 200 || !strings.Contains(w.Body.String(), "0724100001") {
+			t.Errorf("%s: %d %s", question[1], w.Code, w.Body)
+		}
+	}
+	if len(questions) != 3 {
+		t.Errorf("%d questions", len(questions))
+	}
+}
+
+func TestThePageTellsWhatTheServiceIs(t *testing.T) {
+	now := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
+	asked, ready, bag := 0, false, apidoc.Bag{}
+	home := apidoc.Home{Console: "/console/", Ready: func(context.Context) bool { asked++; return ready }}
+	show := func() string {
+		pages, err := apidoc.Pages("test", func() time.Time { return now }, home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		site := web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, nil, pages)
+		text := ""
+		for range 3 {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", "/", nil)
+			r.Host = `bags.example"><b>`
+			site.ServeHTTP(w, r)
+			text = w.Body.String()
+		}
+		return text
+	}
+	has := func(page string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if !strings.Contains(page, text) {
+				t.Errorf("no %q in %s", text, page)
+			}
+		}
+	}
+	page := show()
+	has(page, "The service is not ready", `href="/console/"`, "YOUR-KEY", "one of your bags", "http://bags.example")
+	if asked != 1 || strings.Contains(page, "<b>") || strings.Contains(page, "processbim") {
+		t.Errorf("asked %d times: %s", asked, page)
+	}
+	ready, home.Console, home.Key = true, "", "well-known"
+	page = show()
+	has(page, "The service is ready", "well-known", "processbim", "14MAR")
+	if strings.Contains(page, "console") || strings.Contains(page, "demo") {
+		t.Error(page)
+	}
+	home.Demo = func() (apidoc.Bag, bool) { return bag, bag.Plate != "" }
+	bag = apidoc.Bag{Airport: "GVA", Airline: "BA", Flight: "723", Date: "2026-03-15", Plate: "0125000001", PNR: "QQQ111"}
+	page = show()
+	has(page, "This is a demo", "airport_code/GVA/arr_dep_indicator/D/airline_code/BA/flight_no/723/dep_flight_date/2026-03-15", "tag/0125000001/flightdate/2026-03-15", "pnr/QQQ111/")
+	if strings.Contains(page, "processbim") {
+		t.Error(page)
+	}
+}

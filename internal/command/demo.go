@@ -1,0 +1,141 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/apidoc"
+	"bagtrail/internal/config"
+	"bagtrail/internal/simulate"
+)
+
+// demoDoor is the door by which the simulated traffic of a demo comes in. Metrics, feeds and
+// rejections show its name.
+const demoDoor = "demo"
+
+// The traffic of a demo: one check-in at each interval, which gives a flight some 50 bags. It begins
+// some hours ago, so that there are flights to look at at once.
+const (
+	demoInterval = 4 * time.Second
+	demoPast     = 3 * time.Hour
+	demoPause    = time.Second // before messages are sent again that could not be processed
+)
+
+// inProcessOnly refuses servers outside this process: simulated traffic must not reach them.
+func inProcessOnly(c *config.Config) error {
+	var faults []error
+	for _, server := range []struct {
+		variable string
+		inside   bool
+	}{
+		{"BAGTRAIL_REDIS_URL", c.Redis.InProcess()}, {"BAGTRAIL_KAFKA_BROKERS", c.Kafka.InProcess()}, {"BAGTRAIL_WTR_URL", c.WTR.InProcess()},
+	} {
+		if !server.inside {
+			faults = append(faults, &config.Fault{Variable: server.variable, Problem: "must not be set for a demo, which uses in-process servers only"})
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// ownDataDir gives a demo a data directory of its own, and returns a function that removes it.
+func ownDataDir(c *config.Config) (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "bagtrail-demo-")
+	if err != nil {
+		return nil, fmt.Errorf("make a data directory for the demo: %w", err)
+	}
+	c.DataDir = dir
+	return func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// openDemoDoor plays simulated traffic in real time.
+func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
+	s.log.Warn("demo: the traffic is simulated, and nothing of it is kept")
+	begun := s.clock()
+	options := simulate.Options{
+		Seed: 1, Start: begun.Add(-demoPast), Bags: math.MaxInt32, Interval: demoInterval, Faults: simulate.DefaultFaults(),
+	}
+	s.demo.acceptor, s.demo.log = acceptor, s.log
+	s.demo.count = func(v ingestor.Verdict) { s.messages.Count(demoDoor, v.String(), 1) }
+	s.demo.origin = demoDoor + "/" + strconv.FormatInt(begun.UnixMilli(), 10) + "/"
+	return func(ctx context.Context) error {
+		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: &s.demo, Now: s.clock, RealTime: true}); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	}, nil
+}
+
+// demo takes in the messages of a demo, and knows a bag of them. It implements simulate.Sink.
+type demo struct {
+	acceptor *ingestor.Acceptor
+	log      *zap.Logger
+	count    func(ingestor.Verdict)
+	origin   string // of its messages, without their number
+	sent     int
+
+	mu  sync.Mutex
+	bag apidoc.Bag // zero until there is one
+}
+
+// Send implements simulate.Sink.
+func (d *demo) Send(ctx context.Context, messages []simulate.Message) error {
+	envelopes := make([]ingestor.Envelope, len(messages))
+	for i, m := range messages {
+		d.sent++
+		envelopes[i] = ingestor.Envelope{Raw: m.Text, Received: m.Received, Origin: d.origin + strconv.Itoa(d.sent), Sender: demoDoor}
+	}
+	for len(envelopes) > 0 {
+		outcomes, err := d.acceptor.AcceptBatch(ctx, envelopes)
+		if err != nil {
+			d.log.Warn("messages of the demo cannot be processed for now", zap.Error(err))
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(demoPause):
+			}
+			continue
+		}
+		for i := range outcomes {
+			d.count(outcomes[i].Verdict)
+			d.note(&outcomes[i])
+		}
+		envelopes = envelopes[len(outcomes):]
+	}
+	return nil
+}
+
+// note remembers the bag of a message, if it is one that was checked in.
+func (d *demo) note(o *ingestor.Outcome) {
+	if o.Verdict == ingestor.Rejected || o.Identifier != "BSM" || len(o.Filing.Entries) == 0 {
+		return
+	}
+	_, text, _ := strings.Cut(o.Filing.Raw, "BSM")
+	e := o.Filing.Entries[0]
+	if !strings.HasPrefix(strings.TrimLeft(text, "\r\n"), ".V/1L") || len(e.Flights) == 0 || len(e.PNRs) == 0 {
+		return
+	}
+	f := e.Flights[0] // of a local bag, the flight on which it departs
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bag = apidoc.Bag{
+		Airport: strings.Clone(o.Airport), Airline: f.Airline, Flight: strings.Clone(f.Number), Date: f.Day.String(),
+		Plate: string(e.Plate), PNR: strings.Clone(e.PNRs[0]),
+	}
+}
+
+// example returns the bag that was checked in last.
+func (d *demo) example() (apidoc.Bag, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.bag, d.bag != apidoc.Bag{}
+}
