@@ -51,6 +51,14 @@ func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPR
 // First returns the first fault, of which the list of rejects tells.
 func (r rejectDoc) First() diagnosticDoc { return append(r.Diagnostics, diagnosticDoc{})[0] }
 
+// More returns how many faults follow the first, as +2, or "".
+func (r rejectDoc) More() string {
+	if n := len(r.Diagnostics); n > 1 {
+		return fmt.Sprintf(" +%d", n-1)
+	}
+	return ""
+}
+
 // tally is how many rejects have a value.
 type tally struct {
 	Value string

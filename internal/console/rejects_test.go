@@ -39,7 +39,7 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	for _, page := range []string{"/console/rejects", "/console/rejects/" + fmt.Sprintf("%020d", 0)} {
 		text := must(t, get(c, page), 200,
 			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", `data-fix="22NOV"`, "Cut it", "nothing",
-			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", "12:31, 11:31Z", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
+			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
 		)
 		if first, second := strings.Index(text, "SVCPRB022</span>"), strings.Index(text, "SVCPRB015</span>"); first > second {
 			t.Error("the most frequent code does not come first")

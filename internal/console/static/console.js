@@ -99,7 +99,7 @@
   const merge = (a, b) => {
     let different = false
     for (const { name, value } of b.attributes) {
-      if (!own.includes(name) && a.getAttribute(name) !== value && !(name === 'class' && a.className.replace(/ ?(flash|left)\b/g, '') === value)) a.setAttribute(name, value)
+      if (!own.includes(name) && a.getAttribute(name) !== value && !(name === 'class' && a.getAttribute(name)?.replace(/ ?(flash|left)\b/g, '') === value)) a.setAttribute(name, value)
     }
     for (const { name } of [...a.attributes]) if (!own.includes(name) && !b.hasAttribute(name)) a.removeAttribute(name)
     let at = a.firstChild
