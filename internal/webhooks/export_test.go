@@ -1,32 +1,58 @@
 package webhooks
 
-import "context"
-
-// Store is the part of the Table that a sender uses.
-type Store = webhookStore
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // MapStore holds webhooks in memory.
 type MapStore struct {
+	mu         sync.Mutex
 	Definition Definition
 	At         Position
-	Moves      []Position
 	Changed    chan struct{}
 }
 
 func (m *MapStore) get(id string) (Webhook, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return Webhook{m.Definition, m.At}, id == m.Definition.ID
 }
 
 func (m *MapStore) move(_ context.Context, _ string, p Position) error {
-	m.At, m.Moves = p, append(m.Moves, p)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.At = p
 	return nil
 }
 
-func (m *MapStore) watch() <-chan struct{} { return m.Changed }
+func (m *MapStore) forgetPosition(context.Context, string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.At = Position{}
+	return nil
+}
+
+func (m *MapStore) watch() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Changed
+}
+
+// Position returns the position.
+func (m *MapStore) Position() Position {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.At
+}
 
 // Change changes the definition.
 func (m *MapStore) Change(change func(d *Definition)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	change(&m.Definition)
+	m.Definition.Changed = time.Now()
 	close(m.Changed)
 	m.Changed = make(chan struct{})
 }

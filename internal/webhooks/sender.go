@@ -20,18 +20,20 @@ type sender struct {
 	at    Position
 	limit int       // changes in the next batch: fewer after an answer 413
 	saved time.Time // when the position was last written
+	tried time.Time // Definition.Changed at the last attempt
 }
 
 // webhookStore is the part of the Table that a sender uses.
 type webhookStore interface {
 	get(id string) (Webhook, bool)
 	move(ctx context.Context, id string, p Position) error
+	forgetPosition(ctx context.Context, id string) error
 	watch() <-chan struct{} // is closed when a definition has changed
 }
 
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _ := store.get(id)
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: mostChanges, saved: s.conf.Now()}
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: mostChanges, saved: s.conf.Now(), tried: w.Changed}
 }
 
 const (
@@ -45,6 +47,9 @@ func (s *sender) run(ctx context.Context) {
 		defined := s.store.watch()
 		w, there := s.store.get(s.id)
 		if !there {
+			if err := s.store.forgetPosition(ctx, s.id); err != nil { // a batch under way may have written it
+				s.conf.Logger.Warn("the position of a deleted webhook stays", zap.String("webhook", s.id), zap.Error(err))
+			}
 			return
 		}
 		s.step(ctx, &w.Definition, defined)
@@ -80,7 +85,7 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 		return
 	}
 	if f := s.at.Failing; f != nil {
-		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && s.at.Started == d.Started {
+		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && d.Changed.Equal(s.tried) { // else the change may help
 			pause(wait, nil)
 			return
 		}
@@ -157,6 +162,7 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 
 // attempt posts a message, and moves the position: behind it if the receiver has taken it.
 func (s *sender) attempt(ctx context.Context, d *Definition, m message, behind changes.Cursor) error {
+	s.tried = d.Changed
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
 		return ctx.Err() // the attempt was given up, and says nothing about the receiver

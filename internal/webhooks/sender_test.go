@@ -92,22 +92,22 @@ func TestAReceiverThatIsDeadForAnHourMissesNothingAndGetsItInOrder(t *testing.T)
 		if len(failed) < 5 || len(failed) > 8 {
 			t.Errorf("%d attempts failed", len(failed))
 		}
-		if w.store.At.Failing != nil || w.store.At.Pause != nil {
-			t.Errorf("position %+v", w.store.At)
+		if w.store.Position().Failing != nil || w.store.Position().Pause != nil {
+			t.Errorf("position %+v", w.store.Position())
 		}
 	})
 }
 
 func TestAttemptsFollowTheSchedule(t *testing.T) {
-	var times []time.Time
 	simulate(t, func(_ *testing.T, w *world) {
 		w.feed.tell(1)
-		w.receiver.answer = func(int, []string) *http.Response { times = append(times, time.Now()); return answer(500) }
+		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
 	}, func(t *testing.T, w *world) {
 		sleep(71 * time.Hour)
 		var got []time.Duration
+		came := w.receiver.attempts()
 		for i := 1; i < 9; i++ {
-			got = append(got, times[i].Sub(times[i-1]).Round(time.Second))
+			got = append(got, came[i].at.Sub(came[i-1].at).Round(time.Second))
 		}
 		want := []time.Duration{
 			5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, time.Hour, time.Hour,
@@ -115,24 +115,24 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("attempts are %v apart", got)
 		}
-		f := w.store.At.Failing
-		if f == nil || f.Reason != "the receiver answered 500" || !f.Since.Equal(times[0]) || w.store.At.Pause != nil {
-			t.Fatalf("after 71 hours: %+v", w.store.At)
+		f := w.store.Position().Failing
+		if f == nil || f.Reason != "the receiver answered 500" || !f.Since.Equal(came[0].at) || w.store.Position().Pause != nil {
+			t.Fatalf("after 71 hours: %+v", w.store.Position())
 		}
 		sleep(3 * time.Hour)
-		attempts := len(times)
-		if p := w.store.At.Pause; p == nil || p.Reason != "72 hours without success: the receiver answered 500" {
-			t.Errorf("after 74 hours: %+v", w.store.At)
+		attempts := len(w.receiver.attempts())
+		if p := w.store.Position().Pause; p == nil || p.Reason != "72 hours without success: the receiver answered 500" {
+			t.Errorf("after 74 hours: %+v", w.store.Position())
 		}
 		sleep(10 * time.Hour)
-		if len(times) != attempts {
+		if len(w.receiver.attempts()) != attempts {
 			t.Error("a paused webhook is posted")
 		}
-		w.receiver.answer = nil
+		w.receiver.recover()
 		w.store.Change(func(d *webhooks.Definition) { d.Resume() })
 		sleep(time.Second)
-		if got := w.receiver.attempts(); len(got) != attempts+1 || w.store.At.Pause != nil || w.store.At.Failing != nil {
-			t.Errorf("after it was resumed: %d attempts, %+v", len(got), w.store.At)
+		if got := w.receiver.attempts(); len(got) != attempts+1 || w.store.Position().Pause != nil || w.store.Position().Failing != nil {
+			t.Errorf("after it was resumed: %d attempts, %+v", len(got), w.store.Position())
 		}
 	})
 }
@@ -208,8 +208,8 @@ func TestAReceiverThatIsGonePausesItsWebhook(t *testing.T) {
 		w.receiver.answer = func(int, []string) *http.Response { return answer(410) }
 	}, func(t *testing.T, w *world) {
 		sleep(time.Hour)
-		if p := w.store.At.Pause; p == nil || p.Reason != "the receiver answered 410 Gone" || len(w.receiver.attempts()) != 1 {
-			t.Errorf("%+v after %d attempts", w.store.At, len(w.receiver.attempts()))
+		if p := w.store.Position().Pause; p == nil || p.Reason != "the receiver answered 410 Gone" || len(w.receiver.attempts()) != 1 {
+			t.Errorf("%+v after %d attempts", w.store.Position(), len(w.receiver.attempts()))
 		}
 	})
 }
@@ -227,7 +227,7 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 		kill := w.send(t)
 		sleep(time.Second)
 		kill()
-		if f := w.store.At.Failing; f != nil {
+		if f := w.store.Position().Failing; f != nil {
 			t.Errorf("an attempt that was given up counts as failed: %+v", f)
 		}
 		w.send(t)
@@ -302,11 +302,11 @@ func TestAWebhookIsPausedIfItsKeyIsRevoked(t *testing.T) {
 			w.keys.set(after)
 			w.feed.tell(1)
 			sleep(time.Minute)
-			if p := w.store.At.Pause; p == nil || !strings.HasPrefix(p.Reason, "the key ") || len(w.receiver.attempts()) != 1 {
-				t.Errorf("key %+v: position %+v after %d attempts", after, w.store.At, len(w.receiver.attempts()))
+			if p := w.store.Position().Pause; p == nil || !strings.HasPrefix(p.Reason, "the key ") || len(w.receiver.attempts()) != 1 {
+				t.Errorf("key %+v: position %+v after %d attempts", after, w.store.Position(), len(w.receiver.attempts()))
 			}
 			w.keys.set(before)
-			w.feed.told = 1
+			w.feed.reset(1)
 			w.store.Change(func(d *webhooks.Definition) { d.Resume() })
 			sleep(time.Minute)
 		}
@@ -324,8 +324,8 @@ func TestAKeyThatThisProcessDoesNotKnowYetIsWaitedFor(t *testing.T) {
 		w.store.Definition.Key = "new"
 	}, func(t *testing.T, w *world) {
 		sleep(time.Minute)
-		if w.store.At.Pause != nil {
-			t.Fatalf("%+v", w.store.At)
+		if w.store.Position().Pause != nil {
+			t.Fatalf("%+v", w.store.Position())
 		}
 		key := *w.asker(t, "demo").Key
 		key.Name = "new"
@@ -334,7 +334,7 @@ func TestAKeyThatThisProcessDoesNotKnowYetIsWaitedFor(t *testing.T) {
 			t.Errorf("%d attempts", len(w.receiver.attempts()))
 		}
 		w.store.Change(func(d *webhooks.Definition) { d.Key = "unknown" })
-		if sleep(3 * time.Minute); w.store.At.Pause == nil {
+		if sleep(3 * time.Minute); w.store.Position().Pause == nil {
 			t.Error("a webhook of an unknown key is not paused")
 		}
 	})
@@ -419,4 +419,34 @@ func TestDeliveriesNameNoAddress(t *testing.T) {
 	if result := s.Test(t.Context(), &d); result.Error != "no connection, or no whole answer" {
 		t.Errorf("%+v", result)
 	}
+}
+
+func TestAChangeOfAFailingWebhookIsTriedAtOnce(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 500, 500, 200}[min(n, 4)]) }
+	}, func(t *testing.T, w *world) {
+		sleep(time.Minute) // after three attempts the next is due in a minute
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.URL = "https://other.example/" })
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now()) })
+		sleep(time.Second)
+		if got := w.receiver.attempts(); len(got) != 5 || w.store.Position().Failing != nil {
+			t.Errorf("%d attempts, %+v", len(got), w.store.Position())
+		}
+	})
+}
+
+func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		if w.store.Position().Cursor == "" {
+			t.Fatal("there is no position")
+		}
+		w.store.Change(func(d *webhooks.Definition) { d.ID = "deleted" })
+		if sleep(time.Second); w.store.Position().Cursor != "" {
+			t.Errorf("%+v", w.store.Position())
+		}
+	})
 }

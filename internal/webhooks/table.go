@@ -219,6 +219,11 @@ func (t *Table) forget(ctx context.Context, id string) error {
 	return t.write(ctx, kafka.Record{Key: []byte(id)}, kafka.Record{Key: []byte(id + positionSuffix)})
 }
 
+// forgetPosition deletes the position of a webhook.
+func (t *Table) forgetPosition(ctx context.Context, id string) error {
+	return t.write(ctx, kafka.Record{Key: []byte(id + positionSuffix)})
+}
+
 func (t *Table) write(ctx context.Context, records ...kafka.Record) error {
 	if err := t.kafka.Produce(ctx, t.topic, records); err != nil {
 		return fmt.Errorf("write to the topic of webhooks: %w", err)

@@ -42,6 +42,13 @@ func (f *feed) tell(n int) {
 	f.news = make(chan struct{})
 }
 
+// reset sets how many changes are told.
+func (f *feed) reset(told int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
+}
+
 func (f *feed) cursor(a changefeed.Asker, at int) changes.Cursor {
 	return changes.Cursor{Epoch: 1, Sequences: []int64{int64(at) - 1}, Filter: a.Filter.Digest()}
 }
@@ -163,9 +170,10 @@ func (r *receiver) RoundTrip(request *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	n := len(r.got)
 	r.got = append(r.got, a)
+	answering := r.answer
 	r.mu.Unlock()
-	if r.answer != nil {
-		if response := r.answer(n, a.plates); response != nil {
+	if answering != nil {
+		if response := answering(n, a.plates); response != nil {
 			if response.StatusCode == 0 {
 				<-request.Context().Done()
 				return nil, request.Context().Err()
@@ -174,6 +182,13 @@ func (r *receiver) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	return answer(200), nil
+}
+
+// recover lets the receiver answer 200 from now on.
+func (r *receiver) recover() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = nil
 }
 
 // attempts returns what came so far.
