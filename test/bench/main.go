@@ -39,6 +39,7 @@ var lines = []line{
 	{11, rebuildLine},
 	{13, processesLine},
 	{14, dearestLine},
+	{15, webhookLine},
 }
 
 // settings are the flags.

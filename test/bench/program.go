@@ -55,6 +55,16 @@ func (b *bench) binary(ctx context.Context) (string, error) {
 
 // launch starts a command of bagtrail on the shared servers, with more of an environment, and waits until it is ready.
 func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string, env ...string) (*bagtrail, error) {
+	return b.startProgram(ctx, command, append([]string{
+		"BAGTRAIL_REDIS_URL=" + r.url(), "BAGTRAIL_RETENTION=175200h",
+		"BAGTRAIL_KAFKA_BROKERS=" + strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP=" + group,
+		"BAGTRAIL_KAFKA_TOPIC=" + topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC=" + topics.Rejects,
+		"BAGTRAIL_KAFKA_MARKS_TOPIC=" + topics.Raw + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + topics.Raw + ".changes",
+	}, env...)...)
+}
+
+// startProgram starts a command of bagtrail with an environment, and waits until it is ready.
+func (b *bench) startProgram(ctx context.Context, command string, env ...string) (*bagtrail, error) {
 	path, err := b.binary(ctx)
 	if err != nil {
 		return nil, err
@@ -65,11 +75,7 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 	}
 	p := &bagtrail{command: command, http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
 	p.cmd = exec.Command(path, command)
-	p.cmd.Env = append(os.Environ(),
-		"BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops, "BAGTRAIL_REDIS_URL="+r.url(), "BAGTRAIL_RETENTION=175200h",
-		"BAGTRAIL_KAFKA_BROKERS="+strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP="+group,
-		"BAGTRAIL_KAFKA_TOPIC="+topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC="+topics.Rejects,
-		"BAGTRAIL_KAFKA_MARKS_TOPIC="+topics.Raw+".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC="+topics.Raw+".changes")
+	p.cmd.Env = append(os.Environ(), "BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops)
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var complaints strings.Builder
