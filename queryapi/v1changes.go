@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/fault"
@@ -29,6 +30,7 @@ type changesQuery struct {
 	since  time.Time      // zero: from now on
 	limit  int
 	wait   time.Duration
+	stream bool
 }
 
 // changesV1 answers GET /v1/changes.
@@ -39,8 +41,18 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 		asker: changefeed.Asker{Key: c.Key, Filter: q.changeFilter(a), Fields: fieldsOf[a.choice("fields", "events", "list")]},
 		limit: a.number("limit", usualPage, 1, mostPage),
 		wait:  time.Duration(a.number("wait", 0, 0, longestWait)) * time.Second,
+
+		stream: c.WantsStream(),
 	}
-	q.changesBegin(a, &query)
+	if query.stream {
+		for _, name := range []string{"limit", "wait"} {
+			for _, g := range a.all(name) {
+				a.fail(g, fault.Conflict, "a stream without "+name)
+			}
+		}
+		a.lastEvent(c)
+	}
+	changesBegin(a, &query)
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
@@ -52,11 +64,24 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 		if query.cursor, err = q.firstCursor(ctx, c, &query); err != nil {
 			return c.Unavailable(err)
 		}
-		if query.since.IsZero() && query.wait == 0 {
+		if query.since.IsZero() && query.wait == 0 && !query.stream {
 			return c.OK(appendEnd(append(c.Buffer, `{"changes":[`...), query.cursor, false))
 		}
 	}
+	if query.stream {
+		return q.streamChanges(c, &query)
+	}
 	return q.tellChanges(ctx, c, &query)
+}
+
+// lastEvent takes the id of the last event that a browser had from the stream before for the cursor.
+func (a *arguments) lastEvent(c *web.Call) {
+	id := c.Request.Header.Get("Last-Event-ID")
+	if id == "" {
+		return
+	}
+	a.given = slices.DeleteFunc(a.given, func(g argument) bool { return g.name == "cursor" || g.name == "since" })
+	a.given = append(a.given, argument{name: "cursor", value: id, parameter: "Last-Event-ID"})
 }
 
 // changeFilter reads the filter of a question about changes.
@@ -103,7 +128,7 @@ func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
 }
 
 // changesBegin reads where the changes begin: cursor or since.
-func (q Queries) changesBegin(a *arguments, query *changesQuery) {
+func changesBegin(a *arguments, query *changesQuery) {
 	query.since, _ = a.recent("since")
 	g, there := a.one("cursor")
 	if !there {
@@ -187,4 +212,31 @@ func appendEnd(dst []byte, cursor changes.Cursor, more bool) []byte {
 		return append(dst, `,"more":true}`...)
 	}
 	return append(dst, `,"more":false}`...)
+}
+
+// streamChanges answers with the changes that follow a cursor, as they happen.
+func (q Queries) streamChanges(c *web.Call, query *changesQuery) web.Answer {
+	asker, cursor := query.asker, query.cursor
+	return c.Stream(func(ctx context.Context, s *web.Stream) {
+		beats := time.NewTicker(changefeed.HeartbeatEvery)
+		defer beats.Stop()
+		q.Changes.Stream(ctx, asker, cursor, listener{s, c}, beats.C)
+	})
+}
+
+// listener is the caller of a stream. It implements changefeed.Listener.
+type listener struct {
+	*web.Stream
+	call *web.Call
+}
+
+// Renew implements changefeed.Listener.
+func (l listener) Renew(ctx context.Context) (*apikey.Key, bool) {
+	key, valid := l.Stream.Renew(ctx)
+	return key, valid && key.Customer != ""
+}
+
+// Ask implements changefeed.Listener.
+func (l listener) Ask(ctx context.Context) (context.Context, func()) {
+	return l.call.Ask(ctx, changesLimit)
 }

@@ -1,10 +1,13 @@
 package queryapi_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +165,64 @@ func TestAWaitEndsAfterItsTimeAndWhenTheSiteStops(t *testing.T) {
 	w = askV1(s, "demo", "/v1/changes?wait=60", "")
 	if took := time.Since(began); w.Code != http.StatusOK || took > 10*time.Second {
 		t.Errorf("%d %s after %v", w.Code, w.Body, took)
+	}
+}
+
+// openStream opens a stream and returns its first event, or the answer that refuses it.
+func openStream(t *testing.T, s *web.Site, target, lastEvent string) (status int, first string) {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+target, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer lx")
+	r.Header.Set("Accept", "text/event-stream")
+	if lastEvent != "" {
+		r.Header.Set("Last-Event-ID", lastEvent)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() && lines.Text() != "" {
+		first += lines.Text() + "|"
+	}
+	return answer.StatusCode, first
+}
+
+func TestAStreamBeginsAtTheLastEventOfTheCaller(t *testing.T) {
+	s := changeSite(newChangeIndex())
+	now := cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
+	earlier := changes.Cursor{Epoch: 1773480000, Sequences: make([]int64, 12)}
+	parsed, err := changes.ParseCursor(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier.Filter, earlier.Rights = parsed.Filter, parsed.Rights
+	for _, tc := range []struct {
+		target, lastEvent, cursor string
+	}{
+		{"/v1/changes", "", now},
+		{"/v1/changes?cursor=" + earlier.String(), "", earlier.String()},
+		{"/v1/changes?cursor=" + now, earlier.String(), earlier.String()},
+		{"/v1/changes?since=" + url.QueryEscape(time.Now().Format(time.RFC3339)), earlier.String(), earlier.String()},
+	} {
+		status, first := openStream(t, s, tc.target, tc.lastEvent)
+		if want := "event: heartbeat|id: " + tc.cursor + `|data: {"cursor":"` + tc.cursor + `"}|`; status != http.StatusOK || first != want {
+			t.Errorf("%s after %q: %d %s", tc.target, tc.lastEvent, status, first)
+		}
+	}
+	for target, want := range map[string]string{
+		"/v1/changes?limit=1&wait=2": `"parameter":"limit"`, "/v1/changes?plate=0724100001": `"parameter":"Last-Event-ID"`,
+	} {
+		if status, first := openStream(t, s, target, now); status != http.StatusBadRequest || !strings.Contains(first, want) {
+			t.Errorf("%s: %d %s", target, status, first)
+		}
 	}
 }

@@ -148,6 +148,9 @@ func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
 		op := d.Paths[listed.Template][strings.ToLower(listed.Method)]
 		for status, response := range op.Responses {
 			for form, answer := range response.Content {
+				if form == "text/event-stream" && listed.NoStore && status == "200" && len(answer.Examples) == 1 {
+					continue
+				}
 				if wanted := map[bool]string{true: "application/json", false: "application/problem+json"}[status < "300"]; form != wanted || len(answer.Examples) == 0 {
 					t.Errorf("%s %s has the form %s with %d examples", listed.ID, status, form, len(answer.Examples))
 				}

@@ -130,6 +130,11 @@ func responsesV1(op operation.Operation) (object, error) {
 	if op.ID == "createWebhook" {
 		status = "201"
 	}
+	if op.Right == operation.Changes {
+		done["content"] = object{"application/json": done["content"].(content).JSON, "text/event-stream": object{
+			"schema": object{"type": "string"}, "examples": object{"success": object{"value": exampleStream}},
+		}}
+	}
 	all := object{status: done}
 	if op.Method == http.MethodGet && !op.NoStore {
 		success["ETag"] = reference("headers", "ETag")
@@ -154,6 +159,9 @@ func responsesV1(op operation.Operation) (object, error) {
 	}
 	return all, nil
 }
+
+// exampleStream is what a stream of changes sends.
+const exampleStream = "event: heartbeat\nid: gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\ndata: {\"cursor\":\"gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\"}\n\n"
 
 // problemsOf returns the problems that an operation of /v1 can answer with.
 func problemsOf(op operation.Operation) []fault.ProblemID {

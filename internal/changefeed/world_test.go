@@ -3,9 +3,11 @@ package changefeed_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +45,7 @@ type world struct {
 	acceptor *ingestor.Acceptor
 	feed     *changefeed.Feed
 	received time.Time // of the next message
+	now      atomic.Int64
 }
 
 func newWorld(t *testing.T) *world {
@@ -69,7 +72,8 @@ func newWorld(t *testing.T) *world {
 	w.index = changestore.New(redistest.Open(t, ""), time.Now)
 	library, bags := airport.New(), memory.New()
 	enrich := enricher.New(library)
-	clock := func() time.Time { return w.received }
+	w.now.Store(w.received.Unix())
+	clock := func() time.Time { return time.Unix(w.now.Load(), 0) }
 	trails := trail.New(bags, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
 	w.acceptor = ingestor.NewAcceptor(ingestor.Config{
 		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
@@ -147,6 +151,7 @@ func (w *world) send(messages ...string) {
 	w.t.Helper()
 	for _, m := range messages {
 		w.received = w.received.Add(time.Minute)
+		w.now.Store(w.received.Unix())
 		w.file(w.received, m)
 	}
 	w.settle()
@@ -225,13 +230,18 @@ func (w *world) reader(k *apikey.Key, f changefeed.Filter) *reader {
 // parse reads what a key is told.
 func (w *world) parse(c changefeed.Change) (t told) {
 	w.t.Helper()
-	if err := json.Unmarshal(c.Document, &t); err != nil {
-		w.t.Fatalf("%s: %v", c.Document, err)
-	}
+	w.unmarshal(c.Document, &t)
 	if t.ID != c.ID || t.Plate != string(c.Plate) || t.Sequence != c.Position.Sequence {
 		w.t.Fatalf("%+v: %s", c, c.Document)
 	}
 	return t
+}
+
+func (w *world) unmarshal(text []byte, into any) {
+	w.t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
 }
 
 // all returns all changes that follow the cursor, and moves it behind them.
@@ -281,5 +291,86 @@ func (w *world) repeat(entries []changes.Entry) {
 		if err != nil || !ok {
 			w.t.Fatal(ok, err)
 		}
+	}
+}
+
+// listener is the other end of a stream.
+type listener struct {
+	*world
+	key    atomic.Pointer[apikey.Key] // as it is now; nil: it is not valid any more
+	events chan event
+	beats  chan time.Time
+	gone   atomic.Bool     // it takes nothing more
+	ended  chan struct{}   // closed when the stream has ended
+	over   <-chan struct{} // closed when the test ends
+}
+
+// event is an event of a stream.
+type event struct {
+	name, id string
+	data     []byte
+}
+
+func (l *listener) Send(name, id string, data []byte) error {
+	if l.gone.Load() {
+		return errors.New("gone")
+	}
+	select {
+	case l.events <- event{name, id, slices.Clone(data)}:
+	case <-l.over:
+	}
+	return nil
+}
+
+func (*listener) Flush() error { return nil }
+
+func (l *listener) Renew(context.Context) (*apikey.Key, bool) {
+	key := l.key.Load()
+	return key, key != nil
+}
+
+func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+
+// listen opens a stream for a reader, behind its cursor. Its listener holds some events.
+func (r *reader) listen(events int) *listener {
+	l := &listener{world: r.world, events: make(chan event, events), beats: make(chan time.Time), ended: make(chan struct{})}
+	l.key.Store(r.asker.Key)
+	asker, cursor := r.asker, r.cursor
+	ctx, cancel := context.WithCancel(context.Background())
+	l.over = ctx.Done()
+	go func() {
+		defer close(l.ended)
+		r.feed.Stream(ctx, asker, cursor, l, l.beats)
+	}()
+	r.t.Cleanup(func() { cancel(); <-l.ended })
+	return l
+}
+
+// next returns the next event.
+func (l *listener) next() event {
+	l.t.Helper()
+	select {
+	case e := <-l.events:
+		return e
+	case <-time.After(patience):
+		l.t.Fatal("no event comes")
+		return event{}
+	}
+}
+
+// beat lets the stream beat, and returns the events up to its heartbeat.
+func (l *listener) beat() (before []event) {
+	l.t.Helper()
+	select {
+	case l.beats <- time.Time{}:
+	case <-time.After(patience):
+		l.t.Fatal("the stream does not beat")
+	}
+	for {
+		e := l.next()
+		if e.name == changefeed.EventHeartbeat {
+			return before
+		}
+		before = append(before, e)
 	}
 }

@@ -149,7 +149,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
-		AnswerBytes: s.conf.HTTP.AnswerBytes, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
+		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
 	}
 	messages := httpdoor.Messages{
 		Acceptor: acceptor, Places: s.library,
@@ -172,5 +172,6 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		pages = append(pages, web.Page{Path: console.Path, Handler: console.New(v1, s.library, s.clock), Forms: true})
 	}
 	site = web.New(settings, operations, pages)
+	telemetry.NewStreams(s.registry, site.OpenStreams)
 	return site, nil
 }

@@ -57,7 +57,7 @@ func write(t *testing.T, name, text string) string {
 
 func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 	want := config.Config{
-		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", Drain: 20 * time.Second, AnswerBytes: 64 << 20, Console: true},
+		HTTP:    config.HTTP{Addr: "127.0.0.1:8080", Drain: 20 * time.Second, AnswerBytes: 64 << 20, Streams: 100, Console: true},
 		Ops:     config.Ops{Addr: "127.0.0.1:8081"},
 		DataDir: "./bagtrail-data",
 		Kafka: config.Kafka{
@@ -80,7 +80,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	env := []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
-		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_CONSOLE=off", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_STREAMS=7", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_CONSOLE=off", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
@@ -91,7 +91,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	}
 	want := config.Config{
 		HTTP: config.HTTP{
-			Addr: "0.0.0.0:80", TLSCert: "c.pem", TLSKey: "k.pem", Linger: 5 * time.Second, Drain: time.Minute, AnswerBytes: 1 << 30,
+			Addr: "0.0.0.0:80", TLSCert: "c.pem", TLSKey: "k.pem", Linger: 5 * time.Second, Drain: time.Minute, AnswerBytes: 1 << 30, Streams: 7,
 			Origins: []string{"https://ops.example", "http://127.0.0.1:3000"},
 			TrustedProxies: []netip.Prefix{
 				netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("::1/128"),
@@ -258,6 +258,8 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--kafka-group= "}, variables: []string{"BAGTRAIL_KAFKA_GROUP"}},
 		{args: []string{"--duplicate-window=-1s"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
+		{args: []string{"--http-streams=0"}, variables: []string{"BAGTRAIL_HTTP_STREAMS"}},
+		{args: []string{"--http-streams=many"}, variables: []string{"BAGTRAIL_HTTP_STREAMS"}},
 		{args: []string{"--http-linger=-1s"}, variables: []string{"BAGTRAIL_HTTP_LINGER"}},
 		{args: []string{"--wtr-timeout=1m"}, variables: []string{"BAGTRAIL_WTR_TIMEOUT"}},
 		{args: []string{"--secret=0123456789abcdef0123456789abcde"}, variables: []string{"BAGTRAIL_SECRET"}},

@@ -23,7 +23,7 @@ type setting struct {
 
 // value is a kind of text, and how it is read.
 type value struct {
-	kind string // "string", "bool", "duration" or "size"
+	kind string // "string", "bool", "duration", "size" or "int"
 	set  func(text string) error
 }
 
@@ -55,6 +55,7 @@ func (c *Config) settings() []setting {
 		{name: "http-linger", init: "0s", value: duration(&c.HTTP.Linger), usage: "how long a stopping process still takes requests, so that load balancers notice"},
 		{name: "http-drain", init: "20s", value: duration(&c.HTTP.Drain), usage: "how long a stopping process waits for requests under way"},
 		{name: "http-answer-bytes", init: "64MiB", value: size(&c.HTTP.AnswerBytes), usage: "memory of all large answers together, and as much again for making them"},
+		{name: "http-streams", init: "100", value: count(&c.HTTP.Streams), usage: "`number` of streams that a key may have open at a process"},
 		{name: "http-cors-origins", value: origins(&c.HTTP.Origins), empty: true, usage: "comma-separated `list` of origins, such as https://ops.example, whose pages may call /v1"},
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller"},
 		{name: "console", init: "on", value: onOff(&c.HTTP.Console), usage: "`on` or off: serve the pages for people under /console"},
@@ -139,6 +140,17 @@ func size(dst *int64) value {
 			return errors.New("is no size such as 512KiB, 64MiB or 1GiB")
 		}
 		*dst = n * unit
+		return nil
+	}}
+}
+
+func count(dst *int) value {
+	return value{"int", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return errors.New("is no whole number")
+		}
+		*dst = n
 		return nil
 	}}
 }

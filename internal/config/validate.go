@@ -55,6 +55,9 @@ func (h HTTP) Validate() error {
 	if h.AnswerBytes < leastAnswers {
 		errs = append(errs, fault("http-answer-bytes", "is less than 1MiB"))
 	}
+	if h.Streams < 1 {
+		errs = append(errs, fault("http-streams", "is less than 1"))
+	}
 	return errors.Join(errs...)
 }
 

@@ -44,3 +44,11 @@ func (r *Requests) Expect(route, method string, statuses ...int) {
 		r.bytes.WithLabelValues(route)
 	}
 }
+
+// NewStreams registers the metric of open streams.
+func NewStreams(registry prometheus.Registerer, open func() int) {
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "bagtrail_http_open_streams",
+		Help: "Streams of changes that are open.",
+	}, func() float64 { return float64(open()) }))
+}

@@ -98,6 +98,7 @@ type Answer struct {
 	problem bool         // Body holds problem details
 	cookie  *http.Cookie // to be set, or nil; only for /v1
 	noStore bool         // it has no ETag
+	stream  func(context.Context, *Stream)
 }
 
 // Faults returns own and, if the callback is faulty, its fault.

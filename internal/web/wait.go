@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stop ends the waiting of operations, so that the server can stop.
-func (s *Site) Stop() { s.stop.Do(func() { close(s.stopping) }) }
+// Stop ends the waiting of operations and their streams, so that the server can stop.
+func (s *Site) Stop() { s.stop() }
 
 // Wait waits for an element of changed. It returns false if there is none before the deadline of
 // ctx or the stop of the site, or if the caller has gone. The time limits of the connection and the
@@ -23,7 +23,7 @@ func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	select {
 	case <-changed:
 		return true
-	case <-c.site.stopping:
+	case <-c.site.stopping.Done():
 	case <-ctx.Done():
 	}
 	return false

@@ -44,6 +44,9 @@ type Settings struct {
 	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are under way, and
 	// separately the memory of the data from which answers are made. 0: not bounded.
 	AnswerBytes int64
+
+	// Streams is how many streams a key may have open; 0: no limit.
+	Streams int
 }
 
 // Site answers the requests to all operations and pages.
@@ -57,8 +60,9 @@ type Site struct {
 	made       *budget.Bytes // the data from which answers are made
 	answers    *budget.Bytes // large answers, until they are written
 	lengths    *budget.Sizes // of large answers, by key and request target
-	stopping   chan struct{} // closed by Stop
-	stop       sync.Once
+	streams    streams
+	stopping   context.Context // ends with Stop
+	stop       context.CancelFunc
 }
 
 // route is an operation with its parsed path template.
@@ -84,7 +88,8 @@ const processBIM = "/baggage/processbim"
 // program.
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
-	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), stopping: make(chan struct{})}
+	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), streams: streams{byKey: make(map[string]int)}}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	bytes := cmp.Or(settings.AnswerBytes, math.MaxInt64)
 	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewSizes()
 	s.calls.New = func() any { return new(Call) }
@@ -163,6 +168,15 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		}
 	}
 	s.noteLength(c, answer)
+	if answer.stream != nil {
+		if s.streams.add(c.Key.Name, s.Settings.Streams) {
+			name := c.Key.Name
+			defer s.streams.remove(name)
+			s.writeStream(w, c, answer.stream)
+			return answer
+		}
+		answer = c.tooManyStreams()
+	}
 	if c.v1() {
 		writeV1(w, c.Request, &answer)
 	} else {

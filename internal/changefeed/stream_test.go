@@ -1,0 +1,207 @@
+package changefeed_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/kafka"
+)
+
+// change returns the change that an event tells.
+func (l *listener) change(e event) told {
+	l.t.Helper()
+	var t told
+	if e.name != changefeed.EventChange {
+		l.t.Fatalf("event %s %s", e.name, e.data)
+	}
+	l.unmarshal(e.data, &t)
+	return t
+}
+
+func TestAStreamTellsWhatChangesAsItHappens(t *testing.T) {
+	w := newWorld(t)
+	all, lx := w.reader(key("*", "*"), changefeed.Filter{}), w.reader(key("LX", "*"), changefeed.Filter{})
+	before := *lx
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123")) // before the streams are open
+	streams := map[*listener]bool{}
+	for _, r := range []*reader{all, lx} {
+		l := r.listen(1000)
+		streams[l] = r == all
+		if e := l.next(); e.name != changefeed.EventHeartbeat || string(e.data) != `{"cursor":"`+r.cursor.String()+`"}` || e.id != r.cursor.String() {
+			t.Errorf("first event %s %s %s", e.name, e.id, e.data)
+		}
+		if c := l.change(l.next()); c.summary() != "0724100001 ABC123:1" {
+			t.Errorf("told %+v", c)
+		}
+	}
+	w.send(bsm("0724100002", "BA200", "SMITH", "DEF456"), bsm("0724100003", "LX100", "MEIER", "GHI789"))
+	for l, all := range streams {
+		if all {
+			if c := l.change(l.next()); c.summary() != "0724100002 DEF456:1" {
+				t.Errorf("told %+v", c)
+			}
+		}
+		last := l.next()
+		if c := l.change(last); c.summary() != "0724100003 GHI789:1" {
+			t.Errorf("told %+v", c)
+		}
+		if more := l.beat(); len(more) != 0 {
+			t.Errorf("told again: %s", more[0].data)
+		}
+		if all {
+			continue
+		}
+		var err error
+		if before.cursor, err = changes.ParseCursor(last.id); err != nil {
+			t.Fatal(err)
+		}
+		before.want("behind the id of the last event")
+	}
+}
+
+// On a stream the position of a plate never goes down, also if an owner that stood still publishes
+// its batches again.
+func TestPositionsOnAStreamNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	l := r.listen(1000)
+	l.next() // the heartbeat
+	for i := range 4 {
+		for _, plate := range []string{"0724100001", "0724100002", "0724100003"} {
+			w.send(bsm(plate, fmt.Sprint("LX10", i), "MUELLER", "ABC123"))
+		}
+		w.publishAgain()
+		w.publishAgain()
+	}
+	w.send(bsm("0724100004", "LX100", "MUELLER", "ABC123"))
+	last := map[string]int64{}
+	for over := false; !over; {
+		c := l.change(l.next())
+		if before, told := last[c.Plate]; told && c.Sequence <= before {
+			t.Errorf("%s: %d after %d", c.Plate, c.Sequence, before)
+		}
+		last[c.Plate] = c.Sequence
+		over = c.Plate == "0724100004"
+	}
+	more := l.beat()
+	if len(last) != 4 || len(more) != 0 {
+		t.Errorf("told %v, then %v", last, more)
+	}
+}
+
+// publishAgain publishes all changes once more, in their order.
+func (w *world) publishAgain() {
+	w.t.Helper()
+	for p := range partitions {
+		first, end, err := w.kafka.Reader("bag.changes", p, 0).Bounds(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var records []kafka.Record
+		for in := w.kafka.Reader("bag.changes", p, first); first < end; {
+			batch, err := in.Fetch(w.t.Context(), time.Second)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, r := range batch.Records {
+				records = append(records, kafka.Record{Key: r.Key, Value: r.Value, Headers: r.Headers})
+			}
+			first = batch.Next
+		}
+		if err := w.kafka.Produce(w.t.Context(), "bag.changes", records); len(records) > 0 && err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func TestAStreamWhoseKeyChangesGoesOnFromNow(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("LX", "*"), changefeed.Filter{})
+	l := r.listen(1000)
+	l.next()
+	l.key.Store(key("BA", "*"))
+	events := l.beat()
+	if len(events) != 1 || events[0].name != changefeed.EventReset ||
+		string(events[0].data) != `{"reason":"what the key may see was changed","cursor":"`+events[0].id+`"}` {
+		t.Fatalf("events %v", events)
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "BA200", "SMITH", "DEF456"))
+	if c := l.change(l.next()); c.summary() != "0724100002 DEF456:1" {
+		t.Errorf("told %+v", c)
+	}
+	l.key.Store(nil)
+	l.beats <- time.Time{}
+	select {
+	case <-l.ended:
+	case <-time.After(patience):
+		t.Error("the stream of a key that is not valid any more goes on")
+	}
+}
+
+func TestAStreamThatLagsCatchesUpFromTheIndex(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	l := r.listen(0) // it takes nothing until it is asked
+	var messages []string
+	for i := range 700 {
+		messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+	}
+	w.file(w.received, messages...)
+	w.settle()
+	seen := map[string]bool{}
+	for len(seen) < len(messages) {
+		if e := l.next(); e.name == changefeed.EventChange {
+			seen[l.change(e).Plate] = true
+		}
+	}
+}
+
+func TestAStreamEndsWithItsListener(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	l := r.listen(1000)
+	l.next()
+	l.gone.Store(true)
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	select {
+	case <-l.ended:
+	case <-time.After(patience):
+		t.Error("the stream goes on")
+	}
+}
+
+// A filter that the record of a change cannot match wakes nobody; every other change does.
+func TestAStreamIsToldWhatItsFilterSelects(t *testing.T) {
+	w := newWorld(t)
+	filters := map[string]changefeed.Filter{
+		"LX":     {Airline: "LX"},
+		"JFK":    {Airport: "JFK"},
+		"flight": {Flight: flight(t, "LX", "100")},
+		"plate":  {Plates: []bag.Plate{"0724100001"}},
+		"PNR":    {PNR: "ABC123", Date: day(t)},
+	}
+	streams := map[string]*listener{}
+	for name, f := range filters {
+		streams[name] = w.reader(key("*", "JFK"), f).listen(1000)
+		streams[name].next()
+	}
+	w.send(bsm("0724100002", "BA200", "SMITH", "DEF456"), bsm("0724100001", "LX100", "MUELLER", "abc123"))
+	for name, l := range streams {
+		want := "0724100001 abc123:1"
+		got := []string{l.change(l.next()).summary()}
+		if name == "JFK" {
+			want += ", 0724100002 DEF456:1"
+			got = append(got, l.change(l.next()).summary())
+		}
+		if sorted(got) != want {
+			t.Errorf("%s: told %s", name, got)
+		}
+		if more := l.beat(); len(more) != 0 {
+			t.Errorf("%s: told more: %v", name, more)
+		}
+	}
+}

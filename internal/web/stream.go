@@ -1,0 +1,162 @@
+package web
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+)
+
+const eventStream = "text/event-stream"
+
+// WantsStream reports whether the caller asks for server-sent events.
+func (c *Call) WantsStream() bool {
+	for _, header := range c.Request.Header["Accept"] {
+		for media := range strings.SplitSeq(header, ",") {
+			media, _, _ = strings.Cut(media, ";")
+			if strings.EqualFold(strings.TrimSpace(media), eventStream) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Stream answers with server-sent events, which run sends. The context of run ends if the caller
+// has gone, or the site stops.
+func (c *Call) Stream(run func(ctx context.Context, s *Stream)) Answer {
+	return Answer{Status: http.StatusOK, stream: run}
+}
+
+// Stream sends server-sent events.
+type Stream struct {
+	call   *Call
+	writer io.Writer
+	sent   bool // something, since the last flush
+}
+
+// Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
+// line. An error means that the caller has gone, or has taken nothing for 30 seconds.
+func (s *Stream) Send(event, id string, data []byte) error {
+	if !s.sent {
+		s.sent = true
+		_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
+	}
+	if _, err := io.WriteString(s.writer, "event: "+event+"\nid: "+id+"\ndata: "); err != nil {
+		return err
+	}
+	if _, err := s.writer.Write(data); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s.writer, "\n\n")
+	return err
+}
+
+// Flush sends the events.
+func (s *Stream) Flush() error {
+	if !s.sent {
+		return nil
+	}
+	s.sent = false
+	return s.call.controller.Flush()
+}
+
+// Renew looks the key of the call up again, or its session. It returns false if the key is not
+// valid any more, or has lost the right to the operation. If it is not known whether the session
+// was ended, it goes on.
+func (s *Stream) Renew(ctx context.Context) (*apikey.Key, bool) {
+	c := s.call
+	if given, _ := apiKey(c.Request.Header, true); given != "" {
+		key, known := c.site.Keys.Lookup(given, c.site.Clock())
+		return key, known && key.MayUse(c.operation.Right)
+	}
+	found, known, err := sessionOf(ctx, c.site.Sessions, c.Request, c.site.Clock())
+	if err != nil {
+		return c.Key, true
+	}
+	return found.Key, known && found.Key.MayUse(c.operation.Right)
+}
+
+// streams counts the open streams.
+type streams struct {
+	mutex sync.Mutex
+	open  int
+	byKey map[string]int // by the name of the key
+}
+
+// add counts one more stream of a key, unless the key has most already; 0 is no limit.
+func (n *streams) add(key string, most int) bool {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	if most > 0 && n.byKey[key] >= most {
+		return false
+	}
+	n.byKey[key]++
+	n.open++
+	return true
+}
+
+// remove counts one stream of a key less.
+func (n *streams) remove(key string) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	n.open--
+	if n.byKey[key]--; n.byKey[key] == 0 {
+		delete(n.byKey, key)
+	}
+}
+
+// OpenStreams returns how many streams are open.
+func (s *Site) OpenStreams() int {
+	s.streams.mutex.Lock()
+	defer s.streams.mutex.Unlock()
+	return s.streams.open
+}
+
+// tooManyStreams refuses a stream.
+func (c *Call) tooManyStreams() Answer {
+	a := c.Problem(fault.RateLimitV1, "The key has "+strconv.Itoa(c.site.Settings.Streams)+" open streams at this process")
+	a.RetryAfter = true
+	return a
+}
+
+// Header values of streams.
+var (
+	streamType  = []string{eventStream}
+	streamCache = []string{"no-cache, no-transform"} // compressing proxies would hold events back
+	unbuffered  = []string{"no"}
+)
+
+// writeStream runs a stream. If the site stops, it ends with the time after which the caller should
+// come again, which is another one for each stream.
+func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Context, *Stream)) {
+	began := s.Clock()
+	c.Buffer, c.body = nil, nil // large buffers are of use to other calls
+	_ = c.controller.SetReadDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(c.Request.Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	h := w.Header()
+	h["X-Content-Type-Options"], h["Content-Type"], h["Cache-Control"], h["X-Accel-Buffering"] = nosniff, streamType, streamCache, unbuffered
+	w.WriteHeader(http.StatusOK)
+	_ = c.controller.Flush() // the caller may have gone
+	stream := &Stream{call: c, writer: w}
+	run(ctx, stream)
+	if s.stopping.Err() != nil {
+		_, _ = io.WriteString(w, "retry: "+strconv.Itoa(retryLeast+rand.IntN(retrySpread))+"\n\n") // the caller may have gone
+	}
+	c.idle += s.Clock().Sub(began)
+}
+
+// The times in milliseconds after which callers come again.
+const (
+	retryLeast  = 1000
+	retrySpread = 4000
+)

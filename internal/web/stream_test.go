@@ -1,0 +1,194 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/operation"
+	"bagtrail/internal/web"
+)
+
+// streamServer serves streams over real connections, whose time limits are far below the length of
+// a stream. A key may have two of them.
+func streamServer(t *testing.T, keys web.Keys, run func(context.Context, *web.Stream)) (*httptest.Server, *web.Site) {
+	t.Helper()
+	op := web.Operation{
+		Operation: operation.ByID("getChanges"),
+		Serve:     func(_ context.Context, c *web.Call) web.Answer { return c.Stream(run) },
+	}
+	site := web.New(web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now, Streams: 2}, []web.Operation{op}, nil)
+	server := httptest.NewUnstartedServer(site)
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(site.Stop)
+	return server, site
+}
+
+// open opens a stream, and returns its answer.
+func open(t *testing.T, server *httptest.Server, key string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/changes", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("api_key", key)
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return answer
+}
+
+func TestAStreamIsSentAsItHappensAndEndsWithTheSite(t *testing.T) {
+	next := make(chan string)
+	server, site := streamServer(t, testKeys, func(ctx context.Context, s *web.Stream) {
+		for {
+			select {
+			case data := <-next:
+				if s.Send("change", "cursor-"+data, []byte(data)) != nil || s.Flush() != nil {
+					t.Error("the caller takes nothing")
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	answer := open(t, server, "secret-of-demo")
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
+		"Content-Encoding": "", "Etag": "", "X-Content-Type-Options": "nosniff",
+	} {
+		if got := answer.Header.Get(name); got != want || answer.StatusCode != http.StatusOK {
+			t.Errorf("%d, %s is %q", answer.StatusCode, name, got)
+		}
+	}
+	lines := bufio.NewScanner(answer.Body)
+	text := func() (block string) {
+		for lines.Scan() && lines.Text() != "" {
+			block += lines.Text() + "|"
+		}
+		return block
+	}
+	tick := time.NewTicker(80 * time.Millisecond) // more than the limits of the connection
+	defer tick.Stop()
+	for _, data := range []string{"1", "2", "3"} {
+		next <- data
+		if got := text(); got != "event: change|id: cursor-"+data+"|data: "+data+"|" {
+			t.Errorf("event %q", got)
+		}
+		<-tick.C
+	}
+	if n := site.OpenStreams(); n != 1 {
+		t.Errorf("%d open streams", n)
+	}
+	site.Stop()
+	if got := text(); !regexp.MustCompile(`^retry: [1-5]\d\d\d\|$`).MatchString(got) {
+		t.Errorf("at the stop: %q", got)
+	}
+	if lines.Scan() {
+		t.Error("the stream goes on")
+	}
+}
+
+func TestAKeyMayHaveSomeStreams(t *testing.T) {
+	ended := make(chan struct{}, 10)
+	server, site := streamServer(t, testKeys, func(ctx context.Context, s *web.Stream) {
+		if s.Send("heartbeat", "x", nil) == nil && s.Flush() == nil {
+			<-ctx.Done()
+		}
+		ended <- struct{}{}
+	})
+	first := open(t, server, "secret-of-demo")
+	open(t, server, "secret-of-demo")
+	refused := open(t, server, "secret-of-demo")
+	if refused.StatusCode != http.StatusTooManyRequests || refused.Header.Get("Retry-After") == "" || refused.Header.Get("Content-Type") != "application/problem+json; charset=utf-8" {
+		t.Errorf("a third stream: %d %v", refused.StatusCode, refused.Header)
+	}
+	if other := open(t, server, "secret-of-none"); other.StatusCode != http.StatusOK {
+		t.Errorf("a stream of another key: %d", other.StatusCode)
+	}
+	if n := site.OpenStreams(); n != 3 {
+		t.Errorf("%d open streams", n)
+	}
+	_ = first.Body.Close() // the caller leaves
+	<-ended
+	deadline := time.Now().Add(10 * time.Second)
+	for site.OpenStreams() != 2 && time.Now().Before(deadline) {
+		<-time.After(time.Millisecond)
+	}
+	if again := open(t, server, "secret-of-demo"); again.StatusCode != http.StatusOK {
+		t.Errorf("after one has ended: %d", again.StatusCode)
+	}
+}
+
+// revocable is one key, or none.
+type revocable struct{ atomic.Pointer[apikey.Key] }
+
+func (r *revocable) Lookup(string, time.Time) (*apikey.Key, bool) {
+	key := r.Load()
+	return key, key != nil
+}
+
+func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
+	keys := new(revocable)
+	key := func(operations ...string) *apikey.Key {
+		return &apikey.Key{Name: "demo", Customer: "DEMO", Operations: apikey.ScopeOf(operations)}
+	}
+	keys.Store(key())
+	ask, renewed := make(chan struct{}), make(chan string)
+	server, _ := streamServer(t, keys, func(ctx context.Context, s *web.Stream) {
+		for range ask {
+			switch current, valid := s.Renew(ctx); {
+			case !valid:
+				renewed <- "ended"
+			case current != keys.Load():
+				renewed <- "an old key"
+			default:
+				renewed <- "goes on"
+			}
+		}
+	})
+	r := httptest.NewRequest(http.MethodGet, "/v1/changes", http.NoBody)
+	r.Header.Set("Authorization", "Bearer text")
+	go server.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
+	for _, step := range []struct {
+		key  *apikey.Key
+		want string
+	}{{key(), "goes on"}, {key("changes"), "goes on"}, {key("bags"), "ended"}, {nil, "ended"}} {
+		keys.Store(step.key)
+		ask <- struct{}{}
+		if got := <-renewed; got != step.want {
+			t.Errorf("key %+v: %s", step.key, got)
+		}
+	}
+	close(ask)
+}
+
+func TestAStreamWhoseCallerTakesNothingIsCutOff(t *testing.T) {
+	t.Parallel()
+	took := make(chan time.Duration, 1)
+	server, _ := streamServer(t, testKeys, func(_ context.Context, s *web.Stream) {
+		began := time.Now()
+		for s.Send("change", "x", []byte(strings.Repeat("x", 1<<20))) == nil && s.Flush() == nil {
+			began = time.Now()
+		}
+		took <- time.Since(began)
+	})
+	open(t, server, "secret-of-demo")
+	if d := <-took; d < 29*time.Second || d > 45*time.Second {
+		t.Errorf("cut off after %v", d)
+	}
+}
