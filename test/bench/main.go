@@ -40,6 +40,7 @@ var lines = []line{
 	{13, processesLine},
 	{14, dearestLine},
 	{15, webhookLine},
+	{16, airportLine},
 }
 
 // settings are the flags.

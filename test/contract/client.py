@@ -8,12 +8,13 @@ import json
 import os
 
 import bagtrail_client as generated
-from bagtrail_client.exceptions import BadRequestException, UnauthorizedException
+from bagtrail_client.exceptions import BadRequestException, NotFoundException, UnauthorizedException
 
 DAY = datetime.datetime.now(datetime.timezone.utc).date()
 MESSAGE = "\r\n".join([
     "BSM", ".V/1LZRH", f".F/LX100/{DAY:%d%b}/JFK/Y".upper(), ".N/0724100001001", ".W/K/2/31", ".P/1MUELLER/ANNAMRS",
     ".L/ABC123", "ENDBSM", ""])
+OTHER = MESSAGE.replace("LX100", "LX101").replace("0724100001", "0724100002").replace("MUELLER", "MEIER").replace("ABC123", "DEF456")
 
 
 def report(airline):
@@ -86,6 +87,41 @@ def queries(client):
     same(api.history("0724999999", DAY).actual_instance.errors[0].error_code, "SVCGBH002")
 
 
+def bags(client):
+    api = generated.BagsApi(client)
+    told = api.list_bags_of_plate("0724100001", var_date=DAY, fields="raw").bags[0]
+    same((told.passenger.last_name, told.legs[0].to, told.events[0].code, told.events[0].raw_bim_msg), ("MUELLER", "JFK", "EXPECTED", MESSAGE))
+    same(told.changed.utcoffset(), datetime.timedelta(0))
+    same([b.plate for b in api.find_bags(plate=["0724100001", "0724999999"]).bags], ["0724100001"])
+    for search in (generated.BagSearch(pnr="abc123", date=DAY), generated.BagSearch(last_name="mueller", airport="JFK", date=DAY),
+                   generated.BagSearch(last_name="MUELLER", airline="LX", flight="100", date=DAY),
+                   generated.BagSearch(plate_end="100001", airport="ZRH", date=DAY)):
+        same([b.plate for b in api.search_bags(search).bags], ["0724100001"])
+    problem = refused(BadRequestException, api.find_bags, pnr="ABC123")
+    same((problem.status, [(e.parameter, e.code) for e in problem.errors]), (400, [("date", "missing")]))
+
+
+def flights(client):
+    api = generated.FlightsApi(client)
+    listed = [f for f in api.list_flights("ZRH", "D", DAY).flights if f.flight == "100"]
+    same([(f.airline, f.to, f.bags, sum(f.status.values())) for f in listed], [("LX", "JFK", 1, 1)])
+    page = api.get_flight("JFK", "A", "LX", "100", DAY, limit=1)
+    same((page.flight.bags, page.next, [(b.plate, b.legs[0].flight) for b in page.bags]), (1, None, [("0724100001", "100")]))
+    same(api.get_airport("ZRH").time_zone, "Europe/Zurich")
+    same(refused(NotFoundException, api.get_airport, "QQQ").status, 404)
+
+
+def batches(client):
+    api = generated.BatchesApi(client)
+    sent = generated.Messages(messages=[generated.MessagesMessagesInner(id="1", text=OTHER),
+                                        generated.MessagesMessagesInner(text=MESSAGE.replace("1LZRH", "1LQQQ"))])
+    done = api.post_messages(sent)
+    first, second = done.results
+    assert first.verdict in ("accepted", "duplicate"), first
+    same((done.rejected, first.id, second.verdict, [d.code for d in second.diagnostics]), (1, "1", "rejected", ["SVCPRB015"]))
+    same(api.validate_messages(sent).accepted, 1)
+
+
 def main():
     place = generated.Configuration(host=os.environ["SERVICE_URL"])
     for scheme in "api_key", "x_api_key":
@@ -93,6 +129,9 @@ def main():
         with generated.ApiClient(place) as client:
             messages(client)
             queries(client)
+            bags(client)
+            flights(client)
+            batches(client)
     place.api_key = {"api_key": "nobody"}
     with generated.ApiClient(place) as client:
         refusal = refused(UnauthorizedException, generated.MessagesApi(client).processbim, generated.ProcessBIMRequest(bim_message=MESSAGE))

@@ -1,7 +1,8 @@
 // Calls every operation of a running service with a client that was generated from its OpenAPI document.
 // contract_test.go says how it is compiled and started. Names of types are those that the generator makes of the document.
 import {
-  Configuration, Failure, FailureFromJSON, MessagesApi, QueriesApi, RejectedMessageFromJSON, RelayedFailureFromJSON, ResponseError,
+  BagSearch, BagsApi, BatchesApi, Configuration, Failure, FailureFromJSON, FlightsApi, MessagesApi, ProblemFromJSON, QueriesApi, RejectedMessageFromJSON,
+  RelayedFailureFromJSON, ResponseError,
 } from './generated'
 
 declare const process: { env: Record<string, string>, exitCode: number }
@@ -13,6 +14,7 @@ const day = today.toUTCString().slice(5, 7) + today.toUTCString().slice(8, 11).t
 const message = [
   'BSM', '.V/1LZRH', `.F/LX100/${day}/JFK/Y`, '.N/0724100001001', '.W/K/2/31', '.P/1MUELLER/ANNAMRS', '.L/ABC123', 'ENDBSM', '',
 ].join('\r\n')
+const other = message.replace('LX100', 'LX101').replace('0724100001', '0724100002').replace('MUELLER', 'MEIER').replace('ABC123', 'DEF456')
 
 // report is one that the delayed-bag system takes, if it knows the airline.
 function report(airline: string): string {
@@ -106,12 +108,48 @@ async function queries(api: QueriesApi): Promise<void> {
   same(nothing(await api.history({ bagtag: '0724999999', flightDate: today })), 'SVCGBH002')
 }
 
+async function bags(api: BagsApi): Promise<void> {
+  const told = (await api.listBagsOfPlate({ plate: '0724100001', date: today, fields: 'raw' })).bags[0]
+  same([told.passenger?.lastName, told.legs[0].to, told.events[0].code, told.events[0].rawBimMsg], ['MUELLER', 'JFK', 'EXPECTED', message])
+  same((await api.findBags({ plate: ['0724100001', '0724999999'] })).bags.map((b) => b.plate), ['0724100001'])
+  const searches: BagSearch[] = [
+    { pnr: 'abc123', date: today }, { lastName: 'mueller', airport: 'JFK', date: today },
+    { lastName: 'MUELLER', airline: 'LX', flight: '100', date: today }, { plateEnd: '100001', airport: 'ZRH', date: today },
+  ]
+  for (const bagSearch of searches) {
+    same((await api.searchBags({ bagSearch })).bags.map((b) => b.plate), ['0724100001'])
+  }
+  const problem = await refused(400, ProblemFromJSON, api.findBags({ pnr: 'ABC123' }))
+  same(problem.errors?.map((e) => [e.parameter, e.code]), [['date', 'missing']])
+}
+
+async function flights(api: FlightsApi): Promise<void> {
+  const listed = (await api.listFlights({ airport: 'ZRH', direction: 'D', date: today })).flights.filter((f) => f.flight === '100')
+  same(listed.map((f) => [f.airline, f.to, f.bags]), [['LX', 'JFK', 1]])
+  const page = await api.getFlight({ airport: 'JFK', direction: 'A', airline: 'LX', flight: '100', date: today, limit: 1 })
+  same([page.flight.bags, page.next, page.bags.map((b) => [b.plate, b.legs[0].flight])], [1, undefined, [['0724100001', '100']]])
+  same((await api.getAirport({ code: 'ZRH' })).timeZone, 'Europe/Zurich')
+  same((await refused(404, ProblemFromJSON, api.getAirport({ code: 'QQQ' }))).status, 404)
+}
+
+async function batches(api: BatchesApi): Promise<void> {
+  const sent = { messages: { messages: [{ id: '1', text: other }, { text: message.replace('1LZRH', '1LQQQ') }] } }
+  const done = await api.postMessages(sent)
+  const [first, second] = done.results
+  same(['accepted', 'duplicate'].includes(first.verdict), true)
+  same([done.rejected, first.id, second.verdict, second.diagnostics.map((d) => d.code)], [1, '1', 'rejected', ['SVCPRB015']])
+  same((await api.validateMessages(sent)).accepted, 1)
+}
+
 async function main(): Promise<void> {
   // A text is sent under both names that a key can have.
   for (const apiKey of [key, (name: string) => (name === 'api_key' ? key : ''), (name: string) => (name === 'X-API-Key' ? key : '')]) {
     const place = new Configuration({ basePath, apiKey })
     await messages(new MessagesApi(place))
     await queries(new QueriesApi(place))
+    await bags(new BagsApi(place))
+    await flights(new FlightsApi(place))
+    await batches(new BatchesApi(place))
   }
   const stranger = new MessagesApi(new Configuration({ basePath, apiKey: 'nobody' }))
   const refusal = await refused(401, FailureFromJSON, stranger.processbim({ processBIMRequest: { bimMessage: message } }))
