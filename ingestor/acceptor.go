@@ -230,7 +230,7 @@ func (a *Acceptor) log(ctx context.Context, b *Batch) error {
 	for i := range b.Outcomes {
 		o, env := &b.Outcomes[i], &b.Envelopes[i]
 		if o.Verdict == Accepted && !env.Logged && a.conf.Log != nil {
-			records = append(records, recordOf(&o.Filing, env.Replayed))
+			records = append(records, recordOf(&o.Filing, env))
 			recorded = append(recorded, &o.Filing)
 		}
 	}
@@ -246,8 +246,11 @@ func (a *Acceptor) log(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-func recordOf(f *bag.Filing, replayed bool) Record {
-	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: replayed}
+func recordOf(f *bag.Filing, env *Envelope) Record {
+	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: env.Replayed}
+	if env.Reject != "" {
+		r.Reject, r.Sender = env.Reject, env.Sender
+	}
 	if len(f.Entries) > 0 {
 		r.Plate = f.Entries[0].Plate
 	}
@@ -286,7 +289,7 @@ func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
 				return errors.New("reject a message: it has no origin")
 			}
 			env.Received = milliseconds(env.Received)
-			rejections = append(rejections, Rejection{env, a.conf.Door, o.Errors})
+			rejections = append(rejections, Rejection{env, a.conf.Door, o.Errors, o.Airport})
 		}
 	}
 	if len(rejections) == 0 {

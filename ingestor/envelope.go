@@ -35,6 +35,7 @@ type Envelope struct {
 	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
+	Reject   string       // id of the rejected message that it was made of, or ""
 
 	// Authorise reports whether the sender may send the message. It is asked about messages without
 	// errors only, and must not keep the message. If it is nil, every message may be sent.

@@ -13,6 +13,8 @@ type Record struct {
 	Report   bool         // Raw is the document of a delayed-bag report
 	Received time.Time    // UTC, in milliseconds
 	Plate    bag.Plate    // the first plate that it names, or ""
+	Reject   string       // id of the rejected message that it was made of, or ""
+	Sender   string       // name of the API key with which that was resubmitted, or ""
 	Replayed bool         // it was received before, so it gets no position, and appending it again changes nothing
 	Position bag.Position // its place in the log, set by Append
 }
@@ -36,8 +38,9 @@ type Index interface {
 // counts once.
 type Rejection struct {
 	Envelope
-	Door   string // by which it came
-	Errors []Diagnostic
+	Door    string // by which it came
+	Errors  []Diagnostic
+	Airport string // see Outcome
 }
 
 // Rejects keeps rejected messages.

@@ -108,6 +108,17 @@ func TestAReplayedMessageHasNoPosition(t *testing.T) {
 	}
 }
 
+func TestAMessageMadeOfARejectNamesItAndTheKey(t *testing.T) {
+	w := newWorld(t, 1)
+	if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(0), Received: received, Reject: "ceb68f05b352e18cce77", Sender: "desk"}}); err != nil {
+		t.Fatal(err)
+	}
+	r := w.all(w.conf.Topics.Raw)[0]
+	if header(r, "bagtrail-reject") != "ceb68f05b352e18cce77" || header(r, "bagtrail-key") != "desk" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAppendsWithoutAKeyGoRoundThePartitions(t *testing.T) {
 	w := newWorld(t, 3)
 	for i := range 9 {

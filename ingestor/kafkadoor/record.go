@@ -19,7 +19,8 @@ const (
 	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
-	headerSender      = "bagtrail-key" // the name of an API key
+	headerSender      = "bagtrail-key"    // the name of an API key
+	headerReject      = "bagtrail-reject" // of a message that was made of a rejected one: the id of that
 	headerDiagnostics = "bagtrail-diagnostics"
 
 	typeJSON = "application/json"
@@ -128,6 +129,9 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	}
 	if r.Replayed {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerReplayed, Value: []byte("true")})
+	}
+	if r.Reject != "" {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerReject, Value: []byte(r.Reject)}, kafka.Header{Key: headerSender, Value: []byte(r.Sender)})
 	}
 	return m
 }

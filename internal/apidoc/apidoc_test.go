@@ -241,6 +241,11 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"postMessages", "POST", "/v1/messages", `{"messages":[{"id":"1","text":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\n.W/K/A\r\nENDBSM\r\n"},{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/14MAR/JFK\r\n.N/0724100003001\r\nENDBSM\r\n"}]}`},
 		{"validateMessages", "POST", "/v1/messages/validate", `{"messages":[{"text":"BSM\r\n.V/1LZR\r\n.F/LX100/2026-03-14/JFK\r\nENDBSM\r\n"}]}`},
 		{"getAirport", "GET", "/v1/airports/ZRH", ""},
+		{"listRejects", "GET", "/v1/rejects", ""},
+		{"summarizeRejects", "GET", "/v1/rejects/summary", ""},
+		{"resubmitReject", "POST", "/v1/rejects/ceb68f05b352e18cce77/resubmit", `{"text":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100009001\r\n.P/1KELLER/PIA\r\nENDBSM\r\n"}`},
+		{"dismissReject", "POST", "/v1/rejects/6783dc54c8abb1bd2c21/dismiss", `{"reason":"A test of the sender"}`},
+		{"getReject", "GET", "/v1/rejects/ceb68f05b352e18cce77", ""},
 		{"getStatus", "GET", "/v1/status", ""},
 		{"listFeeds", "GET", "/v1/feeds?hours=2", ""},
 		{"beginSession", "POST", "/v1/session", ""},
@@ -283,7 +288,7 @@ func TestExamplesOfRequestsAreTaken(t *testing.T) {
 	s := newStack(t, exampleWebhooks(t))
 	ask := func(method, path string, methods map[string]operationObject) {
 		body := methods[strings.ToLower(method)].RequestBody.Content["application/json"].Example
-		if body == nil {
+		if body == nil || strings.HasPrefix(path, "/v1/rejects/") { // those are tried with their ids, by day
 			return
 		}
 		if w := s.ask(method, strings.Replace(path, "{id}", "wh_1", 1), "demo", string(body)); w.Code/100 != 2 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ import (
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/session"
 	"bagtrail/internal/sessionstore"
@@ -221,6 +223,9 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	operations = append(operations, httpdoor.Messages{
 		Acceptor: acceptor, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
+	rejects := rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, clock)
+	s.reject(t, rejects, acceptor)
+	operations = append(operations, queryapi.Rejects{Store: rejects, Acceptor: slowAcceptor{acceptor, clock}}.Operations()...)
 	monitor := &status.Monitor{
 		Reports: statusstore.New(redistest.Open(t, "")), Process: "one",
 		Look: func(context.Context) (status.Report, status.Parts) {
@@ -238,6 +243,30 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	}
 	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, operations, pages)
 	return s
+}
+
+// slowAcceptor is an acceptor with the clock of a test.
+type slowAcceptor struct {
+	*ingestor.Acceptor
+	now func() time.Time
+}
+
+func (a slowAcceptor) Now() time.Time { return a.now() }
+
+// reject stores the two rejected messages that the examples name.
+func (s *stack) reject(t testing.TB, in *rejectstore.Store, judge *ingestor.Acceptor) {
+	t.Helper()
+	var rejections []ingestor.Rejection
+	for i, text := range []string{
+		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFQ\r\n.N/0724100009001\r\n.P/1KELLER/PIA\r\nENDBSM\r\n", "BSM\r\n.V/1LZRG\r\nENDBSM\r\n",
+	} {
+		env := ingestor.Envelope{Raw: text, Received: s.now.Add(time.Duration(i-2) * time.Hour), Origin: "bim.raw/0/" + strconv.Itoa(17+i)}
+		o := judge.Judge(env)
+		rejections = append(rejections, ingestor.Rejection{Envelope: env, Door: "kafka", Errors: o.Errors, Airport: o.Airport})
+	}
+	if err := in.Reject(t.Context(), rejections); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder {

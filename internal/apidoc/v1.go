@@ -30,7 +30,13 @@ var answersV1 = map[string]string{
 	"getAirport":      "Airport",
 	"getChanges":      "Changes",
 
-	"listFeeds":    "FeedPage",
+	"listFeeds":        "FeedPage",
+	"listRejects":      "RejectPage",
+	"summarizeRejects": "RejectSummary",
+	"getReject":        "Reject",
+	"resubmitReject":   "Resubmission",
+	"dismissReject":    "Dismissal",
+
 	"getStatus":    "Status",
 	"beginSession": "Session",
 	"getSession":   "Session",
@@ -183,6 +189,9 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if slices.Contains(mayBeMissing, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
 		all = append(all, fault.NotFoundV1)
 	}
+	if slices.Contains(mayConflict, op.ID) {
+		all = append(all, fault.ConflictV1)
+	}
 	if slices.Contains(mayBeOff, op.ID) || op.Right == operation.Webhooks {
 		all = append(all, fault.NotConfigured)
 	}
@@ -190,7 +199,10 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 }
 
 // mayBeMissing are the operations that answer 404 if their resource does not exist.
-var mayBeMissing = []string{"getAirport", "endSession"}
+var mayBeMissing = []string{"getReject", "resubmitReject", "dismissReject", "getAirport", "endSession"}
+
+// mayConflict are the operations that answer 409 if the state of their resource does not allow them.
+var mayConflict = []string{"resubmitReject", "dismissReject"}
 
 // mayBeOff are the operations that answer 501 if the service is not set up for them.
 var mayBeOff = []string{"getChanges", "beginSession", "getSession", "endSession"}

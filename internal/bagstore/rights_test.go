@@ -22,6 +22,7 @@ import (
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/reportstore"
 	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/status"
@@ -122,6 +123,7 @@ func useAll(t *testing.T, url string) {
 	useFeeds(t, url)
 	useDeliveries(t, url)
 	useSessions(t, url)
+	useRejects(t, url)
 	if _, err := statusstore.New(redistest.Open(t, url)).Exchange(ctx, "one", status.Report{At: time.Now().Add(-time.Hour)}); err != nil {
 		t.Error(err)
 	}
@@ -203,6 +205,40 @@ func useReports(t *testing.T, url string) {
 	}
 	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
 		t.Error(err)
+	}
+}
+
+// useRejects adds rejects, asks for them, decides on them, and removes them.
+func useRejects(t *testing.T, url string) {
+	t.Helper()
+	now := time.Now()
+	ctx, store := context.Background(), rejectstore.New(redistest.Open(t, url), time.Hour, func() time.Time { return now })
+	id := rejectstore.ID("origin")
+	rejected := ingestor.Rejection{Envelope: ingestor.Envelope{Raw: "x", Received: now, Origin: "origin"}, Errors: []ingestor.Diagnostic{{Code: "SVCPRB001"}}}
+	if err := store.Reject(ctx, []ingestor.Rejection{rejected}); err != nil {
+		t.Fatal(err)
+	}
+	filter := rejectstore.Filter{State: rejectstore.Open, Since: now.Add(-time.Hour)}
+	if found, err := store.List(ctx, filter, rejectstore.Position{}, 10); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	for _, since := range []time.Time{{}, filter.Since} {
+		if sum, err := store.Summarize(ctx, rejectstore.Filter{State: rejectstore.Open, Since: since}); err != nil || sum.States[0].Count != 1 {
+			t.Errorf("summary %v, %v", sum, err)
+		}
+	}
+	if state, _, err := store.Claim(ctx, id, "claim"); err != nil || state != rejectstore.Open {
+		t.Errorf("%s, %v", state, err)
+	}
+	if state, _, err := store.Decide(ctx, id, "claim", rejectstore.Resubmitted, rejectstore.Step{}); err != nil || state != rejectstore.Open {
+		t.Errorf("%s, %v", state, err)
+	}
+	if found, err := store.Get(ctx, true, id); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	now = now.Add(2 * time.Hour)
+	if n, err := store.Trim(ctx); err != nil || n != 1 {
+		t.Errorf("%d removed, %v", n, err)
 	}
 }
 

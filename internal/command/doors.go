@@ -54,6 +54,7 @@ func (s *service) openDoors(ctx context.Context) error {
 	}
 	if s.writesIndex() {
 		running.start("sweeper", s.sweep)
+		running.start("rejects", s.trimRejects)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
+	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
 )
@@ -31,6 +32,7 @@ func (s *service) openIndex(context.Context) (err error) {
 	if err != nil {
 		return failed(err)
 	}
+	s.rejected = rejectstore.New(s.redis, s.conf.Rules.RejectsRetention, s.clock)
 	s.cleanup.add("index", func() error { s.store.Close(); return nil })
 	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
 		Window:    s.conf.Rules.DuplicateWindow,
@@ -87,6 +89,12 @@ func (s *service) sweep(ctx context.Context) error {
 		}
 		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))
 	}).Run(ctx)
+	return nil
+}
+
+// trimRejects removes rejects that are older than their retention, until ctx ends.
+func (s *service) trimRejects(ctx context.Context) error {
+	s.rejected.Run(ctx, func(err error) { s.log.Warn("old rejects are not removed", zap.Error(err)) })
 	return nil
 }
 

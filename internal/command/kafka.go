@@ -67,11 +67,33 @@ func (s *service) openKafka(context.Context) (err error) {
 	return nil
 }
 
-// keepRejects has rejected messages kept in a place, which may be nil, and logged.
+// keepRejects has rejected messages kept in Redis and in another place, which may be nil, and logged.
 func (s *service) keepRejects(in ingestor.Rejects) {
-	log := rejectlog.New(s.log, in)
+	var places rejectPlaces
+	if s.rejected != nil && !(s.isTool() && s.redis.InProcess()) { // which ends with the tool
+		places = append(places, s.rejected)
+	}
+	if in != nil {
+		places = append(places, in)
+	}
+	log := rejectlog.New(s.log, places)
 	s.cleanup.add("log of rejected messages", log.Flush)
 	s.rejects = log
+}
+
+// rejectPlaces are the places in which rejected messages are kept, in order. To
+// write to the first one again changes nothing, so after an error in the next one all are written
+// again.
+type rejectPlaces []ingestor.Rejects
+
+// Reject implements ingestor.Rejects.
+func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	for _, place := range places {
+		if err := place.Reject(ctx, rejections); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // startBroker starts the in-process broker and returns its address. If the files of the broker are

@@ -26,6 +26,7 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
+	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/secret"
 	"bagtrail/internal/status"
 	"bagtrail/internal/telemetry"
@@ -74,6 +75,7 @@ type service struct {
 	status   *status.Monitor
 	record   ingestor.Log
 	rejects  ingestor.Rejects
+	rejected *rejectstore.Store
 	received *ingestor.Clock // of all doors
 	feeds    *feeds.Store    // nil in a tool
 	counter  *feeds.Counter  // nil in a tool

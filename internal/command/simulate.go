@@ -109,14 +109,7 @@ func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Wr
 
 // target returns the URL to which messages are posted.
 func (sim *simulation) target(conf *config.Config) string {
-	base := sim.url
-	if base == "" {
-		base = "http://" + conf.HTTP.Addr
-		if conf.HTTP.TLS() {
-			base = "https://" + conf.HTTP.Addr
-		}
-	}
-	return base + httpdoor.Door{}.Operation().Template
+	return serviceURL(sim.url, conf) + httpdoor.Door{}.Operation().Template
 }
 
 // send sends the messages to a sink, and writes the summary.

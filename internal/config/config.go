@@ -100,10 +100,11 @@ type Files struct {
 	Flights  string
 }
 
-// Rules are the durations of rules §3 and §5.
+// Rules are the durations of rules §3 and §5, and that of rejects.
 type Rules struct {
-	Retention       time.Duration
-	DuplicateWindow time.Duration
+	Retention        time.Duration
+	DuplicateWindow  time.Duration
+	RejectsRetention time.Duration
 }
 
 // Log is the level and the format of the log.

@@ -65,7 +65,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 			Topic:        "bim.raw", RejectsTopic: "bim.rejected", ChangesTopic: "bag.changes", MarksTopic: "bag.dirty", WebhooksTopic: "bag.webhooks", Group: "bagtrail",
 		},
 		WTR:   config.WTR{Timeout: 10 * time.Second},
-		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute},
+		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute, RejectsRetention: 14 * 24 * time.Hour},
 		Log:   config.Log{Level: "info", Format: "auto"},
 	}
 	got := mustLoad(t, nil, nil, config.KeysOrLoopback)
@@ -86,7 +86,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
 		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_MARKS_TOPIC=m", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=w", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.1", "BAGTRAIL_KAFKA_GROUP=g",
 		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_AIRLINES_FILE=airlines", "BAGTRAIL_FLIGHTS_FILE=flights",
-		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s",
+		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_REJECTS_RETENTION=48h",
 		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
 	}
 	want := config.Config{
@@ -108,7 +108,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},
-		Rules: config.Rules{Retention: 24 * time.Hour},
+		Rules: config.Rules{Retention: 24 * time.Hour, RejectsRetention: 48 * time.Hour},
 		Log:   config.Log{Level: "debug", Format: "console"},
 	}
 	if got := mustLoad(t, nil, env); !reflect.DeepEqual(*got.Config, want) {
@@ -256,6 +256,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--kafka-sasl-mechanism=GSSAPI"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM", "BAGTRAIL_KAFKA_SASL_USERNAME", "BAGTRAIL_KAFKA_SASL_PASSWORD"}},
 		{args: []string{"--kafka-topic=x", "--kafka-rejects-topic=x"}, variables: []string{"BAGTRAIL_KAFKA_REJECTS_TOPIC"}},
 		{args: []string{"--kafka-group= "}, variables: []string{"BAGTRAIL_KAFKA_GROUP"}},
+		{args: []string{"--rejects-retention=0s"}, variables: []string{"BAGTRAIL_REJECTS_RETENTION"}},
 		{args: []string{"--duplicate-window=-1s"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--http-streams=0"}, variables: []string{"BAGTRAIL_HTTP_STREAMS"}},

@@ -86,6 +86,7 @@ func (c *Config) settings() []setting {
 		{name: "wtr-timeout", init: "10s", value: duration(&c.WTR.Timeout), usage: "how long the delayed-bag system may take to answer"},
 		{name: "retention", init: "4320h", value: duration(&c.Rules.Retention), usage: "how long a bag is kept after its last event"},
 		{name: "duplicate-window", init: "10m", value: duration(&c.Rules.DuplicateWindow), usage: "how long an equal text counts as a copy"},
+		{name: "rejects-retention", init: "336h", value: duration(&c.Rules.RejectsRetention), usage: "how long a rejected message is kept in Redis, from when it was received"},
 		{name: "log-level", init: "info", value: text(&c.Log.Level), usage: "log `level`: debug, info, warn or error"},
 		{name: "log-format", init: "auto", value: text(&c.Log.Format), usage: "log `format`: json, console, or auto, which is console on a terminal and json elsewhere"},
 	}

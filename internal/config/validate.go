@@ -151,7 +151,7 @@ func (w WTR) Validate() error {
 
 // Validate checks the section.
 func (r Rules) Validate() error {
-	errs := []error{positive("retention", r.Retention)}
+	errs := []error{positive("retention", r.Retention), positive("rejects-retention", r.RejectsRetention)}
 	if r.DuplicateWindow < 0 {
 		errs = append(errs, fault("duplicate-window", "is negative"))
 	}

@@ -22,6 +22,7 @@ const (
 	KeyUnknownV1
 	ForbiddenV1
 	CrossOriginV1
+	ConflictV1
 	NotFoundV1
 	WrongMethodV1
 	LimitReached
@@ -58,6 +59,10 @@ var problems = [problemCount]Problem{
 	CrossOriginV1: {
 		"cross-origin", http.StatusForbidden, None, "The request comes from a page of another origin",
 		"A session changes something only for pages of the service itself. Pages of other origins send a key.",
+	},
+	ConflictV1: {
+		"conflict", http.StatusConflict, None, "The state of the resource does not allow this",
+		"Somebody else has done something to it, or is doing it now. Look at it again.",
 	},
 	NotFoundV1: {
 		"not-found", http.StatusNotFound, UnknownPath, "Resource not found",

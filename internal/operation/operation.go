@@ -31,6 +31,7 @@ const (
 	Changes          Right = "changes"
 	Feeds            Right = "feeds"
 	Webhooks         Right = "webhooks"
+	Rejects          Right = "rejects"
 )
 
 // Operation is one operation.
@@ -88,6 +89,14 @@ var list = []Operation{
 	},
 	{ID: "listFeeds", Right: Feeds, Method: http.MethodGet, V1: true, Template: "/v1/feeds"},
 	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
+	{ID: "listRejects", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects"},
+	{ID: "summarizeRejects", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects/summary"},
+	{ID: "getReject", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects/{id}"},
+	{
+		ID: "resubmitReject", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia,
+		Template: "/v1/rejects/{id}/resubmit",
+	},
+	{ID: "dismissReject", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/rejects/{id}/dismiss"},
 	{ID: "getStatus", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/status"},
 	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},
 	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},

@@ -97,6 +97,7 @@ async function tryOut(page, operation) {
 // needMore are the operations about something that no example makes.
 const needMore = [
   'endSession', 'getWebhook', 'changeWebhook', 'deleteWebhook', 'testWebhook', 'rewindWebhook', 'listDeliveries', 'rotateWebhookSecret',
+  'getReject', 'resubmitReject', 'dismissReject',
 ]
 
 reader('every operation can be tried out with its examples', async () => {

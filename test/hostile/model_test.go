@@ -80,7 +80,7 @@ func scopes() []scope {
 			all = append(all, scope{fmt.Sprintf("a%dp%d", i, j), airlines, airports, nil, true, (i+j)%5 == 0})
 		}
 	}
-	for i, operations := range [][]string{{}, {"*"}, {"processbim"}, {"bagsforflight"}, {"history"}, {"bagsforpassenger"}, {"delayedbags"}, {"bags"}, {"flights"}, {"messages"}, {"changes"}, {"feeds"}, {"webhooks"}} {
+	for i, operations := range [][]string{{}, {"*"}, {"processbim"}, {"bagsforflight"}, {"history"}, {"bagsforpassenger"}, {"delayedbags"}, {"bags"}, {"flights"}, {"messages"}, {"changes"}, {"feeds"}, {"webhooks"}, {"rejects"}} {
 		all = append(all, scope{fmt.Sprintf("o%d", i), nil, nil, operations, true, false},
 			scope{fmt.Sprintf("l%d", i), []string{"LX"}, nil, operations, true, false})
 	}

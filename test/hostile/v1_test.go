@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bagtrail/test/service"
 )
@@ -304,7 +305,7 @@ func (m *matrix) feedsV1(k scope) {
 					return false
 				}
 			}
-			return isList && told[nil] == false
+			return isList && told[nil] == everything(k.airports) // of a reject
 		}
 	}
 	m.add(c)
@@ -385,4 +386,80 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	if !s.Until(patience, func() bool { return ask() == http.StatusUnauthorized }) {
 		t.Errorf("after its key was revoked: %d", ask())
 	}
+}
+
+// rejected is what was rejected before the cells are asked for.
+type rejected struct {
+	ids   map[string]string // by airport, "" for none that is known
+	until string            // after their times of receipt
+}
+
+// rejectedWorld has messages of some airports rejected.
+func rejectedWorld(t *testing.T, s *service.Service) rejected {
+	t.Helper()
+	ids := map[string]string{}
+	for airport, sent := range map[string]string{"ZRH": "ZRH", "LHR": "LHR", "JFK": "JFK", "": "QQQ"} {
+		text := "BSM\r\n.V/1L" + sent + "\r\n.N/0724000019001\r\n.P/REJECTED" + sent + "\r\nENDBSM\r\n"
+		s.Do(http.MethodPost, "/v1/messages", strings.NewReader(`{"messages":[{"text":`+quoted(text)+`}]}`), "Content-Type", jsonType)
+		var listed struct {
+			Rejects []struct{ ID, Airport string }
+		}
+		got := s.Get("/v1/rejects?q=REJECTED" + sent)
+		if err := json.Unmarshal([]byte(got.Body), &listed); err != nil || len(listed.Rejects) != 1 || listed.Rejects[0].Airport != airport {
+			t.Fatalf("%s: %d %s", sent, got.Status, got.Body)
+		}
+		ids[airport] = listed.Rejects[0].ID
+	}
+	return rejected{ids, time.Now().Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
+}
+
+// rejectsV1 asks for rejects, and tries to decide on them. A key sees those of its airports, and
+// those without one if it covers all airports: here no key has posted any.
+func (m *matrix) rejectsV1(k scope, there rejected) {
+	right := covers(k.operations, "rejects")
+	var seen []string
+	for airport, id := range there.ids {
+		sees := right && (airport == "" && everything(k.airports) || airport != "" && covers(k.airports, airport))
+		refusal := cell{key: k, status: http.StatusNotFound, same: isProblem("not-found")}
+		if !right {
+			refusal = cell{key: k, status: http.StatusForbidden, same: isProblem(forbidden)}
+		}
+		one, again, dismissed := refusal, refusal, refusal
+		one.target, again.target, dismissed.target = "/v1/rejects/"+id, "/v1/rejects/"+id+"/resubmit", "/v1/rejects/"+id+"/dismiss"
+		again.method, again.body = http.MethodPost, "{}"
+		dismissed.method, dismissed.body = http.MethodPost, `{"reason":"x"}`
+		if !sees {
+			m.add(one)
+			m.add(again)
+			m.add(dismissed)
+			continue
+		}
+		seen = append(seen, id)
+		one.tells, one.status, one.same = true, http.StatusOK, func(got string) bool { return strings.HasPrefix(got, `{"id":"`+id+`","state":"open"`) }
+		again.tells, again.status, again.same = true, http.StatusOK, func(got string) bool { return strings.HasPrefix(got, `{"verdict":"rejected"`) }
+		m.add(one)
+		m.add(again)
+	}
+	list, summary := cell{key: k, target: "/v1/rejects?until=" + there.until, status: http.StatusForbidden, same: isProblem(forbidden)}, cell{key: k, target: "/v1/rejects/summary", status: http.StatusForbidden, same: isProblem(forbidden)}
+	if right {
+		list.status, list.tells, list.same = http.StatusOK, true, func(got string) bool {
+			var listed struct{ Rejects []struct{ ID string } }
+			found := []string{}
+			if json.Unmarshal([]byte(got), &listed) != nil {
+				return false
+			}
+			for _, r := range listed.Rejects {
+				found = append(found, r.ID)
+			}
+			return slices.Equal(slices.Sorted(slices.Values(found)), slices.Sorted(slices.Values(seen)))
+		}
+		summary.status, summary.tells, summary.same = http.StatusOK, true, func(got string) bool {
+			var sum struct{ Airports []struct{ Airport string } }
+			return json.Unmarshal([]byte(got), &sum) == nil && !slices.ContainsFunc(sum.Airports, func(a struct{ Airport string }) bool {
+				return a.Airport != "" && !covers(k.airports, a.Airport)
+			})
+		}
+	}
+	m.add(list)
+	m.add(summary)
 }

@@ -1,0 +1,331 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/config"
+	"bagtrail/internal/messagefile"
+	"bagtrail/parser"
+)
+
+// rejectDesk asks a service about its rejects.
+type rejectDesk struct {
+	process *process
+	url     string
+	key     string
+	json    bool // answers are printed as they are
+}
+
+// document is an answer, as far as it is printed.
+type document struct {
+	Verdict     string
+	Diagnostics []diagnosticDocument
+	Reject      rejectDocument
+	Rejects     []rejectDocument
+	Next        string
+	Title       string // of a problem
+	Detail      string
+	Errors      []struct{ Parameter, Pointer, Detail, Expected string }
+}
+
+type rejectDocument struct {
+	ID, State, Received, Door, Key, Airport, Text string
+	Codes                                         []string
+	Diagnostics                                   []diagnosticDocument
+	History                                       []struct{ At, Action, Key, Verdict, Reason string }
+}
+
+type diagnosticDocument struct {
+	Code, Severity, Element, Value, Expected, Description, Suggestion, Hint string
+	Line, Column                                                            int
+	EndColumn                                                               int `json:"end_column"`
+}
+
+func (p *process) rejects() *cobra.Command {
+	d := &rejectDesk{process: p}
+	cmd := &cobra.Command{
+		Use:   "rejects",
+		Short: "List, show, resubmit and dismiss the rejected messages of a running service, over HTTP",
+		Long: `rejects asks the service at --url with an API key that has the right "rejects". It sees the rejects of the
+airports of the key.`,
+		Args: subcommandOnly,
+		RunE: func(*cobra.Command, []string) error { return errors.New("which of list, show, resubmit, dismiss?") },
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&d.url, "url", "", "`URL` of the service; by default one on this machine with the same settings")
+	flags.StringVar(&d.key, "key", apikey.DevelopmentKey, "API `key`")
+	flags.BoolVar(&d.json, "json", false, "print the answers as JSON")
+	cmd.AddCommand(d.list(), d.show(), d.resubmit(), d.dismiss())
+	return cmd
+}
+
+func (d *rejectDesk) list() *cobra.Command {
+	filters := []struct{ name, parameter, usage string }{
+		{"state", "state", "`state`: open, which is the default, resubmitted or dismissed"}, {"code", "code", "`code` of a fault"},
+		{"airport", "airport", "`airport` of the message; \"\" for messages that name none that is known"}, {"door", "door", "`door` by which it came: kafka, http or file"},
+		{"posted-by", "key", "`name` of the API key that posted it"}, {"value", "value", "`value` at the first fault"}, {"q", "q", "part of the `text`"},
+		{"since", "since", "first `time` of receipt, such as 2026-03-14T12:00:00Z"}, {"until", "until", "`time` of receipt before which it came"},
+	}
+	most := 100
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List rejected messages, the newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			query := url.Values{}
+			for _, f := range filters {
+				if given := cmd.Flags().Lookup(f.name); given.Changed {
+					query.Set(f.parameter, given.Value.String())
+				}
+			}
+			return d.printList(cmd, query, most)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	for _, f := range filters {
+		cmd.Flags().String(f.name, "", f.usage)
+	}
+	cmd.Flags().IntVar(&most, "most", most, "how many are listed at most")
+	return cmd
+}
+
+// printList prints the rejects of a query, at most so many.
+func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) error {
+	table := tabwriter.NewWriter(d.process.stdout, 0, 0, 2, ' ', 0)
+	if !d.json {
+		fmt.Fprintln(table, "ID\tSTATE\tRECEIVED\tDOOR\tAIRPORT\tCODES")
+	}
+	for more := true; more && most > 0; {
+		query.Set("limit", strconv.Itoa(min(most, 1000)))
+		answer, err := d.ask(cmd, http.MethodGet, "?"+query.Encode(), nil)
+		if err != nil {
+			return err
+		}
+		for _, r := range answer.Rejects {
+			if !d.json {
+				fmt.Fprintln(table, strings.Join([]string{r.ID, r.State, r.Received, r.Door, orDash(r.Airport), strings.Join(r.Codes, ",")}, "\t"))
+			}
+		}
+		most -= len(answer.Rejects)
+		more = answer.Next != ""
+		query.Set("cursor", answer.Next)
+	}
+	return failed(table.Flush())
+}
+
+func (d *rejectDesk) show() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a rejected message with its faults and its history",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var r rejectDocument
+			if _, err := d.fetch(cmd, http.MethodGet, "/"+url.PathEscape(args[0]), nil, &r); err != nil || d.json {
+				return err
+			}
+			out := d.process.stdout
+			fmt.Fprintf(out, "%s %s, received %s by %s, airport %s, key %s\n", r.ID, r.State, r.Received, r.Door, orDash(r.Airport), orDash(printable(r.Key)))
+			d.printVerdict(r.ID, r.Text, "rejected", r.Diagnostics)
+			for _, h := range r.History {
+				fmt.Fprintf(out, "%s %s by %s %s%s\n", h.At, h.Action, printable(h.Key), h.Verdict, printable(h.Reason))
+			}
+			_, err := fmt.Fprintf(out, "\n%s\n", printableLines(r.Text))
+			return failed(err)
+		},
+	}
+}
+
+// printableLines returns a text whose lines are printable.
+func printableLines(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(printable(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	return strings.TrimRight(out.String(), "\n")
+}
+
+// printVerdict prints a verdict with its diagnostics.
+func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []diagnosticDocument) {
+	p := d.process
+	if verdict != "rejected" {
+		fmt.Fprintf(p.stdout, "%s: %s\n", id, verdict)
+		return
+	}
+	outcome := ingestor.Outcome{Verdict: ingestor.Rejected}
+	for _, e := range diagnostics {
+		outcome.Errors = append(outcome.Errors, ingestor.Diagnostic{
+			Code: e.Code, Warning: e.Severity == "warning", Line: e.Line, Column: e.Column, EndColumn: e.EndColumn, Element: e.Element,
+			Value: e.Value, Expected: e.Expected, Description: e.Description, Advice: parser.Advice{Suggestion: e.Suggestion, Hint: e.Hint},
+		})
+	}
+	verdictWriter{p.stdout, p.showsColour(p.stdout)}.write(messagefile.Message{File: id, Line: 1, Text: text}, outcome)
+}
+
+func (d *rejectDesk) resubmit() *cobra.Command {
+	var mended string
+	cmd := &cobra.Command{
+		Use:   "resubmit ID",
+		Short: "Judge a rejected message again, as it is or mended; exit code 1 if it is not accepted",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			body, text := map[string]string{}, ""
+			if mended != "" {
+				read, err := d.process.readText(mended)
+				if err != nil {
+					return failed(err)
+				}
+				text = string(read)
+				body["text"] = text
+			}
+			answer, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/resubmit", body)
+			if err != nil {
+				return err
+			}
+			if mended == "" {
+				text = answer.Reject.Text
+			}
+			if !d.json {
+				d.printVerdict(args[0], text, answer.Verdict, answer.Diagnostics)
+			}
+			if answer.Verdict != "accepted" && answer.Verdict != "duplicate" {
+				return &exit{code: Rejected}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&mended, "text", "", "`file` with the mended message (- is the standard input)")
+	return cmd
+}
+
+// readText reads a file, or the standard input for -.
+func (p *process) readText(name string) ([]byte, error) {
+	if name == messagefile.Stdin {
+		return io.ReadAll(p.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+func (d *rejectDesk) dismiss() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "dismiss ID…",
+		Short: "Dismiss rejected messages",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, id := range args {
+				if _, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(id)+"/dismiss", map[string]string{"reason": reason}); err != nil {
+					return err
+				}
+				if !d.json {
+					fmt.Fprintf(d.process.stdout, "%s: dismissed\n", id)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "`why`; mandatory")
+	return cmd
+}
+
+// ask sends a request about rejects, and returns the answer.
+func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body map[string]string) (document, error) {
+	var answer document
+	return d.fetch(cmd, method, target, body, &answer)
+}
+
+// answerLimit bounds an answer, in bytes.
+const answerLimit = 128 << 20
+
+// fetch sends a request about rejects. It reads an answer 200 into want, which may be the document
+// that is returned; other answers are errors.
+func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body map[string]string, want any) (document, error) {
+	eff, err := d.process.load(cmd)
+	if err != nil {
+		return document{}, err
+	}
+	status, text, err := d.send(cmd.Context(), method, serviceURL(d.url, eff.Config)+"/v1/rejects"+target, body)
+	if err != nil {
+		return document{}, failed(printableError(err))
+	}
+	var answer document
+	if status != http.StatusOK {
+		if json.Unmarshal(text, &answer) != nil || answer.Title == "" {
+			return document{}, failed(fmt.Errorf("the service answers with status %d", status))
+		}
+		return document{}, answer.problem(status)
+	}
+	if err := errors.Join(json.Unmarshal(text, want), json.Unmarshal(text, &answer)); err != nil {
+		return document{}, failed(fmt.Errorf("the answer is not of a service like this: %w", err))
+	}
+	if d.json {
+		_, err = fmt.Fprintf(d.process.stdout, "%s\n", text)
+	}
+	return answer, failed(err)
+}
+
+// problem returns the error for a problem document.
+func (a document) problem(status int) error {
+	lines := []string{strings.TrimSuffix(a.Title+": "+a.Detail, ": ")}
+	for _, e := range a.Errors {
+		lines = append(lines, e.Parameter+e.Pointer+": "+e.Detail+", expected "+e.Expected)
+	}
+	code := Failed
+	if status == http.StatusBadRequest {
+		code = Usage
+	}
+	return &exit{code, errors.New(strings.Join(lines, "\n"))}
+}
+
+// send sends a request and returns status and body of the answer.
+func (d *rejectDesk) send(ctx context.Context, method, target string, body map[string]string) (status int, text []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		text, _ := json.Marshal(body) // texts can always be written
+		sent = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target, sent)
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("X-API-Key", d.key)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err = io.ReadAll(io.LimitReader(answer.Body, answerLimit))
+	return answer.StatusCode, text, err
+}
+
+// serviceURL returns the URL of a service: the one that is given, or that of one on this machine
+// with these settings.
+func serviceURL(given string, conf *config.Config) string {
+	switch {
+	case given != "":
+		return strings.TrimSuffix(given, "/")
+	case conf.HTTP.TLS():
+		return "https://" + conf.HTTP.Addr
+	}
+	return "http://" + conf.HTTP.Addr
+}

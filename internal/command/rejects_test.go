@@ -1,0 +1,69 @@
+package command_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"bagtrail/internal/command"
+)
+
+func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
+	s := start(t, []string{"serve"}, "BAGTRAIL_KAFKA_BROKERS=off")
+	s.untilReady()
+	good, _ := message()
+	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
+	for _, text := range []string{bad, strings.Replace(bad, "0724123456", "0724123457", 1)} {
+		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 400 || !strings.Contains(answer, "SVCPRB023") {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	rejects := func(args ...string) result {
+		return run(t, "", nil, append([]string{"rejects", "--url", "http://" + s.http}, args...)...)
+	}
+	listed := rejects("list", "--airport", "ZRH", "--code", "SVCPRB023")
+	lines := strings.Split(strings.TrimSpace(listed.stdout), "\n")
+	if listed.code != command.Done || len(lines) != 3 || !regexp.MustCompile(`^[0-9a-f]{20}  open +\S+Z  http +ZRH +SVCPRB023$`).MatchString(lines[1]) {
+		t.Fatalf("%+v", listed)
+	}
+	newest, oldest := lines[1][:20], lines[2][:20]
+	shown := rejects("show", oldest)
+	if shown.code != command.Done || !strings.Contains(shown.stdout, "^^^") || !strings.Contains(shown.stdout, ".N/0724123456001") || !strings.Contains(shown.stdout, "key development") {
+		t.Errorf("%+v", shown)
+	}
+	if again := rejects("resubmit", oldest); again.code != command.Rejected || !strings.Contains(again.stdout, "SVCPRB023") {
+		t.Errorf("%+v", again)
+	}
+	var sent struct {
+		Text string `json:"bim_message"`
+	}
+	if err := json.Unmarshal([]byte(good), &sent); err != nil {
+		t.Fatal(err)
+	}
+	mended := rejects("resubmit", oldest, "--text", write(t, t.TempDir(), "mended.txt", sent.Text))
+	if mended.code != command.Done || mended.stdout != oldest+": accepted\n" {
+		t.Errorf("%+v", mended)
+	}
+	if missing := rejects("dismiss", newest); missing.code != command.Usage || !strings.Contains(missing.stderr, "/reason") {
+		t.Errorf("%+v", missing)
+	}
+	if dismissed := rejects("dismiss", newest, "--reason", "a test"); dismissed.code != command.Done || dismissed.stdout != newest+": dismissed\n" {
+		t.Errorf("%+v", dismissed)
+	}
+	if twice := rejects("dismiss", newest, "--reason", "a test"); twice.code != command.Failed || !strings.Contains(twice.stderr, "The reject is dismissed") {
+		t.Errorf("%+v", twice)
+	}
+	if done := rejects("list", "--state", "resubmitted", "--json"); done.code != command.Done || !strings.Contains(done.stdout, `"verdict":"accepted"`) {
+		t.Errorf("%+v", done)
+	}
+	if left := rejects("list"); left.stdout != lines[0]+"\n" && strings.Count(left.stdout, "\n") != 1 {
+		t.Errorf("%+v", left)
+	}
+	if wrong := rejects("--key", "nobody", "list"); wrong.code != command.Failed || wrong.stderr == "" {
+		t.Errorf("%+v", wrong)
+	}
+	if nowhere := run(t, "", nil, "rejects", "--url", "http://127.0.0.1:1", "list"); nowhere.code != command.Failed {
+		t.Errorf("%+v", nowhere)
+	}
+}

@@ -1,0 +1,321 @@
+package rejectstore
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/redis"
+)
+
+// Filter says which rejects are wanted.
+type Filter struct {
+	State  State
+	Code   string    // "" for all
+	Door   string    // "" for all
+	Places []string  // nil for all; otherwise airports, "" for none, and @ with the name of a key for none from that key
+	Since  time.Time // zero for all
+	Until  time.Time // without it; zero for all
+}
+
+// Position is the place of a reject in a list: the newest first.
+type Position struct {
+	Received time.Time
+	ID       string
+}
+
+// String returns the position as ParsePosition reads it.
+func (p Position) String() string {
+	return strconv.FormatInt(p.Received.UnixMilli(), 10) + "." + p.ID
+}
+
+// ParsePosition reads a position. It returns false if the text is none.
+func ParsePosition(text string) (Position, bool) {
+	milliseconds, id, there := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(milliseconds, 10, 64)
+	return Position{time.UnixMilli(n).UTC(), id}, there && err == nil
+}
+
+// compare orders positions, the newest first.
+func (p Position) compare(q Position) int {
+	return cmp.Or(q.Received.Compare(p.Received), cmp.Compare(q.ID, p.ID))
+}
+
+// cells returns the cells of a filter for a state: no reject is in two of them.
+func (f Filter) cells(state State, doors []string) []string {
+	if f.Door != "" {
+		doors = []string{f.Door}
+	}
+	places := f.Places
+	if places == nil {
+		places = []string{everything}
+	}
+	var cells []string
+	for _, door := range doors {
+		for _, place := range places {
+			cells = append(cells, string(state)+"|"+door+"|"+place+"|"+cmp.Or(f.Code, everything))
+		}
+	}
+	return cells
+}
+
+// tallies returns the doors, airports and codes of all rejects, sorted.
+type tallies struct{ doors, places, codes []string }
+
+func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
+	defer cancel()
+	names, err := s.redis.ReadClient().HKeys(ctx, s.prefix()+"n").Result()
+	for _, name := range names {
+		kind, value, _ := strings.Cut(name, ":")
+		switch kind {
+		case "d":
+			t.doors = append(t.doors, value)
+		case "p":
+			t.places = append(t.places, value)
+		case "c":
+			t.codes = append(t.codes, value)
+		}
+	}
+	for _, list := range [][]string{t.doors, t.places, t.codes} {
+		slices.Sort(list)
+	}
+	return t, redis.Unavailable("rejectstore: read the tallies", err)
+}
+
+// List returns the positions of the rejects of a filter that come after a position, the newest
+// first, and at most limit of them. The zero Position is before all.
+func (s *Store) List(ctx context.Context, f Filter, after Position, limit int) ([]Position, error) {
+	known, err := s.tallies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var merged []Position
+	waiting := f.cells(f.State, known.doors)
+	for count := limit + 1; len(waiting) > 0; count *= 2 { // again if more of a cell has the time of the position
+		found, more, err := s.slice(ctx, waiting, f, after, limit, count)
+		if err != nil {
+			return nil, err
+		}
+		merged, waiting = append(merged, found...), more
+	}
+	slices.SortFunc(merged, Position.compare)
+	return merged[:min(limit, len(merged))], nil
+}
+
+// slice returns the first positions of cells after a position, at most limit of each. It reads count
+// members of each cell, and returns the cells for which that is not enough.
+func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Position, limit, count int) (found []Position, more []string, err error) {
+	highest := "+inf"
+	if !f.Until.IsZero() {
+		highest = "(" + strconv.FormatInt(f.Until.UnixMilli(), 10)
+	}
+	if after.ID != "" {
+		highest = strconv.FormatInt(after.Received.UnixMilli(), 10) // it was before Until
+	}
+	replies := make([]*goredis.ZSliceCmd, len(cells))
+	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+		for i, cell := range cells {
+			replies[i] = p.ZRangeArgsWithScores(ctx, goredis.ZRangeArgs{
+				Key: s.prefix() + "i:" + cell, Start: highest, Stop: since(f), ByScore: true, Rev: true, Count: int64(count),
+			})
+		}
+	})
+	for i, reply := range replies {
+		if err == nil {
+			err = reply.Err()
+		}
+		if err != nil {
+			return nil, nil, redis.Unavailable("rejectstore: list", err)
+		}
+		var own []Position
+		for _, z := range reply.Val() {
+			id, _ := z.Member.(string)
+			p := Position{time.UnixMilli(int64(z.Score)).UTC(), id}
+			if len(own) < limit && (after.ID == "" || after.compare(p) < 0) {
+				own = append(own, p)
+			}
+		}
+		if len(own) < limit && len(reply.Val()) == count {
+			more = append(more, cells[i])
+			continue
+		}
+		found = append(found, own...)
+	}
+	return found, more, nil
+}
+
+// since returns the lowest score of a filter.
+func since(f Filter) string {
+	if f.Since.IsZero() {
+		return "-inf"
+	}
+	return strconv.FormatInt(f.Since.UnixMilli(), 10)
+}
+
+// Count is how many rejects have a value.
+type Count struct {
+	Value string
+	Count int64
+}
+
+// Summary counts the rejects of a filter.
+type Summary struct {
+	States   []Count // whatever the state of the filter
+	Codes    []Count // most frequent first; a reject may have several
+	Airports []Count // most frequent first; "" is none
+	Doors    []Count
+	Hours    []Count // in the order of time; the values are seconds since 1970. Hours without rejects are left out
+}
+
+// Summarize counts the rejects of a filter.
+func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) {
+	known, err := s.tallies(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	var counts []*counting
+	var hours []*goredis.MapStringStringCmd
+	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+		add := func(kind int, value string, state State, g Filter) {
+			c := &counting{kind: kind, value: value}
+			for _, cell := range g.cells(state, known.doors) {
+				c.replies = append(c.replies, s.count(ctx, p, cell, f))
+			}
+			counts = append(counts, c)
+		}
+		for _, state := range States() {
+			add(inState, string(state), state, f)
+		}
+		for _, g := range f.split(known) {
+			add(g.kind, g.value, f.State, g.Filter)
+		}
+		for _, cell := range f.cells(f.State, known.doors) {
+			hours = append(hours, p.HGetAll(ctx, s.prefix()+"h:"+cell))
+		}
+	})
+	if err != nil {
+		return Summary{}, redis.Unavailable("rejectstore: summarize", err)
+	}
+	return summaryOf(f, counts, hours)
+}
+
+// The kinds of counts.
+const (
+	inState = iota
+	withCode
+	atAirport
+	byDoor
+)
+
+// counting is one count under way.
+type counting struct {
+	kind    int
+	value   string
+	replies []*goredis.IntCmd
+}
+
+// partOf is a filter for one value of a dimension.
+type partOf struct {
+	Filter
+	kind  int
+	value string
+}
+
+// split returns the filters for each code, airport and door that a filter may find.
+func (f Filter) split(known tallies) (parts []partOf) {
+	for _, code := range known.codes {
+		if f.Code == "" || f.Code == code {
+			g := f
+			g.Code = code
+			parts = append(parts, partOf{g, withCode, code})
+		}
+	}
+	places := f.Places
+	if places == nil {
+		places = known.places
+	}
+	for _, place := range places {
+		g := f
+		g.Places = []string{place}
+		if strings.HasPrefix(place, "@") {
+			place = ""
+		}
+		parts = append(parts, partOf{g, atAirport, place})
+	}
+	for _, door := range known.doors {
+		if f.Door == "" || f.Door == door {
+			g := f
+			g.Door = door
+			parts = append(parts, partOf{g, byDoor, door})
+		}
+	}
+	return parts
+}
+
+// count asks for the number of rejects of a cell in the time of a filter.
+func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cell string, f Filter) *goredis.IntCmd {
+	key := s.prefix() + "i:" + cell
+	if f.Since.IsZero() && f.Until.IsZero() {
+		return p.ZCard(ctx, key)
+	}
+	until := "+inf"
+	if !f.Until.IsZero() {
+		until = "(" + strconv.FormatInt(f.Until.UnixMilli(), 10)
+	}
+	return p.ZCount(ctx, key, since(f), until)
+}
+
+// summaryOf adds the replies up.
+func summaryOf(f Filter, counts []*counting, hours []*goredis.MapStringStringCmd) (Summary, error) {
+	var sum Summary
+	lists := [...]*[]Count{&sum.States, &sum.Codes, &sum.Airports, &sum.Doors}
+	for _, c := range counts {
+		total := int64(0)
+		for _, reply := range c.replies {
+			if err := reply.Err(); err != nil {
+				return Summary{}, redis.Unavailable("rejectstore: summarize", err)
+			}
+			total += reply.Val()
+		}
+		if total > 0 || c.kind == inState {
+			*lists[c.kind] = append(*lists[c.kind], Count{c.value, total})
+		}
+	}
+	for _, list := range [][]Count{sum.Codes, sum.Airports} {
+		slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	}
+	byHour := map[int64]int64{}
+	for _, reply := range hours {
+		if err := reply.Err(); err != nil {
+			return Summary{}, redis.Unavailable("rejectstore: summarize", err)
+		}
+		for hour, count := range reply.Val() {
+			h, _ := strconv.ParseInt(hour, 10, 64) // both are written by scripts
+			n, _ := strconv.ParseInt(count, 10, 64)
+			byHour[h] += n
+		}
+	}
+	first, last := int64(math.MinInt64), int64(math.MaxInt64)
+	if !f.Since.IsZero() {
+		first = f.Since.Unix() / 3600
+	}
+	if !f.Until.IsZero() {
+		last = (f.Until.Unix() - 1) / 3600
+	}
+	for h, n := range byHour {
+		if h >= first && h <= last {
+			sum.Hours = append(sum.Hours, Count{strconv.FormatInt(h*3600, 10), n})
+		}
+	}
+	slices.SortFunc(sum.Hours, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), cmp.Compare(a.Value, b.Value))
+	})
+	return sum, nil
+}

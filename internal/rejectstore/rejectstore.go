@@ -1,0 +1,333 @@
+// Package rejectstore keeps rejected messages in Redis, with what was decided on them. It implements
+// ingestor.Rejects. A reject is open until it is resubmitted or dismissed, which happens once,
+// whatever fails in between. Rejects are removed when they are past the retention, or too many.
+package rejectstore
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/redis"
+)
+
+// The keys. Each begins with the prefix of the installation and j:{rejects}:. The braces put them
+// into one slot of a cluster, since the scripts change several at once.
+//
+//	key                    type  holds
+//	r:<id>                 hash  a reject: its message, faults, state and history
+//	i:<state>|<cell>       zset  id → received, in milliseconds, of the rejects in a cell
+//	h:<state>|<cell>       hash  hour since 1970 → how many of them were received in it
+//	all                    zset  id → received, of all rejects
+//	n                      hash  tally → how many rejects have it; bytes → size of all texts
+//	jobs                   hash  id → job
+//	lease:<job>            string the process that runs the job; expires a while after its last step
+//
+// A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
+// also @ and the name of the API key with which it was posted. Place and code may be * for all. A
+// reject is in every cell that it fits. A tally is d:<door>, p:<airport> or c:<code>.
+const keyKind = "j:{rejects}:"
+
+// Bounds of what is kept, whatever the retention.
+const (
+	mostRejects = 1_500_000
+	mostBytes   = 4 << 30
+	trimmed     = 200 // at once
+)
+
+// everything stands for all places or codes in a cell.
+const everything = "*"
+
+//go:embed add.lua
+var addScript string
+
+//go:embed decide.lua
+var decideScript string
+
+//go:embed claim.lua
+var claimScript string
+
+//go:embed trim.lua
+var trimScript string
+
+var decide, claim, trim = goredis.NewScript(decideScript), goredis.NewScript(claimScript), goredis.NewScript(trimScript)
+
+// State is the state of a reject.
+type State string
+
+// The states.
+const (
+	Open        State = "open"
+	Resubmitted State = "resubmitted"
+	Dismissed   State = "dismissed"
+)
+
+// States returns all states.
+func States() []State { return []State{Open, Resubmitted, Dismissed} }
+
+// Reject is a rejected message.
+type Reject struct {
+	ID          string
+	State       State
+	Received    time.Time
+	Door        string
+	Sender      string // name of the API key with which it was posted, or ""
+	Airport     string // of .V; "" if it is missing or unknown
+	Text        string // as sent, any bytes
+	JSON        bool   // Text is a document that holds the message
+	Report      bool   // Text is the document of a delayed-bag report
+	RecordKey   string // key of its Kafka record, or ""
+	Codes       []string
+	Value       string          // at the first fault
+	Diagnostics json.RawMessage // a list
+	History     []Step          // oldest first
+	Claim       string          // of who resubmits it now, or ""
+}
+
+// Step is something that was done to a reject.
+type Step struct {
+	At          time.Time       `json:"at"`
+	Action      string          `json:"action"` // "resubmit" or "dismiss"
+	Key         string          `json:"key"`    // name of the API key
+	Job         string          `json:"job,omitempty"`
+	Verdict     string          `json:"verdict,omitempty"`
+	Text        string          `json:"text,omitempty"` // as it was mended
+	Reason      string          `json:"reason,omitempty"`
+	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
+}
+
+// Store is safe for concurrent use. Its errors are redis.ErrUnavailable.
+type Store struct {
+	redis     *redis.Client
+	retention time.Duration
+	now       func() time.Time
+}
+
+// New returns a Store in the Redis of a client.
+func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
+	return &Store{client, retention, now}
+}
+
+func (s *Store) prefix() string             { return s.redis.Prefix() + keyKind }
+func (s *Store) rejectKey(id string) string { return s.prefix() + "r:" + id }
+
+// ID returns the id of the reject with an origin.
+func ID(origin string) string {
+	sum := sha256.Sum256([]byte(origin))
+	return hex.EncodeToString(sum[:10])
+}
+
+// Reject implements ingestor.Rejects. What is older than the retention is not kept.
+func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
+		for i := range rejections {
+			if r := &rejections[i]; s.now().Sub(r.Received) < s.retention {
+				id := ID(r.Origin)
+				p.Eval(ctx, addScript, []string{s.rejectKey(id)}, s.addition(id, r)...)
+			}
+		}
+	})
+	return redis.Unavailable("rejectstore: add", err)
+}
+
+// mostCodes bounds the codes by which a reject is found.
+const mostCodes = 8
+
+// mostDiagnostics bounds the diagnostics that are kept of a reject, in bytes.
+const mostDiagnostics = 64 << 10
+
+// addition returns the arguments of the script that adds a rejection.
+func (s *Store) addition(id string, r *ingestor.Rejection) []any {
+	codes := ingestor.Codes(r.Errors)
+	codes = codes[:min(len(codes), mostCodes)]
+	places := []string{everything, r.Airport}
+	if r.Airport == "" {
+		places = append(places, "@"+r.Sender)
+	}
+	var cells []string
+	tallies := []string{"d:" + r.Door, "p:" + r.Airport}
+	for _, code := range append([]string{everything}, codes...) {
+		for _, place := range places {
+			cells = append(cells, r.Door+"|"+place+"|"+code)
+		}
+		if code != everything {
+			tallies = append(tallies, "c:"+code)
+		}
+	}
+	received := r.Received.UnixMilli()
+	hour := received / time.Hour.Milliseconds()
+	args := []any{s.prefix(), id, received, hour, len(r.Raw), len(cells)}
+	args = appendAll(args, cells)
+	args = appendAll(append(args, len(tallies)), tallies)
+	value := ""
+	if len(r.Errors) > 0 {
+		value = r.Errors[0].Value
+	}
+	return append(args,
+		"state", string(Open), "received", received, "hour", hour, "bytes", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r), "record", r.Key,
+		"codes", strings.Join(codes, ","), "value", value, "diagnostics", diagnostics(r.Errors))
+}
+
+func appendAll(args []any, list []string) []any {
+	for _, e := range list {
+		args = append(args, e)
+	}
+	return args
+}
+
+func form(r *ingestor.Rejection) string {
+	switch {
+	case r.Report:
+		return "report"
+	case r.JSON:
+		return "json"
+	}
+	return "text"
+}
+
+// diagnostics returns the list of as many diagnostics as there is room for, at least one.
+func diagnostics(list []ingestor.Diagnostic) string {
+	text := ingestor.AppendDiagnostics(nil, list)
+	for n := len(list); len(text) > mostDiagnostics && n > 1; {
+		n = max(1, n*mostDiagnostics/len(text)*9/10)
+		text = ingestor.AppendDiagnostics(nil, list[:n])
+	}
+	return string(text)
+}
+
+// fields are the fields of a reject that are read, in the order of read. The text is last.
+var fields = []string{
+	"state", "received", "door", "sender", "airport", "form", "record", "codes", "value", "diagnostics", "history", "claim", "text",
+}
+
+// read returns the reject that a reply of HMGET holds. It returns false if there is none.
+func read(id string, values []any) (Reject, bool) {
+	text := make([]string, len(fields))
+	for i, v := range values {
+		text[i], _ = v.(string)
+	}
+	if text[0] == "" {
+		return Reject{}, false
+	}
+	milliseconds, _ := strconv.ParseInt(text[1], 10, 64) // written by add
+	r := Reject{
+		ID: id, State: State(text[0]), Received: time.UnixMilli(milliseconds).UTC(), Door: text[2], Sender: text[3], Airport: text[4],
+		JSON: text[5] == "json", Report: text[5] == "report", RecordKey: text[6], Value: text[8], Diagnostics: json.RawMessage(text[9]),
+		Claim: text[11], Text: text[12],
+	}
+	if text[7] != "" {
+		r.Codes = strings.Split(text[7], ",")
+	}
+	for line := range strings.Lines(text[10]) {
+		var step Step
+		if json.Unmarshal([]byte(line), &step) == nil {
+			r.History = append(r.History, step)
+		}
+	}
+	return r, true
+}
+
+// Get returns the rejects with these ids, without those that are not there, and without their texts
+// unless withText is set.
+func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject, error) {
+	fields := fields
+	if !withText {
+		fields = fields[:len(fields)-1]
+	}
+	replies := make([]*goredis.SliceCmd, len(ids))
+	err := s.redis.Read(ctx, func(p goredis.Pipeliner) {
+		for i, id := range ids {
+			replies[i] = p.HMGet(ctx, s.rejectKey(id), fields...)
+		}
+	})
+	found := make([]Reject, 0, len(ids))
+	for i, reply := range replies {
+		if err == nil {
+			err = reply.Err()
+		}
+		if err != nil {
+			return nil, redis.Unavailable("rejectstore: get", err)
+		}
+		if r, there := read(ids[i], reply.Val()); there {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// before is what a script has found: the state of a reject and its claim.
+type before struct {
+	state State
+	claim string
+}
+
+func reply(values []string, err error) (before, error) {
+	if err == nil && len(values) == 2 {
+		return before{State(values[0]), values[1]}, nil
+	}
+	return before{}, redis.Unavailable("rejectstore: decide", err)
+}
+
+// Claim claims an open reject. It returns the state and the claim that the reject has had: it is
+// claimed if these are Open and "".
+func (s *Store) Claim(ctx context.Context, id, text string) (State, string, error) {
+	b, err := reply(claim.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, text).StringSlice())
+	return b.state, b.claim, err
+}
+
+// Decide adds a step to the history of an open reject, gives it its next state, and removes its
+// claim, which must be the one given. It returns the state and the claim that the reject has had: it
+// was changed if these are Open and claim. To repeat Decide adds nothing, unless the reject stays
+// open.
+func (s *Store) Decide(ctx context.Context, id, claim string, next State, step Step) (State, string, error) {
+	line, err := json.Marshal(step)
+	if err != nil {
+		return "", "", err
+	}
+	b, err := reply(decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, s.prefix(), id, claim, string(next), line).StringSlice())
+	return b.state, b.claim, err
+}
+
+// Trim removes the rejects that are past the retention or too many, and returns how many.
+func (s *Store) Trim(ctx context.Context) (removed int, err error) {
+	for {
+		kept := s.now().Add(-s.retention).UnixMilli()
+		n, err := trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "all"}, s.prefix(), kept, mostRejects, int64(mostBytes), trimmed).Int()
+		removed += n
+		if err != nil || n < trimmed {
+			return removed, redis.Unavailable("rejectstore: trim", err)
+		}
+	}
+}
+
+// trimEvery is the interval at which Run removes rejects.
+const trimEvery = time.Minute
+
+// Run removes rejects that are past the retention, until ctx ends. report gets each error.
+func (s *Store) Run(ctx context.Context, report func(error)) {
+	ticker := time.NewTicker(trimEvery)
+	defer ticker.Stop()
+	for {
+		if _, err := s.Trim(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// HasState reports whether a text names a state.
+func HasState(text string) bool { return slices.Contains(States(), State(text)) }

@@ -1,0 +1,310 @@
+package rejectstore_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/rejectstore"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// world is a store whose clock a test sets.
+type world struct {
+	*rejectstore.Store
+	client *redis.Client
+	now    time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{client: redistest.Open(t, ""), now: noon}
+	w.Store = rejectstore.New(w.client, 14*24*time.Hour, func() time.Time { return w.now })
+	return w
+}
+
+// rejection returns a rejection with an origin and these codes.
+func rejection(origin string, received time.Time, door, airport, sender string, codes ...string) ingestor.Rejection {
+	r := ingestor.Rejection{
+		Envelope: ingestor.Envelope{Raw: "text of " + origin, Received: received, Origin: origin, Sender: sender}, Door: door, Airport: airport,
+	}
+	for _, code := range codes {
+		r.Errors = append(r.Errors, ingestor.Diagnostic{Code: code, Line: 1, Column: 1, EndColumn: 1, Value: "value of " + origin})
+	}
+	return r
+}
+
+func (w *world) add(t *testing.T, list ...ingestor.Rejection) {
+	t.Helper()
+	if err := w.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// origins lists the rejects of a filter, by pages of two, and returns their origins.
+func (w *world) origins(t *testing.T, f rejectstore.Filter, limit int) []string {
+	t.Helper()
+	found := []string{}
+	for after := (rejectstore.Position{}); ; {
+		page, err := w.List(t.Context(), f, after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return found
+		}
+		ids := make([]string, len(page))
+		for i, p := range page {
+			ids[i] = p.ID
+		}
+		rejects, err := w.Get(t.Context(), true, ids...)
+		if err != nil || len(rejects) != len(page) {
+			t.Fatalf("%d of %d, %v", len(rejects), len(page), err)
+		}
+		for _, r := range rejects {
+			found = append(found, strings.TrimPrefix(r.Text, "text of "))
+		}
+		after = page[len(page)-1]
+	}
+}
+
+func TestARejectIsKeptOnceWithAllThatIsKnownOfIt(t *testing.T) {
+	w := newWorld(t)
+	r := rejection("a", noon, "kafka", "ZRH", "swiss", "SVCPRB015", "SVCPRB023", "SVCPRB015")
+	r.Raw, r.JSON, r.Key = "{\"bim_message\":\"\xff\"}", true, "0724100001"
+	w.add(t, r, r)
+	w.add(t, r)
+	got, err := w.Get(t.Context(), true, "none", rejectstore.ID("a"))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if want := string(ingestor.AppendDiagnostics(nil, r.Errors)); string(got[0].Diagnostics) != want {
+		t.Errorf("diagnostics %s, want %s", got[0].Diagnostics, want)
+	}
+	got[0].Diagnostics = nil
+	want := rejectstore.Reject{
+		ID: rejectstore.ID("a"), State: rejectstore.Open, Received: noon, Door: "kafka", Sender: "swiss", Airport: "ZRH", Text: r.Raw, JSON: true,
+		RecordKey: "0724100001", Codes: []string{"SVCPRB015", "SVCPRB023"}, Value: "value of a",
+	}
+	if !reflect.DeepEqual(got[0], want) {
+		t.Errorf("%+v\nwant %+v", got[0], want)
+	}
+	sum, err := w.Summarize(t.Context(), rejectstore.Filter{State: rejectstore.Open})
+	if err != nil || sum.States[0].Count != 1 {
+		t.Errorf("%+v %v", sum, err)
+	}
+}
+
+// mixed adds rejects of two airports, doors, codes and states, and one without an airport.
+func (w *world) mixed(t *testing.T) {
+	t.Helper()
+	w.add(t,
+		rejection("a", noon.Add(-4*time.Hour), "kafka", "ZRH", "", "C1"), rejection("b", noon.Add(-3*time.Hour), "http", "ZRH", "swiss", "C1", "C2"),
+		rejection("c", noon.Add(-2*time.Hour), "kafka", "GVA", "", "C2"), rejection("d", noon.Add(-time.Hour), "http", "", "swiss", "C1"),
+		rejection("e", noon, "http", "", "", "C2"), rejection("f", noon, "kafka", "ZRH", "", "C2"))
+	for _, step := range []struct {
+		origin string
+		next   rejectstore.State
+	}{{"a", rejectstore.Dismissed}, {"b", rejectstore.Resubmitted}} {
+		if state, claim, err := w.Decide(t.Context(), rejectstore.ID(step.origin), "", step.next, rejectstore.Step{At: noon, Action: "dismiss", Key: "k"}); err != nil || state != rejectstore.Open || claim != "" {
+			t.Fatalf("%s %q %v", state, claim, err)
+		}
+	}
+}
+
+func TestListsAndSummariesFilterByStateCodeAirportDoorAndTimeAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.mixed(t)
+	const open, dismissed, resubmitted = rejectstore.Open, rejectstore.Dismissed, rejectstore.Resubmitted
+	for _, tc := range []struct {
+		filter rejectstore.Filter
+		want   string
+	}{
+		{rejectstore.Filter{State: open}, "c d e f"},
+		{rejectstore.Filter{State: dismissed}, "a"},
+		{rejectstore.Filter{State: resubmitted}, "b"},
+		{rejectstore.Filter{State: open, Code: "C2"}, "c e f"},
+		{rejectstore.Filter{State: resubmitted, Code: "C2", Places: []string{"ZRH"}, Door: "http"}, "b"},
+		{rejectstore.Filter{State: open, Places: []string{"ZRH", "GVA"}}, "c f"},
+		{rejectstore.Filter{State: open, Places: []string{""}}, "d e"},
+		{rejectstore.Filter{State: open, Places: []string{"GVA", "@swiss"}}, "c d"},
+		{rejectstore.Filter{State: open, Places: []string{}}, ""},
+		{rejectstore.Filter{State: open, Door: "kafka", Code: "C2", Places: []string{"ZRH"}, Since: noon.Add(-time.Hour)}, "f"},
+		{rejectstore.Filter{State: open, Since: noon.Add(-2 * time.Hour), Until: noon}, "c d"},
+		{rejectstore.Filter{State: open, Code: "C3"}, ""},
+		{rejectstore.Filter{State: open, Door: "file"}, ""},
+	} {
+		for _, limit := range []int{1, 2, 10} {
+			got := w.origins(t, tc.filter, limit)
+			if slices.Sort(got); strings.Join(got, " ") != tc.want {
+				t.Errorf("%+v by %d: %q, want %q", tc.filter, limit, got, tc.want)
+			}
+		}
+		sum, err := w.Summarize(t.Context(), tc.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := int64(0)
+		for _, s := range sum.States {
+			if s.Value == string(tc.filter.State) {
+				counted = s.Count
+			}
+		}
+		byHour := int64(0)
+		for _, h := range sum.Hours {
+			byHour += h.Count
+		}
+		if n := int64(len(strings.Fields(tc.want))); counted != n || byHour != n {
+			t.Errorf("%+v: %d counted, %d by hour, want %d", tc.filter, counted, byHour, n)
+		}
+	}
+	newest := w.origins(t, rejectstore.Filter{State: open}, 10)
+	if newest[2] != "d" || newest[3] != "c" {
+		t.Errorf("the order is %q", newest)
+	}
+}
+
+func TestASummaryCountsByStateCodeAirportDoorAndHour(t *testing.T) {
+	w := newWorld(t)
+	w.mixed(t)
+	got, err := w.Summarize(t.Context(), rejectstore.Filter{State: rejectstore.Open})
+	want := rejectstore.Summary{
+		States:   []rejectstore.Count{{"open", 4}, {"resubmitted", 1}, {"dismissed", 1}},
+		Codes:    []rejectstore.Count{{"C2", 3}, {"C1", 1}},
+		Airports: []rejectstore.Count{{"", 2}, {"GVA", 1}, {"ZRH", 1}},
+		Doors:    []rejectstore.Count{{"http", 2}, {"kafka", 2}},
+	}
+	for i, count := range []int64{1, 1, 2} {
+		want.Hours = append(want.Hours, rejectstore.Count{fmt.Sprint(noon.Add(time.Duration(i-2) * time.Hour).Unix()), count})
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v %v\nwant %+v", got, err, want)
+	}
+}
+
+// Pages neither repeat nor leave out rejects that were received in one millisecond.
+func TestPagesOfRejectsOfOneMillisecond(t *testing.T) {
+	w := newWorld(t)
+	var list []ingestor.Rejection
+	for i := range 300 {
+		list = append(list, rejection(fmt.Sprint(i), noon, []string{"http", "kafka"}[i%2], "ZRH", "", "C1"))
+	}
+	w.add(t, list...)
+	for _, limit := range []int{7, 100, 299, 1000} {
+		got := w.origins(t, rejectstore.Filter{State: rejectstore.Open}, limit)
+		slices.Sort(got)
+		if n := len(slices.Compact(got)); n != 300 || len(got) != 300 {
+			t.Errorf("by %d: %d, of these %d different", limit, len(got), n)
+		}
+	}
+}
+
+func TestARejectIsDecidedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.add(t, rejection("a", noon, "http", "ZRH", "", "C1"))
+	id := rejectstore.ID("a")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i := range 8 {
+		wg.Go(func() {
+			state, claim, err := w.Decide(context.Background(), id, "", rejectstore.Dismissed, rejectstore.Step{At: noon, Action: "dismiss", Key: fmt.Sprint(i)})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+			}
+			if state == rejectstore.Open && claim == "" {
+				done++
+			}
+		})
+	}
+	wg.Wait()
+	got, err := w.Get(t.Context(), false, id)
+	if err != nil || done != 1 || len(got[0].History) != 1 || got[0].State != rejectstore.Dismissed || got[0].Text != "" {
+		t.Errorf("decided %d times: %+v %v", done, got, err)
+	}
+}
+
+func TestAClaimedRejectIsDecidedByItsClaimAlone(t *testing.T) {
+	w := newWorld(t)
+	w.add(t, rejection("a", noon, "http", "ZRH", "", "C1"))
+	id, step := rejectstore.ID("a"), rejectstore.Step{At: noon, Action: "resubmit", Key: "k", Verdict: "accepted", Text: "mended"}
+	for i, want := range []string{"", "one"} {
+		if state, claim, err := w.Claim(t.Context(), id, []string{"one", "two"}[i]); err != nil || state != rejectstore.Open || claim != want {
+			t.Fatalf("claim %d: %s %q %v", i, state, claim, err)
+		}
+	}
+	for _, other := range []string{"", "two"} {
+		if state, claim, err := w.Decide(t.Context(), id, other, rejectstore.Dismissed, step); err != nil || state != rejectstore.Open || claim != "one" {
+			t.Errorf("claim %q: %s %q %v", other, state, claim, err)
+		}
+	}
+	for i, want := range []rejectstore.State{rejectstore.Open, rejectstore.Resubmitted} { // the second repeats the first
+		if state, _, err := w.Decide(t.Context(), id, "one", rejectstore.Resubmitted, step); err != nil || state != want {
+			t.Errorf("decision %d: %s %v", i, state, err)
+		}
+	}
+	got, err := w.Get(t.Context(), false, id)
+	if err != nil || got[0].State != rejectstore.Resubmitted || got[0].Claim != "" || !reflect.DeepEqual(got[0].History, []rejectstore.Step{step}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if state, claim, err := w.Decide(t.Context(), "none", "", rejectstore.Dismissed, step); err != nil || state != "" || claim != "" {
+		t.Errorf("no reject: %s %q %v", state, claim, err)
+	}
+}
+
+func TestAFailedResubmissionStaysInTheHistoryOfAnOpenReject(t *testing.T) {
+	w := newWorld(t)
+	w.add(t, rejection("a", noon, "http", "ZRH", "", "C1"))
+	id := rejectstore.ID("a")
+	for range 60 {
+		step := rejectstore.Step{At: noon, Action: "resubmit", Key: "k", Verdict: "rejected", Text: strings.Repeat("x", 5000)}
+		if _, _, err := w.Decide(t.Context(), id, "", rejectstore.Open, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := w.Decide(t.Context(), id, "", rejectstore.Dismissed, rejectstore.Step{At: noon, Action: "dismiss", Key: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Get(t.Context(), false, id)
+	if n := len(got[0].History); err != nil || n > 22 || n < 15 || got[0].History[n-1].Action != "dismiss" {
+		t.Errorf("%d steps, %v", n, err)
+	}
+}
+
+// Retention leaves nothing.
+func TestRejectsPastTheirRetentionLeaveNothing(t *testing.T) {
+	w := newWorld(t)
+	w.mixed(t)
+	w.add(t, rejection("old", noon.Add(-14*24*time.Hour), "http", "ZRH", "", "C1"))
+	if got, err := w.Get(t.Context(), false, rejectstore.ID("old")); err != nil || len(got) > 0 {
+		t.Errorf("a reject past the retention is kept: %+v %v", got, err)
+	}
+	for _, step := range []struct {
+		now  time.Time
+		left int
+	}{{noon, 0}, {noon.Add(14*24*time.Hour - 90*time.Minute), 3}, {noon.Add(14*24*time.Hour + time.Millisecond), 3}} {
+		w.now = step.now
+		if n, err := w.Trim(t.Context()); err != nil || n != step.left {
+			t.Errorf("%v: %d removed, %v", step.now, n, err)
+		}
+	}
+	var keys []string
+	all := w.client.ReadClient().Scan(t.Context(), 0, "*", 1000).Iterator()
+	for all.Next(t.Context()) {
+		keys = append(keys, all.Val())
+	}
+	if err := all.Err(); err != nil || len(keys) > 0 {
+		t.Errorf("left are %q, %v", keys, err)
+	}
+}

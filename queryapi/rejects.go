@@ -1,0 +1,570 @@
+package queryapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
+	"bagtrail/internal/rejectstore"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
+	"bagtrail/parser"
+)
+
+// Rejects answers the operations on rejected messages.
+type Rejects struct {
+	Store    *rejectstore.Store
+	Acceptor Acceptor
+}
+
+// Acceptor decides on messages; *ingestor.Acceptor implements it.
+type Acceptor interface {
+	// Now returns the received time of a message that has just come in.
+	Now() time.Time
+	// Judge decides on a message, and writes nothing.
+	Judge(env ingestor.Envelope) ingestor.Outcome
+	// Accept decides on a message, and returns when that has taken effect. An error means that it
+	// is not known whether it has.
+	Accept(ctx context.Context, env ingestor.Envelope) (ingestor.Outcome, error)
+}
+
+// Operations returns the operations on /v1/rejects.
+func (d Rejects) Operations() []web.Operation {
+	var operations []web.Operation
+	for _, op := range []struct {
+		id    string
+		serve func(context.Context, *web.Call) web.Answer
+	}{
+		{"listRejects", d.list},
+		{"summarizeRejects", d.summarize},
+		{"getReject", d.get},
+		{"resubmitReject", d.resubmitOne},
+		{"dismissReject", d.dismissOne},
+	} {
+		operations = append(operations, web.Operation{Operation: operation.ByID(op.id), Limit: limit, Serve: op.serve})
+	}
+	return operations
+}
+
+// wanted says which rejects a caller wants to see.
+type wanted struct {
+	rejectstore.Filter
+	key, value, text argument // the other filters, which look at each reject
+	looks            bool     // there is one of these
+	question         []string
+	forbidden        bool // the key does not cover the airport
+}
+
+// filterNames are the names of the filters of rejects.
+var filterNames = []string{"state", "code", "airport", "door", "key", "value", "q", "since", "until"}
+
+// readFilter reads the filters of rejects, and limits them to the scope of a key.
+func readFilter(a *arguments, key *apikey.Key) wanted {
+	states := make([]string, 0, 3)
+	for _, state := range rejectstore.States() {
+		states = append(states, string(state))
+	}
+	short := func(s string) bool { return s != "" && len(s) <= 64 }
+	w := wanted{Filter: rejectstore.Filter{
+		State: rejectstore.State(a.choice("state", states...)),
+		Code:  a.text("code", short, "a code such as SVCPRB018"),
+		Door:  a.text("door", short, "the name of a door"),
+		Since: a.instant("since"), Until: a.instant("until"),
+	}}
+	for name, other := range map[string]*argument{"key": &w.key, "value": &w.value, "q": &w.text} {
+		if g, there := a.one(name); there {
+			*other, w.looks = g, true
+			if g.value == "" && name != "value" {
+				a.fail(g, fault.Malformed, "a text")
+			}
+		}
+	}
+	airport := a.text("airport", func(s string) bool { return s == "" || isAirport(s) }, "3 upper case letters, or nothing for none that is known")
+	w.Places, w.forbidden = places(key, airport, len(a.all("airport")) > 0)
+	for _, name := range filterNames {
+		g, there := a.one(name)
+		w.question = append(w.question, name+strconv.FormatBool(there)+g.value)
+	}
+	return w
+}
+
+// places returns the places whose rejects a key covers; nil is all. It returns true if it does not
+// cover the airport that is asked for.
+func places(key *apikey.Key, airport string, asked bool) (places []string, forbidden bool) {
+	own := "@" + key.Name // rejects without an airport that it has posted
+	switch {
+	case asked && airport == "" && !key.Airports.All:
+		return []string{own}, false
+	case asked:
+		return []string{airport}, airport != "" && !key.Airport(airport)
+	case key.Airports.All:
+		return nil, false
+	}
+	return append(slices.Clone(key.Airports.Codes), own), false
+}
+
+// inScope reports whether a key covers a reject.
+func inScope(key *apikey.Key, r *rejectstore.Reject) bool {
+	if r.Airport == "" {
+		return key.Airports.All || r.Sender == key.Name
+	}
+	return key.Airport(r.Airport)
+}
+
+// matches reports whether a reject is one that the other filters want.
+func (w *wanted) matches(r *rejectstore.Reject) bool {
+	return (w.key.name == "" || r.Sender == w.key.value) && (w.value.name == "" || r.Value == w.value.value) &&
+		(w.text.name == "" || strings.Contains(strings.ToUpper(r.Text), strings.ToUpper(w.text.value)))
+}
+
+// mostLooked is how many rejects the other filters look at for one answer.
+const mostLooked = 10_000
+
+// list answers GET /v1/rejects.
+func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c)
+	a.allowOnly(append([]string{"limit", "cursor"}, filterNames...)...)
+	w := readFilter(a, c.Key)
+	part := a.page(append([]string{"rejects"}, w.question...)...)
+	var after rejectstore.Position
+	if part.position != "" {
+		after, _ = rejectstore.ParsePosition(part.position) // page has checked the cursor
+	}
+	if refusal, refused := a.refusal(c); refused {
+		return refusal
+	}
+	if w.forbidden {
+		return c.NotAuthorised()
+	}
+	found, last, more, err := d.find(ctx, &w, after, part.limit)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	dst := append(c.Buffer, `{"rejects":[`...)
+	for i := range found {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendReject(dst, &found[i], false), '}')
+		if dst, err = c.Part(dst); err != nil {
+			return c.Unavailable(err)
+		}
+	}
+	dst = append(dst, ']')
+	if more {
+		if w.looks {
+			dst = appendInstant(append(dst, `,"searched_until":`...), last.Received)
+		}
+		dst = strictjson.AppendString(append(dst, `,"next":`...), part.next(last.String()))
+	}
+	return c.OK(append(dst, '}'))
+}
+
+// find returns the rejects after a position, the newest first. last is the position of the last one
+// that was looked at, and more reports whether others follow.
+func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position, limit int) (found []rejectstore.Reject, last rejectstore.Position, more bool, err error) {
+	for looked := 0; looked < mostLooked && len(found) < limit; {
+		positions, err := d.Store.List(ctx, w.Filter, after, limit+1)
+		if err != nil {
+			return nil, last, false, err
+		}
+		more = len(positions) > limit
+		positions = positions[:min(limit, len(positions))]
+		ids := make([]string, len(positions))
+		for i, p := range positions {
+			ids[i] = p.ID
+		}
+		rejects, err := d.Store.Get(ctx, w.text.name != "", ids...)
+		if err != nil {
+			return nil, last, false, err
+		}
+		for i := range rejects {
+			if len(found) == limit {
+				return found, last, true, nil
+			}
+			last = rejectstore.Position{Received: rejects[i].Received, ID: rejects[i].ID}
+			if w.matches(&rejects[i]) {
+				found = append(found, rejects[i])
+			}
+		}
+		if !more {
+			return found, last, false, nil
+		}
+		last = positions[len(positions)-1] // also if it was removed meanwhile
+		looked, after = looked+len(positions), last
+	}
+	return found, last, more, nil
+}
+
+// summarize answers GET /v1/rejects/summary.
+func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c)
+	a.allowOnly("state", "code", "airport", "door", "since", "until")
+	w := readFilter(a, c.Key)
+	if refusal, refused := a.refusal(c); refused {
+		return refusal
+	}
+	if w.forbidden {
+		return c.NotAuthorised()
+	}
+	sum, err := d.Store.Summarize(ctx, w.Filter)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	dst := c.Buffer
+	for i, list := range []struct {
+		name, value string
+		counts      []rejectstore.Count
+	}{{"states", "state", sum.States}, {"codes", "code", sum.Codes}, {"airports", "airport", sum.Airports}, {"doors", "door", sum.Doors}, {"hours", "hour", sum.Hours}} {
+		dst = append(append(append(dst, `{,`[min(i, 1)]), '"'), list.name+`":[`...)
+		for j, count := range list.counts {
+			if j > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(append(append(dst, `{"`...), list.value...), `":`...)
+			if seconds, err := strconv.ParseInt(count.Value, 10, 64); err == nil && list.value == "hour" {
+				dst = appendInstant(dst, time.Unix(seconds, 0))
+			} else {
+				dst = strictjson.AppendString(dst, count.Value)
+			}
+			dst = append(strconv.AppendInt(append(dst, `,"count":`...), count.Count, 10), '}')
+		}
+		dst = append(dst, ']')
+	}
+	return c.OK(append(dst, '}'))
+}
+
+// one returns the reject of a call. It returns false, and the refusal, if there is none that the key
+// covers.
+func (d Rejects) one(ctx context.Context, c *web.Call, a *arguments) (r rejectstore.Reject, refusal web.Answer, ok bool) {
+	if refusal, refused := a.refusal(c); refused {
+		return r, refusal, false
+	}
+	found, err := d.Store.Get(ctx, true, c.Values[0])
+	switch {
+	case err != nil:
+		return r, c.Unavailable(err), false
+	case len(found) == 0 || !inScope(c.Key, &found[0]):
+		return r, c.Problem(fault.NotFoundV1, "No reject in the scope of the key has this id"), false
+	}
+	return found[0], web.Answer{}, true
+}
+
+// get answers GET /v1/rejects/{id}.
+func (d Rejects) get(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c, "id")
+	a.allowOnly("id")
+	r, refusal, ok := d.one(ctx, c, a)
+	if !ok {
+		return refusal
+	}
+	return c.OK(append(appendReject(c.Buffer, &r, true), '}'))
+}
+
+// resubmitOne answers POST /v1/rejects/{id}/resubmit.
+func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
+	a := bodyArguments(c)
+	a.allowOnly("text")
+	var mended *string
+	if text := a.text("text", func(s string) bool { return s != "" }, "a message"); len(a.all("text")) > 0 {
+		mended = &text
+	}
+	r, refusal, ok := d.one(ctx, c, a)
+	if !ok {
+		return refusal
+	}
+	outcome, err := d.resubmit(ctx, c.Key, &r, resubmission{Key: c.Key.Name, Text: mended})
+	if err != nil {
+		return d.failed(c, err)
+	}
+	return d.decided(ctx, c, r.ID, &outcome)
+}
+
+// mostReason is the length of the longest reason, in bytes.
+const mostReason = 1000
+
+// dismissOne answers POST /v1/rejects/{id}/dismiss.
+func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
+	a := bodyArguments(c)
+	a.allowOnly("reason")
+	reason := a.text("reason", isReason, "a sentence")
+	if len(a.all("reason")) == 0 && !a.broken {
+		a.fail(argument{pointer: "/reason"}, fault.Missing, "why it is dismissed")
+	}
+	r, refusal, ok := d.one(ctx, c, a)
+	if !ok {
+		return refusal
+	}
+	if err := d.dismiss(ctx, &r, c.Key.Name, reason, ""); err != nil {
+		return d.failed(c, err)
+	}
+	return d.decided(ctx, c, r.ID, nil)
+}
+
+func isReason(s string) bool {
+	return strings.TrimSpace(s) != "" && len(s) <= mostReason && utf8.ValidString(s)
+}
+
+// failed answers that a decision failed.
+func (d Rejects) failed(c *web.Call, err error) web.Answer {
+	var conflict conflictError
+	if errors.As(err, &conflict) {
+		return c.Problem(fault.ConflictV1, conflict.Error())
+	}
+	return c.Unavailable(err)
+}
+
+// decided answers with a reject after a decision, and with the verdict on what was resubmitted.
+func (d Rejects) decided(ctx context.Context, c *web.Call, id string, outcome *ingestor.Outcome) web.Answer {
+	now, err := d.Store.Get(ctx, true, id)
+	if err == nil && len(now) == 0 {
+		err = errors.New("the reject was removed meanwhile")
+	}
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	dst := append(c.Buffer, '{')
+	if outcome != nil {
+		dst = append(append(append(dst, `"verdict":"`...), verdictOf(outcome)...), `","diagnostics":`...)
+		dst = append(ingestor.AppendDiagnostics(dst, slices.Concat(outcome.Errors, outcome.Warnings)), ',')
+	}
+	dst = appendReject(append(dst, `"reject":`...), &now[0], true)
+	return c.OK(append(dst, `}}`...))
+}
+
+// verdictOf returns the verdict as /v1 names it.
+func verdictOf(o *ingestor.Outcome) string {
+	if o.Verdict == ingestor.Refused {
+		return "unauthorised"
+	}
+	return o.Verdict.String()
+}
+
+// conflictError says why a decision is not possible.
+type conflictError string
+
+func (e conflictError) Error() string { return string(e) }
+
+// conflict returns the error for a reject that has a state or a claim.
+func conflict(state rejectstore.State) conflictError {
+	switch state {
+	case rejectstore.Open:
+		return "The reject is being resubmitted"
+	case "":
+		return "The reject was removed"
+	}
+	return conflictError("The reject is " + string(state))
+}
+
+// resubmission is what is filed if a reject is resubmitted. It is noted as the claim of the reject
+// before the message is filed. Filing it again changes nothing, since the time stays the same: so
+// whoever finds the claim of somebody who was interrupted brings it to its end.
+type resubmission struct {
+	Received time.Time `json:"received"`
+	Key      string    `json:"key"` // name of the API key
+	Text     *string   `json:"text,omitempty"`
+	Job      string    `json:"job,omitempty"`
+}
+
+// interrupted is the age at which a resubmission that has not ended counts as interrupted.
+const interrupted = 10 * time.Second
+
+// envelope returns the message that is filed. authorise may be nil.
+func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Message) bool) ingestor.Envelope {
+	env := ingestor.Envelope{
+		Raw: r.Text, JSON: r.JSON, Report: r.Report, Received: s.Received, Key: r.RecordKey, Sender: s.Key, Reject: r.ID,
+		Origin: "reject/" + r.ID + "/" + strconv.FormatInt(s.Received.UnixMilli(), 10), Replayed: true, Authorise: authorise,
+	}
+	if s.Text != nil {
+		env.Raw, env.JSON, env.Report = *s.Text, false, false
+	}
+	return env
+}
+
+// step returns what the history says of the resubmission.
+func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
+	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: verdictOf(o)}
+	if s.Text != nil && len(*s.Text) <= ingestor.MaxMessage {
+		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
+	}
+	if len(o.Errors) > 0 {
+		step.Diagnostics = ingestor.AppendDiagnostics(nil, o.Errors[:min(len(o.Errors), mostShown)])
+	}
+	return step
+}
+
+// mostShown is how many diagnostics of a resubmission its history keeps.
+const mostShown = 20
+
+// resubmit judges a reject again, as it is or mended. If it is accepted now, it is filed as a
+// message that is received now, and the reject is resubmitted. Otherwise the reject stays open. The
+// error is a conflictError if the reject is not open.
+func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.Reject, s resubmission) (ingestor.Outcome, error) {
+	s.Received = d.Acceptor.Now().UTC().Truncate(time.Millisecond)
+	if r.State != rejectstore.Open {
+		return ingestor.Outcome{}, conflict(r.State)
+	}
+	if r.Report && s.Text == nil && key.Limited() { // a report has no scope that could be compared
+		return ingestor.Outcome{Verdict: ingestor.Refused}, nil
+	}
+	outcome := d.Acceptor.Judge(s.envelope(r, key.Message))
+	if outcome.Verdict == ingestor.Rejected {
+		state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Open, s.step(&outcome))
+		if err == nil && (state != rejectstore.Open || claim != "") {
+			err = d.yield(ctx, r, state, claim)
+		}
+		return outcome, err
+	}
+	if outcome.Verdict != ingestor.Accepted {
+		return outcome, nil
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return outcome, err
+	}
+	state, claim, err := d.Store.Claim(ctx, r.ID, string(text))
+	if err != nil {
+		return outcome, err
+	}
+	if state != rejectstore.Open || claim != "" && !s.repeats(claim) {
+		return outcome, d.yield(ctx, r, state, claim)
+	}
+	if claim == "" {
+		claim = string(text)
+	}
+	return d.finish(ctx, r, claim)
+}
+
+// repeats reports whether a claim was made by the same resubmission, whose answer got lost.
+func (s *resubmission) repeats(claim string) bool {
+	var other resubmission
+	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || other.Job != s.Job || (other.Text == nil) != (s.Text == nil) {
+		return false
+	}
+	return s.Text == nil || *s.Text == *other.Text
+}
+
+// yield returns the conflict with another decision on a reject. A resubmission that was interrupted
+// is brought to its end.
+func (d Rejects) yield(ctx context.Context, r *rejectstore.Reject, state rejectstore.State, claim string) error {
+	var other resubmission
+	if state == rejectstore.Open && claim != "" && json.Unmarshal([]byte(claim), &other) == nil && d.Acceptor.Now().Sub(other.Received) >= interrupted {
+		outcome, err := d.finish(ctx, r, claim)
+		if err != nil {
+			return err
+		}
+		if outcome.Verdict != ingestor.Rejected {
+			return conflict(rejectstore.Resubmitted)
+		}
+	}
+	return conflict(state)
+}
+
+// finish files what a claim says, and settles the reject.
+func (d Rejects) finish(ctx context.Context, r *rejectstore.Reject, claim string) (ingestor.Outcome, error) {
+	var s resubmission
+	if err := json.Unmarshal([]byte(claim), &s); err != nil {
+		return ingestor.Outcome{}, err
+	}
+	ctx = context.WithoutCancel(ctx)                           // what was begun is brought to its end, whether or not the caller waits for it
+	outcome, err := d.Acceptor.Accept(ctx, s.envelope(r, nil)) // the key was checked before the claim was made
+	if err != nil {
+		return outcome, err
+	}
+	next := rejectstore.Resubmitted
+	if outcome.Verdict == ingestor.Rejected { // by a new version of the service
+		next = rejectstore.Open
+	}
+	_, _, err = d.Store.Decide(ctx, r.ID, claim, next, s.step(&outcome))
+	return outcome, err
+}
+
+// dismiss dismisses a reject. The error is a conflictError if it is not open.
+func (d Rejects) dismiss(ctx context.Context, r *rejectstore.Reject, key, reason, job string) error {
+	step := rejectstore.Step{At: d.Acceptor.Now().UTC().Truncate(time.Millisecond), Action: "dismiss", Key: key, Job: job, Reason: reason}
+	state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Dismissed, step)
+	if err == nil && (state != rejectstore.Open || claim != "") {
+		err = d.yield(ctx, r, state, claim)
+	}
+	return err
+}
+
+// appendReject appends a reject as a JSON object without its closing brace, full with its text.
+func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
+	text := func(name, value string) {
+		if value != "" {
+			dst = append(append(append(dst, `,"`...), name...), `":`...)
+			dst = strictjson.AppendString(dst, value)
+		}
+	}
+	dst = append(append(append(dst, `{"id":"`...), r.ID...), `","state":"`+string(r.State)+`","received":`...)
+	dst = appendInstant(dst, r.Received)
+	text("door", r.Door)
+	text("key", r.Sender)
+	text("airport", r.Airport)
+	dst = append(dst, `,"codes":[`...)
+	for i, code := range r.Codes {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strictjson.AppendString(dst, code)
+	}
+	dst = append(append(dst, `],"diagnostics":`...), r.Diagnostics...)
+	if full {
+		text("form", [...]string{"text", "json", "report"}[max(btoi(r.JSON), 2*btoi(r.Report))])
+		dst = strictjson.AppendString(append(dst, `,"text":`...), r.Text)
+	}
+	dst = append(dst, `,"history":[`...)
+	for i := range r.History {
+		step := &r.History[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendInstant(append(dst, `{"at":`...), step.At)
+		text("action", step.Action)
+		text("key", step.Key)
+		text("job", step.Job)
+		text("verdict", step.Verdict)
+		text("reason", step.Reason)
+		if full {
+			text("text", step.Text)
+			if len(step.Diagnostics) > 0 {
+				dst = append(append(dst, `,"diagnostics":`...), step.Diagnostics...)
+			}
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// appendInstant appends a time in UTC with milliseconds.
+func appendInstant(dst []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z"), '"')
+}
+
+// instant returns the value of an argument that is a time, or zero if it was not sent.
+func (a *arguments) instant(name string) (t time.Time) {
+	if g, there := a.one(name); there {
+		var err error
+		if t, err = time.Parse(time.RFC3339, g.value); err != nil {
+			a.fail(g, fault.Malformed, "a time of the form 2026-03-14T12:00:00Z")
+		}
+	}
+	return t.Truncate(time.Millisecond)
+}
