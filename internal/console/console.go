@@ -82,6 +82,7 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c.handle("GET "+Path+"rejects", "rejects", (*visit).rejects)
 	c.handle("GET "+Path+"rejects/{id}", "rejects", (*visit).rejects)
 	c.handle("POST "+Path+"rejects/check", "rejects", (*visit).checkReject)
+	c.handle("POST "+Path+"rejects/bulk", "rejects", (*visit).bulk)
 	c.handle("POST "+Path+"rejects/{id}/resubmit", "rejects", (*visit).resubmit)
 	c.handle("POST "+Path+"rejects/{id}/dismiss", "rejects", (*visit).dismiss)
 	c.handle("GET "+Path+"feeds", "feeds", (*visit).feeds)

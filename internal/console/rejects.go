@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -77,7 +78,8 @@ type rejectsPage struct {
 	Selected *rejectDoc
 	Opened   bool // it was chosen, and is not the first of the list
 	Check    check
-	Done     string // what was done to the reject before
+	Open     bool   // the rejects of the list are open
+	Done     string // what was done to rejects before
 }
 
 // facet is a filter with its values.
@@ -109,6 +111,11 @@ type line struct {
 	Codes string
 }
 
+const (
+	mostListed = 50                         // rejects of a page
+	dismissed  = "Dismissed in the console" // the reason, if none is given
+)
+
 // filters are the filters of the list of rejects that stand in its address. Texts do not: they may
 // hold names.
 var filters = []string{"state", "code", "airport", "door"}
@@ -131,14 +138,14 @@ func (v *visit) rejects() (view, *problem) {
 		Next    string      `json:"next"`
 	}
 	query := cloned(data.filter)
-	query.Set("limit", "50")
+	query.Set("limit", strconv.Itoa(mostListed))
 	if asked.Has("cursor") {
 		query.Set("cursor", asked.Get("cursor"))
 	}
 	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
-	data.List = list.Rejects
+	data.List, data.Open = list.Rejects, data.filter.Get("state") == "open"
 	if list.Next != "" {
 		data.Next = data.Address("cursor", list.Next)
 	}
@@ -232,8 +239,8 @@ func (p rejectsPage) Address(name, value string) string {
 	return Path + "rejects?" + query.Encode()
 }
 
-// Open returns the address of a reject of the list.
-func (p rejectsPage) Open(id string) string { return path("rejects", id) + "?" + p.filter.Encode() }
+// Link returns the address of a reject of the list.
+func (p rejectsPage) Link(id string) string { return path("rejects", id) + "?" + p.filter.Encode() }
 
 // Back returns the query of the list.
 func (p rejectsPage) Back() string { return p.filter.Encode() }
@@ -327,11 +334,44 @@ func (v *visit) resubmit() (view, *problem) {
 // dismiss takes a reject out of the list of open ones.
 func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
-	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), "Dismissed in the console")
+	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), dismissed)
 	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
 	return v.done(id, "dismissed"), nil
+}
+
+// bulk resubmits or dismisses the rejects that were selected, one after the other, and says how many
+// had which verdict.
+func (v *visit) bulk() (view, *problem) {
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
+	_ = v.r.ParseForm() // a form that is not understood selects nothing
+	action, body := "resubmit", map[string]any{}
+	if v.r.PostForm.Get("action") == "dismiss" {
+		action, body = "dismiss", map[string]any{"reason": cmp.Or(strings.TrimSpace(v.r.PostForm.Get("reason")), dismissed)}
+	}
+	ids := v.r.PostForm["id"]
+	verdicts := make(map[string]int)
+	for _, id := range ids[:min(len(ids), mostListed)] {
+		var answer struct {
+			Verdict string `json:"verdict"`
+		}
+		p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/"+action, body, &answer)
+		switch {
+		case p != nil && p.Status == http.StatusConflict:
+			verdicts["not open any more"]++
+		case p != nil:
+			return view{Title: "Rejects", Section: "rejects"}, p
+		default:
+			verdicts[cmp.Or(answer.Verdict, "dismissed")]++
+		}
+	}
+	var said []string
+	for verdict, n := range verdicts {
+		said = append(said, fmt.Sprintf("%d %s", n, verdict))
+	}
+	slices.Sort(said)
+	return v.done("", cmp.Or(strings.Join(said, ", "), "nothing selected")), nil
 }
 
 // done leads back to the list, or to the reject if it is rejected again.
@@ -343,7 +383,7 @@ func (v *visit) done(id, verdict string) view {
 			query.Set(name, back.Get(name))
 		}
 	}
-	if verdict == "rejected" || verdict == "unauthorised" {
+	if id != "" && (verdict == "rejected" || verdict == "unauthorised") {
 		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}
 	return view{Redirect: Path + "rejects?" + query.Encode()}

@@ -91,3 +91,22 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	v.answers["POST "+at+"/resubmit"] = 409
 	must(t, post(c, page+"/resubmit", back), 409)
 }
+
+func TestSelectedRejectsAreDecidedOneByOne(t *testing.T) {
+	v := withRejects(3)
+	v.answers["POST /v1/rejects/a/resubmit"], v.answers["POST /v1/rejects/b/resubmit"], v.answers["POST /v1/rejects/c/resubmit"] = object{"verdict": "accepted"}, object{"verdict": "rejected"}, 409
+	v.answers["POST /v1/rejects/a/dismiss"] = object{}
+	c := newConsole(v)
+	for want, form := range map[string]url.Values{
+		"1 accepted, 1 not open any more, 1 rejected": {"id": {"a", "b", "c"}, "action": {"resubmit"}},
+		"1 dismissed":      {"id": {"a"}, "action": {"dismiss"}, "reason": {"a test"}},
+		"nothing selected": {"action": {"dismiss"}},
+	} {
+		w := post(c, "/console/rejects/bulk", form)
+		if got := w.Header().Get("Location"); got != "/console/rejects?"+(url.Values{"done": {want}}).Encode() {
+			t.Errorf("%d %s, want %s", w.Code, got, want)
+		}
+	}
+	v.answers["POST /v1/rejects/a/resubmit"] = 503
+	must(t, post(c, "/console/rejects/bulk", url.Values{"id": {"a"}}), 503)
+}
