@@ -1,46 +1,6 @@
 // Drives the pages of a running service as a reader does. browser_test.go says how it is started.
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
-import { after, before, beforeEach, test } from 'node:test'
-
-const { SERVICE_URL: service, SERVICE_KEY: key, CHROMIUM: executablePath, NODE_MODULES: modules } = process.env
-const { chromium } = createRequire(modules + '/')('playwright-core')
-
-// Without these, Chromium needs a sandbox of its own and asks hosts of its makers.
-const args = [
-  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
-]
-
-let browser, context, faults, statuses
-
-before(async () => { browser = await chromium.launch({ executablePath, args }) })
-after(() => browser.close())
-
-// Each test is a reader with an empty cache.
-beforeEach(async () => {
-  context = await browser.newContext()
-  context.setDefaultTimeout(60_000)
-  faults = []
-  statuses = []
-  context.on('console', (m) => { if (['error', 'warning'].includes(m.type())) faults.push(`console: ${m.text()}`) })
-  context.on('weberror', (e) => faults.push(`page: ${e.error()}`))
-  context.on('requestfailed', (r) => faults.push(`${r.url()}: ${r.failure()?.errorText}`))
-  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== service) faults.push(`elsewhere: ${r.url()}`) })
-  context.on('response', (r) => {
-    statuses.push(r.status())
-    if (r.status() >= 400) faults.push(`${r.url()}: ${r.status()}`)
-  })
-})
-
-// reader is a test that ends with a look at what went wrong on the way.
-function reader(name, what) {
-  test(name, async () => {
-    await what()
-    await context.close()
-    assert.deepEqual(faults, [])
-  })
-}
+import { context, key, reader, service, statuses } from './reader.mjs'
 
 // ids returns the ids of all operations that the document of the service describes.
 async function ids() {

@@ -1,0 +1,199 @@
+// Uses the console of a running service as people do. browser_test.go says what the service holds.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { context, key, reader, require, service } from './reader.mjs'
+
+const { DATE: date, DAY: day } = process.env
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+const flight = `/console/flights/ZRH/D/LX/500/${date}`
+const large = `/console/flights/ZRH/D/LX/800/${date}`
+const board = `/console/flights?airport=ZRH&direction=D&date=${date}`
+const bag = '/console/bags/0724500007'
+
+async function login(target = '/console/search') {
+  const page = await context.newPage()
+  await page.goto(service + target)
+  await page.locator('#key').fill(key)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(service + target)
+  return page
+}
+
+// load has a bag of LX500 loaded.
+async function load(plate, device) {
+  const text = `BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/LX500/${day}/JFK\r\n.U/${device}/31L\r\n.N/${plate}001\r\nENDBPM\r\n`
+  const answer = await fetch(service + '/baggage/processbim/v1.0/', {
+    method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: text }),
+  })
+  assert.equal(answer.status, 200)
+}
+
+// accessible looks for violations of the rules of axe-core.
+async function accessible(page, where) {
+  // The tester's script comes by the protocol of the browser, since the policy of the page refuses it.
+  await page.evaluate(axe)
+  const found = await page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] })
+    return violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 150) + ' ' + n.failureSummary).join('; ')}`)
+  })
+  assert.deepEqual(found, [], where)
+}
+
+// screen looks at a page in narrow and wide, light and dark. The rules are checked in two of the
+// four, since that takes a second.
+async function screen(page, where, check = true) {
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme })
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
+      if (check && (width === 390) === (colorScheme === 'light')) await accessible(page, `${where} ${width} ${colorScheme}`)
+    }
+  }
+}
+
+reader('a key opens the console, and closes it', async () => {
+  const page = await context.newPage()
+  await page.goto(service + flight)
+  await screen(page, 'login')
+  await page.locator('#key').fill('not a key')
+  await page.keyboard.press('Enter')
+  await page.getByText('This key is not known').waitFor()
+  await accessible(page, 'login refused')
+  await page.locator('#key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + flight)
+  await page.locator('.me summary').click()
+  await accessible(page, 'menu')
+  await page.getByRole('button', { name: 'Dark' }).click()
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(11, 14, 19)')
+  await page.reload()
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark')
+  await page.locator('.me summary').click()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.waitForURL('**/console/login')
+  await page.goto(service + flight)
+  await page.waitForURL('**/console/login?**')
+}, /401|ERR_ABORTED/)
+
+reader('a session that ends leads to the login and back', async () => {
+  const page = await login(flight)
+  await context.clearCookies()
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // asks anew
+  await page.waitForURL('**/console/login?**')
+  await page.getByText('your session has ended').waitFor()
+  await page.locator('#key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + flight)
+}, /401|ERR_ABORTED/)
+
+reader('every screen is in order, narrow and wide, light and dark', async () => {
+  const page = await login()
+  for (const target of ['/console/search', board, flight, bag, board.replace('=D', '=A'), flight.replace('500', '501'), '/console/bags/0724999999', '/console/feeds']) {
+    await page.goto(service + target)
+    await screen(page, target)
+  }
+  for (const query of ['AB5007', 'mueller zrh', 'nobody zrh', 'lx501']) {
+    await page.locator('#q').fill(query)
+    await page.locator('#q').press('Enter')
+    await page.waitForLoadState()
+  }
+  await page.goto(service + large)
+  const [server, shown] = await page.evaluate(() => { const [n] = performance.getEntriesByType('navigation'); return [n.responseStart - n.requestStart, n.loadEventEnd] })
+  console.log(`a flight of 800 bags: ${Math.round(server)} ms to the first byte, shown after ${Math.round(shown)} ms`)
+  await screen(page, large, false)
+  assert.equal(await page.locator('#rows tbody tr').count(), 800)
+  const began = Date.now()
+  await page.locator('[data-filter]').fill('0724800799')
+  assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
+  assert.ok(Date.now() - began < 1000)
+}, /ERR_ABORTED/)
+
+reader('a page that is not there says so', async () => {
+  const page = await login()
+  for (const target of ['/console/nothing', '/console/bags/1', `/console/flights/QQQ/D/LX/500/${date}`]) {
+    await page.goto(service + target)
+    await accessible(page, target)
+  }
+}, /40[04]/)
+
+reader('the keyboard is enough', async () => {
+  const page = await login(board)
+  await page.keyboard.press('/')
+  await page.keyboard.type('lx500')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + flight)
+  for (const k of ['j', 'j', 'k', 'j']) await page.keyboard.press(k)
+  const second = await page.locator('#rows tbody tr:nth-child(2) a').getAttribute('href')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + second)
+  await page.keyboard.press('?')
+  await page.locator('dialog[open]').waitFor()
+  await accessible(page, 'keys')
+  await page.locator('#keys-on').press(' ')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  assert.notEqual(await page.evaluate(() => document.activeElement.id), 'q')
+}, /ERR_ABORTED/)
+
+reader('a filter and an order are part of the address', async () => {
+  const page = await login(flight)
+  await page.locator('[data-filter]').fill('0724500003')
+  await page.waitForFunction(() => location.search.includes('0724500003'))
+  await page.reload()
+  assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
+  await page.locator('[data-filter]').fill('nothing')
+  await page.getByText('No bag matches').waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await page.getByRole('button', { name: 'Bag', exact: true }).click()
+  assert.match(await page.locator('#rows tbody tr').first().innerText(), /0724 500000/)
+}, /ERR_ABORTED/)
+
+reader('a change is seen within a second, and rows do not move', async () => {
+  const [flights, bags, one] = [await login(board), await context.newPage(), await context.newPage()]
+  await bags.goto(service + flight)
+  await one.goto(service + '/console/bags/0724500020')
+  for (const page of [flights, bags, one]) await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  const order = () => bags.locator('#rows tbody tr').evaluateAll((all) => all.map((tr) => tr.id).join())
+  const before = await order()
+  await bags.locator('#b-0724500020 a').focus()
+  let fastest = Infinity
+  for (const plate of ['0724500020', '0724500021', '0724500022']) {
+    const began = Date.now()
+    await load(plate, 'AKE12345LX')
+    await bags.locator(`#b-${plate}[data-s=air]`).waitFor()
+    fastest = Math.min(fastest, Date.now() - began)
+  }
+  console.log(`a change on the page after ${fastest} ms`)
+  assert.ok(fastest < 1000, `${fastest} ms`)
+  await flights.locator(`#f-LX-500-${date} [aria-label^="3 on aircraft"]`).waitFor({ state: 'attached' })
+  await one.getByText('On aircraft, LX500').waitFor()
+  assert.equal(await order(), before)
+  assert.equal(await bags.evaluate(() => document.activeElement.closest('tr').id), 'b-0724500020')
+  assert.equal(await bags.locator('#n-air').innerText(), '3')
+  await bags.getByRole('button', { name: 'Sort again, 3 changed' }).click()
+  assert.notEqual(await order(), before)
+}, /ERR_ABORTED/)
+
+reader('a page that hears nothing says so, and catches up', async () => {
+  const page = await context.newPage()
+  await page.clock.install()
+  await page.goto(service + flight)
+  await page.locator('#key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await context.setOffline(true)
+  await page.clock.fastForward(15_000)
+  await page.getByText('Not live since').waitFor()
+  assert.equal(await page.locator('#rows tbody tr').count(), 40)
+  await accessible(page, 'not live')
+  await load('0724500030', 'AKE12345LX')
+  await context.setOffline(false)
+  for (let i = 0; i < 60 && !await page.locator('#b-0724500030[data-s=air]').count(); i++) {
+    await page.clock.runFor(1000)
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  await page.locator('#b-0724500030[data-s=air]').waitFor()
+  await page.getByText('Not live since').waitFor({ state: 'hidden' })
+}, /INTERNET_DISCONNECTED|ERR_ABORTED|ERR_NETWORK|ERR_FAILED/)

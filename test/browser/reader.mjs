@@ -1,0 +1,47 @@
+// A reader with a browser: what the tests of pages share.
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { after, before, beforeEach, test } from 'node:test'
+
+export const { SERVICE_URL: service, SERVICE_KEY: key } = process.env
+const { CHROMIUM: executablePath, NODE_MODULES: modules } = process.env
+export const require = createRequire(modules + '/')
+const { chromium } = require('playwright-core')
+
+// Without these, Chromium needs a sandbox of its own and asks hosts of its makers.
+const args = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+]
+
+export let context, faults, statuses
+let browser
+
+before(async () => { browser = await chromium.launch({ executablePath, args }) })
+after(() => browser.close())
+
+// Each test is a reader with an empty cache.
+beforeEach(async () => {
+  context = await browser.newContext()
+  context.setDefaultTimeout(60_000)
+  faults = []
+  statuses = []
+  context.on('console', (m) => { if (['error', 'warning'].includes(m.type())) faults.push(`console: ${m.text()}`) })
+  context.on('weberror', (e) => faults.push(`page: ${e.error()}`))
+  context.on('requestfailed', (r) => faults.push(`${r.url()}: ${r.failure()?.errorText}`))
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== service) faults.push(`elsewhere: ${r.url()}`) })
+  context.on('response', (r) => {
+    statuses.push(r.status())
+    if (r.status() >= 400) faults.push(`${r.url()}: ${r.status()}`)
+  })
+})
+
+// reader is a test that ends with a look at what went wrong on the way. Faults that match expected
+// belong to the test.
+export function reader(name, what, expected = /^$/) {
+  test(name, async () => {
+    await what()
+    await context.close()
+    assert.deepEqual(faults.filter((f) => !expected.test(f)), [])
+  })
+}
