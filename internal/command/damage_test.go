@@ -76,7 +76,7 @@ func TestTheInProcessLogIsKeptWithoutALimitOfTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(string(topics), `"retention.ms":"-1"`); got != 2 {
-		t.Errorf("%d topics are kept for ever, want the log and the rejects: %s", got, topics)
+	if got := strings.Count(string(topics), `"retention.ms":"-1"`); got != 3 {
+		t.Errorf("%d topics are kept for ever, want the log, the rejects and the webhooks: %s", got, topics)
 	}
 }
