@@ -87,7 +87,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 		d.release(ctx, id)
 		return c.Unavailable(err)
 	case err != nil:
-		d.noteUnknown(ctx, id)
+		_ = d.note(ctx, id, unknownOutcome) // without it, a repeated request waits for a moment and gets the same answer
 		return notKnown(c, err)
 	case reply.Reference == "":
 		d.release(ctx, id)
@@ -180,11 +180,7 @@ func relay(c *web.Call, reply wtr.Reply) web.Answer {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"error_code":`...)
-		dst = strictjson.AppendString(dst, e.Code)
-		dst = append(dst, `,"error_description":`...)
-		dst = strictjson.AppendString(dst, e.Value)
-		dst = append(dst, '}')
+		dst = web.AppendFault(dst, e.Code, e.Value)
 	}
 	dst = append(dst, `],"WTR_BagsCreateRS":`...)
 	dst = reply.Append(dst)

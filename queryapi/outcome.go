@@ -88,17 +88,14 @@ func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) e
 	if err != nil {
 		return fmt.Errorf("note what became of a report: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return d.Outcomes.Note(ctx, id, string(text))
+	return d.note(ctx, id, string(text))
 }
 
-// noteUnknown stores that the outcome is not known. An error is ignored: a repeated request then
-// waits for a moment and gets the same answer.
-func (d *DelayedBags) noteUnknown(ctx context.Context, id string) {
+// note stores an outcome.
+func (d *DelayedBags) note(ctx context.Context, id, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_ = d.Outcomes.Note(ctx, id, unknownOutcome)
+	return d.Outcomes.Note(ctx, id, text)
 }
 
 // release removes a claim. An error is ignored: a repeated request is then told that the outcome is

@@ -58,15 +58,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	if len(bags) == 0 {
 		return refuseHidden(c, fault.PassengerNoBags)
 	}
-	dst := append(c.Buffer, `{"success":true,"bags":[`...)
-	for i, b := range bags {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = bagjson.AppendPassengerBag(dst, b, bagdoc.RushPlate(b, viewer))
-		if dst, err = c.Part(dst); err != nil {
-			return c.Unavailable(err)
-		}
-	}
-	return c.OK(append(dst, `]}`...))
+	return listBags(c, len(bags), func(dst []byte, i int) []byte {
+		return bagjson.AppendPassengerBag(dst, bags[i], bagdoc.RushPlate(bags[i], viewer))
+	})
 }

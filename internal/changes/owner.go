@@ -3,6 +3,8 @@ package changes
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -358,14 +360,8 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 		at[m.Plate] = len(plates)
 		plates = append(plates, next)
 	}
-	kept := plates[:0]
-	for _, p := range plates {
-		if p.plate != "" {
-			kept = append(kept, p)
-		}
-	}
 	follow, err = o.contents(ctx, containers)
-	return kept, follow, err
+	return slices.DeleteFunc(plates, func(p marked) bool { return p.plate == "" }), follow, err
 }
 
 // contents returns the marks of the plates in containers.
@@ -373,10 +369,7 @@ func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool)
 	if len(containers) == 0 {
 		return nil, nil
 	}
-	list := make([]bag.Container, 0, len(containers))
-	for c := range containers {
-		list = append(list, c)
-	}
+	list := slices.Collect(maps.Keys(containers))
 	contents, err := o.conf.Bags.InContainers(ctx, list)
 	if err != nil {
 		return nil, err

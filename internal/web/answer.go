@@ -18,13 +18,17 @@ func AppendFaults(dst []byte, ids ...fault.ID) []byte {
 			dst = append(dst, ',')
 		}
 		e := id.Entry()
-		dst = append(dst, `{"error_code":`...)
-		dst = strictjson.AppendString(dst, e.Code)
-		dst = append(dst, `,"error_description":`...)
-		dst = strictjson.AppendString(dst, e.Text)
-		dst = append(dst, '}')
+		dst = AppendFault(dst, e.Code, e.Text)
 	}
 	return append(dst, `]}`...)
+}
+
+// AppendFault appends the JSON object of one fault in an error answer.
+func AppendFault(dst []byte, code, text string) []byte {
+	dst = append(dst, `{"error_code":`...)
+	dst = strictjson.AppendString(dst, code)
+	dst = append(dst, `,"error_description":`...)
+	return append(strictjson.AppendString(dst, text), '}')
 }
 
 // Header values that answers share. They must not be changed.
