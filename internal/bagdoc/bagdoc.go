@@ -7,7 +7,6 @@ package bagdoc
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -60,9 +59,9 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	s := subject{t, seen}
 	dst = append(dst, `{"plate":`...)
 	dst = strictjson.AppendString(dst, string(seen.Plate))
-	dst = appendBool(dst, "unknown", seen.Unknown)
-	dst = appendBool(dst, "rush", seen.Rush)
-	dst = appendBool(dst, "cancelled", seen.Cancelled)
+	dst = strictjson.AppendBool(dst, "unknown", seen.Unknown)
+	dst = strictjson.AppendBool(dst, "rush", seen.Rush)
+	dst = strictjson.AppendBool(dst, "cancelled", seen.Cancelled)
 	dst = appendPassenger(dst, seen)
 	dst = appendChecked(dst, seen)
 	dst = append(dst, `,"legs":[`...)
@@ -83,11 +82,11 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	}
 	dst = append(dst, ']')
 	if first > 0 && w.Fields != List {
-		dst = appendNumber(dst, "events_left_out", first)
+		dst = strictjson.AppendNumber(dst, "events_left_out", first)
 	}
 	originals := w.originals(s)
 	dst = appendPlates(dst, "originals", originals)
-	dst = appendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
+	dst = strictjson.AppendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
 	chain := t.Chain
 	if len(originals) > 0 && len(chain) > 0 && chain[0] == seen.Plate {
 		chain = append([]bag.Plate{originals[0]}, chain...) // only the plate of the original is known
@@ -111,11 +110,11 @@ func Changed(b *bag.Bag) (newest time.Time) {
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
 	status, frequentFlyer := passengerStatus(b)
 	return appendObject(dst, "passenger", func(dst []byte) []byte {
-		dst = appendMember(dst, "last_name", b.Surname)
-		dst = appendMember(dst, "first_name", b.GivenName)
-		dst = appendMember(dst, "pnr", b.PNR)
-		dst = appendMember(dst, "status", status)
-		return appendMember(dst, "frequent_flyer", frequentFlyer)
+		dst = strictjson.AppendMember(dst, "last_name", b.Surname)
+		dst = strictjson.AppendMember(dst, "first_name", b.GivenName)
+		dst = strictjson.AppendMember(dst, "pnr", b.PNR)
+		dst = strictjson.AppendMember(dst, "status", status)
+		return strictjson.AppendMember(dst, "frequent_flyer", frequentFlyer)
 	})
 }
 
@@ -135,24 +134,24 @@ func passengerStatus(b *bag.Bag) (status, frequentFlyer string) {
 
 func appendChecked(dst []byte, b *bag.Bag) []byte {
 	return appendObject(dst, "checked", func(dst []byte) []byte {
-		dst = appendNumber(dst, "bags", b.Pieces)
-		dst = appendNumber(dst, "weight", b.Weight)
-		return appendMember(dst, "unit", b.WeightUnit)
+		dst = strictjson.AppendNumber(dst, "bags", b.Pieces)
+		dst = strictjson.AppendNumber(dst, "weight", b.Weight)
+		return strictjson.AppendMember(dst, "unit", b.WeightUnit)
 	})
 }
 
 func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 	dst = append(dst, `{"airline":`...)
 	dst = strictjson.AppendString(dst, cmp.Or(l.Carrier, l.Airline))
-	dst = appendMember(dst, "flight", l.Number)
-	dst = appendMember(dst, "date", l.Day.String())
-	dst = appendMember(dst, "from", l.From)
-	dst = appendMember(dst, "to", l.To)
-	dst = appendBool(dst, "living", l.Living)
-	dst = appendMember(dst, "seat", l.Seat)
+	dst = strictjson.AppendMember(dst, "flight", l.Number)
+	dst = strictjson.AppendMember(dst, "date", l.Day.String())
+	dst = strictjson.AppendMember(dst, "from", l.From)
+	dst = strictjson.AppendMember(dst, "to", l.To)
+	dst = strictjson.AppendBool(dst, "living", l.Living)
+	dst = strictjson.AppendMember(dst, "seat", l.Seat)
 	reference, known := w.References.Lookup(l.Flight, l.From, l.To)
 	if l.Status != bag.NoStatus {
-		dst = appendMember(dst, "status", l.Status.String())
+		dst = strictjson.AppendMember(dst, "status", l.Status.String())
 		dst = w.appendCause(dst, s, l, reference)
 	}
 	if known {
@@ -171,7 +170,7 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
 		}
-		return appendMember(dst, "status_event", "departed")
+		return strictjson.AppendMember(dst, "status_event", "departed")
 	case l.SetBy == nil:
 		return dst
 	case hasEvent(s.seen, l.SetBy):
@@ -186,7 +185,7 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 
 func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
 	dst = AppendTime(dst, "status_since", by.Happened)
-	return appendMember(dst, "status_event", bag.EventID(plate, by))
+	return strictjson.AppendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
 // hasEvent reports whether a message is an event of a bag.
@@ -198,16 +197,16 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	m := e.Message
 	dst = append(dst, `{"id":`...)
 	dst = strictjson.AppendString(dst, bag.EventID(s.seen.Plate, m))
-	dst = appendMember(dst, "code", e.Code)
+	dst = strictjson.AppendMember(dst, "code", e.Code)
 	if w.Fields == Brief {
-		dst = appendMember(dst, "airport", m.Airport)
+		dst = strictjson.AppendMember(dst, "airport", m.Airport)
 		return append(AppendTime(dst, "happened", m.Happened), '}')
 	}
-	dst = appendMember(dst, "description", e.Description)
-	dst = appendMember(dst, "airport", m.Airport)
+	dst = strictjson.AppendMember(dst, "description", e.Description)
+	dst = strictjson.AppendMember(dst, "airport", m.Airport)
 	dst = AppendHappened(dst, m, w.Places)
 	dst = AppendTime(dst, "received", m.Received)
-	dst = appendNumber(dst, "leg", legOf(s.seen, m))
+	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, m))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
 	if e.Code == bag.EventReflighted {
 		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
@@ -296,7 +295,7 @@ func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 // of the object. If it appends nothing, neither does appendObject.
 func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
 	start := len(dst)
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	dst = strictjson.AppendName(dst, name)
 	body := len(dst)
 	if dst = members(dst); len(dst) == body {
 		return dst[:start]
@@ -309,7 +308,7 @@ func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
 	if len(plates) == 0 {
 		return dst
 	}
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':', '[')
+	dst = append(strictjson.AppendName(dst, name), '[')
 	for i, p := range plates {
 		dst = appendComma(dst, i)
 		dst = strictjson.AppendString(dst, string(p))
@@ -317,34 +316,12 @@ func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
 	return append(dst, ']')
 }
 
-func appendMember(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
-	return strictjson.AppendString(dst, value)
-}
-
-func appendBool(dst []byte, name string, value bool) []byte {
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
-	return strconv.AppendBool(dst, value)
-}
-
-// appendNumber appends a number, unless it is negative.
-func appendNumber[N int | int32](dst []byte, name string, value N) []byte {
-	if value < 0 {
-		return dst
-	}
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
-	return strconv.AppendInt(dst, int64(value), 10)
-}
-
 // AppendTime appends a time in UTC with milliseconds, unless it is zero.
 func AppendTime(dst []byte, name string, at time.Time) []byte {
 	if at.IsZero() {
 		return dst
 	}
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':', '"')
+	dst = append(strictjson.AppendName(dst, name), '"')
 	dst = at.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
 }

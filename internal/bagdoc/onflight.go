@@ -14,11 +14,11 @@ import (
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []byte {
 	dst = append(dst, `{"plate":`...)
 	dst = strictjson.AppendString(dst, string(l.Bag.Plate))
-	dst = appendBool(dst, "rush", l.Bag.Rush)
+	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
 	dst = appendObject(dst, "passenger", func(dst []byte) []byte {
-		dst = appendMember(dst, "last_name", l.Bag.Surname)
-		dst = appendMember(dst, "first_name", l.Bag.GivenName)
-		return appendMember(dst, "pnr", l.Bag.PNR)
+		dst = strictjson.AppendMember(dst, "last_name", l.Bag.Surname)
+		dst = strictjson.AppendMember(dst, "first_name", l.Bag.GivenName)
+		return strictjson.AppendMember(dst, "pnr", l.Bag.PNR)
 	})
 	dst = append(dst, `,"legs":[`...)
 	b, leg := find(l, seen)
@@ -35,13 +35,13 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 	last := &b.Events[len(b.Events)-1]
 	dst = append(dst, `,"last_event":{"code":`...)
 	dst = strictjson.AppendString(dst, last.Code)
-	dst = appendMember(dst, "airport", last.Message.Airport)
-	dst = appendMember(dst, "read_location", last.Message.Processing.ReadLocation)
+	dst = strictjson.AppendMember(dst, "airport", last.Message.Airport)
+	dst = strictjson.AppendMember(dst, "read_location", last.Message.Processing.ReadLocation)
 	dst = append(AppendHappened(dst, last.Message, w.Places), '}')
 	if m := loadingMessage(b, &shown); m != nil {
-		dst = appendMember(dst, "stowage_device", m.Device)
+		dst = strictjson.AppendMember(dst, "stowage_device", m.Device)
 		if m.Compartment != m.Airport {
-			dst = appendMember(dst, "aircraft_compartment", m.Compartment)
+			dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
 		}
 	}
 	return append(AppendTime(dst, "changed", Changed(b)), '}')

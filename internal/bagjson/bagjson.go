@@ -6,7 +6,6 @@
 package bagjson
 
 import (
-	"strconv"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -34,9 +33,9 @@ func AppendFlightBag(dst []byte, b *bag.Bag, leg *bag.Leg) []byte {
 	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendRush(dst, b)
 	dst = appendNames(dst, b)
-	dst = appendMember(dst, "loading_status", leg.Status.String())
-	dst = appendMember(dst, "seat_number", leg.Seat)
-	dst = appendMember(dst, "pnr", b.PNR)
+	dst = strictjson.AppendMember(dst, "loading_status", leg.Status.String())
+	dst = strictjson.AppendMember(dst, "seat_number", leg.Seat)
+	dst = strictjson.AppendMember(dst, "pnr", b.PNR)
 	return append(dst, `}}`...)
 }
 
@@ -46,7 +45,7 @@ func AppendPassengerBag(dst []byte, b *bag.Bag, rushTag bag.Plate) []byte {
 	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendNames(dst, b)
 	dst = appendRush(dst, b)
-	dst = appendMember(dst, "rushtag", string(rushTag))
+	dst = strictjson.AppendMember(dst, "rushtag", string(rushTag))
 	return append(dst, '}')
 }
 
@@ -55,9 +54,9 @@ func AppendBag(dst []byte, b *bag.Bag) []byte {
 	dst = append(dst, `{"bagtag":`...)
 	dst = strictjson.AppendString(dst, string(b.Plate))
 	dst = appendNames(dst, b)
-	dst = appendNumber(dst, "no_of_checked_bags", b.Pieces)
-	dst = appendNumber(dst, "total_weight_of_checkedin_bags", b.Weight)
-	dst = appendMember(dst, "weight_indicator", b.WeightUnit)
+	dst = strictjson.AppendNumber(dst, "no_of_checked_bags", b.Pieces)
+	dst = strictjson.AppendNumber(dst, "total_weight_of_checkedin_bags", b.Weight)
+	dst = strictjson.AppendMember(dst, "weight_indicator", b.WeightUnit)
 	return append(dst, '}')
 }
 
@@ -83,7 +82,7 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, context EventContext) 
 func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
 	m := e.Message
 	if m.Compartment != m.Airport {
-		dst = appendMember(dst, "aircraft_compartment", m.Compartment)
+		dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
 	}
 	dst = appendFlightInfo(dst, m)
 	if e.Sets.Loaded() {
@@ -93,22 +92,22 @@ func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventCo
 		dst = appendFlight(dst, "connection_flight_info", *m.Connection, destinationFirst)
 	}
 	dst = appendReflighted(dst, context.Reflighted)
-	dst = appendMember(dst, "frequent_flyer", m.FrequentFlyer)
-	dst = appendMember(dst, "passenger_status", m.PassengerStatus)
-	dst = appendMember(dst, "pnr", m.PNR)
+	dst = strictjson.AppendMember(dst, "frequent_flyer", m.FrequentFlyer)
+	dst = strictjson.AppendMember(dst, "passenger_status", m.PassengerStatus)
+	dst = strictjson.AppendMember(dst, "pnr", m.PNR)
 	if context.Raw {
-		dst = appendMember(dst, "raw_bim_msg", m.Raw)
+		dst = strictjson.AppendMember(dst, "raw_bim_msg", m.Raw)
 	}
-	dst = appendMember(dst, "read_location", m.Processing.ReadLocation)
-	dst = appendMember(dst, "sent_location", m.Processing.SentLocation)
-	dst = appendMember(dst, "stowage_device", m.Device)
+	dst = strictjson.AppendMember(dst, "read_location", m.Processing.ReadLocation)
+	dst = strictjson.AppendMember(dst, "sent_location", m.Processing.SentLocation)
+	dst = strictjson.AppendMember(dst, "stowage_device", m.Device)
 	if context.Unknown {
 		dst = append(dst, `,"unknown_bag_flag":"Y"`...)
 	}
-	dst = appendMember(dst, "bagtag_status", m.TagStatus)
+	dst = strictjson.AppendMember(dst, "bagtag_status", m.TagStatus)
 	if latitude, longitude, known := places.Position(m.Airport); known {
-		dst = appendMember(dst, "longitude", longitude)
-		dst = appendMember(dst, "latitude", latitude)
+		dst = strictjson.AppendMember(dst, "longitude", longitude)
+		dst = strictjson.AppendMember(dst, "latitude", latitude)
 	}
 	return appendAirlineData(dst, m.AirlineData)
 }
@@ -149,26 +148,23 @@ func appendFlight(dst []byte, name string, s bag.Segment, order flightOrder) []b
 	if s.IsZero() {
 		return dst
 	}
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	dst = append(dst, `":`...)
-	return appendFlightObject(dst, s, order)
+	return appendFlightObject(strictjson.AppendName(dst, name), s, order)
 }
 
 // appendFlightObject appends a flight, which must not be zero.
 func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
 	body := len(dst)
 	if order == destinationFirst {
-		dst = appendMember(dst, "dest_airport", s.Airport)
+		dst = strictjson.AppendMember(dst, "dest_airport", s.Airport)
 	}
 	dst = appendDay(dst, s.Day)
 	if order == destinationSecond {
-		dst = appendMember(dst, "dest_airport", s.Airport)
+		dst = strictjson.AppendMember(dst, "dest_airport", s.Airport)
 	}
-	dst = appendMember(dst, "flight", s.Number)
-	dst = appendMember(dst, "airline", s.Carrier)
+	dst = strictjson.AppendMember(dst, "flight", s.Number)
+	dst = strictjson.AppendMember(dst, "airline", s.Carrier)
 	if order == inbound {
-		dst = appendMember(dst, "orig_airport", s.Airport)
+		dst = strictjson.AppendMember(dst, "orig_airport", s.Airport)
 	}
 	return closeObject(dst, body, body)
 }
@@ -182,8 +178,8 @@ func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 	if !r.Flight.IsZero() {
 		dst = append(dst, `,"flights":`...)
 		body := len(dst)
-		dst = appendMember(dst, "airline", r.Carrier)
-		dst = appendMember(dst, "flight", r.Flight.Number)
+		dst = strictjson.AppendMember(dst, "airline", r.Carrier)
+		dst = strictjson.AppendMember(dst, "flight", r.Flight.Number)
 		dst = appendDay(dst, r.Flight.Day)
 		dst = closeObject(dst, body, body)
 	}
@@ -213,29 +209,8 @@ func appendRush(dst []byte, b *bag.Bag) []byte {
 }
 
 func appendNames(dst []byte, b *bag.Bag) []byte {
-	dst = appendMember(dst, "passenger_first_name", b.GivenName)
-	return appendMember(dst, "passenger_last_name", b.Surname)
-}
-
-// appendMember appends a comma and a member, or nothing if the value is "".
-func appendMember(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	dst = append(dst, '"', ':')
-	return strictjson.AppendString(dst, value)
-}
-
-func appendNumber(dst []byte, name string, value int) []byte {
-	if value < 0 {
-		return dst
-	}
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	dst = append(dst, '"', ':')
-	return strconv.AppendInt(dst, int64(value), 10)
+	dst = strictjson.AppendMember(dst, "passenger_first_name", b.GivenName)
+	return strictjson.AppendMember(dst, "passenger_last_name", b.Surname)
 }
 
 // appendTime appends a time in its zone, as time.RFC3339 writes it.

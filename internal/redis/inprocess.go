@@ -53,7 +53,7 @@ func (p *inProcess) run(now func() time.Time, tick time.Duration) {
 
 // dial returns a connection to the server.
 func (p *inProcess) dial() net.Conn {
-	client, server := newPipe()
+	client, server := Pipe()
 	p.server.Server().ServeConn(server)
 	return client
 }

@@ -5,7 +5,10 @@
 // RFC 8259 to the letter: UTF-8 without a byte order mark, no lone surrogates, nothing behind the end.
 package strictjson
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // plain marks the bytes that stand for themselves inside a JSON string of ours.
 var plain = func() (t [256]bool) {
@@ -52,6 +55,33 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[done:]...)
 	return append(dst, '"')
+}
+
+// AppendMember appends a comma and a member of an object, or nothing if the value is "". The name is
+// written as it is.
+func AppendMember(dst []byte, name, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	return AppendString(AppendName(dst, name), value)
+}
+
+// AppendNumber appends a comma and a member, or nothing if the value is negative.
+func AppendNumber[N int | int32](dst []byte, name string, value N) []byte {
+	if value < 0 {
+		return dst
+	}
+	return strconv.AppendInt(AppendName(dst, name), int64(value), 10)
+}
+
+// AppendBool appends a comma and a member.
+func AppendBool(dst []byte, name string, value bool) []byte {
+	return strconv.AppendBool(AppendName(dst, name), value)
+}
+
+// AppendName appends a comma, a name as it is, and a colon.
+func AppendName(dst []byte, name string) []byte {
+	return append(append(append(dst, ',', '"'), name...), '"', ':')
 }
 
 func appendEscape(dst []byte, b byte) []byte {

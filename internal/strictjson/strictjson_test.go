@@ -200,3 +200,14 @@ func FuzzObjectAgreesWithEncodingJSON(f *testing.F) {
 		}
 	})
 }
+
+func TestMembersAreAppendedUnlessTheyAreEmpty(t *testing.T) {
+	dst := strictjson.AppendMember([]byte("{"), "a", "")
+	dst = strictjson.AppendNumber(dst, "b", -1)
+	dst = strictjson.AppendMember(dst, "c", "\"x\"")
+	dst = strictjson.AppendNumber(dst, "d", 0)
+	dst = strictjson.AppendBool(dst, "e", false)
+	if want := `{,"c":"\"x\"","d":0,"e":false`; string(dst) != want {
+		t.Errorf("%s, want %s", dst, want)
+	}
+}

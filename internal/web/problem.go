@@ -35,8 +35,8 @@ func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.prob
 // Reset answers that a cursor cannot be followed any more, with the reason and a cursor from now on.
 func (c *Call) Reset(reason, cursor string) Answer {
 	a := c.Problem(fault.Reset, "")
-	a.Body = appendMember(a.Body[:len(a.Body)-1], "reason", reason)
-	a.Body = append(appendMember(a.Body, "cursor", cursor), '}')
+	a.Body = strictjson.AppendMember(a.Body[:len(a.Body)-1], "reason", reason)
+	a.Body = append(strictjson.AppendMember(a.Body, "cursor", cursor), '}')
 	return a
 }
 
@@ -48,11 +48,11 @@ func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError)
 	dst = strictjson.AppendString(dst, p.Title)
 	dst = append(dst, `,"status":`...)
 	dst = strconv.AppendInt(dst, int64(p.Status), 10)
-	dst = appendMember(dst, "detail", detail)
+	dst = strictjson.AppendMember(dst, "detail", detail)
 	if p.Code != fault.None {
-		dst = appendMember(dst, "code", p.Code.Entry().Code)
+		dst = strictjson.AppendMember(dst, "code", p.Code.Entry().Code)
 	}
-	dst = appendMember(dst, "request_id", c.RequestID)
+	dst = strictjson.AppendMember(dst, "request_id", c.RequestID)
 	for i, e := range errors {
 		if i == 0 {
 			dst = append(dst, `,"errors":[{`...)
@@ -75,22 +75,13 @@ func (e RequestError) append(dst []byte) []byte {
 	}
 	dst = append(append(append(dst, '"'), name...), `":`...)
 	dst = strictjson.AppendString(dst, value)
-	dst = appendMember(dst, "code", e.Cause.Name)
-	dst = appendMember(dst, "detail", e.Cause.Detail)
+	dst = strictjson.AppendMember(dst, "code", e.Cause.Name)
+	dst = strictjson.AppendMember(dst, "detail", e.Cause.Detail)
 	got := e.Got
 	if len(got) > maxGot {
 		got = strings.ToValidUTF8(got[:maxGot], "") + "…"
 	}
-	dst = appendMember(dst, "got", got)
-	dst = appendMember(dst, "expected", e.Expected)
+	dst = strictjson.AppendMember(dst, "got", got)
+	dst = strictjson.AppendMember(dst, "expected", e.Expected)
 	return append(dst, '}')
-}
-
-// appendMember appends a comma and a member, unless its value is "".
-func appendMember(dst []byte, name, value string) []byte {
-	if value == "" {
-		return dst
-	}
-	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
-	return strictjson.AppendString(dst, value)
 }

@@ -14,6 +14,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
 )
 
 // rebuildLine is line 11: rebuilding the in-process index from the log of the in-process broker, against the same
@@ -146,7 +147,7 @@ func sendBare(commands map[net.Conn][]byte) (time.Duration, error) {
 	errs := make(chan error, len(commands))
 	began := time.Now()
 	for _, text := range commands {
-		conn, end := memoryPipe()
+		conn, end := redis.Pipe()
 		server.Server().ServeConn(end)
 		wg.Go(func() { errs <- sendAll(conn, text) })
 	}
