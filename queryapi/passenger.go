@@ -2,7 +2,6 @@ package queryapi
 
 import (
 	"context"
-	"slices"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
@@ -29,8 +28,7 @@ func parsePassenger(values []string) (q passengerQuery, f faults) {
 // matches reports whether a bag, or a view of it, has the PNR and a living leg that departs on the
 // day.
 func (q *passengerQuery) matches(b *bag.Bag) bool {
-	return b.HasPNR(q.pnr) &&
-		slices.ContainsFunc(b.Legs, func(l bag.Leg) bool { return l.Living && l.Day == q.day })
+	return b.HasPNR(q.pnr) && b.DepartsOn(q.day)
 }
 
 // passenger answers bags for passenger (interface 4.3).

@@ -116,6 +116,11 @@ func (b *Bag) Names(day Day) bool {
 	return false
 }
 
+// DepartsOn reports whether the bag has a living leg that departs on the day.
+func (b *Bag) DepartsOn(day Day) bool {
+	return slices.ContainsFunc(b.Legs, func(l Leg) bool { return l.Living && l.Day == day })
+}
+
 // LastLeg returns the leg on which the bag was left behind: its last living leg that is not Loaded
 // on Aircraft, else its last living leg, else its last leg (rules §3, rush).
 func (b *Bag) LastLeg() (Leg, bool) {

@@ -1,7 +1,6 @@
 package bagstore
 
 import (
-	"cmp"
 	"context"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -136,12 +135,10 @@ const (
 // makes the parts.
 func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
 	parts := min(parallel.Workers(len(cmds), repliesPerPart), max(1, partsAtOnce/underWay))
-	if parts == 1 || r.store.redis.Cluster() {
-		return r.roundTrip(ctx, cmds)
+	if r.store.redis.Cluster() {
+		parts = 1
 	}
-	errs := make([]error, parts)
-	parallel.Do(len(cmds), parts, func(part, from, to int) { errs[part] = r.roundTrip(ctx, cmds[from:to]) })
-	return cmp.Or(errs...)
+	return parallel.Do(len(cmds), parts, func(from, to int) error { return r.roundTrip(ctx, cmds[from:to]) })
 }
 
 func (r *Reader) roundTrip(ctx context.Context, cmds []goredis.Cmder) error {

@@ -2,6 +2,7 @@
 package parallel
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -22,15 +23,14 @@ type Panic struct {
 func (p Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
 // Do splits the numbers from 0 to n-1 into one range per worker, and calls do for each range, from
-// included to to excluded, in a goroutine of its own. Workers are numbered from 0. Do returns when
-// all calls have returned. If one of them panics, Do panics with a Panic.
-func Do(n, workers int, do func(worker, from, to int)) {
+// included to to excluded, in a goroutine of its own. Do returns when all calls have returned, with
+// the error of the first range that has one. If a call panics, Do panics with a Panic.
+func Do(n, workers int, do func(from, to int) error) error {
 	if workers <= 1 {
-		do(0, 0, n)
-		return
+		return do(0, n)
 	}
 	var all sync.WaitGroup
-	defects := make([]*Panic, workers)
+	defects, faults := make([]*Panic, workers), make([]error, workers)
 	for w := range workers {
 		all.Go(func() {
 			defer func() {
@@ -38,7 +38,7 @@ func Do(n, workers int, do func(worker, from, to int)) {
 					defects[w] = &Panic{defect, debug.Stack()}
 				}
 			}()
-			do(w, w*n/workers, (w+1)*n/workers)
+			faults[w] = do(w*n/workers, (w+1)*n/workers)
 		})
 	}
 	all.Wait()
@@ -47,4 +47,5 @@ func Do(n, workers int, do func(worker, from, to int)) {
 			panic(*defect)
 		}
 	}
+	return cmp.Or(faults...)
 }

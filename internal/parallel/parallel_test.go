@@ -1,6 +1,8 @@
 package parallel_test
 
 import (
+	"cmp"
+	"errors"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -13,15 +15,17 @@ func TestEachNumberIsDoneOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 300} {
 		for workers := 1; workers < 9; workers++ {
 			done := make([]atomic.Int32, n)
-			seen := make([]atomic.Bool, workers)
-			parallel.Do(n, workers, func(worker, from, to int) {
-				if seen[worker].Swap(true) {
-					t.Errorf("worker %d twice", worker)
-				}
+			var ranges atomic.Int32
+			err := parallel.Do(n, workers, func(from, to int) error {
+				ranges.Add(1)
 				for i := from; i < to; i++ {
 					done[i].Add(1)
 				}
+				return nil
 			})
+			if err != nil || int(ranges.Load()) != workers {
+				t.Errorf("%d ranges for %d workers, %v", ranges.Load(), workers, err)
+			}
 			for i := range done {
 				if got := done[i].Load(); got != 1 {
 					t.Errorf("%d of %d with %d workers: %d times", i, n, workers, got)
@@ -42,13 +46,29 @@ func TestAPanicReachesTheCallerWhenAllHaveReturned(t *testing.T) {
 			t.Errorf("%d have returned", returned.Load())
 		}
 	}()
-	parallel.Do(4, 4, func(worker, _, _ int) {
-		if worker == 1 {
+	err := parallel.Do(4, 4, func(from, _ int) error {
+		if from == 1 {
 			panic("broken")
 		}
 		returned.Add(1)
+		return nil
 	})
-	t.Error("no panic")
+	t.Errorf("no panic, but %v", err)
+}
+
+func TestTheErrorOfTheFirstRangeIsReturnedWhenAllHaveReturned(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		var returned atomic.Int32
+		first, last := errors.New("first"), errors.New("last")
+		faults := []error{nil, first, nil, last}
+		err := parallel.Do(len(faults), workers, func(from, to int) error {
+			returned.Add(1)
+			return cmp.Or(faults[from:to]...)
+		})
+		if !errors.Is(err, first) || int(returned.Load()) != workers {
+			t.Errorf("%d workers: %v, %d have returned", workers, err, returned.Load())
+		}
+	}
 }
 
 func TestWorkers(t *testing.T) {

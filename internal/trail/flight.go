@@ -299,11 +299,11 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	for _, i := range changed {
 		made := listedPlate{plate: l.plates[i].plate}
 		bags := whole.bags.Value(made.plate)
-		if err := whole.leaveBehind(ctx, bags); err != nil {
-			return list{}, err
-		}
 		least := leastSights{ctx: ctx, flight: f}
 		for _, b := range bags {
+			if _, err := whole.leaveBehind(ctx, b); err != nil {
+				return list{}, err
+			}
 			made.show(&least, b)
 		}
 		l.plates[i] = made

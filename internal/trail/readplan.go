@@ -1,7 +1,6 @@
 package trail
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -43,26 +42,14 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 
 // foldAll makes the bags of those plates whose messages and positionings are there.
 func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*plateState, ready []int) error {
-	workers := parallel.Workers(len(ready), platesAWorker)
-	if workers == 1 {
-		return s.foldSome(ctx, plates, found, ready)
-	}
-	faults := make([]error, workers)
-	parallel.Do(len(ready), workers, func(worker, from, to int) {
-		faults[worker] = s.foldSome(ctx, plates, found, ready[from:to])
-	})
-	return cmp.Or(faults...)
-}
-
-func (s *session) foldSome(ctx context.Context, plates []bag.Plate, found []*plateState, ready []int) error {
-	for _, i := range ready {
-		made, err := s.fold(ctx, plates[i], found[i])
-		if err != nil {
-			return err
+	return parallel.Do(len(ready), parallel.Workers(len(ready), platesAWorker), func(from, to int) (err error) {
+		for _, i := range ready[from:to] {
+			if found[i], err = s.fold(ctx, plates[i], found[i]); err != nil {
+				break
+			}
 		}
-		found[i] = made
-	}
-	return nil
+		return err
+	})
 }
 
 // readPlan is what a session reads with the next round trip.

@@ -145,6 +145,20 @@ func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	return p
 }
 
+// departingOn returns the bags with a living leg that departs on the day.
+func (p *passenger) departingOn(day bag.Day) []*bag.Bag {
+	return slices.DeleteFunc(slices.Clone(p.bags), func(b *bag.Bag) bool { return !b.DepartsOn(day) })
+}
+
+// platesOf returns the plates of bags, in their order.
+func platesOf(bags []*bag.Bag) []bag.Plate {
+	plates := make([]bag.Plate, len(bags))
+	for i, b := range bags {
+		plates[i] = b.Plate
+	}
+	return plates
+}
+
 // joinRushTags sets RushTag of each bag: the last rush bag of its chain, which holds no plate twice.
 func (s *session) joinRushTags(ctx context.Context, bags []*bag.Bag) error {
 	for _, b := range s.founded(bags) {
@@ -185,22 +199,9 @@ func (s *session) rushChain(ctx context.Context, b *bag.Bag) (chain []*bag.Bag, 
 	return chain, nil
 }
 
-// leaveBehind makes Delayed the legs of bags that have a rush bag (rules §3, loading status).
-func (s *session) leaveBehind(ctx context.Context, bags []*bag.Bag) error {
-	for _, b := range bags {
-		first, err := s.firstRushBag(ctx, b)
-		if err != nil {
-			return err
-		}
-		if first != nil {
-			b.LeaveBehind(first.FirstReflight())
-		}
-	}
-	return nil
-}
-
-// firstRushBag returns the rush bag that was the first to re-flight b, or nil.
-func (s *session) firstRushBag(ctx context.Context, b *bag.Bag) (first *bag.Bag, err error) {
+// leaveBehind makes Delayed the legs of a bag that has rush bags (rules §3, loading status). It returns
+// the first that re-flighted it, or nil.
+func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, err error) {
 	rush, err := s.rushBagsOf(ctx, b)
 	if err != nil {
 		return nil, err
@@ -209,6 +210,9 @@ func (s *session) firstRushBag(ctx context.Context, b *bag.Bag) (first *bag.Bag,
 		if first == nil || c.FirstReflight().Before(first.FirstReflight()) {
 			first = c
 		}
+	}
+	if first != nil {
+		b.LeaveBehind(first.FirstReflight())
 	}
 	return first, nil
 }

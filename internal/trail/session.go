@@ -1,7 +1,6 @@
 package trail
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -94,24 +93,13 @@ func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held
 		return nil, nil
 	}
 	made := make([]*plateState, len(plates))
-	workers := parallel.Workers(len(plates), platesAWorker)
-	if workers == 1 {
-		return made, s.readTrails(ctx, made, plates, held)
-	}
-	faults := make([]error, workers)
-	parallel.Do(len(plates), workers, func(worker, from, to int) {
-		faults[worker] = s.readTrails(ctx, made[from:to], plates[from:to], held[from:to])
-	})
-	return made, cmp.Or(faults...)
-}
-
-func (s *session) readTrails(ctx context.Context, made []*plateState, plates []bag.Plate, held []Held) (err error) {
-	for i := range made {
-		if made[i], err = s.newTrail(ctx, plates[i], held[i]); err != nil {
-			return err
+	err := parallel.Do(len(plates), parallel.Workers(len(plates), platesAWorker), func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			made[i], err = s.newTrail(ctx, plates[i], held[i])
 		}
-	}
-	return nil
+		return err
+	})
+	return made, err
 }
 
 // messagesAtOnce is how many messages are parsed between two looks at the context: a few

@@ -79,14 +79,13 @@ const totalsAtOnce = 4
 // the asker does not matter.
 func (r *Reader) Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]Totals, error) {
 	all := make([]Totals, len(flights))
-	workers := min(totalsAtOnce, len(flights))
-	faults := make([]error, workers)
-	parallel.Do(len(flights), workers, func(worker, from, to int) {
-		for i := from; i < to && faults[worker] == nil; i++ {
-			faults[worker] = r.addUp(ctx, end{r, airport, arriving}, flights[i], &all[i])
+	err := parallel.Do(len(flights), min(totalsAtOnce, len(flights)), func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			err = r.addUp(ctx, end{r, airport, arriving}, flights[i], &all[i])
 		}
+		return err
 	})
-	return all, cmp.Or(faults...)
+	return all, err
 }
 
 // addUp adds the bags of a flight to its totals.

@@ -44,18 +44,13 @@ func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([
 	if err != nil {
 		return nil, err
 	}
-	found := slices.DeleteFunc(slices.Clone(all.bags), func(b *bag.Bag) bool { return !departsOn(b, day) })
-	return s.trace(ctx, found)
+	return s.trace(ctx, all.departingOn(day))
 }
 
 // trace joins bags that are loaded with other plates: first their statuses, which are the same for
 // everybody, then what leads the asker to others.
 func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
-	var plates []bag.Plate
-	for _, b := range bags {
-		plates = append(plates, b.Plate)
-	}
-	if err := s.loadRush(ctx, plates); err != nil {
+	if err := s.loadRush(ctx, platesOf(bags)); err != nil {
 		return nil, err
 	}
 	if err := s.loadRushPNRs(ctx, bags); err != nil {
@@ -66,12 +61,9 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		if traced[i] = (Traced{Bag: b}); !s.reflightable(b) {
 			continue
 		}
-		left, err := s.firstRushBag(ctx, b)
+		left, err := s.leaveBehind(ctx, b)
 		if err != nil {
 			return nil, err
-		}
-		if left != nil {
-			b.LeaveBehind(left.FirstReflight())
 		}
 		traced[i].LeftBy = left
 	}

@@ -139,8 +139,8 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
 	bags, err := s.ofPlate(ctx, plate)
-	if err == nil {
-		err = s.leaveBehind(ctx, bags)
+	for i := 0; i < len(bags) && err == nil; i++ {
+		_, err = s.leaveBehind(ctx, bags[i])
 	}
 	return bags, err
 }
@@ -174,32 +174,15 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 	if err != nil {
 		return nil, err
 	}
-	var found []*bag.Bag
-	for _, b := range all.bags {
-		if departsOn(b, day) {
-			found = append(found, b)
-		}
-	}
-	var plates []bag.Plate // of all: a bag that leaves on another day may be the rush bag of one that is found
-	for _, b := range all.bags {
-		plates = append(plates, b.Plate)
-	}
-	if err := s.loadRush(ctx, plates); err != nil {
+	// Of all of them, since a bag that leaves on another day may be the rush bag of one that is found.
+	if err := s.loadRush(ctx, platesOf(all.bags)); err != nil {
 		return nil, err
 	}
+	found := all.departingOn(day)
 	if err := s.joinRushTags(ctx, found); err != nil {
 		return nil, err
 	}
 	return found, nil
-}
-
-func departsOn(b *bag.Bag, day bag.Day) bool {
-	for _, l := range b.Legs {
-		if l.Living && l.Day == day {
-			return true
-		}
-	}
-	return false
 }
 
 // Lifetimes returns for each stored message of a plate until when it must be kept: as long as a bag that
