@@ -42,7 +42,6 @@ type owner struct {
 	settled  int64 // marks before this offset were there at the takeover, and are told for certain
 	epoch    Epoch
 	portion  int // how many plates are told together: fewer after an error
-	light    int // how many are told together by the size of the latest documents
 	digests  *digests
 	clocked  time.Time // when the clock was written last
 	raised   time.Time // when the floor was raised last
