@@ -35,7 +35,16 @@ func TestAWebhookTellsAReceiverWhatHappensToABag(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(answer, `"type":"bags.test"`) || !strings.Contains(answer, `"type":"bags.changed"`) {
 		t.Errorf("deliveries: %d %s", status, answer)
 	}
-	if strings.Contains(s.stderr.String(), made.Secret) || strings.Contains(s.stderr.String(), address+"/") {
+	log := s.stderr.String()
+	s.down()
+	s.up([]string{"serve"})
+	s.untilReady()
+	other := strings.Replace(body, "0724123456", "0724123457", 1)
+	if status, answer := s.ask(http.MethodPost, "/baggage/processbim/v1.0/", other); status != http.StatusOK {
+		t.Fatalf("%d %s", status, answer)
+	}
+	s.until("the change is received after a restart", func() bool { return strings.Contains(r.stdout.String(), "0724123457") })
+	if log += s.stderr.String(); strings.Contains(log, made.Secret) || strings.Contains(log, address+"/") {
 		t.Error("the log holds the secret or the URL of a webhook")
 	}
 }
