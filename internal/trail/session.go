@@ -89,9 +89,6 @@ const platesAWorker = 32
 
 // newTrails reads the messages of plates again.
 func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
-	if len(plates) == 0 {
-		return nil, nil
-	}
 	made := make([]*plateState, len(plates))
 	err := parallel.Do(len(plates), parallel.Workers(len(plates), platesAWorker), func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
