@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -102,7 +103,7 @@ type change struct {
 	Bags     json.RawMessage `json:"bags"`
 }
 
-// followers follow the changes by the delta query and by the stream, with two keys each.
+// followers follow the changes by the delta query, by the stream and by a webhook, with two keys each.
 type followers struct {
 	list []*follower
 	end  context.CancelFunc
@@ -123,6 +124,9 @@ func (w *world) follow(apis ...*service.Service) {
 			fs.list = append(fs.list, f)
 			fs.wg.Go(func() { run(f, ctx, apis, cursor) })
 		}
+		f := &follower{name: "webhook, " + name, key: key, states: make(map[string]state)} // which may repeat older ones
+		f.hook(w, apis[0])
+		fs.list = append(fs.list, f)
 	}
 	w.t.Cleanup(fs.stop)
 	w.followers = fs
@@ -147,6 +151,46 @@ func (f *follower) first(w *world, s *service.Service) (cursor string) {
 		w.t.Fatalf("%s: there is no cursor: %v", f.name, last)
 	}
 	return cursor
+}
+
+// hook makes a webhook that posts to this test.
+func (f *follower) hook(w *world, s *service.Service) {
+	w.t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var told struct {
+			Type string `json:"type"`
+			Data struct {
+				Changes []change `json:"changes"`
+			} `json:"data"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
+			f.note(&f.retries) // the process was killed while it posted
+			return
+		}
+		if told.Type == "bags.reset" {
+			f.note(&f.resets)
+		}
+		for _, c := range told.Data.Changes {
+			f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+		}
+	}))
+	w.t.Cleanup(receiver.Close)
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, s.URL+"/v1/webhooks", strings.NewReader(`{"url":"`+receiver.URL+`"}`))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", f.key)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := followersClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusCreated {
+		var b bytes.Buffer
+		_, _ = b.ReadFrom(res.Body)
+		w.t.Fatalf("%s: %s %s", f.name, res.Status, b.String())
+	}
 }
 
 // page is an answer of the delta query, or a problem that resets the cursor.

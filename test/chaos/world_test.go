@@ -3,6 +3,7 @@ package chaos_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,8 @@ func (w *world) settings() []string {
 		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_MARKS_TOPIC=" + w.marks(),
 		"BAGTRAIL_KAFKA_GROUP=" + w.name,
 		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // so that fixed dates are never too old
+		"BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=" + w.name + ".webhooks", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8",
+		"BAGTRAIL_SECRET=" + strings.Repeat("secret", 6),
 		"BAGTRAIL_LOG_LEVEL=warn", w.keys,
 	}
 }
