@@ -124,6 +124,7 @@ type section struct{ Name, Title, Path, Icon, right string }
 var allSections = []section{
 	{"flights", "Flights", Path + "flights", "flights", "flights"},
 	{"search", "Search", Path + "search", "find", ""},
+	{"rejects", "Rejects", Path + "rejects", "rejects", "rejects"},
 	{"feeds", "Feeds", Path + "feeds", "feeds", ""},
 }
 
