@@ -46,6 +46,7 @@ var testKeys = keys{
 	"concealing":   {Name: "concealing", Customer: "LX", Airlines: only("LX"), Airports: all, Operations: all, Conceal: true},
 	"no-airline":   {Name: "no-airline", Customer: "X", Airlines: only(), Airports: all, Operations: all},
 	"history-only": {Name: "history-only", Customer: "X", Airlines: all, Airports: all, Operations: only("history")},
+	"bags-only":    {Name: "bags-only", Customer: "X", Airlines: all, Airports: all, Operations: only("bags")},
 	"posts":        {Name: "posts", Customer: "X", Airlines: all, Airports: all, Operations: only("processbim", "delayedbags")},
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
@@ -35,6 +36,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
+	q.tellCursor(ctx, c, changefeed.Filter{Plates: plates})
 	traced, err := q.Trails(q.sight(c.Key)).TracePlates(ctx, plates)
 	if err != nil {
 		return c.Unavailable(err)
@@ -67,6 +69,7 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 		return refusal
 	}
 	s.flight.Airline = q.Airlines.Code(s.flight.Airline)
+	q.tellCursor(ctx, c, s.filter())
 	traced, err := s.trace(ctx, q.Trails(q.sight(c.Key)))
 	if err != nil {
 		return c.Unavailable(err)

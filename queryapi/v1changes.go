@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
@@ -98,12 +100,26 @@ func (q Queries) changeFilter(a *arguments) changefeed.Filter {
 	case dated && !named:
 		a.failMissing("pnr", "pnr and date")
 	}
-	if f.Plates = a.plates("plate", mostPlates); f.Plates != nil {
-		slices.Sort(f.Plates)
-		f.Plates = slices.Compact(f.Plates)
-	}
+	f.Plates = filterPlates(a.plates("plate", mostPlates))
 	f.Flight = q.changeFlight(a)
 	return f
+}
+
+// filterPlates returns plates as a filter has them: ascending, each once.
+func filterPlates(plates []bag.Plate) []bag.Plate {
+	return slices.Compact(slices.Sorted(slices.Values(plates)))
+}
+
+// tellCursor has the answer end with the member changes_cursor: a cursor with which the changes of a
+// filter are followed. It must be called before the list is read, so that nothing is missed that
+// the list does not show. Without the right to changes, and while there are none, it does nothing.
+func (q Queries) tellCursor(ctx context.Context, c *web.Call, f changefeed.Filter) {
+	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
+		return
+	}
+	if cursor, err := q.Changes.Recent(ctx, changefeed.Asker{Key: c.Key, Filter: f}); err == nil {
+		c.Tail = strictjson.AppendString([]byte(`,"changes_cursor":`), cursor.String())
+	}
 }
 
 // changeFlight reads the parameter flight: the path of a flight, such as ZRH/D/LX/14/2026-03-14.

@@ -53,12 +53,15 @@ func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag
 // changeSite returns a site over an index of changes.
 func changeSite(index *changeIndex) *web.Site {
 	library := airport.New()
+	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: index}, Tail: changes.NewTail(nil, "", zap.NewNop()),
-		Trails: trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now}),
-		Places: library, References: flightref.None(), Clock: time.Now,
+		Trails: trails, Places: library, References: flightref.None(), Clock: time.Now,
 	}
-	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed}
+	queries := queryapi.Queries{
+		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
+		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed,
+	}
 	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
 }
 
@@ -224,5 +227,46 @@ func TestAStreamBeginsAtTheLastEventOfTheCaller(t *testing.T) {
 		if status, first := openStream(t, s, target, now); status != http.StatusBadRequest || !strings.Contains(first, want) {
 			t.Errorf("%s: %d %s", target, status, first)
 		}
+	}
+}
+
+func TestTheChangesOfAListAreFollowedFromItsCursor(t *testing.T) {
+	index := newChangeIndex()
+	s := changeSite(index)
+	const day = "date=2026-03-14"
+	for _, tc := range []struct{ list, body, filter string }{
+		{"/v1/bags/0724100001", "", "plate=0724100001"},
+		{"/v1/bags?plate=0724100002&plate=0724100001&plate=0724100002", "", "plate=0724100001&plate=0724100002"},
+		{"/v1/bags?pnr=abc123&" + day, "", "pnr=ABC123&" + day},
+		{"/v1/bags/search", `{"pnr":"ABC123","date":"2026-03-14"}`, "pnr=ABC123&" + day},
+		{"/v1/bags/search", `{"last_name":"MUELLER","airport":"ZRH","date":"2026-03-14"}`, "airport=ZRH"},
+		{"/v1/bags/search", `{"last_name":"MUELLER","airline":"SWR","flight":"100","date":"2026-03-14"}`, "airline=LX"},
+		{"/v1/flights/ZRH/D/SWR/0100/2026-03-14", "", "flight=ZRH/D/LX/100/2026-03-14"},
+		{"/v1/flights?airport=ZRH&direction=A&" + day, "", "airport=ZRH"},
+	} {
+		list := askV1(s, "lx", tc.list, tc.body)
+		var answer struct {
+			Cursor string `json:"changes_cursor"`
+		}
+		if err := json.Unmarshal(list.Body.Bytes(), &answer); err != nil || answer.Cursor == "" {
+			t.Errorf("%s %s: %d %s", tc.list, tc.body, list.Code, list.Body)
+		}
+		if w := askV1(s, "lx", "/v1/changes?"+tc.filter+"&cursor="+answer.Cursor, ""); w.Code != http.StatusOK {
+			t.Errorf("%s %s, %s: %d %s", tc.list, tc.body, tc.filter, w.Code, w.Body)
+		}
+	}
+	const list = "/v1/bags/0724100001"
+	tag := askV1(s, "demo", list, "").Header().Get("ETag")
+	index.progress.Told++
+	later := changeSite(index)
+	if w := askV1(later, "demo", list, ""); w.Header().Get("ETag") != tag {
+		t.Errorf("the ETag depends on what else has changed: %s %s", tag, w.Body)
+	}
+	index.err = errors.New("away")
+	if w := askV1(changeSite(index), "demo", list, ""); w.Code != http.StatusOK || w.Body.String() != `{"bags":[]}` {
+		t.Errorf("without the index of changes: %d %s", w.Code, w.Body)
+	}
+	if w := askV1(changeSite(newChangeIndex()), "bags-only", list, ""); w.Code != http.StatusOK || w.Body.String() != `{"bags":[]}` {
+		t.Errorf("a key without the right: %d %s", w.Code, w.Body)
 	}
 }

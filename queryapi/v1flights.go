@@ -10,6 +10,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
@@ -31,6 +32,9 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(q.sight(c.Key))
+	q.tellCursor(ctx, c, changefeed.Filter{
+		Flight: &changefeed.Flight{Flight: query.flight, Airport: query.airport, Arriving: query.arriving},
+	})
 	listed, err := trails.OfFlight(ctx, query.airport, query.arriving, query.flight)
 	if err != nil {
 		return c.Unavailable(err)
@@ -85,6 +89,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(nil)
+	q.tellCursor(ctx, c, changefeed.Filter{Airport: query.airport})
 	flights, err := trails.FlightsAt(ctx, query.airport, query.arriving, query.flight.Day)
 	if err != nil {
 		return c.Unavailable(err)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/trail"
 )
@@ -72,6 +73,19 @@ func (a *arguments) goTogether(by string, with []string) {
 			}
 		}
 	}
+}
+
+// filter returns the filter of changes that selects every bag that the search finds.
+func (s *search) filter() changefeed.Filter {
+	switch {
+	case s.by == "plate":
+		return changefeed.Filter{Plates: filterPlates(s.plates)}
+	case s.by == "pnr":
+		return changefeed.Filter{PNR: strings.ToUpper(s.pnr), Date: s.flight.Day}
+	case s.airport != "":
+		return changefeed.Filter{Airport: s.airport}
+	}
+	return changefeed.Filter{Airline: s.flight.Airline}
 }
 
 // isSurname reports whether a text has letters to compare.

@@ -54,6 +54,9 @@ type Call struct {
 	TooLarge  bool   // the body was longer than the operation takes
 	Buffer    []byte // empty; the answer may be appended to it, so that its memory is reused
 
+	// Tail is members, each after a comma, that end an answer 200 to /v1 and are not part of its ETag.
+	Tail []byte
+
 	operation   *Operation
 	callback    string
 	badCallback bool
@@ -95,6 +98,7 @@ type Answer struct {
 	Cause      error  // why the service could not answer the request; for the log
 
 	parts   [][]byte     // precede Body
+	tail    []byte       // members that are not part of the ETag
 	problem bool         // Body holds problem details
 	cookie  *http.Cookie // to be set, or nil; only for /v1
 	noStore bool         // it has no ETag
@@ -111,7 +115,7 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 
 // OK answers 200 with a JSON object. body is what follows the parts that Part has taken over.
 func (c *Call) OK(body []byte) Answer {
-	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, noStore: c.operation.NoStore}
+	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail, noStore: c.operation.NoStore}
 }
 
 // Refuse answers with codes and the status of the first code.

@@ -182,6 +182,9 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 			return
 		}
 	}
+	if len(a.tail) > 0 {
+		a.Body = append(append(a.Body[:len(a.Body)-1], a.tail...), '}')
+	}
 	if a.Status == http.StatusNoContent {
 		w.WriteHeader(a.Status)
 		return
@@ -193,7 +196,7 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	writeParts(w, *a)
 }
 
-// etag returns the ETag of an answer: a hash of its bytes.
+// etag returns the ETag of an answer: a hash of its bytes without the tail.
 func (a *Answer) etag() string {
 	hash := sha256.New()
 	for _, part := range a.parts {
