@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -35,8 +36,15 @@ func streamServer(t *testing.T, keys web.Keys, run func(context.Context, *web.St
 	return server, site
 }
 
-// open opens a stream, and returns its answer.
-func open(t *testing.T, server *httptest.Server, key string) *http.Response {
+// opened is the answer to a request for a stream.
+type opened struct {
+	StatusCode int
+	Header     http.Header
+	Body       io.ReadCloser // closed when the test ends
+}
+
+// open asks for a stream.
+func open(t *testing.T, server *httptest.Server, key string) opened {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/v1/changes", http.NoBody)
 	if err != nil {
@@ -49,7 +57,7 @@ func open(t *testing.T, server *httptest.Server, key string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
-	return answer
+	return opened{answer.StatusCode, answer.Header, answer.Body}
 }
 
 func TestAStreamIsSentAsItHappensAndEndsWithTheSite(t *testing.T) {
