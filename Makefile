@@ -7,7 +7,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build image test check lint race bench benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
+.PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,6 +45,9 @@ race: ## run all tests that run in their own process under the race detector
 
 bench: ## measure the promises of docs/performance.md against their references
 	go run ./test/bench $(BENCH)
+
+rejects: ## time lists and summaries of a million rejected messages on a Redis server, about three minutes
+	go test -run '^$$' -bench ManyRejects -benchtime 50x -timeout 20m ./internal/rejectstore -rejects 1000000
 
 benchmarks: ## run the Go benchmarks of all packages
 	go test -run '^$$' -bench . -benchmem ./...

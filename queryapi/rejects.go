@@ -304,7 +304,7 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	if !ok {
 		return refusal
 	}
-	if err := d.dismiss(ctx, &r, c.Key.Name, reason, ""); err != nil {
+	if err := d.dismiss(ctx, &r, c.Key.Name, reason); err != nil {
 		return d.failed(c, err)
 	}
 	return d.decided(ctx, c, r.ID, nil)
@@ -372,7 +372,6 @@ type resubmission struct {
 	Received time.Time `json:"received"`
 	Key      string    `json:"key"` // name of the API key
 	Text     *string   `json:"text,omitempty"`
-	Job      string    `json:"job,omitempty"`
 }
 
 // interrupted is the age at which a resubmission that has not ended counts as interrupted.
@@ -392,7 +391,7 @@ func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Me
 
 // step returns what the history says of the resubmission.
 func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
-	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: verdictOf(o)}
+	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Verdict: verdictOf(o)}
 	if s.Text != nil && len(*s.Text) <= ingestor.MaxMessage {
 		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
 	}
@@ -447,7 +446,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 // repeats reports whether a claim was made by the same resubmission, whose answer got lost.
 func (s *resubmission) repeats(claim string) bool {
 	var other resubmission
-	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || other.Job != s.Job || (other.Text == nil) != (s.Text == nil) {
+	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || (other.Text == nil) != (s.Text == nil) {
 		return false
 	}
 	return s.Text == nil || *s.Text == *other.Text
@@ -489,8 +488,8 @@ func (d Rejects) finish(ctx context.Context, r *rejectstore.Reject, claim string
 }
 
 // dismiss dismisses a reject. The error is a conflictError if it is not open.
-func (d Rejects) dismiss(ctx context.Context, r *rejectstore.Reject, key, reason, job string) error {
-	step := rejectstore.Step{At: d.Acceptor.Now().UTC().Truncate(time.Millisecond), Action: "dismiss", Key: key, Job: job, Reason: reason}
+func (d Rejects) dismiss(ctx context.Context, r *rejectstore.Reject, key, reason string) error {
+	step := rejectstore.Step{At: d.Acceptor.Now().UTC().Truncate(time.Millisecond), Action: "dismiss", Key: key, Reason: reason}
 	state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Dismissed, step)
 	if err == nil && (state != rejectstore.Open || claim != "") {
 		err = d.yield(ctx, r, state, claim)
@@ -532,7 +531,6 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 		dst = appendInstant(append(dst, `{"at":`...), step.At)
 		text("action", step.Action)
 		text("key", step.Key)
-		text("job", step.Job)
 		text("verdict", step.Verdict)
 		text("reason", step.Reason)
 		if full {

@@ -9,7 +9,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +28,6 @@ import (
 //	h:<state>|<cell>       hash  hour since 1970 → how many of them were received in it
 //	all                    zset  id → received, of all rejects
 //	n                      hash  tally → how many rejects have it; bytes → size of all texts
-//	jobs                   hash  id → job
-//	lease:<job>            string the process that runs the job; expires a while after its last step
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
@@ -98,7 +95,6 @@ type Step struct {
 	At          time.Time       `json:"at"`
 	Action      string          `json:"action"` // "resubmit" or "dismiss"
 	Key         string          `json:"key"`    // name of the API key
-	Job         string          `json:"job,omitempty"`
 	Verdict     string          `json:"verdict,omitempty"`
 	Text        string          `json:"text,omitempty"` // as it was mended
 	Reason      string          `json:"reason,omitempty"`
@@ -328,6 +324,3 @@ func (s *Store) Run(ctx context.Context, report func(error)) {
 		}
 	}
 }
-
-// HasState reports whether a text names a state.
-func HasState(text string) bool { return slices.Contains(States(), State(text)) }
