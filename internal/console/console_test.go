@@ -141,7 +141,7 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 		"not loaded": {status("Not Loaded"), "At ZRH, not loaded on <a"},
 		"offloaded":  {status("Offloaded"), "Offloaded from <a"},
 		"delayed":    {status("Delayed"), "left without it"},
-		"departed":   {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov at 12:00 (11:00Z)"},
+		"departed":   {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov 12:00 (11:00Z)"},
 		"no flight":  {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
 		"no time":    {leg(func(l object) { delete(l, "departure") }), "LX14 to JFK</a>, 22 Nov."},
 		"cancelled":  {func(b object) { b["cancelled"] = true }, "Cancelled. At ZRH"},

@@ -17,6 +17,9 @@ func (c *Console) functions() template.FuncMap {
 		"status": statusOf,
 		"plate":  plate,
 		"clock":  func(t time.Time, airport string) string { return t.In(c.places.Location(airport)).Format("15:04") },
+		"local": func(t time.Time, airport string) string {
+			return t.In(c.places.Location(airport)).Format("2 Jan 15:04")
+		},
 		"utc":    func(t time.Time) string { return t.UTC().Format("15:04") },
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"day":    day,

@@ -101,7 +101,6 @@ type check struct {
 	Verdict string
 	Problem *problem // the text could not be checked
 	Open    bool     // the reject can be resubmitted
-	Edited  bool
 }
 
 // line is a line of a message with marks under its faults.
@@ -309,7 +308,7 @@ func (v *visit) checkReject() (view, *problem) {
 	}
 	result := answer.Results[0]
 	c := checkOf(text, result.Diagnostics, true)
-	c.Verdict, c.Edited = result.Verdict, true
+	c.Verdict = result.Verdict
 	for _, e := range result.Events {
 		c.Events, c.Plates = append(c.Events, eventDoc{Code: e.Code}), append(c.Plates, e.Plate)
 	}
