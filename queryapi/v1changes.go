@@ -165,7 +165,10 @@ func changesBegin(a *arguments, query *changesQuery) {
 func (q Queries) firstCursor(ctx context.Context, c *web.Call, query *changesQuery) (changes.Cursor, error) {
 	ctx, end := c.Ask(ctx, changesLimit)
 	defer end()
-	if query.since.IsZero() {
+	switch {
+	case query.since.IsZero() && query.stream: // thousands may be opened at once
+		return q.Changes.Recent(ctx, query.asker)
+	case query.since.IsZero():
 		return q.Changes.Now(ctx, query.asker)
 	}
 	return q.Changes.Since(ctx, query.asker, query.since)
