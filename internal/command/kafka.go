@@ -71,7 +71,7 @@ func (s *service) openKafka(context.Context) (err error) {
 func (s *service) keepRejects(in ingestor.Rejects) {
 	var places rejectPlaces
 	if s.rejected != nil && !(s.isTool() && s.redis.InProcess()) { // which ends with the tool
-		places = append(places, s.rejected)
+		places = append(places, storedRejects{s.rejected, s.log})
 	}
 	if in != nil {
 		places = append(places, in)
@@ -94,6 +94,23 @@ func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rej
 		}
 	}
 	return nil
+}
+
+// storedRejects keeps rejected messages in Redis. A caller does not wait for Redis to learn that a
+// message is faulty: while Redis is away, what is rejected at the HTTP door is missing there.
+type storedRejects struct {
+	ingestor.Rejects
+	log *zap.Logger
+}
+
+// Reject implements ingestor.Rejects. All rejections are of one door.
+func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	err := r.Rejects.Reject(ctx, rejections)
+	if err != nil && rejections[0].Door == httpDoor {
+		r.log.Warn("rejected messages are not kept in redis", zap.Int("messages", len(rejections)), zap.Error(err))
+		return nil
+	}
+	return err
 }
 
 // startBroker starts the in-process broker and returns its address. If the files of the broker are
