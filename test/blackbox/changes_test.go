@@ -158,8 +158,9 @@ func TestAQuestionForChangesWaitsForOne(t *testing.T) {
 	}
 	for i := range 3 {
 		ask("plate=0724890010")
-		told := make(chan time.Time, 1)
+		told, posted := make(chan time.Time, 1), make(chan struct{})
 		go func() {
+			defer close(posted)
 			<-time.After(50 * time.Millisecond) // as a rule the question waits by then
 			told <- time.Now()
 			s.Process(strings.Replace(lxBag("0724890010"), "LX8900", fmt.Sprint("LX890", i), 1))
@@ -168,5 +169,6 @@ func TestAQuestionForChangesWaitsForOne(t *testing.T) {
 		if took := time.Since(<-told); len(answer.Changes) != 1 || took > 15*time.Second {
 			t.Errorf("told %v after %v", answer.Changes, took)
 		}
+		<-posted
 	}
 }
