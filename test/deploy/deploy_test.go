@@ -25,8 +25,10 @@ const secrets = "/etc/bagtrail/"
 
 func TestContainersSetOnlySettings(t *testing.T) {
 	mounted := t.TempDir() + "/"
-	if err := os.WriteFile(filepath.Join(mounted, "redis-url"), []byte("rediss://redis:6379/0"), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"redis-url": "rediss://redis:6379/0", "secret": "0123456789abcdef0123456789abcdef"} {
+		if err := os.WriteFile(filepath.Join(mounted, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	image := imageVariables(t)
 	for name, variables := range map[string]map[string]string{
