@@ -138,7 +138,11 @@ func TestAChangeThatIsTooLargeHoldsNobodyUp(t *testing.T) {
 	if err := o.runIn(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.told()[other]; got != document("ONE") {
+	told := w.told()
+	if got, published := told[plate]; !published || got != "" {
+		t.Errorf("told %d bytes of what is too large, %t, want a record without bags", len(got), published)
+	}
+	if got := told[other]; got != document("ONE") {
 		t.Errorf("told %s", got)
 	}
 	e := w.currentEpoch()

@@ -22,11 +22,11 @@ type Record struct {
 	Plate    bag.Plate       `json:"plate"`
 	Epoch    int64           `json:"epoch"`
 	Sequence int64           `json:"sequence"`
-	Bags     json.RawMessage `json:"bags"`     // as a key without limits sees them, at the time of the record
-	PNRs     []string        `json:"pnrs"`     // every one that a message of the plate holds, in capitals
-	Airlines []string        `json:"airlines"` // of every flight that a message names
-	Airports []string        `json:"airports"` // of these flights, and of the events
-	Time     time.Time       `json:"-"`        // by which the bags were folded
+	Bags     json.RawMessage `json:"bags,omitempty"` // as a key without limits sees them, at the time of the record; absent if they are too large for a record
+	PNRs     []string        `json:"pnrs"`           // every one that a message of the plate holds, in capitals
+	Airlines []string        `json:"airlines"`       // of every flight that a message names
+	Airports []string        `json:"airports"`       // of these flights, and of the events
+	Time     time.Time       `json:"-"`              // by which the bags were folded
 }
 
 // cloudEvent is the envelope of a record: CloudEvents 1.0 in structured mode.
@@ -64,18 +64,15 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 	}
 	records := make([]kafka.Record, len(told))
 	for i := range told {
-		value, err := o.document(&told[i], now)
+		record, err := o.document(&told[i], now)
 		if err != nil {
 			return err
 		}
-		records[i] = kafka.Record{
-			Key: []byte(told[i].entry.Plate), Value: value, Time: now,
-			Headers: []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}},
-		}
+		records[i] = record
 	}
 	err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records)
 	if errors.Is(err, kafka.ErrTooLarge) {
-		err = o.publishEach(ctx, records)
+		err = o.publishEach(ctx, told, records, now)
 	}
 	if err != nil {
 		return fmt.Errorf("publish changes: %w", err)
@@ -83,13 +80,23 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 	return nil
 }
 
-// publishEach publishes changes one by one. One that is larger than the broker takes is left out,
-// so that it does not hold up the partition for ever: the index tells it.
-func (o *owner) publishEach(ctx context.Context, records []kafka.Record) error {
+// publishEach publishes changes one by one. One that is larger than the broker takes is published
+// without its bags, which those who read it get from the index. If it is too large even then, it is
+// left out, so that it does not hold up the partition for ever.
+func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
 	for i := range records {
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		if errors.Is(err, kafka.ErrTooLarge) {
-			o.log.Error("a change is too large for the topic of changes, and is told by the index alone",
+			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
+				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
+			told[i].state = nil
+			if records[i], err = o.document(&told[i], now); err != nil {
+				return err
+			}
+			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
+		}
+		if errors.Is(err, kafka.ErrTooLarge) {
+			o.log.Error("a change is too large for the topic of changes even without its bags, and is told by the index alone",
 				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
 			continue
 		}
@@ -100,10 +107,10 @@ func (o *owner) publishEach(ctx context.Context, records []kafka.Record) error {
 	return nil
 }
 
-// document returns the CloudEvent of a change.
-func (o *owner) document(c *change, now time.Time) ([]byte, error) {
+// document returns the record of a change, a CloudEvent.
+func (o *owner) document(c *change, now time.Time) (kafka.Record, error) {
 	id := Position{o.epoch.Begun, c.entry.Sequence}.ID(c.entry.Plate)
-	return json.Marshal(cloudEvent{
+	value, err := json.Marshal(cloudEvent{
 		SpecVersion: "1.0", Type: "bagtrail.bag.changed", Source: "/bagtrail", ID: id,
 		Subject: string(c.entry.Plate), Time: now.UTC(), DataContentType: "application/json",
 		Data: &Record{
@@ -111,6 +118,10 @@ func (o *owner) document(c *change, now time.Time) ([]byte, error) {
 			Bags: c.state, PNRs: c.pnrs, Airlines: c.entry.Airlines, Airports: c.entry.Airports,
 		},
 	})
+	return kafka.Record{
+		Key: []byte(c.entry.Plate), Value: value, Time: now,
+		Headers: []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}},
+	}, err
 }
 
 // summarise returns what filters need to know of the bags of a plate: the airlines and airports of
