@@ -34,6 +34,8 @@ type changeIndex struct {
 	err      error
 }
 
+func (x *changeIndex) Epoch(context.Context) (changes.Epoch, error) { return x.epoch, x.err }
+
 func (x *changeIndex) State(context.Context) (changes.Epoch, []changes.Progress, error) {
 	progress := make([]changes.Progress, x.epoch.Partitions)
 	for i := range progress {

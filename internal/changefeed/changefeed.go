@@ -323,6 +323,9 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	if err != nil {
 		return nil, err
 	}
+	if err := f.Changes.Check(ctx, epoch); err != nil {
+		return nil, err
+	}
 	bags := make(map[bag.Plate][]trail.Traced, len(candidates))
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)

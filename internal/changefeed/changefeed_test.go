@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
@@ -230,5 +231,30 @@ func TestPositionsNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
 	}
 	if len(last) != 3 || slices.Contains(slices.Collect(maps.Values(last)), 0) {
 		t.Errorf("told %v", last)
+	}
+}
+
+// Redis loses everything while bags are folded, so what is folded lacks their messages.
+func TestWhatIsFoldedWhileRedisLosesEverythingIsNotTold(t *testing.T) {
+	w := newWorld(t)
+	asker := changefeed.Asker{Key: key("*", "*")}
+	begin, err := w.feed.Now(t.Context(), asker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	limits := changefeed.Limits{Changes: 100, Bytes: 1 << 20}
+	if b, err := w.feed.Next(t.Context(), asker, begin, limits); err != nil || len(b.Changes) != 1 {
+		t.Fatalf("%d changes (%v)", len(b.Changes), err)
+	}
+	clock := w.feed.Clock
+	w.feed.Clock = func() time.Time { // which is asked between the index of changes and the bags
+		if err := w.redis.WriteClient().Del(t.Context(), w.redis.Prefix()+"d:epoch").Err(); err != nil {
+			t.Error(err)
+		}
+		return clock()
+	}
+	if b, err := w.feed.Next(t.Context(), asker, begin, limits); !errors.Is(err, changes.ErrLost) {
+		t.Errorf("%d changes (%v), want %v", len(b.Changes), err, changes.ErrLost)
 	}
 }

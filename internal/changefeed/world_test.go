@@ -26,6 +26,7 @@ import (
 	"bagtrail/internal/changestore"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/telemetry"
 	"bagtrail/internal/trail"
@@ -41,6 +42,7 @@ const (
 type world struct {
 	t        *testing.T
 	kafka    *kafka.Client
+	redis    *redis.Client
 	index    *changestore.Store
 	acceptor *ingestor.Acceptor
 	feed     *changefeed.Feed
@@ -69,7 +71,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.index = changestore.New(redistest.Open(t, ""), time.Now)
+	w.redis = redistest.Open(t, "")
+	w.index = changestore.New(w.redis, time.Now)
 	library, bags := airport.New(), memory.New()
 	enrich := enricher.New(library)
 	w.now.Store(w.received.Unix())

@@ -13,6 +13,8 @@ import (
 
 // ReadIndex is the index of changes, as readers use it.
 type ReadIndex interface {
+	// Epoch returns the epoch; the zero Epoch says that there is none.
+	Epoch(ctx context.Context) (Epoch, error)
 	// State returns the epoch, and the progress of each partition. The zero Epoch says that there is
 	// none. A partition without any progress has a Told and a Floor of -1.
 	State(ctx context.Context) (Epoch, []Progress, error)
@@ -108,6 +110,16 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 		}
 	}
 	return c, nil
+}
+
+// Check fails with ErrLost if the epoch is no more. It is asked after bags were folded: if Redis has
+// lost everything, it has lost their messages too, and what was folded is not what is known of them.
+func (r *Reader) Check(ctx context.Context, epoch int64) error {
+	e, err := r.Index.Epoch(ctx)
+	if err == nil && e.Begun != epoch {
+		err = ErrLost
+	}
+	return err
 }
 
 func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
