@@ -57,13 +57,17 @@ func bodyArguments(c *web.Call, plain ...string) *arguments {
 // argument for each element. plain is that of bodyArguments.
 func (a *arguments) readObject(text []byte, plain ...string) {
 	add := func(name, pointer string, value []byte) {
-		text, ok := strictjson.Unquote(value)
-		if !ok {
+		text, isString := strictjson.Unquote(value)
+		if !isString {
 			text = string(value)
-			if _, err := strconv.Atoi(text); err != nil && !slices.Contains(plain, name) {
-				a.fail(argument{pointer: pointer, value: text}, fault.Malformed, "a string or a whole number")
-				return
+		}
+		if isString == (name == "limit") && !slices.Contains(plain, name) { // the only number
+			expected := "a string"
+			if isString {
+				expected = "a whole number"
 			}
+			a.fail(argument{pointer: pointer, value: text}, fault.Malformed, expected)
+			return
 		}
 		a.given = append(a.given, argument{name: name, value: text, pointer: pointer})
 	}

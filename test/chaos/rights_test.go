@@ -30,6 +30,8 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 		w.name = topic
 		w.createTopic(3)
 	}
+	w.name = "bag.webhooks"
+	w.create(3, kafka.ConfigEntry{ConfigName: "cleanup.policy", ConfigValue: "compact"})
 	w.name = "bim.raw"
 
 	as := []string{

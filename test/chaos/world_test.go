@@ -85,9 +85,14 @@ func (w *world) start(command string, more ...string) *service.Service {
 // createTopic creates the raw topic with that many partitions, before a process does.
 func (w *world) createTopic(partitions int) {
 	w.t.Helper()
+	w.create(partitions, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "-1"}) // records have old timestamps
+}
+
+// create creates the topic with the name of the world.
+func (w *world) create(partitions int, settings ...kafka.ConfigEntry) {
+	w.t.Helper()
 	res, err := w.client.CreateTopics(servers.Context(w.t), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-		Topic: w.name, NumPartitions: partitions, ReplicationFactor: 1,
-		ConfigEntries: []kafka.ConfigEntry{{ConfigName: "retention.ms", ConfigValue: "-1"}}, // records have old timestamps
+		Topic: w.name, NumPartitions: partitions, ReplicationFactor: 1, ConfigEntries: settings,
 	}}})
 	if err == nil {
 		err = res.Errors[w.name]
