@@ -40,8 +40,8 @@ lint: ## formatting, vet and linters only
 # Packages that drive other processes are left out: the detector sees only the test process.
 race: ## run all tests that run in their own process under the race detector
 	go test -race -timeout 20m $(UNIT)
-	go test -race -timeout 20m ./test/oracle -worlds 500
-	go test -race -timeout 20m ./test/convergence -journeys 120
+	go test -race -timeout 20m ./test/oracle -worlds 300
+	go test -race -timeout 20m ./test/convergence -journeys 60
 
 bench: ## measure the promises of docs/performance.md against their references
 	go run ./test/bench $(BENCH)

@@ -3,7 +3,9 @@
 // Processes and servers are killed, frozen and restarted. At the end of every test, the content of
 // Kafka is filed into a second index without disturbance. The service must answer every plate,
 // flight and passenger with the same bytes; every rejected message must be on the rejects topic;
-// and no POST that was answered 200 may be missing.
+// no POST that was answered 200 may be missing; and whoever follows the changes, by the delta query,
+// by the stream, by a webhook or by the topic, with a key that sees everything or with a limited
+// one, must have been told the state of every plate that the key sees.
 //
 // The tests print their figures. They need real servers and run only with
 // BAGTRAIL_TEST_REQUIRE_REAL=1, at a size that takes minutes, or at full size with -full.
@@ -40,7 +42,7 @@ type sizes struct {
 }
 
 func size() sizes {
-	s := sizes{messages: 30_000, kills: 6, deaths: 2, postRate: 40, rate: 1000, still: 10 * time.Second, shuffle: 24 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
+	s := sizes{messages: 20_000, kills: 4, deaths: 2, postRate: 40, rate: 1000, still: 10 * time.Second, shuffle: 16 * time.Second, replayed: 20_000, checkIn: 10 * time.Second}
 	if *full {
 		s = sizes{messages: 1_000_000, kills: 100, deaths: 10, postRate: 220, rate: 3000, still: 30 * time.Second, shuffle: 3 * time.Minute, replayed: 500_000, checkIn: time.Second}
 	}
