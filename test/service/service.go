@@ -46,25 +46,39 @@ var build struct {
 	err  error
 }
 
-// Binary builds the program once for each test process and returns its path. BAGTRAIL_TEST_BINARY
-// names a program that is already built.
+// Binary builds the program once for each test process and returns its path. Every process puts it
+// at the same place, where it can be replaced while it runs. BAGTRAIL_TEST_BINARY names a program
+// that is already built.
 func Binary(t T) string {
 	t.Helper()
 	build.once.Do(func() {
 		if build.path = os.Getenv("BAGTRAIL_TEST_BINARY"); build.path != "" {
 			return
 		}
-		dir, err := os.MkdirTemp("", "bagtrail-binary-")
-		if err != nil {
-			build.err = err
-			return
-		}
-		build.path, build.err = compile(dir)
+		build.path, build.err = install(filepath.Join(root(), ".cache", "test"))
 	})
 	if build.err != nil {
 		t.Fatal(build.err)
 	}
 	return build.path
+}
+
+// install builds the program and moves it into a directory.
+func install(dir string) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	own, err := os.MkdirTemp(dir, "build-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(own)) }()
+	built, err := compile(own)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "bagtrail")
+	return path, os.Rename(built, path)
 }
 
 // root returns the folder of the module.
