@@ -55,6 +55,9 @@ func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
 			t.Fatalf("behind %d messages, the last of them %s, an ordinary one is not found", i+1, kind.name)
 		}
 		took[kind.name] = append(took[kind.name], time.Since(began))
+		if i%100 == 99 {
+			t.Logf("%d messages: resident at most %s, data %s", i+1, ingest.Status("VmHWM"), ingest.Status("VmData"))
+		}
 	}
 	if code, _ := ingest.TryGet(ingest.Ops + "/readyz"); code != 200 {
 		t.Error("the process is gone, or not ready")
