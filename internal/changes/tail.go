@@ -117,59 +117,22 @@ func (t *Tail) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	var reading sync.WaitGroup
-	defer reading.Wait()
-	for ctx.Err() == nil {
-		partitions, err := t.kafka.Partitions(ctx, t.topic)
-		if err == nil {
-			for _, p := range partitions {
-				reading.Go(func() { t.read(ctx, p) })
-			}
-			return nil
-		}
-		t.pause(ctx, err)
-	}
+	t.kafka.Follow(ctx, t.topic, kafka.Follower{
+		Begin: t.start,
+		Take:  func(partition int, batch kafka.Batch) { t.pass(partition, batch.Records) },
+		Fail:  func(err error) { t.logger.Warn("the topic of changes cannot be read", zap.Error(err)) },
+	})
 	return nil
 }
 
-const (
-	tailRetryWait = time.Second
-	tailFetchWait = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
-)
-
-// pause waits after an error.
-func (t *Tail) pause(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
+// start returns where a partition is read. If the topic does not reach as far any more, or not as far
+// back, it is read on from its end.
+func (t *Tail) start(at, first, end int64) int64 {
+	if at >= first && at <= end {
+		return at
 	}
-	t.logger.Warn("the topic of changes cannot be read", zap.Error(err))
-	timer := time.NewTimer(tailRetryWait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// read reads one partition until ctx ends. After an error it goes on where it was. If the topic
-// does not reach as far any more, or not as far back, it goes on at the end.
-func (t *Tail) read(ctx context.Context, partition int) {
-	at := int64(-1)
-	for ctx.Err() == nil {
-		first, end, err := t.kafka.Reader(t.topic, partition, 0).Bounds(ctx)
-		if err == nil && (at < first || at > end) {
-			at = end
-			t.miss()
-		}
-		for r := t.kafka.Reader(t.topic, partition, at); err == nil; {
-			var batch kafka.Batch
-			if batch, err = r.Fetch(ctx, tailFetchWait); err == nil {
-				t.pass(partition, batch.Records)
-				at = batch.Next
-			}
-		}
-		t.pause(ctx, err)
-	}
+	t.miss()
+	return end
 }
 
 // pass gives records to the followers that they match.

@@ -199,6 +199,9 @@ func (s *sender) pauseFor(ctx context.Context, d *Definition, reason string) err
 	return s.save(ctx)
 }
 
+// saveRetryWait is how long a sender waits before it writes its position again.
+const saveRetryWait = time.Second
+
 // save writes the position. It tries again until that succeeds: the next batch waits for it.
 func (s *sender) save(ctx context.Context) error {
 	for {
@@ -208,6 +211,6 @@ func (s *sender) save(ctx context.Context) error {
 			return err
 		}
 		s.conf.Logger.Warn("the position of a webhook is written again", zap.String("webhook", s.id), zap.Error(err))
-		wait(ctx, retryWait)
+		wait(ctx, saveRetryWait)
 	}
 }

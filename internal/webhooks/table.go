@@ -43,50 +43,13 @@ func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
 	}
 }
 
-const (
-	readWait  = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
-	retryWait = time.Second            // after an error
-)
-
 // run reads every partition of the topic from its beginning, until ctx ends.
 func (t *Table) run(ctx context.Context) {
-	var reading sync.WaitGroup
-	defer reading.Wait()
-	for ctx.Err() == nil {
-		partitions, err := t.kafka.Partitions(ctx, t.topic)
-		if err == nil {
-			for _, p := range partitions {
-				reading.Go(func() { t.follow(ctx, p) })
-			}
-			return
-		}
-		t.pause(ctx, err)
-	}
-}
-
-// follow reads one partition. After an error it goes on where it was.
-func (t *Table) follow(ctx context.Context, partition int) {
-	for ctx.Err() == nil {
-		first, _, err := t.kafka.Reader(t.topic, partition, 0).Bounds(ctx)
-		t.mu.Lock()
-		at := max(first, t.read[partition])
-		t.mu.Unlock()
-		for r := t.kafka.Reader(t.topic, partition, at); err == nil; {
-			var batch kafka.Batch
-			if batch, err = r.Fetch(ctx, readWait); err == nil {
-				t.take(partition, batch)
-			}
-		}
-		t.pause(ctx, err)
-	}
-}
-
-// pause waits after an error.
-func (t *Table) pause(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		t.logger.Warn("the topic of webhooks cannot be read", zap.Error(err))
-		wait(ctx, retryWait)
-	}
+	t.kafka.Follow(ctx, t.topic, kafka.Follower{
+		Begin: func(at, first, _ int64) int64 { return max(at, first) },
+		Take:  t.take,
+		Fail:  func(err error) { t.logger.Warn("the topic of webhooks cannot be read", zap.Error(err)) },
+	})
 }
 
 // take takes over what was read.

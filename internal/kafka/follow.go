@@ -1,0 +1,71 @@
+package kafka
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	followRetryWait = time.Second            // after an error
+	followFetchWait = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
+)
+
+// Follower says what Client.Follow does with a topic. Begin and Take are called by one goroutine for
+// each partition.
+type Follower struct {
+	// Begin returns the offset at which a partition is read. at is the offset behind what was read of
+	// it, -1 at first; first and end are its bounds. It is called again after each error.
+	Begin func(at, first, end int64) int64
+	Take  func(partition int, batch Batch)
+	Fail  func(error) // is told of an error, after which the topic is tried again
+}
+
+// Follow reads every partition of a topic, without a consumer group, until ctx ends.
+func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for ctx.Err() == nil {
+		partitions, err := c.Partitions(ctx, topic)
+		if err == nil {
+			for _, p := range partitions {
+				reading.Go(func() { c.follow(ctx, topic, p, f) })
+			}
+			return
+		}
+		f.pause(ctx, err)
+	}
+}
+
+// follow reads one partition. After an error it goes on where it was.
+func (c *Client) follow(ctx context.Context, topic string, partition int, f Follower) {
+	at := int64(-1)
+	for ctx.Err() == nil {
+		first, end, err := c.Reader(topic, partition, 0).Bounds(ctx)
+		if err == nil {
+			at = f.Begin(at, first, end)
+		}
+		for r := c.Reader(topic, partition, at); err == nil; {
+			var batch Batch
+			if batch, err = r.Fetch(ctx, followFetchWait); err == nil {
+				f.Take(partition, batch)
+				at = batch.Next
+			}
+		}
+		f.pause(ctx, err)
+	}
+}
+
+// pause waits after an error.
+func (f Follower) pause(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.Fail(err)
+	timer := time.NewTimer(followRetryWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
