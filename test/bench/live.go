@@ -66,12 +66,7 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	l.choose(messages[:stored], truth)
 	b.say("line 5, %s: %d flights of %d–%d bags; %d messages a second for %d s", l.name, len(l.flights), l.smallest, l.largest, streamRate, streamed/streamRate)
 	profiles = b.profileOf(l.api, "live")
-	rest := messages[stored:]
-	err = l.run(ctx, func(n int) (some []simulate.Message) {
-		n = min(n, len(rest))
-		some, rest = rest[:n], rest[n:]
-		return some
-	})
+	err = l.run(ctx, inTurn(messages[stored:]))
 	if err := errors.Join(err, profiles()); err != nil {
 		return nil, err
 	}
@@ -84,6 +79,11 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 
 // openLive starts the processes of some commands, serve or ingest and api, with an empty index and topics of their own.
 func (b *bench) openLive(ctx context.Context, commands ...string) (*live, error) {
+	return b.openLiveWith(ctx, nil, commands...)
+}
+
+// openLiveWith is openLive with more of an environment.
+func (b *bench) openLiveWith(ctx context.Context, env []string, commands ...string) (*live, error) {
 	r, err := b.needRedis(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (b *bench) openLive(ctx context.Context, commands ...string) (*live, error)
 		return nil, err
 	}
 	topics := kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected")}
-	l := &live{name: strings.Join(commands, " and ")}
+	l := &live{name: strings.Join(commands, " and "), redis: r, kafka: k, marks: topics.Raw + ".marks"}
 	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", topics); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (b *bench) openLive(ctx context.Context, commands ...string) (*live, error)
 	}
 	group := k.name("live")
 	for _, command := range commands {
-		p, err := b.launch(ctx, command, r, k, topics, group)
+		p, err := b.launch(ctx, command, r, k, topics, group, env...)
 		if err != nil {
 			l.close()
 			return nil, err
@@ -129,6 +129,9 @@ type live struct {
 	name        string // its commands
 	door        *kafkadoor.Door
 	closeDoor   func()
+	redis       *redisServer
+	kafka       *kafkaServer
+	marks       string // the topic of marks
 	processes   []*bagtrail
 	ingest, api *bagtrail // the processes that file and that answer; serve is both
 
@@ -156,18 +159,21 @@ func (l *live) fill(ctx context.Context, messages []simulate.Message) (rate floa
 			return 0, err
 		}
 	}
+	err = l.awaitDecided(ctx, before+float64(len(messages)))
+	return float64(len(messages)) / time.Since(began).Seconds(), err
+}
+
+// awaitDecided waits until so many messages are decided on.
+func (l *live) awaitDecided(ctx context.Context, want float64) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
 	for {
 		now, err := l.decided()
-		if err == nil && now-before >= float64(len(messages)) {
-			return float64(len(messages)) / time.Since(began).Seconds(), nil
+		if err == nil && now >= want {
+			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Since(began) > 5*time.Minute {
-			return 0, fmt.Errorf("%.0f of %d messages are decided on after 5 minutes", now-before, len(messages))
+		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+			return fmt.Errorf("%.0f of %.0f messages are decided on: %w", now, want, ctx.Err())
 		}
 	}
 }

@@ -41,6 +41,9 @@ var lines = []line{
 	{14, dearestLine},
 	{15, webhookLine},
 	{16, airportLine},
+	{17, streamLine},
+	{18, costLine},
+	{19, manyLine},
 }
 
 // settings are the flags.

@@ -147,6 +147,24 @@ func resident(pid int) int64 {
 	return 0
 }
 
+// processorTime is what a process has used so far, to a hundredth of a second.
+func processorTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	var ticks time.Duration
+	for _, field := range strings.Fields(rest)[11:13] { // utime and stime
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return 0, err
+		}
+		ticks += time.Duration(n)
+	}
+	return ticks * time.Second / 100, nil
+}
+
 // metric sums all series of a metric of the process.
 func (p *bagtrail) metric(name string) (sum float64, err error) {
 	conn, err := net.Dial("tcp", p.ops)

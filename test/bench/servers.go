@@ -127,6 +127,7 @@ func (b *bench) start(ctx context.Context, prepare func(program.Home) (*program.
 type kafkaServer struct {
 	brokers []string
 	real    bool
+	pid     int // 0: not a process of its own
 	topics  int // made so far
 }
 
@@ -152,7 +153,7 @@ func (b *bench) needKafka(ctx context.Context) (*kafkaServer, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.brokers = []string{process.Addr}
+		k.brokers, k.pid = []string{process.Addr}, process.Pid()
 		b.used = append(b.used, "Kafka: "+program.Kafka4+", one Java process, without its optimizing compiler")
 	} else {
 		cluster, err := kfake.NewCluster(kfake.NumBrokers(1))

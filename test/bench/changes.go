@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bagtrail/internal/changestore"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/simulate"
+)
+
+// awaitTold waits until the owners have told every mark.
+func (l *live) awaitTold(ctx context.Context) error {
+	index, err := redis.Open(redis.Config{URL: l.redis.url(), Now: time.Now})
+	if err != nil {
+		return err
+	}
+	defer index.Close()
+	store := changestore.New(index, time.Now)
+	marks, err := kafka.Open(kafka.Config{Brokers: l.kafka.brokers, Topics: []string{l.marks}})
+	if err != nil {
+		return err
+	}
+	defer marks.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		spans, err := marks.Spans(ctx, l.marks, kafka.Start{})
+		if err != nil {
+			return err
+		}
+		_, progress, err := store.State(ctx)
+		if err != nil {
+			return err
+		}
+		left := int64(0)
+		for _, span := range spans {
+			left += span.To
+			if span.Partition < len(progress) {
+				left -= progress[span.Partition].Told + 1
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+			return fmt.Errorf("%d marks are not told: %w", left, ctx.Err())
+		}
+	}
+}
+
+// Line 17: the latency of streams under load.
+const (
+	storedBags   = 10_000 // before the load begins
+	probeRate    = 50     // a second
+	probeAirline = "LX"   // one of the eight of the simulator
+)
+
+// storedAndStreamed returns messages to be stored before a load, and those of so many seconds of the load.
+func storedAndStreamed(seconds int) (stored, streamed []simulate.Message, err error) {
+	all, _, err := feed(storedBags + seconds*streamRate/15)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored = all[:len(all)-seconds*streamRate]
+	return stored, all[len(stored):], nil
+}
+
+// streamLine measures line 17: how long after a message was produced a stream tells the change.
+func streamLine(ctx context.Context, b *bench) ([]row, error) {
+	seconds := 5 + b.size(55)
+	stored, streamed, err := storedAndStreamed(seconds)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, s := range []struct{ what, query string }{
+		{"of one airline in eight", "airline=" + probeAirline},
+		{"of everything", ""},
+	} {
+		r, err := b.streamLatency(ctx, stored, streamed, s.what, s.query)
+		if err != nil {
+			return rows, fmt.Errorf("a stream %s: %w", s.what, err)
+		}
+		rows = append(rows, r)
+	}
+	return rows, b.redis.empty(ctx)
+}
+
+// streamLatency is line 17 for one stream.
+func (b *bench) streamLatency(ctx context.Context, stored, streamed []simulate.Message, what, query string) (row, error) {
+	l, err := b.openLive(ctx, "ingest", "api")
+	if err != nil {
+		return row{}, err
+	}
+	defer l.close()
+	if _, err := l.fill(ctx, stored); err != nil {
+		return row{}, err
+	}
+	if err := l.awaitTold(ctx); err != nil {
+		return row{}, err
+	}
+	s, err := l.listen(ctx, 1, func(int) string { return query })
+	if err != nil {
+		return row{}, err
+	}
+	probes := probeRate * len(streamed) / streamRate
+	probing := make(chan error, 1)
+	go func() {
+		probing <- s.probe(ctx, l.door, probes, probeRate, probes, func(int) string { return probeAirline + "600" })
+	}()
+	profiles := b.profileOf(l.api, "stream-api")
+	profilesIngest := b.profileOf(l.ingest, "stream-ingest")
+	err = l.stream(ctx, inTurn(streamed))
+	if err := errors.Join(err, <-probing, s.close(), profiles(), profilesIngest()); err != nil {
+		return row{}, err
+	}
+	p50, p99 := percentile(s.took, 50), percentile(s.took, 99)
+	return row{
+		"17", fmt.Sprintf("produced to told by a stream %s, at %.0f messages/s (%s changes told)", what, l.streamed, thousands(float64(s.changes))),
+		fmt.Sprintf("p50 %.1f ms, p99 %.1f ms of %d", p50.Seconds()*1000, p99.Seconds()*1000, len(s.took)), "–", "–",
+		"p50 ≤ 60 ms, p99 ≤ 250 ms", verdictOf(p50 <= 60*time.Millisecond && p99 <= 250*time.Millisecond),
+	}, nil
+}
+
+// inTurn returns what takes the next n of messages.
+func inTurn(messages []simulate.Message) func(n int) []simulate.Message {
+	return func(n int) (some []simulate.Message) {
+		n = min(n, len(messages))
+		some, messages = messages[:n], messages[n:]
+		return some
+	}
+}
+
+// Line 18: what changes cost.
+const costRuns = 3
+
+// spent is processor time, by what used it.
+type spent struct{ bagtrail, redis, broker time.Duration }
+
+// costLine measures line 18: the processor time of a message with changes, by that without.
+func costLine(ctx context.Context, b *bench) ([]row, error) {
+	stored, streamed, err := storedAndStreamed(2 + b.size(18))
+	if err != nil {
+		return nil, err
+	}
+	var without, with series // µs a message, of bagtrail and Redis
+	var bare, all series     // the broker included
+	for run := range min(b.runs, costRuns) {
+		for i := range 2 {
+			changes := i == run%2 // which is first changes
+			used, err := b.cost(ctx, stored, streamed, changes)
+			if err != nil {
+				return nil, err
+			}
+			micros := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(len(streamed)) }
+			ours, whole := &without, &bare
+			if changes {
+				ours, whole = &with, &all
+			}
+			*ours = append(*ours, micros(used.bagtrail+used.redis))
+			*whole = append(*whole, micros(used.bagtrail+used.redis+used.broker))
+			b.say("line 18, run %d, changes %v: bagtrail %.1f, Redis %.1f, broker %.1f µs a message",
+				run+1, changes, micros(used.bagtrail), micros(used.redis), micros(used.broker))
+		}
+	}
+	of := func(what string, with, without series, target string, met func(float64) verdict) row {
+		p := pair{ours: with, reference: without}
+		return row{"18", what, fmt.Sprintf("%.1f µs", with.median()), fmt.Sprintf("%.1f µs", without.median()), p.ratio(), target, met(p.ratios().median())}
+	}
+	return []row{
+		of(fmt.Sprintf("processor time a message with changes, by that without, at %d messages/s", streamRate), with, without,
+			"≤ 4 ×", func(ratio float64) verdict { return verdictOf(ratio <= 4) }),
+		of("  with the broker", all, bare, "reported", func(float64) verdict { return reported }),
+	}, b.redis.empty(ctx)
+}
+
+// cost returns what the processes of bagtrail and the servers spend on the streamed messages, until
+// all are decided on and, with changes, all marks are told.
+func (b *bench) cost(ctx context.Context, stored, streamed []simulate.Message, changes bool) (spent, error) {
+	var env []string
+	if !changes {
+		env = append(env, "BAGTRAIL_KAFKA_CHANGES_TOPIC=")
+	}
+	l, err := b.openLiveWith(ctx, env, "ingest", "api")
+	if err != nil {
+		return spent{}, err
+	}
+	defer l.close()
+	finish := func(messages int) error {
+		if err := l.awaitDecided(ctx, float64(messages)); err != nil || !changes {
+			return err
+		}
+		return l.awaitTold(ctx)
+	}
+	if _, err := l.fill(ctx, stored); err != nil {
+		return spent{}, err
+	}
+	if err := finish(len(stored)); err != nil {
+		return spent{}, err
+	}
+	before, err := l.spent()
+	if err != nil {
+		return spent{}, err
+	}
+	if err := l.stream(ctx, inTurn(streamed)); err != nil {
+		return spent{}, err
+	}
+	if err := finish(len(stored) + len(streamed)); err != nil {
+		return spent{}, err
+	}
+	used, err := l.spent()
+	return spent{used.bagtrail - before.bagtrail, used.redis - before.redis, used.broker - before.broker}, err
+}
+
+// spent is what the processes and the servers have used so far.
+func (l *live) spent() (s spent, err error) {
+	for _, p := range l.processes {
+		seconds, err := p.metric("process_cpu_seconds_total")
+		if err != nil {
+			return s, err
+		}
+		s.bagtrail += time.Duration(seconds * float64(time.Second))
+	}
+	if l.redis.real {
+		s.redis = l.redis.processorTime()
+	}
+	if l.kafka.pid != 0 {
+		s.broker, err = processorTime(l.kafka.pid)
+	}
+	return s, err
+}
+
+// Line 19: many streams.
+const (
+	manyStreams    = 2000
+	changesOfMany  = 200 // a second, in all
+	airlinesOfMany = 100 // each stream follows one
+	bytesOfAStream = 64 << 10
+	patienceOfMany = 500 * time.Millisecond
+)
+
+// manyLine measures line 19: the memory of a stream, and its latency, if one process has many.
+func manyLine(ctx context.Context, b *bench) ([]row, error) {
+	l, err := b.openLiveWith(ctx, []string{fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", manyStreams)}, "ingest", "api")
+	if err != nil {
+		return nil, err
+	}
+	defer l.close()
+	airline := func(i int) string { return string([]byte{'B' + byte(i%airlinesOfMany/10), 'A' + byte(i%10)}) }
+	before := resident(l.api.cmd.Process.Pid)
+	s, err := l.listen(ctx, manyStreams, func(i int) string { return "airline=" + airline(i) })
+	if err != nil {
+		return nil, err
+	}
+	open := resident(l.api.cmd.Process.Pid)
+	l.api.peak.Store(0)
+	probes := (5 + b.size(55)) * changesOfMany
+	profiles := b.profileOf(l.api, "many-api")
+	err = s.probe(ctx, l.door, probes, changesOfMany, probes*manyStreams/airlinesOfMany, func(i int) string { return airline(i) + "600" })
+	if err := errors.Join(err, s.close(), profiles()); err != nil {
+		return nil, err
+	}
+	each := (l.api.peak.Load() - before) / manyStreams
+	p50, p99 := percentile(s.took, 50), percentile(s.took, 99)
+	return []row{
+		{"19", fmt.Sprintf("memory of each of %s streams of an api process, most while %d changes a second are told", thousands(manyStreams), changesOfMany),
+			fmt.Sprintf("%.1f KiB", float64(each)/1024), "–", "–", "≤ 64 KiB", verdictOf(each <= bytesOfAStream)},
+		{"19", "  while nothing is told", fmt.Sprintf("%.1f KiB", float64(open-before)/manyStreams/1024), "–", "–", "reported", reported},
+		{"19", fmt.Sprintf("  produced to told, each stream sees %d %% of the changes", 100/airlinesOfMany),
+			fmt.Sprintf("p50 %.1f ms, p99 %.1f ms of %d", p50.Seconds()*1000, p99.Seconds()*1000, len(s.took)), "–", "–", "p99 ≤ 500 ms", verdictOf(p99 <= patienceOfMany)},
+	}, b.redis.empty(ctx)
+}
