@@ -100,30 +100,41 @@ func (e *Enricher) mergedEntries(m *parser.Message, dated flights) []bag.Entry {
 		all = append(all, e.entries(m, &m.Groups[i], dated)...)
 	}
 	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
-	merged := all[:0]
-	for _, entry := range all {
-		if len(merged) == 0 || merged[len(merged)-1].Plate != entry.Plate {
-			merged = append(merged, entry)
-			continue
+	var merged []bag.Entry
+	for first := 0; first < len(all); {
+		end := first + 1
+		for end < len(all) && all[end].Plate == all[first].Plate {
+			end++
 		}
-		have := &merged[len(merged)-1]
-		have.Flights = union(have.Flights, entry.Flights)
-		have.Ends = union(have.Ends, entry.Ends)
-		have.PNRs = union(have.PNRs, entry.PNRs)
-		have.Surnames = union(have.Surnames, entry.Surnames)
-		have.Stowage = union(have.Stowage, entry.Stowage)
-		have.Rush = have.Rush || entry.Rush
-		have.Originals = union(have.Originals, entry.Originals)
+		merged = append(merged, mergeEntries(all[first:end]))
+		first = end
 	}
-	return slices.Clone(merged) // a plate may stand in many groups
+	return merged
 }
 
-// union returns the elements of a, then those of b that a does not have. It changes neither.
-func union[T comparable](a, b []T) []T {
-	if len(a)+len(b) <= smallmap.Most && !slices.ContainsFunc(b, func(x T) bool { return !slices.Contains(a, x) }) {
-		return a
+// mergeEntries returns one entry with all that the entries of a plate hold. It changes none of them.
+func mergeEntries(list []bag.Entry) bag.Entry {
+	if len(list) == 1 {
+		return list[0]
 	}
-	return smallmap.Distinct(slices.Concat(a, b))
+	merged := bag.Entry{Plate: list[0].Plate}
+	for i := range list {
+		entry := &list[i]
+		merged.Flights = append(merged.Flights, entry.Flights...)
+		merged.Ends = append(merged.Ends, entry.Ends...)
+		merged.PNRs = append(merged.PNRs, entry.PNRs...)
+		merged.Surnames = append(merged.Surnames, entry.Surnames...)
+		merged.Stowage = append(merged.Stowage, entry.Stowage...)
+		merged.Rush = merged.Rush || entry.Rush
+		merged.Originals = append(merged.Originals, entry.Originals...)
+	}
+	merged.Flights = smallmap.Distinct(merged.Flights)
+	merged.Ends = smallmap.Distinct(merged.Ends)
+	merged.PNRs = smallmap.Distinct(merged.PNRs)
+	merged.Surnames = smallmap.Distinct(merged.Surnames)
+	merged.Stowage = smallmap.Distinct(merged.Stowage)
+	merged.Originals = smallmap.Distinct(merged.Originals)
+	return merged
 }
 
 // positioned returns the containers that a message without tags positions, and the ends of their

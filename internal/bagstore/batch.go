@@ -15,12 +15,14 @@ import (
 const (
 	batchCommands = 1000
 	batchBytes    = 256 << 10
+	argumentBytes = 8 // that Redis' protocol takes beside the text of an argument
 )
 
 // batch collects writing commands for one round trip.
 type batch struct {
 	commands []command
-	bytes    int // of their arguments
+	bytes    int            // of their arguments, as they are sent
+	adding   map[string]int // the commands that add members to a set, by its key
 }
 
 // command is one writing command. Its reply is how many fields or members it changed.
@@ -37,11 +39,34 @@ func (c *command) key() string {
 
 // add adds a command. The arguments are strings or int64s.
 func (b *batch) add(changed *int, args ...any) {
+	b.commands = append(b.commands, command{changed: changed})
+	b.extend(len(b.commands)-1, args)
+}
+
+// extend adds arguments to a command.
+func (b *batch) extend(at int, args []any) {
 	for _, arg := range args {
 		text, _ := arg.(string)
-		b.bytes += len(text)
+		b.bytes += len(text) + argumentBytes
 	}
-	b.commands = append(b.commands, command{args: args, changed: changed})
+	c := &b.commands[at]
+	c.args = append(c.args, args...)
+}
+
+// addTo adds a member to a set. All members that a batch adds to a set go in one command: a message
+// may add 999 bags to each of 98 flights.
+func (b *batch) addTo(set []any, member ...any) {
+	key, _ := set[1].(string)
+	at, have := b.adding[key]
+	if have {
+		b.extend(at, member)
+		return
+	}
+	if b.adding == nil {
+		b.adding = make(map[string]int)
+	}
+	b.adding[key] = len(b.commands)
+	b.add(nil, append(set, member...)...)
 }
 
 // setField adds a message to a hash.
@@ -58,7 +83,7 @@ func (b *batch) dropField(key, identity string, changed *int) {
 // it.
 func (b *batch) addMember(key, member string, r *round, until int64) {
 	if r.mustSend(key, member, until) {
-		b.add(nil, "zadd", key, "gt", until, member)
+		b.addTo([]any{"zadd", key, "gt"}, until, member)
 		b.expireOnce(key, r, until)
 	}
 }
@@ -138,7 +163,7 @@ func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 		number := nameNumber(surname, e.Plate)
 		for _, f := range e.Flights {
 			if key := k.names(f); r.mustSend(key, number, until) {
-				b.add(nil, "sadd", key, number)
+				b.addTo([]any{"sadd", key}, number)
 				b.expireOnce(key, r, until)
 			}
 		}
