@@ -15,6 +15,7 @@ import (
 // Headers and payload of every record on the three topics match the schema of a message of their
 // channel in the AsyncAPI document that the service serves.
 func TestTopicsHoldWhatTheAsyncAPIDocumentSays(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	produce(t, s, rawTopic,

@@ -95,6 +95,7 @@ func lxBag(plate string) string {
 }
 
 func TestAStreamGoesOnAfterTheProcessWasKilled(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	keys := keyFile(t, "lx: airlines: [LX], customer: LX", "other: customer: X")
 	s := startWithChanges(t, "BAGTRAIL_KEYS_FILE="+keys)
@@ -143,6 +144,7 @@ func TestAStreamGoesOnAfterTheProcessWasKilled(t *testing.T) {
 }
 
 func TestAQuestionForChangesWaitsForOne(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := startWithChanges(t)
 	var answer struct {

@@ -18,6 +18,7 @@ func run(t testing.TB, stdin string, args []string, env ...string) (stdout, stde
 // All faults of a configuration are reported together, before anything starts; the exit code is 2
 // (service §1, §2).
 func TestWrongConfigurationIsReportedWhole(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	config := file(t, "bagtrail.yaml", "kafka_group: ' '\nno_such_setting: 1\n")
 	for _, command := range []string{"serve", "api", "ingest", "config"} {
@@ -43,8 +44,9 @@ func TestWrongConfigurationIsReportedWhole(t *testing.T) {
 
 // Wrong usage and invalid files are 2; files and addresses that cannot be used are 3 (service §1).
 func TestEachFailureHasItsExitCode(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
-	taken := inside(t)
+	taken := common(t)
 	missing := filepath.Join(t.TempDir(), "missing")
 	broken := file(t, "broken.yaml", "keys: [{name: a}]")
 	for _, tc := range []struct {
@@ -90,6 +92,7 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 
 // The real messages get the codes that are known for them.
 func TestValidateGivesTheExpectedCodesOfTheSamples(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	samples := "../../../shared/samples"
 	expected, err := os.ReadFile(filepath.Join(samples, "expected.tsv"))
@@ -134,6 +137,7 @@ func TestValidateGivesTheExpectedCodesOfTheSamples(t *testing.T) {
 // A key that the command creates works once the file is read again. A key that it revokes no longer
 // works (service §4).
 func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	path := keyFile(t)
 	s := service.Start(t, "BAGTRAIL_KEYS_FILE="+path)
@@ -176,6 +180,7 @@ func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
 // validate prints one object for each message, with every member (service §1). Its exit code is 1
 // if a message is rejected.
 func TestValidatePrintsOneObjectAMessage(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	const faulty = "BSM\n.V/1LZRH\n.F/LX14/31FEB/JFK\n.N/0724123456001\n.W/K/A/20\nENDBSM\n"
 	const want = `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","description":"Invalid date in the flight element (line 3, element .F): found \"31FEB\", expected a calendar date DDMMM.",` +

@@ -11,6 +11,7 @@ import (
 // One damaged value in Redis stops neither the partition nor the bag. It is moved aside, counted,
 // and logged without the plate; replay restores its message.
 func TestADamagedValueInRedisStallsNobody(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	redis := startRedis(t)
 	s := service.Start(t, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())

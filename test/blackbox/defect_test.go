@@ -12,6 +12,7 @@ import (
 // A request that meets a defect is answered 500, with an id that the log explains. The answer says
 // nothing of the request's content, and the service goes on (interface 7.2).
 func TestDefectIs500AndOthersGoOn(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.StartDefective(t, "internal/web/web.go", "	c.operation = &here.Operation\n",
 		`	c.operation = &here.Operation

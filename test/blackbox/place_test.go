@@ -38,6 +38,7 @@ func onNewFlight(t *testing.T, s *service.Service, plates []string) {
 // a millisecond: POSTs of which each is awaited, and records of the raw topic with the plate as
 // key.
 func TestARebookedBagIsOnItsNewFlight(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	var plates []string
 	for i := range 60 {

@@ -18,6 +18,7 @@ import (
 // After all kinds of traffic, neither the log, at any level, nor the metrics nor the states of
 // parts hold a passenger name, a PNR, a plate, a key or a raw message (rules §5, service §6).
 func TestNothingOfPassengersReachesLogsOrMetrics(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	secrets := []string{
 		"SECRETSURNAME", "SECRETGIVEN", "SECR01", "SECR02", "0724909001", "0724909002", "2724909003", "SECRETFQTV", "SECRETTEXT", "SECRETSEAT",

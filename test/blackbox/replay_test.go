@@ -31,6 +31,7 @@ func captures(t testing.TB, plate string) (dir, target string) {
 // replay FILE accepts messages as a door does. Repeating it with the same --received changes
 // nothing (service §1).
 func TestReplayOfAFileAcceptsItsMessagesOnce(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t, forever)
 	dir, target := captures(t, "0724910001")
@@ -53,6 +54,7 @@ func TestReplayOfAFileAcceptsItsMessagesOnce(t *testing.T) {
 // Messages that replay FILE writes into the data directory of a stopped service are there when it
 // starts.
 func TestReplayIntoADataDirectoryIsThereAtTheNextStart(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.New(t, []string{"serve"}, forever)
 	dir, target := captures(t, "0724910002")
@@ -78,6 +80,7 @@ func TestReplayIntoADataDirectoryIsThereAtTheNextStart(t *testing.T) {
 // replay without files rebuilds an empty Redis from the raw topic, with byte-identical answers
 // (service §1), also by `api` on that Redis.
 func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	answers := journey(t, s)
@@ -110,6 +113,7 @@ func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
 // replay --rejects reads the rejects topic again after a correction, and reports the messages that
 // are accepted now (service §1).
 func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	list := file(t, "airports.yaml", "airports: []\n")
 	settings := []string{forever, "BAGTRAIL_AIRPORTS_FILE=" + list, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
@@ -145,6 +149,7 @@ func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
 // Each malformed message in a file is a rejection of its own. The same file at the same time is the
 // same rejection (service §3).
 func TestRejectsOfFilesAreToldApart(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	settings := []string{forever, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
 	replay := func(text string, args ...string) string {

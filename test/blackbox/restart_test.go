@@ -77,6 +77,7 @@ func sameAnswers(t testing.TB, s *service.Service, when string, answers map[stri
 // After a restart every answer is the same, byte for byte, from the moment /readyz says yes
 // (service §2): after SIGTERM, SIGINT and kill -9.
 func TestRestartsLoseNothing(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	answers := journey(t, s)
@@ -114,6 +115,7 @@ func TestRestartsLoseNothing(t *testing.T) {
 
 // A POST that was answered is never lost, even if the process is killed right then.
 func TestAnsweredPostsSurviveKill(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	for round := range 3 {
@@ -164,6 +166,7 @@ func stopping(t testing.TB, s *service.Service) {
 // SIGTERM drains: requests under way are completed, new ones are refused, the exit code is 0
 // (service §1).
 func TestSIGTERMDrains(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	conn, rest := slowPost(t, s, bsmOn("0724820001", today()))
@@ -193,6 +196,7 @@ func TestSIGTERMDrains(t *testing.T) {
 
 // A second signal stops at once (service §1).
 func TestSecondSignalStopsAtOnce(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	for _, second := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s := service.Start(t)

@@ -29,6 +29,7 @@ import (
 // After the retention nothing about a bag is left in any answer, nor comes back with a restart
 // (rules §5).
 func TestNothingOfABagRemainsAfterTheRetention(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_RETENTION=3s", "BAGTRAIL_DUPLICATE_WINDOW=1s")
 	day := today().Format(time.DateOnly)
@@ -56,6 +57,7 @@ func TestNothingOfABagRemainsAfterTheRetention(t *testing.T) {
 // A message that is older than the retention when it is received leaves nothing; a younger one
 // stays.
 func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_RETENTION=180s", "BAGTRAIL_DUPLICATE_WINDOW=10s")
 	now := time.Now().UTC()
@@ -71,6 +73,7 @@ func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
 // The window of duplicates, the topics and the group are settings. An empty events topic turns
 // events off (service §2).
 func TestWindowAndTopicsAreSettings(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t, forever, "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_KAFKA_TOPIC=my.raw", "BAGTRAIL_KAFKA_REJECTS_TOPIC=my.rejects",
 		"BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_GROUP=mine")
@@ -97,6 +100,7 @@ func TestWindowAndTopicsAreSettings(t *testing.T) {
 
 // A certificate and its key turn TLS 1.2 and later on (service §2).
 func TestACertificateTurnsTLSOn(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	certificate, key, pool := selfSigned(t)
 	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+certificate, "BAGTRAIL_HTTP_TLS_KEY="+key)
@@ -144,6 +148,7 @@ func selfSigned(t testing.TB) (certificate, key string, pool *x509.CertPool) {
 
 // config shows where each value came from, and no secret (service §1, §2).
 func TestConfigMasksSecrets(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	secret := file(t, "password", "hidden-in-a-file\n")
 	stdout, stderr, code := run(t, "", []string{"config", "--log-level", "warn"},
@@ -164,6 +169,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 
 // A signal ends a start that is waiting for servers, with a drain.
 func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.New(t, []string{"serve"}, "BAGTRAIL_REDIS_URL=redis://"+loopback.Address(t))
 	s.Launch()
@@ -183,6 +189,7 @@ func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 // When Redis comes back, everything goes on by itself: POSTs that were answered 503 can be
 // repeated, and records of the meantime are filed.
 func TestTheServiceGoesOnWhenRedisComesBack(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	redis := startRedis(t)
 	s := service.Start(t, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())
@@ -234,6 +241,7 @@ func TestOneMessageFromManyCallersIsOneEvent(t *testing.T) {
 // One log line for each part says what it is and which variable replaces it. Every line is one JSON
 // object (service §2).
 func TestLogNamesTheInProcessParts(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t)
 	parts := map[string]string{}

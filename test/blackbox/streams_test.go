@@ -85,6 +85,7 @@ func (w *tail) String() string { return string(w.end) }
 // A capture of any size is read in bounded memory, and so is a file that is far too long for a
 // message.
 func TestStreamsAreReadInBoundedMemory(t *testing.T) {
+	ownServers(t)
 	const size = 90 << 20
 	inProcess := []string{"BAGTRAIL_DATA_DIR=" + t.TempDir(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t)}
 	for _, tc := range []struct {
@@ -120,6 +121,7 @@ func (zeros) Read(p []byte) (int, error) {
 
 // The first SIGTERM ends a command that waits for standard input or a named pipe.
 func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
+	ownServers(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

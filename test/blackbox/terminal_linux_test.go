@@ -15,6 +15,7 @@ import (
 
 // Ctrl-C in `make run` reaches make too. make must report no error.
 func TestCtrlCInMakeRunIsNoError(t *testing.T) {
+	ownServers(t)
 	keyboard, screen := terminal.Open(t)
 	cmd := exec.CommandContext(t.Context(), "make", "-C", filepath.Join("..", ".."), "run")
 	cmd.Env = append(os.Environ(), "BAGTRAIL_DATA_DIR="+t.TempDir(), "BAGTRAIL_LOG_FORMAT=json")

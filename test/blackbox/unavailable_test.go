@@ -92,6 +92,7 @@ func newKafka(t service.T) *kfake.Cluster {
 }
 
 func TestRedisAwayIs503WithinASecond(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := withoutRedis(t)
 	for _, target := range []string{
@@ -119,6 +120,7 @@ func TestRedisAwayIs503WithinASecond(t *testing.T) {
 }
 
 func TestRedisAwayStillChecksKeyParametersAndMessage(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := withoutRedis(t)
 	expect(t, "no key", s.Get("/baggage/history/v1.0/"+historyTarget, "api_key", ""), 400, failure("SVCGBH003", keyMissing))
@@ -130,6 +132,7 @@ func TestRedisAwayStillChecksKeyParametersAndMessage(t *testing.T) {
 }
 
 func TestKafkaAwayRefusesPostsAndQueriesGoOn(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := withoutKafka(t)
 	began := time.Now()
@@ -147,6 +150,7 @@ func TestKafkaAwayRefusesPostsAndQueriesGoOn(t *testing.T) {
 }
 
 func TestKafkaOffAppliesPostsToTheIndexAlone(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	s := service.Start(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	expect(t, "POST", s.Process(bsmOn("0724100023", today())), 200, processed)
@@ -161,6 +165,7 @@ func TestKafkaOffAppliesPostsToTheIndexAlone(t *testing.T) {
 // If a server does not answer when the service starts, the exit code is 3 within half a minute
 // (service §1).
 func TestServersThatNeverAnswerEndTheStart(t *testing.T) {
+	ownServers(t)
 	t.Parallel()
 	for name, setting := range map[string]string{
 		"Redis": "BAGTRAIL_REDIS_URL=redis://" + loopback.Address(t), "Kafka": "BAGTRAIL_KAFKA_BROKERS=" + loopback.Address(t),
