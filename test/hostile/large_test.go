@@ -54,6 +54,7 @@ func TestCallersWhoDoNotReadTakeBoundedMemory(t *testing.T) {
 		peak = max(peak, memory(t, s))
 		return false
 	})
+	t.Parallel() // those who were shown the history wait for half a minute: let other tests run meanwhile
 	asking.Wait()
 	if len(took) == 0 {
 		t.Fatal("no ordinary request was answered")

@@ -104,20 +104,24 @@ func TestTLSIsTwelveAndLater(t *testing.T) {
 func TestSilentConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	chain, key, _ := certificate(t)
-	for name, s := range map[string]*service.Service{
-		"plain": service.Start(t, noKafka),
-		"TLS":   service.Start(t, noKafka, "BAGTRAIL_HTTP_TLS_CERT="+chain, "BAGTRAIL_HTTP_TLS_KEY="+key),
+	for name, env := range map[string][]string{
+		"plain": {noKafka},
+		"TLS":   {noKafka, "BAGTRAIL_HTTP_TLS_CERT=" + chain, "BAGTRAIL_HTTP_TLS_KEY=" + key},
 	} {
-		c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		_ = c.SetReadDeadline(began.Add(headerLimit + slack))
-		if _, err := c.Read(make([]byte, 1)); !isClosed(err) {
-			t.Errorf("%s: after %v: %v", name, time.Since(began), err)
-		}
-		_ = c.Close()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := service.Start(t, env...)
+			c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			began := time.Now()
+			_ = c.SetReadDeadline(began.Add(headerLimit + slack))
+			if _, err := c.Read(make([]byte, 1)); !isClosed(err) {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+		})
 	}
 }
 
