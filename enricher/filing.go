@@ -61,10 +61,11 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 			at = onward.Airport
 		}
 	}
-	return smallmap.Distinct(named), ends
+	return slices.Clip(smallmap.Distinct(named)), slices.Clip(ends)
 }
 
-// entries returns an entry for each plate of a group, in plate order.
+// entries returns an entry for each plate of a group, in plate order. They share their lists, which
+// have no room to grow.
 func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
 	list := plates(g)
 	named, ends := e.groupFlights(m, g, dated)
@@ -93,48 +94,45 @@ func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []
 	return made
 }
 
-// mergedEntries returns the entries of a message with several groups, one for each plate.
+// mergedEntries returns the entries of a message with several groups, one for each plate, in plate
+// order.
 func (e *Enricher) mergedEntries(m *parser.Message, dated flights) []bag.Entry {
-	var all []bag.Entry
-	for i := range m.Groups {
-		all = append(all, e.entries(m, &m.Groups[i], dated)...)
-	}
-	slices.SortStableFunc(all, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	var merged []bag.Entry
-	for first := 0; first < len(all); {
-		end := first + 1
-		for end < len(all) && all[end].Plate == all[first].Plate {
-			end++
+	at, several := make(map[bag.Plate]int), make(map[int]bool) // several: of plates in several groups
+	for i := range m.Groups {
+		for _, entry := range e.entries(m, &m.Groups[i], dated) {
+			j, have := at[entry.Plate]
+			if !have {
+				at[entry.Plate] = len(merged)
+				merged = append(merged, entry)
+				continue
+			}
+			several[j] = true
+			into := &merged[j]
+			into.Flights = append(into.Flights, entry.Flights...)
+			into.Ends = append(into.Ends, entry.Ends...)
+			into.PNRs = append(into.PNRs, entry.PNRs...)
+			into.Surnames = append(into.Surnames, entry.Surnames...)
+			into.Stowage = append(into.Stowage, entry.Stowage...)
+			into.Rush = into.Rush || entry.Rush
+			into.Originals = append(into.Originals, entry.Originals...)
 		}
-		merged = append(merged, mergeEntries(all[first:end]))
-		first = end
 	}
+	for j := range several {
+		distinct(&merged[j])
+	}
+	slices.SortFunc(merged, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
 	return merged
 }
 
-// mergeEntries returns one entry with all that the entries of a plate hold. It changes none of them.
-func mergeEntries(list []bag.Entry) bag.Entry {
-	if len(list) == 1 {
-		return list[0]
-	}
-	merged := bag.Entry{Plate: list[0].Plate}
-	for i := range list {
-		entry := &list[i]
-		merged.Flights = append(merged.Flights, entry.Flights...)
-		merged.Ends = append(merged.Ends, entry.Ends...)
-		merged.PNRs = append(merged.PNRs, entry.PNRs...)
-		merged.Surnames = append(merged.Surnames, entry.Surnames...)
-		merged.Stowage = append(merged.Stowage, entry.Stowage...)
-		merged.Rush = merged.Rush || entry.Rush
-		merged.Originals = append(merged.Originals, entry.Originals...)
-	}
-	merged.Flights = smallmap.Distinct(merged.Flights)
-	merged.Ends = smallmap.Distinct(merged.Ends)
-	merged.PNRs = smallmap.Distinct(merged.PNRs)
-	merged.Surnames = smallmap.Distinct(merged.Surnames)
-	merged.Stowage = smallmap.Distinct(merged.Stowage)
-	merged.Originals = smallmap.Distinct(merged.Originals)
-	return merged
+// distinct removes what the groups of a message repeat from the entry of a plate.
+func distinct(e *bag.Entry) {
+	e.Flights = smallmap.Distinct(e.Flights)
+	e.Ends = smallmap.Distinct(e.Ends)
+	e.PNRs = smallmap.Distinct(e.PNRs)
+	e.Surnames = smallmap.Distinct(e.Surnames)
+	e.Stowage = smallmap.Distinct(e.Stowage)
+	e.Originals = smallmap.Distinct(e.Originals)
 }
 
 // positioned returns the containers that a message without tags positions, and the ends of their
