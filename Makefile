@@ -7,7 +7,7 @@ GOLANGCI_LINT_VERSION = v2.15.0
 UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart chaos budget convergence truth servers ci clean
+.PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart screenshots chaos budget convergence truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -60,6 +60,9 @@ airports: ## regenerate the airport library from its sources
 
 quickstart: ## run the commands of the README's quick start
 	BAGTRAIL_TEST_QUICKSTART=1 go test -count=1 -v ./test/quickstart
+
+screenshots: ## make the pictures of the console in the README (needs the network the first time: Debian, npm)
+	.ci/steps/54-browser -run Screenshots -images $(CURDIR)/docs/images
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
 	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)

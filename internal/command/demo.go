@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,12 @@ const (
 	demoInterval = 4 * time.Second
 	demoPast     = 3 * time.Hour
 	demoPause    = time.Second // before messages are sent again that could not be processed
+)
+
+// The seed of the traffic of a demo, and for how long the times of its flights are known.
+const (
+	demoSeed    = 1
+	demoFlights = 7 * 24 * time.Hour
 )
 
 // inProcessOnly refuses servers outside this process: simulated traffic must not reach them.
@@ -57,12 +64,33 @@ func ownDataDir(c *config.Config) (remove func(), err error) {
 	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
+// openDemoFlights writes the flight reference of a demo, unless there is one: the timetable of its
+// traffic, from a day before the traffic begins.
+func (s *service) openDemoFlights() error {
+	if s.conf.Files.Flights != "" {
+		return nil
+	}
+	begun := s.clock().Add(-demoPast)
+	flights, err := simulate.Flights(demoSeed, begun.Add(-24*time.Hour), begun.Add(demoFlights))
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	text.WriteString("flights:\n")
+	for _, f := range flights {
+		fmt.Fprintf(&text, "  - {airline: %s, flight: %q, origin: %s, destination: %s, date: %s, departure: {scheduled: %s}, arrival: {scheduled: %s}}\n",
+			f.Airline, f.Number, f.From, f.To, f.Date.Format(time.DateOnly), f.Departs.Format(time.RFC3339), f.Arrives.Format(time.RFC3339))
+	}
+	s.conf.Files.Flights = filepath.Join(s.conf.DataDir, "flights.yaml")
+	return os.WriteFile(s.conf.Files.Flights, []byte(text.String()), 0o600)
+}
+
 // openDemoDoor plays simulated traffic in real time.
 func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	s.log.Warn("demo: the traffic is simulated, and nothing of it is kept")
 	begun := s.clock()
 	options := simulate.Options{
-		Seed: 1, Start: begun.Add(-demoPast), Bags: math.MaxInt32, Interval: demoInterval, Faults: simulate.DefaultFaults(),
+		Seed: demoSeed, Start: begun.Add(-demoPast), Bags: math.MaxInt32, Interval: demoInterval, Faults: simulate.DefaultFaults(),
 	}
 	s.demo.acceptor, s.demo.log = acceptor, s.log
 	s.demo.count = func(v ingestor.Verdict) { s.messages.Count(demoDoor, v.String(), 1) }

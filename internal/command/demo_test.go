@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"bagtrail/internal/command"
 )
@@ -39,6 +40,10 @@ func TestADemoPlaysTrafficAndKeepsNothing(t *testing.T) {
 	s.until("the feeds are those of the demo", func() bool {
 		_, feeds := s.ask("GET", "/v1/feeds?door=demo", "")
 		return strings.Contains(feeds, `"door":"demo"`)
+	})
+	s.until("a flight of the demo has its time of departure", func() bool {
+		_, flights := s.ask("GET", "/v1/flights?airport=ZRH&direction=D&date="+time.Now().UTC().Format(time.DateOnly), "")
+		return strings.Contains(flights, `"departure":{"scheduled"`)
 	})
 	if code := s.down(); code != command.Done {
 		t.Errorf("exit code %d", code)

@@ -59,6 +59,11 @@ func (s *service) openLibraries(context.Context) error {
 
 // openFlights reads the flight reference, and watches its file.
 func (s *service) openFlights(context.Context) (err error) {
+	if s.opens(demoDoor) {
+		if err := s.openDemoFlights(); err != nil {
+			return failed(fmt.Errorf("flights of the demo: %w", err))
+		}
+	}
 	if path := s.conf.Files.Flights; path != "" {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
 			return unusable(fmt.Errorf("flights file: %w", err))

@@ -14,7 +14,7 @@ import (
 func TestDefectIs500AndOthersGoOn(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	s := service.StartDefective(t, "internal/web/web.go", "	c.operation = &here.Operation\n",
+	s := service.StartReplaced(t, []string{"serve"}, "internal/web/web.go", "	c.operation = &here.Operation\n",
 		`	c.operation = &here.Operation
 	if passenger := c.Request.Header.Get("X-Passenger"); passenger != "" {
 		panic("no seat for " + passenger)

@@ -22,7 +22,7 @@ func script(t *testing.T, file string, s *service.Service, env ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "--test", "--test-reporter=spec", file)
+	cmd := exec.CommandContext(ctx, "node", "--test-reporter=spec", file)
 	cmd.Env = append(os.Environ(), "SERVICE_URL="+s.URL, "SERVICE_KEY="+service.DevelopmentKey,
 		"CHROMIUM="+os.Getenv("BAGTRAIL_TEST_CHROMIUM"), "NODE_MODULES="+os.Getenv("BAGTRAIL_TEST_NODE_MODULES"))
 	cmd.Env = append(cmd.Env, env...)

@@ -1,7 +1,8 @@
 // Uses the console of a running service as people do. browser_test.go says what the service holds.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { context, key, reader, require, service } from './reader.mjs'
+import { key, require, service } from './browser.mjs'
+import { context, reader } from './reader.mjs'
 
 const { DATE: date, DAY: day } = process.env
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')

@@ -1,6 +1,7 @@
 // Drives the pages of a running service as a reader does. browser_test.go says how it is started.
 import assert from 'node:assert/strict'
-import { context, key, reader, service, statuses } from './reader.mjs'
+import { key, service } from './browser.mjs'
+import { context, reader, statuses } from './reader.mjs'
 
 // ids returns the ids of all operations that the document of the service describes.
 async function ids() {

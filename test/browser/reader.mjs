@@ -1,23 +1,12 @@
 // A reader with a browser: what the tests of pages share.
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { after, before, beforeEach, test } from 'node:test'
-
-export const { SERVICE_URL: service, SERVICE_KEY: key } = process.env
-const { CHROMIUM: executablePath, NODE_MODULES: modules } = process.env
-export const require = createRequire(modules + '/')
-const { chromium } = require('playwright-core')
-
-// Without these, Chromium needs a sandbox of its own and asks hosts of its makers.
-const args = [
-  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
-]
+import { launch, service } from './browser.mjs'
 
 export let context, faults, statuses
 let browser
 
-before(async () => { browser = await chromium.launch({ executablePath, args }) })
+before(async () => { browser = await launch() })
 after(() => browser.close())
 
 // Each test is a reader with an empty cache.

@@ -122,3 +122,23 @@ func TestTheReadmeBeginsWithRunAndTest(t *testing.T) {
 		t.Errorf("it begins with %q", first)
 	}
 }
+
+// TestThePicturesOfTheReadmeAreSmall finds the pictures too.
+func TestThePicturesOfTheReadmeAreSmall(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := regexp.MustCompile(`!\[[^]]+\]\(([^)]+)\)`).FindAllSubmatch(text, -1)
+	for _, picture := range pictures {
+		switch file, err := os.Stat(filepath.Join(root, string(picture[1]))); {
+		case err != nil:
+			t.Error(err)
+		case file.Size() > 120_000:
+			t.Errorf("%s has %d bytes", picture[1], file.Size())
+		}
+	}
+	if len(pictures) < 3 {
+		t.Errorf("%d pictures", len(pictures))
+	}
+}

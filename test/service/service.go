@@ -102,9 +102,9 @@ func compile(dir string, flags ...string) (path string, err error) {
 	return path, nil
 }
 
-// StartDefective is Start for a program with a defect: in one source file, named from the root of
-// the module, a text that occurs once is replaced. The sources are not changed.
-func StartDefective(t T, source, text, replacement string, env ...string) *Service {
+// StartReplaced is StartCommand for another program: in one source file, named from the root of the
+// module, a text that occurs once is replaced. The sources are not changed.
+func StartReplaced(t T, args []string, source, text, replacement string, env ...string) *Service {
 	t.Helper()
 	source = filepath.Join(root(), source)
 	sound, err := os.ReadFile(source)
@@ -115,19 +115,19 @@ func StartDefective(t T, source, text, replacement string, env ...string) *Servi
 		t.Fatalf("%s holds the text %d times: %s", source, n, text)
 	}
 	dir := t.TempDir()
-	defective, overlay := filepath.Join(dir, "defective.go"), filepath.Join(dir, "overlay.json")
-	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {source: defective}})
+	other, overlay := filepath.Join(dir, "other.go"), filepath.Join(dir, "overlay.json")
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {source: other}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, content := range map[string]string{
-		defective: strings.Replace(string(sound), text, replacement, 1), overlay: string(replaced),
+		other: strings.Replace(string(sound), text, replacement, 1), overlay: string(replaced),
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := New(t, []string{"serve"}, env...)
+	s := New(t, args, env...)
 	if s.binary, err = compile(dir, "-overlay", overlay); err != nil {
 		t.Fatal(err)
 	}
