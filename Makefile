@@ -3,8 +3,12 @@
 
 GOLANGCI_LINT_VERSION = v2.15.0
 
-# UNIT leaves out the packages whose tests drive whole programs or other servers.
-UNIT = $$(go list ./... | grep -v '^bagtrail/test/')
+# UNIT leaves out the packages whose tests drive whole programs or other servers. internal/web is
+# first, since its tests wait for the limits of connections, half a minute.
+UNIT = ./internal/web $$(go list ./... | grep -v '^bagtrail/test/')
+
+# AT_ONCE runs more packages and tests at a time than there are processors, since the long ones wait.
+AT_ONCE = -p 4 -parallel 8
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart screenshots chaos budget convergence truth servers ci clean
@@ -26,10 +30,10 @@ image: ## build the container image bagtrail (needs Docker, GO_IMAGE=… instead
 	docker build -t bagtrail -f deploy/Dockerfile $(if $(GO_IMAGE),--build-arg GO_IMAGE=$(GO_IMAGE)) .
 
 test: ## run all tests that need nothing installed
-	go test ./...
+	go test $(AT_ONCE) ./test/hostile ./test/blackbox ./...
 
 check: lint ## formatting, vet, linters, unit tests, direction of imports
-	go test $(UNIT)
+	go test $(AT_ONCE) $(UNIT)
 	go test -count=1 ./test/arch # it reads files that the test cache does not watch
 
 lint: ## formatting, vet and linters only
