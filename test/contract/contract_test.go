@@ -1,6 +1,6 @@
-// Package contract_test checks the documents that a running service serves with tools of others:
-// linters, and generators of clients. `.ci/run lint clients` installs these and runs the tests;
-// without them the tests are skipped.
+// Package contract_test checks what a running service serves, posts and publishes with tools of
+// others: linters, generators of clients, and libraries that read webhooks and changes.
+// `.ci/run lint clients` installs these and runs the tests; without them the tests are skipped.
 package contract_test
 
 import (

@@ -23,7 +23,7 @@ type delivery struct {
 
 // A delivery is verified by the published libraries, before and after a change of secret.
 func TestDeliveriesAreVerifiedByTheLibrariesOfStandardWebhooks(t *testing.T) {
-	python, modules := setting(t, "BAGTRAIL_TEST_PYTHON"), setting(t, "BAGTRAIL_TEST_WEBHOOK_MODULES")
+	python, modules := setting(t, "BAGTRAIL_TEST_PYTHON"), setting(t, "BAGTRAIL_TEST_CLIENT_MODULES")
 	s := service.Start(t, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8")
 	came := make(chan delivery, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
