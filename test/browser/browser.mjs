@@ -1,7 +1,7 @@
 // The browser, and the service that it uses.
 import { createRequire } from 'node:module'
 
-export const { SERVICE_URL: service, SERVICE_KEY: key } = process.env
+export const { SERVICE_URL: service, SERVICE_KEY: key, PROXY_URL: proxy } = process.env
 const { CHROMIUM: executablePath, NODE_MODULES: modules } = process.env
 export const require = createRequire(modules + '/')
 const { chromium } = require('playwright-core')

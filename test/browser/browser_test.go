@@ -1,7 +1,8 @@
-// Package browser_test uses the pages of the interface and the console in a real browser. It needs
-// Chromium, Node.js and the npm packages playwright-core and axe-core. It is skipped unless
-// BAGTRAIL_TEST_CHROMIUM and BAGTRAIL_TEST_NODE_MODULES name them; `.ci/run browser` installs them
-// and sets both.
+// Package browser_test uses the pages of the interface, the console and streams of changes in a real
+// browser. It needs Chromium, Node.js and the npm packages playwright-core and axe-core; the streams
+// also need nginx and redis-server. It is skipped unless BAGTRAIL_TEST_CHROMIUM is set.
+// `.ci/run browser` installs everything, and sets this variable, BAGTRAIL_TEST_NODE_MODULES and
+// BAGTRAIL_TEST_NGINX.
 package browser_test
 
 import (

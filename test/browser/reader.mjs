@@ -1,7 +1,7 @@
 // A reader with a browser: what the tests of pages share.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { launch, service } from './browser.mjs'
+import { launch, proxy, service } from './browser.mjs'
 
 export let context, faults, statuses
 let browser
@@ -18,7 +18,7 @@ beforeEach(async () => {
   context.on('console', (m) => { if (['error', 'warning'].includes(m.type())) faults.push(`console: ${m.text()}`) })
   context.on('weberror', (e) => faults.push(`page: ${e.error()}`))
   context.on('requestfailed', (r) => faults.push(`${r.url()}: ${r.failure()?.errorText}`))
-  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== service) faults.push(`elsewhere: ${r.url()}`) })
+  context.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![service, proxy].includes(new URL(r.url()).origin)) faults.push(`elsewhere: ${r.url()}`) })
   context.on('response', (r) => {
     statuses.push(r.status())
     if (r.status() >= 400) faults.push(`${r.url()}: ${r.status()}`)

@@ -149,7 +149,7 @@
   }
 
   // Live. The stream says which plates changed; the page asks for their HTML, one request at a
-  // time. If there is no stream, it asks for everything every 10 s.
+  // time. If there is no stream, it asks for everything every 10 s, and then tries the stream again.
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
@@ -183,7 +183,10 @@
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, whole)
         told += plates.length
-        if (!source || source.readyState === 2) alive()
+        if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
+          alive()
+          if (!d.hidden) follow()
+        }
         if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
       } catch {
         if (whole) all = true; else plates.forEach((p) => wanted.add(p))
