@@ -36,6 +36,8 @@ func (k keys) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
 	return key, ok
 }
 
+func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) { return k.Lookup(name, now) }
+
 var testKeys = keys{
 	"demo":         {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},
 	"no-customer":  {Name: "no-customer", Airlines: all, Airports: all, Operations: all},

@@ -1,6 +1,7 @@
 package queryapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ import (
 type Rejects struct {
 	Store    *rejectstore.Store
 	Acceptor Acceptor
+	Keys     KeysByName    // of those who began jobs
+	NewID    func() string // makes the ids of jobs
 }
 
 // Acceptor decides on messages; *ingestor.Acceptor implements it.
@@ -35,22 +38,28 @@ type Acceptor interface {
 	// Accept decides on a message, and returns when that has taken effect. An error means that it
 	// is not known whether it has.
 	Accept(ctx context.Context, env ingestor.Envelope) (ingestor.Outcome, error)
+	// ApplyAll makes the outcomes of Judge take effect, as Accept does for one.
+	ApplyAll(ctx context.Context, envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) error
 }
 
 // Operations returns the operations on /v1/rejects.
 func (d Rejects) Operations() []web.Operation {
 	var operations []web.Operation
 	for _, op := range []struct {
-		id    string
-		serve func(context.Context, *web.Call) web.Answer
+		id       string
+		mostBody int
+		serve    func(context.Context, *web.Call) web.Answer
 	}{
-		{"listRejects", d.list},
-		{"summarizeRejects", d.summarize},
-		{"getReject", d.get},
-		{"resubmitReject", d.resubmitOne},
-		{"dismissReject", d.dismissOne},
+		{"listRejects", 0, d.list},
+		{"summarizeRejects", 0, d.summarize},
+		{"getReject", 0, d.get},
+		{"resubmitReject", 0, d.resubmitOne},
+		{"dismissReject", 0, d.dismissOne},
+		{"resubmitRejects", mostQuestion, d.resubmitMany},
+		{"dismissRejects", mostQuestion, d.dismissMany},
+		{"getRejectJob", 0, d.getJob},
 	} {
-		operations = append(operations, web.Operation{Operation: operation.ByID(op.id), Limit: limit, Serve: op.serve})
+		operations = append(operations, web.Operation{Operation: operation.ByID(op.id), Limit: limit, MaxBody: op.mostBody, Serve: op.serve})
 	}
 	return operations
 }
@@ -371,6 +380,7 @@ func conflict(state rejectstore.State) conflictError {
 type resubmission struct {
 	Received time.Time `json:"received"`
 	Key      string    `json:"key"` // name of the API key
+	Job      string    `json:"job,omitempty"`
 	Text     *string   `json:"text,omitempty"`
 }
 
@@ -391,7 +401,7 @@ func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Me
 
 // step returns what the history says of the resubmission.
 func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
-	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Verdict: verdictOf(o)}
+	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: verdictOf(o)}
 	if s.Text != nil && len(*s.Text) <= ingestor.MaxMessage {
 		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
 	}
@@ -412,10 +422,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	if r.State != rejectstore.Open {
 		return ingestor.Outcome{}, conflict(r.State)
 	}
-	if r.Report && s.Text == nil && key.Limited() { // a report has no scope that could be compared
-		return ingestor.Outcome{Verdict: ingestor.Refused}, nil
-	}
-	outcome := d.Acceptor.Judge(s.envelope(r, key.Message))
+	outcome := d.judge(key, r, &s)
 	if outcome.Verdict == ingestor.Rejected {
 		state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Open, s.step(&outcome))
 		if err == nil && (state != rejectstore.Open || claim != "") {
@@ -430,10 +437,11 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	if err != nil {
 		return outcome, err
 	}
-	state, claim, err := d.Store.Claim(ctx, r.ID, string(text))
+	was, err := d.Store.Claim(ctx, []string{r.ID}, []string{string(text)})
 	if err != nil {
 		return outcome, err
 	}
+	state, claim := was[0].State, was[0].Claim
 	if state != rejectstore.Open || claim != "" && !s.repeats(claim) {
 		return outcome, d.yield(ctx, r, state, claim)
 	}
@@ -443,20 +451,31 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	return d.finish(ctx, r, claim)
 }
 
+// judge decides on a resubmission by a key, and writes nothing.
+func (d Rejects) judge(key *apikey.Key, r *rejectstore.Reject, s *resubmission) ingestor.Outcome {
+	if r.Report && s.Text == nil && key.Limited() { // a report has no scope that could be compared
+		return ingestor.Outcome{Verdict: ingestor.Refused}
+	}
+	return d.Acceptor.Judge(s.envelope(r, key.Message))
+}
+
 // repeats reports whether a claim was made by the same resubmission, whose answer got lost.
 func (s *resubmission) repeats(claim string) bool {
 	var other resubmission
-	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || (other.Text == nil) != (s.Text == nil) {
+	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || other.Job != s.Job || (other.Text == nil) != (s.Text == nil) {
 		return false
 	}
 	return s.Text == nil || *s.Text == *other.Text
 }
 
 // yield returns the conflict with another decision on a reject. A resubmission that was interrupted
-// is brought to its end.
+// is brought to its end, unless a job will do that.
 func (d Rejects) yield(ctx context.Context, r *rejectstore.Reject, state rejectstore.State, claim string) error {
 	var other resubmission
 	if state == rejectstore.Open && claim != "" && json.Unmarshal([]byte(claim), &other) == nil && d.Acceptor.Now().Sub(other.Received) >= interrupted {
+		if job, _, err := d.Store.Job(ctx, other.Job); err != nil || job.State == rejectstore.Running {
+			return cmp.Or(err, error(conflict(state)))
+		}
 		outcome, err := d.finish(ctx, r, claim)
 		if err != nil {
 			return err
@@ -531,6 +550,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 		dst = appendInstant(append(dst, `{"at":`...), step.At)
 		text("action", step.Action)
 		text("key", step.Key)
+		text("job", step.Job)
 		text("verdict", step.Verdict)
 		text("reason", step.Reason)
 		if full {

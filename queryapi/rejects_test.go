@@ -26,14 +26,17 @@ import (
 type rejectDesk struct {
 	*web.Site
 	*ingestor.Acceptor
-	t     *testing.T
-	store *rejectstore.Store
-	now   time.Time
-	log   []ingestor.Record
-	filed int   // messages that the index did not hold before
-	away  error // of the log, before it appends
-	lost  error // of the index, after it files
-	index *memory.Index
+	t         *testing.T
+	store     *rejectstore.Store
+	now       time.Time
+	log       []ingestor.Record
+	filed     int   // messages that the index did not hold before
+	away      error // of the log, before it appends
+	rejects   queryapi.Rejects
+	jobs      int
+	meanwhile func() // is called before the log appends
+	lost      error  // of the index, after it files
+	index     *memory.Index
 }
 
 func newRejectDesk(t *testing.T) *rejectDesk {
@@ -44,8 +47,11 @@ func newRejectDesk(t *testing.T) *rejectDesk {
 	d.Acceptor = ingestor.NewAcceptor(ingestor.Config{
 		Door: "http", Judge: ingestor.NewJudge(library, enricher.New(library)), Log: d, Index: d, Rejects: d.store,
 	})
-	rejects := queryapi.Rejects{Store: d.store, Acceptor: d}
-	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, rejects.Operations(), nil)
+	d.rejects = queryapi.Rejects{Store: d.store, Acceptor: d, Keys: testKeys, NewID: func() string {
+		d.jobs++
+		return fmt.Sprint("job-", d.jobs)
+	}}
+	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
 	return d
 }
 
@@ -53,6 +59,9 @@ func (d *rejectDesk) Now() time.Time { return d.now }
 
 // Append implements ingestor.Log.
 func (d *rejectDesk) Append(_ context.Context, records []ingestor.Record) error {
+	if d.meanwhile != nil {
+		d.meanwhile()
+	}
 	if d.away != nil {
 		return d.away
 	}

@@ -227,14 +227,33 @@ func useRejects(t *testing.T, url string) {
 			t.Errorf("summary %v, %v", sum, err)
 		}
 	}
-	if state, _, err := store.Claim(ctx, id, "claim"); err != nil || state != rejectstore.Open {
-		t.Errorf("%s, %v", state, err)
+	if was, err := store.Claim(ctx, []string{id}, []string{"claim"}); err != nil || was[0].State != rejectstore.Open {
+		t.Errorf("%+v, %v", was, err)
 	}
 	if state, _, err := store.Decide(ctx, id, "claim", rejectstore.Resubmitted, rejectstore.Step{}); err != nil || state != rejectstore.Open {
 		t.Errorf("%s, %v", state, err)
 	}
 	if found, err := store.Get(ctx, true, id); err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
+	}
+	if n, err := store.Count(ctx, rejectstore.Filter{State: rejectstore.Resubmitted}); err != nil || n != 1 {
+		t.Errorf("%d resubmitted, %v", n, err)
+	}
+	if err := store.AddJob(ctx, &rejectstore.Job{ID: "job", Began: now}); err != nil {
+		t.Error(err)
+	}
+	if ids, err := store.RunningJobs(ctx); err != nil || len(ids) != 1 {
+		t.Errorf("jobs %q, %v", ids, err)
+	}
+	job, held, err := store.HoldJob(ctx, "job", "process")
+	if err != nil || !held {
+		t.Errorf("held %t, %v", held, err)
+	}
+	if done, err := store.AdvanceJob(ctx, &job, &rejectstore.Advance{State: rejectstore.Done}); err != nil || !done {
+		t.Errorf("advanced %t, %v", done, err)
+	}
+	if job, _, err = store.Job(ctx, "job"); err != nil || job.State != rejectstore.Done {
+		t.Errorf("%+v, %v", job, err)
 	}
 	now = now.Add(2 * time.Hour)
 	if n, err := store.Trim(ctx); err != nil || n != 1 {

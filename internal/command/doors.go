@@ -52,6 +52,9 @@ func (s *service) openDoors(ctx context.Context) error {
 	if s.webhooks != nil {
 		running.start("webhooks", s.webhooks.Run)
 	}
+	if s.desk != nil {
+		running.start("jobs over rejects", s.runJobs)
+	}
 	if s.writesIndex() {
 		running.start("sweeper", s.sweep)
 		running.start("rejects", s.trimRejects)

@@ -162,7 +162,8 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	operations = append(operations, web.BrowserSessions{
 		Sessions: settings.Sessions, Clock: s.clock, Proxies: settings.Proxies,
 	}.Operations()...)
-	operations = append(operations, queryapi.Rejects{Store: s.rejected, Acceptor: acceptor}.Operations()...)
+	s.desk = &queryapi.Rejects{Store: s.rejected, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text}
+	operations = append(operations, s.desk.Operations()...)
 	operations = append(operations, s.status.Operation())
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)

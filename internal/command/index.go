@@ -98,6 +98,12 @@ func (s *service) trimRejects(ctx context.Context) error {
 	return nil
 }
 
+// runJobs advances jobs over rejects, until ctx ends.
+func (s *service) runJobs(ctx context.Context) error {
+	s.desk.RunJobs(ctx, func(err error) { s.log.Warn("a job over rejects does not advance, and is retried", zap.Error(err)) })
+	return nil
+}
+
 // errUnsuitable means that the index cannot work with the set-up of Redis.
 var errUnsuitable = errors.New("Redis does not suit the index")
 

@@ -34,6 +34,7 @@ import (
 	"bagtrail/internal/watch"
 	"bagtrail/internal/webhooks"
 	"bagtrail/internal/wtr"
+	"bagtrail/queryapi"
 )
 
 // service is the parts of a process. They are started step by step; each step notes how to undo it.
@@ -76,10 +77,11 @@ type service struct {
 	record   ingestor.Log
 	rejects  ingestor.Rejects
 	rejected *rejectstore.Store
-	received *ingestor.Clock // of all doors
-	feeds    *feeds.Store    // nil in a tool
-	counter  *feeds.Counter  // nil in a tool
-	demo     demo            // of the demo door
+	desk     *queryapi.Rejects // nil without the HTTP door
+	received *ingestor.Clock   // of all doors
+	feeds    *feeds.Store      // nil in a tool
+	counter  *feeds.Counter    // nil in a tool
+	demo     demo              // of the demo door
 	wtr      *wtr.Client
 }
 

@@ -1,13 +1,17 @@
--- Claims an open reject, so that nobody else resubmits it.
+-- Claims open rejects, so that nobody else resubmits them.
 --
--- KEYS[1]  the reject
--- ARGV[1]  the claim
+-- KEYS  the rejects
+-- ARGV  the claim of each
 --
--- Returns its state, '' if there is none, and its claim from before the call. It is claimed if they
--- are 'open' and ''.
-local now = redis.call('HMGET', KEYS[1], 'state', 'claim')
-local state, claim = now[1] or '', now[2] or ''
-if state == 'open' and claim == '' then
-	redis.call('HSET', KEYS[1], 'claim', ARGV[1])
+-- Returns for each its state, '' if there is none, and its claim from before the call. It is claimed
+-- if they are 'open' and ''. All keys are in one slot.
+local found = {}
+for i, key in ipairs(KEYS) do
+	local now = redis.call('HMGET', key, 'state', 'claim')
+	local state, claim = now[1] or '', now[2] or ''
+	if state == 'open' and claim == '' then
+		redis.call('HSET', key, 'claim', ARGV[i])
+	end
+	found[2 * i - 1], found[2 * i] = state, claim
 end
-return {state, claim}
+return found

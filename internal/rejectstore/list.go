@@ -22,9 +22,10 @@ type Filter struct {
 	Places []string  // nil for all; otherwise airports, "" for none, and @ with the name of a key for none from that key
 	Since  time.Time // zero for all
 	Until  time.Time // without it; zero for all
+	Oldest bool      // lists begin with the oldest
 }
 
-// Position is the place of a reject in a list: the newest first.
+// Position is the place of a reject in a list.
 type Position struct {
 	Received time.Time
 	ID       string
@@ -42,9 +43,13 @@ func ParsePosition(text string) (Position, bool) {
 	return Position{time.UnixMilli(n).UTC(), id}, there && err == nil
 }
 
-// compare orders positions, the newest first.
-func (p Position) compare(q Position) int {
-	return cmp.Or(q.Received.Compare(p.Received), cmp.Compare(q.ID, p.ID))
+// compare orders positions as the lists of the filter do: the newest first, unless it says otherwise.
+func (f Filter) compare(p, q Position) int {
+	order := cmp.Or(p.Received.Compare(q.Received), cmp.Compare(p.ID, q.ID))
+	if f.Oldest {
+		return order
+	}
+	return -order
 }
 
 // cells returns the cells of a filter for a state: no reject is in two of them.
@@ -89,8 +94,8 @@ func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
 	return t, redis.Unavailable("rejectstore: read the tallies", err)
 }
 
-// List returns the positions of the rejects of a filter that come after a position, the newest
-// first, and at most limit of them. The zero Position is before all.
+// List returns the positions of the rejects of a filter that come after a position, in the order
+// of the filter, and at most limit of them. The zero Position is before all.
 func (s *Store) List(ctx context.Context, f Filter, after Position, limit int) ([]Position, error) {
 	known, err := s.tallies(ctx)
 	if err != nil {
@@ -105,25 +110,30 @@ func (s *Store) List(ctx context.Context, f Filter, after Position, limit int) (
 		}
 		merged, waiting = append(merged, found...), more
 	}
-	slices.SortFunc(merged, Position.compare)
+	slices.SortFunc(merged, f.compare)
 	return merged[:min(limit, len(merged))], nil
 }
 
 // slice returns the first positions of cells after a position, at most limit of each. It reads count
 // members of each cell, and returns the cells for which that is not enough.
 func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Position, limit, count int) (found []Position, more []string, err error) {
-	highest := "+inf"
-	if !f.Until.IsZero() {
-		highest = "(" + strconv.FormatInt(f.Until.UnixMilli(), 10)
+	lowest, highest := f.scores()
+	at := strconv.FormatInt(after.Received.UnixMilli(), 10)
+	switch {
+	case after.ID != "" && f.Oldest:
+		lowest = at
+	case after.ID != "":
+		highest = at // it was before Until
 	}
-	if after.ID != "" {
-		highest = strconv.FormatInt(after.Received.UnixMilli(), 10) // it was before Until
+	begin, end := highest, lowest
+	if f.Oldest {
+		begin, end = lowest, highest
 	}
 	replies := make([]*goredis.ZSliceCmd, len(cells))
 	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
 		for i, cell := range cells {
 			replies[i] = p.ZRangeArgsWithScores(ctx, goredis.ZRangeArgs{
-				Key: s.prefix() + "i:" + cell, Start: highest, Stop: since(f), ByScore: true, Rev: true, Count: int64(count),
+				Key: s.prefix() + "i:" + cell, Start: begin, Stop: end, ByScore: true, Rev: !f.Oldest, Count: int64(count),
 			})
 		}
 	})
@@ -138,7 +148,7 @@ func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Posit
 		for _, z := range reply.Val() {
 			id, _ := z.Member.(string)
 			p := Position{time.UnixMilli(int64(z.Score)).UTC(), id}
-			if len(own) < limit && (after.ID == "" || after.compare(p) < 0) {
+			if len(own) < limit && (after.ID == "" || f.compare(after, p) < 0) {
 				own = append(own, p)
 			}
 		}
@@ -151,12 +161,34 @@ func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Posit
 	return found, more, nil
 }
 
-// since returns the lowest score of a filter.
-func since(f Filter) string {
-	if f.Since.IsZero() {
-		return "-inf"
+// scores returns the bounds of the scores of a filter.
+func (f Filter) scores() (lowest, highest string) {
+	lowest, highest = "-inf", "+inf"
+	if !f.Since.IsZero() {
+		lowest = strconv.FormatInt(f.Since.UnixMilli(), 10)
 	}
-	return strconv.FormatInt(f.Since.UnixMilli(), 10)
+	if !f.Until.IsZero() {
+		highest = "(" + strconv.FormatInt(f.Until.UnixMilli(), 10)
+	}
+	return lowest, highest
+}
+
+// Count returns how many rejects a filter finds.
+func (s *Store) Count(ctx context.Context, f Filter) (total int64, err error) {
+	known, err := s.tallies(ctx)
+	if err != nil {
+		return 0, err
+	}
+	c := &counting{}
+	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+		for _, cell := range f.cells(f.State, known.doors) {
+			c.replies = append(c.replies, s.count(ctx, p, cell, f))
+		}
+	})
+	if err == nil {
+		total, err = c.total()
+	}
+	return total, redis.Unavailable("rejectstore: count", err)
 }
 
 // Count is how many rejects have a value.
@@ -221,6 +253,17 @@ type counting struct {
 	replies []*goredis.IntCmd
 }
 
+// total adds the replies up.
+func (c *counting) total() (sum int64, err error) {
+	for _, reply := range c.replies {
+		if err := reply.Err(); err != nil {
+			return 0, err
+		}
+		sum += reply.Val()
+	}
+	return sum, nil
+}
+
 // partOf is a filter for one value of a dimension.
 type partOf struct {
 	Filter
@@ -265,11 +308,8 @@ func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cell string, f F
 	if f.Since.IsZero() && f.Until.IsZero() {
 		return p.ZCard(ctx, key)
 	}
-	until := "+inf"
-	if !f.Until.IsZero() {
-		until = "(" + strconv.FormatInt(f.Until.UnixMilli(), 10)
-	}
-	return p.ZCount(ctx, key, since(f), until)
+	lowest, highest := f.scores()
+	return p.ZCount(ctx, key, lowest, highest)
 }
 
 // summaryOf adds the replies up.
@@ -277,12 +317,9 @@ func summaryOf(f Filter, counts []*counting, hours []*goredis.MapStringStringCmd
 	var sum Summary
 	lists := [...]*[]Count{&sum.States, &sum.Codes, &sum.Airports, &sum.Doors}
 	for _, c := range counts {
-		total := int64(0)
-		for _, reply := range c.replies {
-			if err := reply.Err(); err != nil {
-				return Summary{}, redis.Unavailable("rejectstore: summarize", err)
-			}
-			total += reply.Val()
+		total, err := c.total()
+		if err != nil {
+			return Summary{}, redis.Unavailable("rejectstore: summarize", err)
 		}
 		if total > 0 || c.kind == inState {
 			*lists[c.kind] = append(*lists[c.kind], Count{c.value, total})

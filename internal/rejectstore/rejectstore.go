@@ -1,14 +1,17 @@
 // Package rejectstore keeps rejected messages in Redis, with what was decided on them. It implements
-// ingestor.Rejects. A reject is open until it is resubmitted or dismissed, which happens once,
-// whatever fails in between. Rejects are removed when they are past the retention, or too many.
+// ingestor.Rejects. A reject is open until it is resubmitted or dismissed, by itself or by a job over
+// many, which happens once, whatever fails in between. Rejects are removed when they are past the
+// retention, or too many.
 package rejectstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +30,8 @@ import (
 //	i:<state>|<cell>       zset  id → received, in milliseconds, of the rejects in a cell
 //	h:<state>|<cell>       hash  hour since 1970 → how many of them were received in it
 //	all                    zset  id → received, of all rejects
+//	b:<id>                 hash  a job; it expires after the retention
+//	jobs                   zset  id → began, of the jobs that run
 //	n                      hash  tally → how many rejects have it; bytes → size of all texts
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
@@ -47,6 +52,9 @@ const everything = "*"
 //go:embed add.lua
 var addScript string
 
+//go:embed decision.lua
+var decisionScript string
+
 //go:embed decide.lua
 var decideScript string
 
@@ -56,7 +64,7 @@ var claimScript string
 //go:embed trim.lua
 var trimScript string
 
-var decide, claim, trim = goredis.NewScript(decideScript), goredis.NewScript(claimScript), goredis.NewScript(trimScript)
+var decide, claim, trim = goredis.NewScript(decisionScript + decideScript), goredis.NewScript(claimScript), goredis.NewScript(trimScript)
 
 // State is the state of a reject.
 type State string
@@ -93,8 +101,9 @@ type Reject struct {
 // Step is something that was done to a reject.
 type Step struct {
 	At          time.Time       `json:"at"`
-	Action      string          `json:"action"` // "resubmit" or "dismiss"
-	Key         string          `json:"key"`    // name of the API key
+	Action      string          `json:"action"`        // "resubmit" or "dismiss"
+	Key         string          `json:"key"`           // name of the API key
+	Job         string          `json:"job,omitempty"` // by which it was done
 	Verdict     string          `json:"verdict,omitempty"`
 	Text        string          `json:"text,omitempty"` // as it was mended
 	Reason      string          `json:"reason,omitempty"`
@@ -261,24 +270,38 @@ func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject
 	return found, nil
 }
 
-// before is what a script has found: the state of a reject and its claim.
-type before struct {
-	state State
-	claim string
+// Found is what a script has found: the state of a reject and its claim.
+type Found struct {
+	State State
+	Claim string
 }
 
-func reply(values []string, err error) (before, error) {
-	if err == nil && len(values) == 2 {
-		return before{State(values[0]), values[1]}, nil
+// found returns what a script has found of so many rejects.
+func found(count int, values []string, err error) ([]Found, error) {
+	if err != nil || len(values) != 2*count {
+		return make([]Found, count), redis.Unavailable("rejectstore: decide", cmp.Or(err, errReply))
 	}
-	return before{}, redis.Unavailable("rejectstore: decide", err)
+	all := make([]Found, count)
+	for i := range all {
+		all[i] = Found{State(values[2*i]), values[2*i+1]}
+	}
+	return all, nil
 }
 
-// Claim claims an open reject. It returns the state and the claim that the reject has had: it is
-// claimed if these are Open and "".
-func (s *Store) Claim(ctx context.Context, id, text string) (State, string, error) {
-	b, err := reply(claim.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, text).StringSlice())
-	return b.state, b.claim, err
+var errReply = errors.New("a script replies something else")
+
+// Claim claims open rejects, with a claim for each. It returns what they have been: a reject is
+// claimed if it was Open and had no claim.
+func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Found, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	keys, args := make([]string, len(ids)), make([]any, len(ids))
+	for i, id := range ids {
+		keys[i], args[i] = s.rejectKey(id), claims[i]
+	}
+	values, err := claim.Run(ctx, s.redis.WriteClient(), keys, args...).StringSlice()
+	return found(len(ids), values, err)
 }
 
 // Decide adds a step to the history of an open reject, gives it its next state, and removes its
@@ -290,8 +313,9 @@ func (s *Store) Decide(ctx context.Context, id, claim string, next State, step S
 	if err != nil {
 		return "", "", err
 	}
-	b, err := reply(decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, s.prefix(), id, claim, string(next), line).StringSlice())
-	return b.state, b.claim, err
+	values, err := decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, s.prefix(), id, claim, string(next), line).StringSlice()
+	was, err := found(1, values, err)
+	return was[0].State, was[0].Claim, err
 }
 
 // Trim removes the rejects that are past the retention or too many, and returns how many.

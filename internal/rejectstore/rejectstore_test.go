@@ -240,8 +240,9 @@ func TestAClaimedRejectIsDecidedByItsClaimAlone(t *testing.T) {
 	w.add(t, rejection("a", noon, "http", "ZRH", "", "C1"))
 	id, step := rejectstore.ID("a"), rejectstore.Step{At: noon, Action: "resubmit", Key: "k", Verdict: "accepted", Text: "mended"}
 	for i, want := range []string{"", "one"} {
-		if state, claim, err := w.Claim(t.Context(), id, []string{"one", "two"}[i]); err != nil || state != rejectstore.Open || claim != want {
-			t.Fatalf("claim %d: %s %q %v", i, state, claim, err)
+		was, err := w.Claim(t.Context(), []string{"none", id}, []string{"", []string{"one", "two"}[i]})
+		if err != nil || !slices.Equal(was, []rejectstore.Found{{}, {State: rejectstore.Open, Claim: want}}) {
+			t.Fatalf("claim %d: %+v %v", i, was, err)
 		}
 	}
 	for _, other := range []string{"", "two"} {

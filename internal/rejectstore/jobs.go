@@ -1,0 +1,171 @@
+package rejectstore
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"bagtrail/internal/redis"
+)
+
+//go:embed hold.lua
+var holdScript string
+
+//go:embed advance.lua
+var advanceScript string
+
+var hold, advance = goredis.NewScript(holdScript), goredis.NewScript(decisionScript + advanceScript)
+
+// Job is a decision on many rejects. A process holds a job while it works on it, so that others need
+// not. That saves work and no more: each advance of a job is made once, whoever makes it.
+type Job struct {
+	ID       string
+	Action   string // as in Step
+	Key      string // name of the API key that began it
+	DryRun   bool   // nothing is decided
+	Question string // says which rejects; kept while the job runs
+	Total    int64  // rejects to be looked at, as counted when it began
+	Began    time.Time
+	Ended    time.Time // zero while it runs
+	State    JobState
+	At       string // its place in the list of rejects; "" is the beginning
+	Counts
+}
+
+// JobState is the state of a job.
+type JobState string
+
+// The states of jobs.
+const (
+	Running JobState = "running"
+	Done    JobState = "done"
+	Stopped JobState = "stopped" // its key has lost the right
+)
+
+// Counts is how many rejects a job has looked at, and what came of it.
+type Counts struct {
+	Looked, Accepted, Rejected, Unauthorised, Dismissed int64
+	Skipped                                             int64 // not open, or claimed, or gone, or out of scope
+}
+
+// named returns the counts with the names of their fields.
+func (c *Counts) named() []namedCount {
+	return []namedCount{
+		{"looked", &c.Looked}, {"accepted", &c.Accepted}, {"rejected", &c.Rejected}, {"unauthorised", &c.Unauthorised},
+		{"dismissed", &c.Dismissed}, {"skipped", &c.Skipped},
+	}
+}
+
+type namedCount struct {
+	name  string
+	count *int64
+}
+
+// Advance is a step of a job.
+type Advance struct {
+	At        string // its next place
+	State     JobState
+	Counts    // beside those of the decisions
+	Decisions []Decision
+}
+
+// Decision is a decision of a job on a reject; see Decide.
+type Decision struct {
+	ID, Claim string
+	Next      State
+	Step      Step
+	Count     string // "accepted", "rejected" or "dismissed"
+}
+
+// holdTime is how long a process holds a job after each advance.
+const holdTime = 10 * time.Second
+
+func (s *Store) jobKey(id string) string { return s.prefix() + "b:" + id }
+func (s *Store) jobsKey() string         { return s.prefix() + "jobs" }
+
+// AddJob adds a job that runs. After an error it may have been added.
+func (s *Store) AddJob(ctx context.Context, j *Job) error {
+	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
+		p.HSet(ctx, s.jobKey(j.ID), "action", j.Action, "key", j.Key, "dry", strconv.FormatBool(j.DryRun), "question", j.Question,
+			"total", j.Total, "began", j.Began.UnixMilli(), "at", "", "state", string(Running))
+		p.Expire(ctx, s.jobKey(j.ID), s.retention)
+		p.ZAdd(ctx, s.jobsKey(), goredis.Z{Score: float64(j.Began.UnixMilli()), Member: j.ID})
+	})
+	return redis.Unavailable("rejectstore: add a job", err)
+}
+
+// RunningJobs returns the ids of the jobs that run, the oldest first.
+func (s *Store) RunningJobs(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
+	defer cancel()
+	ids, err := s.redis.ReadClient().ZRange(ctx, s.jobsKey(), 0, -1).Result()
+	return ids, redis.Unavailable("rejectstore: list jobs", err)
+}
+
+// Job returns a job. It returns false if there is none.
+func (s *Store) Job(ctx context.Context, id string) (j Job, there bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
+	defer cancel()
+	fields, err := s.redis.ReadClient().HGetAll(ctx, s.jobKey(id)).Result()
+	return jobOf(id, fields), len(fields) > 0, redis.Unavailable("rejectstore: get a job", err)
+}
+
+// HoldJob holds a job for a process. It returns false if another process holds the job, or if the
+// job does not run.
+func (s *Store) HoldJob(ctx context.Context, id, process string) (j Job, held bool, err error) {
+	now := s.now()
+	reply, err := hold.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(id), s.jobsKey()},
+		id, process, now.UnixMilli(), now.Add(holdTime).UnixMilli()).StringSlice()
+	fields := make(map[string]string, len(reply)/2)
+	for i := 0; i+1 < len(reply); i += 2 {
+		fields[reply[i]] = reply[i+1]
+	}
+	return jobOf(id, fields), len(fields) > 0, redis.Unavailable("rejectstore: hold a job", err)
+}
+
+// jobOf returns the job with these fields.
+func jobOf(id string, fields map[string]string) Job {
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(fields[name], 10, 64) // written by the store; absent is 0
+		return n
+	}
+	j := Job{
+		ID: id, Action: fields["action"], Key: fields["key"], DryRun: fields["dry"] == "true", Question: fields["question"],
+		Total: number("total"), Began: time.UnixMilli(number("began")).UTC(), State: JobState(fields["state"]), At: fields["at"],
+	}
+	if ended := number("ended"); ended != 0 {
+		j.Ended = time.UnixMilli(ended).UTC()
+	}
+	for _, c := range j.named() {
+		*c.count = number(c.name)
+	}
+	return j
+}
+
+// AdvanceJob takes a step of a job, as a whole or not at all. It returns false if the job does not
+// run any more, or is not at its place any more: then another process has taken the step. A decision
+// that cannot be made counts as skipped.
+func (s *Store) AdvanceJob(ctx context.Context, j *Job, a *Advance) (bool, error) {
+	now := s.now()
+	counts := a.named()
+	args := []any{
+		s.prefix(), j.ID, j.At, a.At, string(a.State), now.UnixMilli(), now.Add(holdTime).UnixMilli(), int64(s.retention / time.Second), len(counts),
+	}
+	for _, c := range counts {
+		args = append(args, c.name, *c.count)
+	}
+	for i := range a.Decisions {
+		d := &a.Decisions[i]
+		line, err := json.Marshal(d.Step)
+		if err != nil {
+			return false, err
+		}
+		args = append(args, d.ID, d.Claim, string(d.Next), line, d.Count)
+	}
+	done, err := advance.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(j.ID), s.jobsKey()}, args...).Int()
+	return done == 1, redis.Unavailable("rejectstore: advance a job", err)
+}

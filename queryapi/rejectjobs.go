@@ -1,0 +1,482 @@
+package queryapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
+	"bagtrail/internal/rejectstore"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
+)
+
+// KeysByName finds API keys; *apikey.Store implements it.
+type KeysByName interface {
+	// Named returns the key with that name. It returns false if the key is unknown, expired or
+	// revoked.
+	Named(name string, now time.Time) (*apikey.Key, bool)
+}
+
+// Bounds of jobs.
+const (
+	mostIDs      = 1000     // of rejects in a request
+	mostQuestion = 64 << 10 // bytes of a request
+	mostJobs     = 20       // at once
+)
+
+func (d Rejects) resubmitMany(ctx context.Context, c *web.Call) web.Answer {
+	return d.begin(ctx, c, "resubmit")
+}
+
+func (d Rejects) dismissMany(ctx context.Context, c *web.Call) web.Answer {
+	return d.begin(ctx, c, "dismiss")
+}
+
+// question is what a job is asked to do.
+type question struct {
+	wanted
+	ids    []string // of the rejects; nil: those that are wanted
+	dryRun bool
+	reason string
+}
+
+var isRejectID = regexp.MustCompile(`^[0-9a-f]{20}$`).MatchString
+
+// readQuestion reads the body of a request for a job.
+func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
+	names := append([]string{"ids", "dry_run"}, filterNames...)
+	if action == "dismiss" {
+		names = append(names, "reason")
+	}
+	a.allowOnly(names...)
+	q.wanted = readFilter(a, key)
+	q.Oldest = true
+	if g, there := a.one("state"); there && q.State != rejectstore.Open {
+		a.fail(g, fault.Malformed, "open, since nothing else can be decided")
+	}
+	q.dryRun, _ = a.truth("dry_run")
+	if action == "dismiss" {
+		q.reason = a.text("reason", isReason, "a sentence")
+		if len(a.all("reason")) == 0 && !a.broken {
+			a.fail(argument{pointer: "/reason"}, fault.Missing, "why they are dismissed")
+		}
+	}
+	filters := 0
+	for _, name := range filterNames {
+		filters += len(a.all(name))
+	}
+	for i, g := range a.all("ids") {
+		switch {
+		case i == mostIDs:
+			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(mostIDs))
+		case i < mostIDs && filters > 0:
+			a.fail(g, fault.Conflict, "ids or filters")
+			return q
+		case i < mostIDs && !isRejectID(g.value):
+			a.fail(g, fault.Malformed, "the id of a reject")
+		}
+		q.ids = append(q.ids, g.value)
+	}
+	if filters == 0 && len(q.ids) == 0 && !a.broken {
+		a.fail(argument{pointer: "/ids"}, fault.Missing, `ids or filters: {"state": "open"} is every open reject`)
+	}
+	return q
+}
+
+// begin answers a request for a job.
+func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answer {
+	a := bodyArguments(c, "dry_run")
+	q := readQuestion(a, c.Key, action)
+	if refusal, refused := a.refusal(c); refused {
+		return refusal
+	}
+	if q.forbidden {
+		return c.NotAuthorised()
+	}
+	running, err := d.Store.RunningJobs(ctx)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	if len(running) >= mostJobs {
+		return c.Problem(fault.LimitReached, "There are "+strconv.Itoa(mostJobs)+" jobs: wait for the end of one")
+	}
+	job := rejectstore.Job{
+		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
+		Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
+	}
+	if q.ids == nil {
+		q.limit(&job)
+		if job.Total, err = d.Store.Count(ctx, q.Filter); err != nil {
+			return c.Unavailable(err)
+		}
+	}
+	if err := d.Store.AddJob(ctx, &job); err != nil {
+		return c.Unavailable(err)
+	}
+	answer := c.OK(appendJob(c.Buffer, &job))
+	answer.Status = http.StatusAccepted
+	return answer
+}
+
+// limit leaves out the rejects that came after a job was begun.
+func (q *question) limit(j *rejectstore.Job) {
+	if end := j.Began.Add(time.Millisecond); q.Until.IsZero() || q.Until.After(end) {
+		q.Until = end
+	}
+}
+
+// getJob answers GET /v1/rejects/jobs/{id}.
+func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {
+	a := newArguments(c, "id")
+	a.allowOnly("id")
+	if refusal, refused := a.refusal(c); refused {
+		return refusal
+	}
+	job, there, err := d.Store.Job(ctx, c.Values[0])
+	switch {
+	case err != nil:
+		return c.Unavailable(err)
+	case !there || job.Key != c.Key.Name:
+		return c.Problem(fault.NotFoundV1, "The key has begun no job with this id")
+	}
+	return c.OK(appendJob(c.Buffer, &job))
+}
+
+func appendJob(dst []byte, j *rejectstore.Job) []byte {
+	dst = strictjson.AppendString(append(dst, `{"id":`...), j.ID)
+	dst = append(dst, `,"action":"`+j.Action+`","state":"`+string(j.State)+`","dry_run":`+strconv.FormatBool(j.DryRun)+`,"key":`...)
+	dst = strictjson.AppendString(dst, j.Key)
+	dst = appendInstant(append(dst, `,"began":`...), j.Began)
+	if !j.Ended.IsZero() {
+		dst = appendInstant(append(dst, `,"ended":`...), j.Ended)
+	}
+	for _, m := range []struct {
+		name  string
+		value int64
+	}{
+		{"total", j.Total}, {"looked_at", j.Looked}, {"accepted", j.Accepted}, {"rejected", j.Rejected},
+		{"unauthorised", j.Unauthorised}, {"dismissed", j.Dismissed}, {"skipped", j.Skipped},
+	} {
+		dst = strconv.AppendInt(append(dst, `,"`+m.name+`":`...), m.value, 10)
+	}
+	return append(dst, '}')
+}
+
+// jobsEvery is the interval at which a process looks for jobs that it can advance.
+const jobsEvery = 500 * time.Millisecond
+
+// RunJobs advances the jobs of all processes, as far as no other process holds them, until ctx ends.
+// report gets each error; the job is tried again.
+func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
+	process := rand.Text()
+	ticker := time.NewTicker(jobsEvery)
+	defer ticker.Stop()
+	for {
+		for ctx.Err() == nil {
+			advanced, err := d.AdvanceJobs(ctx, process)
+			if err != nil && ctx.Err() == nil {
+				report(err)
+			}
+			if err != nil || !advanced {
+				break
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// AdvanceJobs advances each job that runs by one step, unless another process holds it. It reports
+// whether there was any.
+func (d Rejects) AdvanceJobs(ctx context.Context, process string) (advanced bool, err error) {
+	ids, err := d.Store.RunningJobs(ctx)
+	for _, id := range ids {
+		job, held, failure := d.Store.HoldJob(ctx, id, process)
+		if held {
+			advanced = true
+			failure = d.advance(ctx, &job)
+		}
+		err = errors.Join(err, failure)
+	}
+	return advanced, err
+}
+
+// jobStep is one step of a job under way.
+type jobStep struct {
+	Rejects
+	rejectstore.Advance
+	job  *rejectstore.Job
+	key  *apikey.Key
+	asks question
+}
+
+// advance takes one step of a job: it reads the next rejects, files those that are accepted, and
+// then decides on all of them and moves the job on at once. If it is interrupted, the step is taken
+// again, with the claims of the first time.
+func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
+	step := jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
+	a, known := new(arguments), false
+	a.readObject([]byte(job.Question), "dry_run")
+	if step.key, known = d.Keys.Named(job.Key, d.Acceptor.Now()); known {
+		step.asks = readQuestion(a, step.key, job.Action)
+		step.asks.limit(job)
+	}
+	if !known || !step.key.MayUse(operation.Rejects) || step.asks.forbidden || len(a.errors) > 0 {
+		step.State = rejectstore.Stopped
+	} else {
+		rejects, err := step.read(ctx)
+		if err == nil {
+			err = step.decide(ctx, rejects)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := d.Store.AdvanceJob(ctx, job, &step.Advance)
+	return err
+}
+
+// Bounds of a step.
+const (
+	stepRejects = 200
+	stepTexts   = 25      // that are read together
+	stepBytes   = 1 << 20 // of texts, after which none are read
+	appliedBags = 1000    // after which nothing is added to what is filed together
+)
+
+// read returns the rejects of a step that can be decided on, and moves the place of the job behind
+// them.
+func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err error) {
+	ids, places, last, err := s.next(ctx)
+	bytes := 0
+	for from := 0; from < len(ids) && err == nil; from += stepTexts {
+		to := min(from+stepTexts, len(ids))
+		found, failure := s.Store.Get(ctx, true, ids[from:to]...)
+		if err = failure; err != nil {
+			break
+		}
+		s.At, s.Looked, s.Skipped = places[to-1], s.Looked+int64(to-from), s.Skipped+int64(to-from-len(found))
+		for i := range found {
+			r := &found[i]
+			bytes += len(r.Text)
+			switch {
+			case s.asks.ids == nil && !s.asks.matches(r):
+			case r.State != rejectstore.Open || !inScope(s.key, r):
+				s.Skipped++
+			default:
+				list = append(list, *r)
+			}
+		}
+		if bytes >= stepBytes {
+			return list, nil
+		}
+	}
+	if last {
+		s.State = rejectstore.Done
+	}
+	return list, err
+}
+
+// next returns the ids of the next rejects of the job, the place behind each, and whether no others
+// follow.
+func (s *jobStep) next(ctx context.Context) (ids, places []string, last bool, err error) {
+	if s.asks.ids != nil {
+		from, _ := strconv.Atoi(s.job.At) // "" is 0
+		to := min(from+stepRejects, len(s.asks.ids))
+		for i := from; i < to; i++ {
+			places = append(places, strconv.Itoa(i+1))
+		}
+		return s.asks.ids[from:to], places, to == len(s.asks.ids), nil
+	}
+	after, _ := rejectstore.ParsePosition(s.job.At)
+	positions, err := s.Store.List(ctx, s.asks.Filter, after, stepRejects)
+	for _, p := range positions {
+		ids, places = append(ids, p.ID), append(places, p.String())
+	}
+	return ids, places, len(positions) < stepRejects, err
+}
+
+// decide makes or prepares the decisions of a step.
+func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) error {
+	if s.job.Action == "resubmit" {
+		return s.resubmitAll(ctx, rejects)
+	}
+	at := s.Acceptor.Now().UTC().Truncate(time.Millisecond)
+	for i := range rejects {
+		r := &rejects[i]
+		switch {
+		case !s.free(ctx, r):
+			s.Skipped++
+		case s.job.DryRun:
+			s.Dismissed++
+		default:
+			s.Decisions = append(s.Decisions, rejectstore.Decision{ID: r.ID, Next: rejectstore.Dismissed, Count: "dismissed", Step: rejectstore.Step{
+				At: at, Action: "dismiss", Key: s.job.Key, Job: s.job.ID, Reason: s.asks.reason,
+			}})
+		}
+	}
+	return nil
+}
+
+// free reports whether nobody else has claimed a reject. A resubmission of others that was
+// interrupted is brought to its end.
+func (s *jobStep) free(ctx context.Context, r *rejectstore.Reject) bool {
+	if _, own := s.claimed(r.Claim); r.Claim == "" || own {
+		return true
+	}
+	if !s.job.DryRun {
+		_ = s.yield(ctx, r, r.State, r.Claim) // either way the reject is not for this job
+	}
+	return false
+}
+
+// claimed returns the resubmission of a claim that this job has made. It returns false for other
+// claims.
+func (s *jobStep) claimed(claim string) (r resubmission, own bool) {
+	own = json.Unmarshal([]byte(claim), &r) == nil && r.Job == s.job.ID
+	return r, own
+}
+
+// attempt is a resubmission under way.
+type attempt struct {
+	reject *rejectstore.Reject
+	resubmission
+	outcome ingestor.Outcome
+	claim   string
+}
+
+// attempt judges the resubmission of a reject: the one that the job has claimed it for, or one at a
+// time. The key of a claim was checked before it was made.
+func (s *jobStep) attempt(r *rejectstore.Reject, claim string, at time.Time) attempt {
+	if again, own := s.claimed(claim); own {
+		return attempt{r, again, s.Acceptor.Judge(again.envelope(r, nil)), claim}
+	}
+	first := resubmission{Received: at, Key: s.job.Key, Job: s.job.ID}
+	return attempt{reject: r, resubmission: first, outcome: s.judge(s.key, r, &first)}
+}
+
+// resubmitAll judges rejects again. It claims those that are accepted now, files them, and prepares
+// the decisions.
+func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject) error {
+	at := s.Acceptor.Now().UTC().Truncate(time.Millisecond)
+	named := map[string]bool{}
+	var attempts []attempt
+	for i := range rejects {
+		r := &rejects[i]
+		if !s.free(ctx, r) {
+			s.Skipped++
+			continue
+		}
+		a := s.attempt(r, r.Claim, at)
+		if a.outcome.Verdict == ingestor.Accepted && a.claim == "" && a.meets(named) {
+			at = at.Add(time.Millisecond)
+			clear(named)
+			a = s.attempt(r, "", at)
+			a.meets(named)
+		}
+		switch {
+		case s.job.DryRun || a.outcome.Verdict == ingestor.Refused:
+			s.count(a.outcome.Verdict)
+		case a.outcome.Verdict == ingestor.Rejected:
+			s.settle(&a)
+		default:
+			attempts = append(attempts, a)
+		}
+	}
+	return s.file(ctx, attempts)
+}
+
+// meets reports whether a message names a bag or a container that others of the same millisecond
+// name, or has their text. Messages about one bag are received at different times, in their order.
+func (a *attempt) meets(named map[string]bool) (met bool) {
+	note := func(name string) {
+		met = met || named[name]
+		named[name] = true
+	}
+	f := &a.outcome.Filing
+	note("text " + f.Raw)
+	for _, e := range f.Entries {
+		note(string(e.Plate))
+	}
+	for _, container := range f.Stowage {
+		note(fmt.Sprint("container ", container))
+	}
+	return met
+}
+
+func (s *jobStep) count(v ingestor.Verdict) {
+	switch v {
+	case ingestor.Rejected:
+		s.Rejected++
+	case ingestor.Refused:
+		s.Unauthorised++
+	default:
+		s.Accepted++
+	}
+}
+
+// file claims rejects and files their messages, then prepares the decisions.
+func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
+	ids, claims := make([]string, len(attempts)), make([]string, len(attempts))
+	for i := range attempts {
+		a := &attempts[i]
+		text, err := json.Marshal(a.resubmission)
+		if err != nil {
+			return err
+		}
+		if a.claim == "" {
+			a.claim = string(text)
+		}
+		ids[i], claims[i] = a.reject.ID, a.claim
+	}
+	found, err := s.Store.Claim(ctx, ids, claims)
+	if err != nil {
+		return err
+	}
+	var envelopes []ingestor.Envelope
+	var outcomes []ingestor.Outcome
+	for i, was := range found {
+		a := &attempts[i]
+		if was.State == rejectstore.Open && was.Claim != "" && was.Claim != a.claim { // another process was here first
+			*a = s.attempt(a.reject, was.Claim, a.Received)
+		}
+		if was.State == rejectstore.Open && a.claim != "" && a.outcome.Verdict == ingestor.Accepted {
+			envelopes, outcomes = append(envelopes, a.envelope(a.reject, nil)), append(outcomes, a.outcome)
+		}
+	}
+	for from, to := 0, 0; from < len(envelopes); from = to {
+		for bags := 0; to < len(envelopes) && bags < appliedBags; to++ {
+			bags += len(outcomes[to].Filing.Entries) + len(outcomes[to].Filing.Stowage)
+		}
+		if err := s.Acceptor.ApplyAll(ctx, envelopes[from:to], outcomes[from:to]); err != nil {
+			return err
+		}
+	}
+	for i := range attempts {
+		s.settle(&attempts[i])
+	}
+	return nil
+}
+
+// settle prepares the decision after an attempt. If another attempt has filed the message, it is
+// accepted all the same.
+func (s *jobStep) settle(a *attempt) {
+	next, count := rejectstore.Resubmitted, "accepted"
+	if a.outcome.Verdict == ingestor.Rejected {
+		next, count = rejectstore.Open, "rejected"
+	}
+	s.Decisions = append(s.Decisions, rejectstore.Decision{ID: a.reject.ID, Claim: a.claim, Next: next, Step: a.step(&a.outcome), Count: count})
+}

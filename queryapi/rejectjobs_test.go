@@ -1,0 +1,401 @@
+package queryapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/rejectstore"
+	"bagtrail/queryapi"
+)
+
+// job is a job as it is answered.
+type job struct {
+	ID, Action, State, Key, Ended                               string
+	Total, Accepted, Rejected, Unauthorised, Dismissed, Skipped int
+	DryRun                                                      bool `json:"dry_run"`
+	LookedAt                                                    int  `json:"looked_at"`
+}
+
+// counts returns the counts of a job: total, looked at, accepted, rejected, unauthorised, dismissed,
+// skipped.
+func (j *job) counts() string {
+	return fmt.Sprint(j.Total, j.LookedAt, j.Accepted, j.Rejected, j.Unauthorised, j.Dismissed, j.Skipped)
+}
+
+// begin begins a job.
+func (d *rejectDesk) begin(key, action, body string) (j job) {
+	d.t.Helper()
+	w := askV1(d.Site, key, "/v1/rejects/"+action, body)
+	if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 202 || j.State != "running" || j.Key != key || j.Action != action {
+		d.t.Fatalf("%s %s: %d %s", action, body, w.Code, w.Body)
+	}
+	return j
+}
+
+// work advances jobs until none runs, or until an error.
+func (d *rejectDesk) work(ctx context.Context, process string) (steps int, err error) {
+	for advanced := true; advanced; {
+		if advanced, err = d.rejects.AdvanceJobs(ctx, process); err != nil {
+			return steps, err
+		}
+		steps++
+	}
+	return steps - 1, nil
+}
+
+// job asks for a job.
+func (d *rejectDesk) job(key, id string) (j job) {
+	d.t.Helper()
+	w := askV1(d.Site, key, "/v1/rejects/jobs/"+id, "")
+	if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 200 {
+		d.t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return j
+}
+
+// do begins a job, brings it to its end, and returns it.
+func (d *rejectDesk) do(key, action, body string) job {
+	d.t.Helper()
+	begun := d.begin(key, action, body)
+	if _, err := d.work(d.t.Context(), "one"); err != nil {
+		d.t.Fatal(err)
+	}
+	return d.job(key, begun.ID)
+}
+
+// fill keeps messages that are accepted by now as rejects: as many as there are airports in turn.
+func (d *rejectDesk) fill(n int, airports ...string) (ids []string) {
+	d.t.Helper()
+	var list []ingestor.Rejection
+	for i := range n {
+		at := airports[i%len(airports)]
+		text := strings.NewReplacer("ZRH", at, "0009001", fmt.Sprintf("%04d001", i)).Replace(mended)
+		r := ingestor.Rejection{Door: "kafka", Airport: at, Envelope: ingestor.Envelope{
+			Raw: text, Received: d.now.Add(time.Duration(i-n) * time.Second), Origin: fmt.Sprint("bim.raw/0/", i),
+		}}
+		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB023", Line: 3, Column: 1, EndColumn: 1, Value: at}}
+		list = append(list, r)
+		ids = append(ids, rejectstore.ID(r.Origin))
+	}
+	if err := d.store.Reject(d.t.Context(), list); err != nil {
+		d.t.Fatal(err)
+	}
+	return ids
+}
+
+// decidedOnce checks that a job has resubmitted each of the rejects once.
+func (d *rejectDesk) decidedOnce(name, id string, n int) {
+	d.t.Helper()
+	if got, want := d.job("demo", id), fmt.Sprint(n, n, n, 0, 0, 0, 0); got.State != "done" || got.counts() != want || got.Ended == "" {
+		d.t.Errorf("%s: %+v, want %s", name, got, want)
+	}
+	positions, err := d.store.List(d.t.Context(), rejectstore.Filter{State: rejectstore.Resubmitted}, rejectstore.Position{}, 2*n)
+	if err != nil || len(positions) != n || d.filed != n {
+		d.t.Fatalf("%s: %d are resubmitted, %d messages are filed, %v", name, len(positions), d.filed, err)
+	}
+	for _, p := range positions {
+		r, err := d.store.Get(d.t.Context(), false, p.ID)
+		if err != nil || len(r) != 1 || len(r[0].History) != 1 || r[0].History[0].Job != id || r[0].History[0].Verdict != "accepted" {
+			d.t.Fatalf("%s: %+v %v", name, r, err)
+		}
+	}
+}
+
+func TestAJobResubmitsTheRejectsOfAFilterOldestFirst(t *testing.T) {
+	d := newRejectDesk(t)
+	d.fill(230, "ZRH")
+	bad := d.post("lx", badFlight)
+	got := d.do("demo", "resubmit", `{"airport":"ZRH","code":"SVCPRB023"}`)
+	if got.State != "done" || got.counts() != fmt.Sprint(231, 231, 230, 1, 0, 0, 0) || got.DryRun {
+		t.Errorf("%+v", got)
+	}
+	if !slices.IsSortedFunc(d.log, func(a, b ingestor.Record) int { return strings.Compare(string(a.Plate), string(b.Plate)) }) || len(d.log) != 230 {
+		t.Errorf("%d records", len(d.log))
+	}
+	if r := d.log[7]; r.Reject != rejectstore.ID("bim.raw/0/7") || r.Sender != "demo" {
+		t.Errorf("%+v", r)
+	}
+	if _, one := d.ask("demo", "/"+bad, ""); one.State != "open" || len(one.History) != 1 || one.History[0].Verdict != "rejected" {
+		t.Errorf("%+v", one)
+	}
+}
+
+// Messages about one bag get received times in their order.
+func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
+	d := newRejectDesk(t)
+	var list []ingestor.Rejection
+	for i := range 9 {
+		text := strings.Replace(mended, "0009001", fmt.Sprintf("%04d001", i/3), 1)
+		list = append(list, ingestor.Rejection{Door: "kafka", Airport: "ZRH", Envelope: ingestor.Envelope{
+			Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
+		}})
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	got := d.do("demo", "resubmit", `{"airport":"ZRH"}`)
+	if got.Accepted != 9 || d.filed != 9 {
+		t.Errorf("%+v, %d filed", got, d.filed)
+	}
+	for i := 1; i < len(d.log); i++ {
+		if before, r := d.log[i-1], d.log[i]; r.Reject != rejectstore.ID(fmt.Sprint(i)) || r.Plate == before.Plate && !before.Received.Before(r.Received) {
+			t.Errorf("%d: %v after %v", i, r.Received, before.Received)
+		}
+	}
+}
+
+func TestTheRejectsOfAJobAreThoseOfItsFilters(t *testing.T) {
+	for body, want := range map[string]int{
+		`{"state":"open"}`: 13, `{"airport":"ZRH"}`: 7, `{"airport":"ZRH","door":"http"}`: 1, `{"door":"kafka"}`: 12, `{"code":"SVCPRB001"}`: 0,
+		`{"key":"lx"}`: 1, `{"value":"LHR"}`: 6, `{"q":"0724100003"}`: 1, `{"until":"2026-03-14T11:59:51Z"}`: 3, `{"since":"2026-03-14T11:59:57Z"}`: 4,
+	} {
+		d := newRejectDesk(t)
+		ids := d.fill(12, "ZRH", "LHR")
+		d.post("lx", badFlight)
+		body = strings.TrimSuffix(body, "}") + `,"reason":"a test"}`
+		for _, dry := range []string{`,"dry_run":true}`, "}"} {
+			got := d.do("demo", "dismiss", strings.TrimSuffix(body, "}")+dry)
+			if got.Dismissed != want || got.Skipped != 0 || got.State != "done" || got.DryRun != (dry != "}") {
+				t.Errorf("%s: %+v, want %d", body, got, want)
+			}
+			if open, err := d.store.Count(t.Context(), rejectstore.Filter{State: rejectstore.Open}); err != nil || open != 13 && got.DryRun || open != int64(13-want) && !got.DryRun {
+				t.Errorf("%s: %d are open, %v", body, open, err)
+			}
+		}
+		if body == `{"state":"open","reason":"a test"}` {
+			r, err := d.store.Get(t.Context(), false, ids[0])
+			if err != nil || len(r[0].History) != 1 || r[0].History[0].Reason != "a test" || r[0].History[0].Key != "demo" || r[0].History[0].Job == "" {
+				t.Errorf("%+v %v", r, err)
+			}
+		}
+	}
+}
+
+// What came after the request is not part of the job.
+func TestAJobLeavesLaterRejectsAlone(t *testing.T) {
+	d := newRejectDesk(t)
+	d.fill(3, "ZRH")
+	begun := d.begin("demo", "dismiss", `{"state":"open","reason":"a test"}`)
+	d.now = d.now.Add(time.Second)
+	d.post("lx", badFlight)
+	if _, err := d.work(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.job("demo", begun.ID); got.counts() != fmt.Sprint(3, 3, 0, 0, 0, 3, 0) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestADryRunJudgesAndChangesNothing(t *testing.T) {
+	d := newRejectDesk(t)
+	ids := d.fill(4, "ZRH")
+	bad := d.post("", badFlight)
+	got := d.do("demo", "resubmit", `{"ids":["`+strings.Join(append(ids, bad), `","`)+`"],"dry_run":true}`)
+	if got.counts() != fmt.Sprint(5, 5, 4, 1, 0, 0, 0) || !got.DryRun {
+		t.Errorf("%+v", got)
+	}
+	rejects, err := d.store.Get(t.Context(), false, append(ids, bad)...)
+	if len(d.log) > 0 || d.filed > 0 || err != nil || slices.ContainsFunc(rejects, func(r rejectstore.Reject) bool {
+		return r.State != rejectstore.Open || len(r.History) > 0 || r.Claim != ""
+	}) {
+		t.Errorf("%d logged, %d filed, %+v %v", len(d.log), d.filed, rejects, err)
+	}
+}
+
+// A job decides as its key may at that moment: on the rejects of its airports, with messages that it
+// may send.
+func TestAJobHasTheRightsOfItsKey(t *testing.T) {
+	d := newRejectDesk(t)
+	ids := d.fill(6, "ZRH", "LHR")
+	all := `{"ids":["` + strings.Join(ids, `","`) + `","0123456789abcdef0123"]`
+	if got := d.do("lhr", "resubmit", all+`,"dry_run":true}`); got.counts() != fmt.Sprint(7, 7, 3, 0, 0, 0, 4) {
+		t.Errorf("ids: %+v", got)
+	}
+	if got := d.do("ba", "resubmit", all+`}`); got.counts() != fmt.Sprint(7, 7, 0, 0, 6, 0, 1) || len(d.log) > 0 {
+		t.Errorf("another airline: %+v", got)
+	}
+	for target, want := range map[string]int{`{"airport":"ZRH"}`: 403, `{"airport":"LHR","dry_run":true}`: 202} {
+		if w := askV1(d.Site, "lhr", "/v1/rejects/resubmit", target); w.Code != want {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	if w := askV1(d.Site, "posts", "/v1/rejects/resubmit", `{"state":"open"}`); w.Code != 403 {
+		t.Errorf("without the right: %d", w.Code)
+	}
+	if got := d.do("lhr", "dismiss", `{"state":"open","reason":"a test"}`); got.counts() != fmt.Sprint(3, 3, 0, 0, 0, 3, 0) {
+		t.Errorf("filter: %+v", got)
+	}
+	for name, rights := range map[string]queryapi.Rejects{
+		"revoked": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
+	} {
+		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test"}`)
+		rights.Store, rights.Acceptor = d.store, d
+		if _, err := rights.AdvanceJobs(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.job("demo", begun.ID); got.State != "stopped" || got.counts() != fmt.Sprint(3, 0, 0, 0, 0, 0, 0) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestOnlyTheKeyThatBeganAJobSeesIt(t *testing.T) {
+	d := newRejectDesk(t)
+	begun := d.begin("lx", "resubmit", `{"state":"open"}`)
+	for key, want := range map[string]int{"lx": 200, "demo": 404, "posts": 403} {
+		if w := askV1(d.Site, key, "/v1/rejects/jobs/"+begun.ID, ""); w.Code != want {
+			t.Errorf("%s: %d %s", key, w.Code, w.Body)
+		}
+	}
+	if w := askV1(d.Site, "lx", "/v1/rejects/jobs/none", ""); w.Code != 404 {
+		t.Errorf("no job: %d %s", w.Code, w.Body)
+	}
+	for range 19 {
+		d.begin("demo", "resubmit", `{"state":"open"}`)
+	}
+	if w := askV1(d.Site, "demo", "/v1/rejects/resubmit", `{"state":"open"}`); w.Code != 409 || !strings.Contains(w.Body.String(), "limit-reached") {
+		t.Errorf("the 21st job: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestEveryFaultOfARequestForAJobIsTold(t *testing.T) {
+	d := newRejectDesk(t)
+	const id = `"0123456789abcdef0123"`
+	for request, want := range map[string]string{
+		`resubmit {}`:        "/ids missing",
+		`dismiss {"ids":[]}`: "/reason missing, /ids missing",
+		`resubmit []`:        " malformed",
+		`resubmit {"ids":[` + id + `],"reason":"x"}`:                   "/reason unknown",
+		`resubmit {"ids":[` + id + `],"q":"x"}`:                        "/ids/0 conflict",
+		`resubmit {"ids":["1",2,` + id + `]}`:                          "/ids/1 malformed, /ids/0 malformed",
+		`resubmit {"state":"dismissed"}`:                               "/state malformed",
+		`resubmit {"states":"open"}`:                                   "/states unknown, /ids missing",
+		`resubmit {"state":"open","dry_run":1}`:                        "/dry_run malformed",
+		`resubmit {"code":["A","B"]}`:                                  "/code/1 repeated, /code/1 repeated",
+		`resubmit {"filter":{"code":"A"}}`:                             "/filter malformed, /ids missing",
+		`resubmit {"state":"open","state":"open"}`:                     "/state repeated",
+		`resubmit {"limit":1}`:                                         "/limit unknown, /ids missing",
+		`dismiss {"state":"open","reason":" "}`:                        "/reason malformed",
+		`resubmit {"ids":[` + strings.Repeat(id+",", 1000) + id + `]}`: "/ids/1000 too_many",
+	} {
+		action, body, _ := strings.Cut(request, " ")
+		if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects/"+action, body)); got != want {
+			t.Errorf("%.60s: %s, want %s", request, got, want)
+		}
+	}
+	if w := askV1(d.Site, "demo", "/v1/rejects/resubmit", `{"q":"`+strings.Repeat("x", 64<<10)+`"}`); w.Code != 413 {
+		t.Errorf("a large body: %d", w.Code)
+	}
+	if ids, err := d.store.RunningJobs(t.Context()); err != nil || len(ids) > 0 {
+		t.Errorf("jobs %q, %v", ids, err)
+	}
+}
+
+// Wherever a process ends in the middle of a step, another one goes on, and each reject is decided
+// once.
+func TestAnInterruptedJobIsBroughtToItsEndByAnotherProcess(t *testing.T) {
+	const n = 230
+	for name, interrupt := range map[string]func(d *rejectDesk, end func()){
+		"before the log":     func(d *rejectDesk, _ func()) { d.away = errors.New("ended") },
+		"after the index":    func(d *rejectDesk, _ func()) { d.lost = errors.New("ended") },
+		"before the advance": func(d *rejectDesk, end func()) { end() },
+	} {
+		d := newRejectDesk(t)
+		d.fill(n, "ZRH")
+		begun := d.begin("demo", "resubmit", `{"airport":"ZRH"}`)
+		ctx, end := context.WithCancel(t.Context())
+		appended := 0
+		d.meanwhile = func() {
+			if appended++; appended == 2 {
+				interrupt(d, end)
+			}
+		}
+		if _, err := d.work(ctx, "one"); err == nil {
+			t.Fatalf("%s: the first process was not interrupted", name)
+		}
+		end()
+		d.meanwhile, d.away, d.lost = nil, nil, nil
+		if steps, err := d.work(t.Context(), "two"); err != nil || steps != 0 {
+			t.Errorf("%s: another process takes %d steps at once, %v", name, steps, err)
+		}
+		d.now = d.now.Add(11 * time.Second)
+		if _, err := d.work(t.Context(), "two"); err != nil {
+			t.Fatal(err)
+		}
+		d.decidedOnce(name, begun.ID, n)
+	}
+}
+
+// A process that stood still goes on with a step that another one has taken meanwhile.
+func TestTwoProcessesAtOnceOnOneJobDecideOnce(t *testing.T) {
+	const n = 230
+	d := newRejectDesk(t)
+	d.fill(n, "ZRH")
+	begun := d.begin("demo", "resubmit", `{"airport":"ZRH"}`)
+	asleep := false
+	d.meanwhile = func() {
+		if !asleep {
+			asleep = true
+			d.now = d.now.Add(11 * time.Second)
+			if _, err := d.rejects.AdvanceJobs(t.Context(), "two"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := d.work(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(11 * time.Second)
+	if _, err := d.work(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	d.decidedOnce("two processes", begun.ID, n)
+}
+
+// Nobody but the job ends what an interrupted job has begun, while it runs.
+func TestTheClaimsOfAJobAreItsOwnWhileItRuns(t *testing.T) {
+	d := newRejectDesk(t)
+	ids := d.fill(5, "ZRH")
+	begun := d.begin("demo", "resubmit", `{"airport":"ZRH"}`)
+	d.lost = errors.New("ended")
+	if _, err := d.work(t.Context(), "one"); err == nil {
+		t.Fatal("the job was not interrupted")
+	}
+	d.lost, d.now = nil, d.now.Add(time.Minute)
+	for _, request := range []string{"lx /dismiss {\"reason\":\"x\"}", "demo /resubmit {}"} {
+		part := strings.SplitN(request, " ", 3)
+		if status, got := d.ask(part[0], "/"+ids[2]+part[1], part[2]); status != 409 || got.Detail != "The reject is being resubmitted" {
+			t.Errorf("%s: %d %+v", request, status, got)
+		}
+	}
+	if _, err := d.work(t.Context(), "two"); err != nil {
+		t.Fatal(err)
+	}
+	d.decidedOnce("a claim", begun.ID, 5)
+}
+
+// If its key is revoked in the middle, what a job has filed is decided by whoever comes next.
+func TestAClaimOfAStoppedJobIsBroughtToItsEnd(t *testing.T) {
+	d := newRejectDesk(t)
+	ids := d.fill(1, "ZRH")
+	d.begin("lx", "resubmit", `{"airport":"ZRH"}`)
+	d.lost = errors.New("ended")
+	if _, err := d.work(t.Context(), "one"); err == nil {
+		t.Fatal("the job was not interrupted")
+	}
+	d.lost, d.now = nil, d.now.Add(time.Minute)
+	d.rejects.Keys = keys{}
+	if _, err := d.work(t.Context(), "two"); err != nil {
+		t.Fatal(err)
+	}
+	if status, got := d.ask("demo", "/"+ids[0]+"/dismiss", `{"reason":"x"}`); status != 409 || got.Detail != "The reject is resubmitted" || d.filed != 1 {
+		t.Errorf("%d %+v, %d filed", status, got, d.filed)
+	}
+}
