@@ -31,7 +31,8 @@ type KeysByName interface {
 const (
 	mostIDs      = 1000     // of rejects in a request
 	mostQuestion = 64 << 10 // bytes of a request
-	mostJobs     = 20       // at once
+	mostJobs     = 100      // at once
+	mostOwnJobs  = 10       // of a key at once
 )
 
 func (d Rejects) resubmitMany(ctx context.Context, c *web.Call) web.Answer {
@@ -103,12 +104,13 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	if q.forbidden {
 		return c.NotAuthorised()
 	}
-	running, err := d.Store.RunningJobs(ctx)
-	if err != nil {
+	all, own, err := d.Store.CountJobs(ctx, c.Key.Name)
+	switch {
+	case err != nil:
 		return c.Unavailable(err)
-	}
-	if len(running) >= mostJobs {
-		return c.Problem(fault.LimitReached, "There are "+strconv.Itoa(mostJobs)+" jobs: wait for the end of one")
+	case own >= mostOwnJobs || all >= mostJobs:
+		detail := fmt.Sprintf("%d jobs over rejects run, %d of this key; at most %d and %d may", all, own, mostJobs, mostOwnJobs)
+		return c.Problem(fault.LimitReached, detail)
 	}
 	job := rejectstore.Job{
 		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
@@ -122,6 +124,10 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	}
 	if err := d.Store.AddJob(ctx, &job); err != nil {
 		return c.Unavailable(err)
+	}
+	select {
+	case d.Begun <- struct{}{}:
+	default: // nobody waits, or is woken already
 	}
 	answer := c.OK(appendJob(c.Buffer, &job))
 	answer.Status = http.StatusAccepted
@@ -194,6 +200,7 @@ func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-d.Begun:
 		case <-ticker.C:
 		}
 	}

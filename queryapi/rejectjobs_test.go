@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/queryapi"
 )
@@ -257,12 +258,37 @@ func TestOnlyTheKeyThatBeganAJobSeesIt(t *testing.T) {
 	if w := askV1(d.Site, "lx", "/v1/rejects/jobs/none", ""); w.Code != 404 {
 		t.Errorf("no job: %d %s", w.Code, w.Body)
 	}
-	for range 19 {
+}
+
+func TestAKeyHasTenJobsAtOnceAtMost(t *testing.T) {
+	d := newRejectDesk(t)
+	for range 10 {
 		d.begin("demo", "resubmit", `{"state":"open"}`)
 	}
 	if w := askV1(d.Site, "demo", "/v1/rejects/resubmit", `{"state":"open"}`); w.Code != 409 || !strings.Contains(w.Body.String(), "limit-reached") {
-		t.Errorf("the 21st job: %d %s", w.Code, w.Body)
+		t.Errorf("the eleventh job: %d %s", w.Code, w.Body)
 	}
+	d.begin("lx", "resubmit", `{"state":"open"}`)
+	if _, err := d.work(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	d.begin("demo", "resubmit", `{"state":"open"}`)
+}
+
+// A process advances a job that begins at it without waiting, until its context ends.
+func TestAJobBeginsAtOnce(t *testing.T) {
+	d := newRejectDesk(t)
+	d.fill(3, "ZRH")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.rejects.RunJobs(ctx, func(err error) { t.Error(err) })
+	}()
+	begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test"}`)
+	redistest.Eventually(t, 10*time.Second, "the job does not end", func() bool { return d.job("demo", begun.ID).State == "done" })
+	stop()
+	<-ended
 }
 
 func TestEveryFaultOfARequestForAJobIsTold(t *testing.T) {

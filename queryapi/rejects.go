@@ -27,6 +27,7 @@ type Rejects struct {
 	Acceptor Acceptor
 	Keys     KeysByName    // of those who began jobs
 	NewID    func() string // makes the ids of jobs
+	Begun    chan struct{} // wakes RunJobs when a job begins here; has a buffer of one, or is nil
 }
 
 // Acceptor decides on messages; *ingestor.Acceptor implements it.

@@ -47,7 +47,7 @@ func newRejectDesk(t *testing.T) *rejectDesk {
 	d.Acceptor = ingestor.NewAcceptor(ingestor.Config{
 		Door: "http", Judge: ingestor.NewJudge(library, enricher.New(library)), Log: d, Index: d, Rejects: d.store,
 	})
-	d.rejects = queryapi.Rejects{Store: d.store, Acceptor: d, Keys: testKeys, NewID: func() string {
+	d.rejects = queryapi.Rejects{Store: d.store, Acceptor: d, Keys: testKeys, Begun: make(chan struct{}, 1), NewID: func() string {
 		d.jobs++
 		return fmt.Sprint("job-", d.jobs)
 	}}

@@ -36,6 +36,9 @@ var answersV1 = map[string]string{
 	"getReject":        "Reject",
 	"resubmitReject":   "Resubmission",
 	"dismissReject":    "Dismissal",
+	"resubmitRejects":  "RejectJob",
+	"dismissRejects":   "RejectJob",
+	"getRejectJob":     "RejectJob",
 
 	"getStatus":    "Status",
 	"beginSession": "Session",
@@ -133,8 +136,11 @@ func responsesV1(op operation.Operation) (object, error) {
 			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
 		}}
 	}
-	if op.ID == "createWebhook" {
+	switch op.ID {
+	case "createWebhook":
 		status = "201"
+	case "resubmitRejects", "dismissRejects":
+		status = "202"
 	}
 	if op.Right == operation.Changes {
 		done["content"] = object{"application/json": done["content"].(content).JSON, "text/event-stream": object{
@@ -183,7 +189,7 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if op.Right == operation.Changes {
 		all = append(all, fault.Reset)
 	}
-	if op.ID == "createWebhook" {
+	if slices.Contains(haveLimits, op.ID) {
 		all = append(all, fault.LimitReached)
 	}
 	if slices.Contains(mayBeMissing, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
@@ -199,10 +205,13 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 }
 
 // mayBeMissing are the operations that answer 404 if their resource does not exist.
-var mayBeMissing = []string{"getReject", "resubmitReject", "dismissReject", "getAirport", "endSession"}
+var mayBeMissing = []string{"getReject", "resubmitReject", "dismissReject", "getRejectJob", "getAirport", "endSession"}
 
 // mayConflict are the operations that answer 409 if the state of their resource does not allow them.
 var mayConflict = []string{"resubmitReject", "dismissReject"}
+
+// haveLimits are the operations that answer 409 if there are as many resources as allowed.
+var haveLimits = []string{"createWebhook", "resubmitRejects", "dismissRejects"}
 
 // mayBeOff are the operations that answer 501 if the service is not set up for them.
 var mayBeOff = []string{"getChanges", "beginSession", "getSession", "endSession"}

@@ -162,7 +162,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	operations = append(operations, web.BrowserSessions{
 		Sessions: settings.Sessions, Clock: s.clock, Proxies: settings.Proxies,
 	}.Operations()...)
-	s.desk = &queryapi.Rejects{Store: s.rejected, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text}
+	s.desk = &queryapi.Rejects{Store: s.rejected, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text, Begun: make(chan struct{}, 1)}
 	operations = append(operations, s.desk.Operations()...)
 	operations = append(operations, s.status.Operation())
 	for _, op := range operations {

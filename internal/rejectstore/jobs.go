@@ -106,6 +106,26 @@ func (s *Store) RunningJobs(ctx context.Context) ([]string, error) {
 	return ids, redis.Unavailable("rejectstore: list jobs", err)
 }
 
+// CountJobs returns how many jobs run, and how many of them the key with that name has begun.
+func (s *Store) CountJobs(ctx context.Context, key string) (all, own int, err error) {
+	ids, err := s.RunningJobs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, 0, err
+	}
+	keys := make([]*goredis.StringCmd, len(ids))
+	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+		for i, id := range ids {
+			keys[i] = p.HGet(ctx, s.jobKey(id), "key")
+		}
+	})
+	for _, k := range keys {
+		if k.Val() == key { // "" if it ended meanwhile
+			own++
+		}
+	}
+	return len(ids), own, redis.Unavailable("rejectstore: count jobs", err)
+}
+
 // Job returns a job. It returns false if there is none.
 func (s *Store) Job(ctx context.Context, id string) (j Job, there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))

@@ -74,6 +74,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 		m.v1[b] = m.bagV1(t, s, b)
 	}
 	rejects := rejectedWorld(t, s)
+	beginJobs(t, s, keys, rejects)
 	if !s.Until(patience, func() bool { return strings.Count(s.Get("/v1/feeds").Body, `"door":`) == 5 }) { // within a second
 		t.Fatal(s.Get("/v1/feeds").Body)
 	}

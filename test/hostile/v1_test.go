@@ -3,6 +3,7 @@ package hostile_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"reflect"
@@ -391,6 +392,7 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 // rejected is what was rejected before the cells are asked for.
 type rejected struct {
 	ids   map[string]string // by airport, "" for none that is known
+	jobs  map[string]string // ids of jobs by the name of the key
 	until string            // after their times of receipt
 }
 
@@ -410,7 +412,7 @@ func rejectedWorld(t *testing.T, s *service.Service) rejected {
 		}
 		ids[airport] = listed.Rejects[0].ID
 	}
-	return rejected{ids, time.Now().Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
+	return rejected{ids, map[string]string{}, time.Now().Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
 }
 
 // rejectsV1 asks for rejects, and tries to decide on them. A key sees those of its airports, and
@@ -440,6 +442,7 @@ func (m *matrix) rejectsV1(k scope, there rejected) {
 		m.add(one)
 		m.add(again)
 	}
+	m.jobsV1(k, there, len(seen))
 	list, summary := cell{key: k, target: "/v1/rejects?until=" + there.until, status: http.StatusForbidden, same: isProblem(forbidden)}, cell{key: k, target: "/v1/rejects/summary", status: http.StatusForbidden, same: isProblem(forbidden)}
 	if right {
 		list.status, list.tells, list.same = http.StatusOK, true, func(got string) bool {
@@ -462,4 +465,58 @@ func (m *matrix) rejectsV1(k scope, there rejected) {
 	}
 	m.add(list)
 	m.add(summary)
+}
+
+// jobsV1 begins jobs over rejects. A job looks at all ids, and judges those that the key sees.
+func (m *matrix) jobsV1(k scope, there rejected, seen int) {
+	ids := slices.Sorted(maps.Values(there.ids))
+	body := `{"ids":["` + strings.Join(ids, `","`) + `"],"dry_run":true`
+	begin := cell{key: k, method: http.MethodPost, target: "/v1/rejects/resubmit", body: body + "}", status: http.StatusForbidden, same: isProblem(forbidden)}
+	outside := cell{key: k, method: http.MethodPost, target: "/v1/rejects/dismiss", body: `{"airport":"CDG","reason":"x","dry_run":true}`, status: http.StatusForbidden, same: isProblem(forbidden)}
+	job := cell{key: k, target: "/v1/rejects/jobs/" + there.jobs[k.name], status: http.StatusForbidden, same: isProblem(forbidden)}
+	other := cell{key: k, target: "/v1/rejects/jobs/" + there.jobs[service.DevelopmentKey], status: http.StatusForbidden, same: isProblem(forbidden)}
+	if covers(k.operations, "rejects") {
+		begin.status, begin.same = http.StatusAccepted, func(got string) bool {
+			return strings.Contains(got, `"state":"running","dry_run":true,"key":"`+k.name+`"`)
+		}
+		job.status, job.tells, job.same = http.StatusOK, true, func(got string) bool {
+			counts := fmt.Sprintf(`"total":4,"looked_at":4,"accepted":0,"rejected":%d,"unauthorised":0,"dismissed":0,"skipped":%d}`, seen, 4-seen)
+			return strings.Contains(got, `"state":"done"`) && strings.HasSuffix(got, counts)
+		}
+		other.status, other.same = http.StatusNotFound, isProblem("not-found")
+		if covers(k.airports, "CDG") {
+			outside.status, outside.same = http.StatusAccepted, func(got string) bool { return strings.Contains(got, `"total":0,`) }
+		}
+	}
+	m.add(begin)
+	m.add(outside)
+	m.add(job)
+	m.add(other)
+}
+
+// beginJobs begins a job of each key that may, and waits for its end.
+func beginJobs(t *testing.T, s *service.Service, keys []scope, there rejected) {
+	t.Helper()
+	body := `{"ids":["` + strings.Join(slices.Sorted(maps.Values(there.ids)), `","`) + `"],"dry_run":true}`
+	for _, k := range append(keys, scope{name: service.DevelopmentKey}) {
+		key := "key-of-" + k.name
+		if k.name == service.DevelopmentKey {
+			key = k.name
+		}
+		var job struct{ ID, State string }
+		got := s.Do(http.MethodPost, "/v1/rejects/resubmit", strings.NewReader(body), "api_key", key, "Content-Type", jsonType)
+		if got.Status == http.StatusForbidden {
+			there.jobs[k.name] = "none"
+			continue
+		}
+		if err := json.Unmarshal([]byte(got.Body), &job); err != nil || got.Status != http.StatusAccepted {
+			t.Fatalf("a job of %+v: %d %s", k, got.Status, got.Body)
+		}
+		there.jobs[k.name] = job.ID
+		if !s.Until(patience, func() bool {
+			return strings.Contains(s.Get("/v1/rejects/jobs/"+job.ID, "api_key", key).Body, `"state":"done"`)
+		}) {
+			t.Fatalf("the job of %+v does not end", k)
+		}
+	}
 }
