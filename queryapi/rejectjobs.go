@@ -235,10 +235,11 @@ type jobStep struct {
 // again, with the claims of the first time.
 func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
 	step := jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
-	a, known := new(arguments), false
+	a := new(arguments)
 	a.readObject([]byte(job.Question), "dry_run")
-	if step.key, known = d.Keys.Named(job.Key, d.Acceptor.Now()); known {
-		step.asks = readQuestion(a, step.key, job.Action)
+	key, known := d.Keys.Named(job.Key, d.Acceptor.Now())
+	if known {
+		step.key, step.asks = key, readQuestion(a, key, job.Action)
 		step.asks.limit(job)
 	}
 	if !known || !step.key.MayUse(operation.Rejects) || step.asks.forbidden || len(a.errors) > 0 {
