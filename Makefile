@@ -7,8 +7,8 @@ GOLANGCI_LINT_VERSION = v2.15.0
 # first, since its tests wait for the limits of connections, half a minute.
 UNIT = ./internal/web $$(go list ./... | grep -v '^bagtrail/test/')
 
-# AT_ONCE runs more packages and tests at a time than there are processors, since the long ones wait.
-AT_ONCE = -p 4 -parallel 8
+# AT_ONCE runs more packages at a time than there are processors, since the long ones wait.
+AT_ONCE = -p 4
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart screenshots chaos budget convergence truth servers ci clean

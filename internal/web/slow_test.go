@@ -2,10 +2,12 @@ package web_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,6 +19,15 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/web"
 )
+
+// The tests that run in parallel wait for the limits of connections: all of them may at once.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const slowOnes = 1000 // connections of each kind
 

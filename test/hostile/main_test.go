@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -28,6 +29,16 @@ const (
 	// patience is the timeout of everything that takes moments on an idle machine.
 	patience = 30 * time.Second
 )
+
+// The tests that run in parallel wait for limits, and for files that are read once a second: more of
+// them may run at a time than there are processors.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 const processed = `{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully"}`
 
