@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -58,20 +59,24 @@ func size() sizes {
 
 // allAcked and allMissing count the POSTs of all tests that were answered 200, and those of them
 // that are missing.
-var allAcked, allMissing int
+var allAcked, allMissing atomic.Int64
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if allAcked > 0 {
-		fmt.Printf("all tests together: %d POSTs were answered 200, %d of them are missing in the answers\n", allAcked, allMissing)
+	if n := allAcked.Load(); n > 0 {
+		fmt.Printf("all tests together: %d POSTs were answered 200, %d of them are missing in the answers\n", n, allMissing.Load())
 	}
 	os.Exit(code)
 }
 
-// needsReal skips a test unless real servers are required.
+// needsReal skips a test unless real servers are required. The tests mostly wait, and each has topics
+// and a Redis of its own: below full size, some of them run at a time.
 func needsReal(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BAGTRAIL_TEST_REQUIRE_REAL") != "1" {
 		t.Skip("runs on real servers only: BAGTRAIL_TEST_REQUIRE_REAL=1, or make chaos")
+	}
+	if !*full {
+		t.Parallel()
 	}
 }

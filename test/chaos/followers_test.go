@@ -390,6 +390,9 @@ func (f *follower) known(w *world, s *service.Service, plates []string) map[stri
 					Bags []map[string]any `json:"bags"`
 				}
 				status, err := f.get(w.t.Context(), s.URL+"/v1/bags/"+plate, &answer)
+				for try := 0; try < 3 && status == http.StatusServiceUnavailable; try++ {
+					status, err = f.get(w.t.Context(), s.URL+"/v1/bags/"+plate, &answer)
+				}
 				switch {
 				case status == http.StatusForbidden:
 				case err != nil:

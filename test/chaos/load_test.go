@@ -227,6 +227,13 @@ func (p *posts) took(d time.Duration, status int) {
 	}
 }
 
+// accepted returns how many POSTs were answered 200.
+func (p *posts) accepted() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.acked)
+}
+
 // stop ends the posting. Messages that are not accepted yet are dropped.
 func (p *posts) stop() {
 	p.end()

@@ -45,7 +45,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	stream.allow(500)
 	stream.finish(w)
 	w.startPosts(50, api)
-	swept := ingest.Until(time.Minute, func() bool { return strings.Contains(ingest.Log(), `"index swept"`) })
+	swept := ingest.Until(time.Minute, func() bool { return w.posts.accepted() > 0 && strings.Contains(ingest.Log(), `"index swept"`) })
 	w.posts.stop()
 	if status, text := history(api, w.posts.any()); status != http.StatusOK || !strings.HasPrefix(text, `{"success":true`) {
 		t.Errorf("history: %d %s", status, text)
