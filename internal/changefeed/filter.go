@@ -122,7 +122,7 @@ func (f *Filter) mayMatch(places Places, r *changes.Record) bool {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
 		f.PNR != "" && !slices.Contains(r.PNRs, f.PNR),
 		f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),
-		f.Flight != nil && !slices.Contains(r.Airlines, f.Flight.Airline):
+		f.Flight != nil && r.Flights != nil && !slices.Contains(r.Flights, changes.FlightName(f.Flight.Flight)):
 		return false
 	case f.Airport != "":
 		return touches(places, f.Airport, r.Airports)

@@ -2,6 +2,7 @@ package changefeed_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -203,5 +204,51 @@ func TestAStreamIsToldWhatItsFilterSelects(t *testing.T) {
 		if more := l.beat(); len(more) != 0 {
 			t.Errorf("%s: told more: %v", name, more)
 		}
+	}
+}
+
+func TestWhoFollowsAFlightIsNotWokenByOthersOfItsAirline(t *testing.T) {
+	w := newWorld(t)
+	follower := w.feed.Follow(changefeed.Asker{Key: key("*", "*"), Filter: changefeed.Filter{Flight: flight(t, "LX", "100")}})
+	defer follower.Leave()
+	follower.Take()
+	var published []changes.Published
+	told := func() bool {
+		more, missed := follower.Take()
+		published = append(published, more...)
+		return missed || len(more) > 0
+	}
+	// The plates have one partition, so they come in the order in which they are sent.
+	plates := []string{"0724100000"}
+	for n := 100_001; len(plates) < 3; n++ {
+		plate := fmt.Sprint("0724", n)
+		if kafka.PartitionOf([]byte(plate), partitions) == kafka.PartitionOf([]byte(plates[0]), partitions) {
+			plates = append(plates, plate)
+		}
+	}
+	w.eventually("the topic is read", func() bool {
+		w.send(bsm(plates[0], "LX100", "MUELLER", "ABC123"), sorting(plates[0], "LX100"))
+		return told()
+	})
+	w.send(bsm(plates[1], "LX200", "MUELLER", "ABC123"))
+	w.send(bsm(plates[2], "LX100", "MUELLER", "ABC123"))
+	w.eventually("the flight is told", func() bool {
+		told()
+		return slices.ContainsFunc(published, func(p changes.Published) bool { return p.Plate == bag.Plate(plates[2]) })
+	})
+	if slices.ContainsFunc(published, func(p changes.Published) bool { return p.Plate == bag.Plate(plates[1]) }) {
+		t.Errorf("told of another flight: %+v", published)
+	}
+}
+
+func TestABagThatLeavesAFlightIsToldByAStream(t *testing.T) {
+	w := newWorld(t)
+	l := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).listen(1000)
+	l.next() // the heartbeat
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	l.change(l.next())
+	w.send(bsm("0724100001", "LX200", "MUELLER", "ABC123"))
+	if c := l.change(l.next()); c.Bags[0].Legs[0].Flight != "200" {
+		t.Errorf("told %+v", c)
 	}
 }

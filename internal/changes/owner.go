@@ -384,11 +384,12 @@ func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool)
 
 // change is what is told of a plate.
 type change struct {
-	entry  Entry
-	pnrs   []string
-	state  []byte // the bags, as a JSON array
-	digest uint64
-	follow []Mark // of the originals of its rush bags
+	entry   Entry
+	pnrs    []string
+	flights []string
+	state   []byte // the bags, as a JSON array
+	digest  uint64
+	follow  []Mark // of the originals of its rush bags
 }
 
 // fold returns what is to be told of plates. What folds to the same as last time is left out, unless
@@ -435,7 +436,7 @@ func (o *owner) first(records []kafka.Record) int {
 
 // change returns what there is to tell of a plate.
 func (o *owner) change(p marked, bags []trail.Traced) change {
-	c := change{state: []byte{'['}}
+	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: []byte{'['}}
 	for i, b := range bags {
 		if i > 0 {
 			c.state = append(c.state, ',')
@@ -443,8 +444,7 @@ func (o *owner) change(p marked, bags []trail.Traced) change {
 		c.state = o.conf.Append(c.state, b)
 	}
 	c.state = append(c.state, ']')
-	c.entry, c.pnrs = summarise(p.plate, bags)
-	c.entry.Sequence = p.sequence
+	c.summarise(bags)
 	c.digest = o.digests.of(c.state)
 	if p.steps < maxSteps {
 		for _, t := range bags {

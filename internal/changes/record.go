@@ -26,6 +26,7 @@ type Record struct {
 	PNRs     []string        `json:"pnrs"`           // every one that a message of the plate holds, in capitals
 	Airlines []string        `json:"airlines"`       // of every flight that a message names
 	Airports []string        `json:"airports"`       // of these flights, and of the events
+	Flights  []string        `json:"flights"`        // these flights, as FlightName returns them; nil in a record of an earlier version
 	Time     time.Time       `json:"-"`              // by which the bags were folded
 }
 
@@ -116,6 +117,7 @@ func (o *owner) document(c *change, now time.Time) (kafka.Record, error) {
 		Data: &Record{
 			ID: id, Plate: c.entry.Plate, Epoch: o.epoch.Begun, Sequence: c.entry.Sequence,
 			Bags: c.state, PNRs: c.pnrs, Airlines: c.entry.Airlines, Airports: c.entry.Airports,
+			Flights: c.flights,
 		},
 	})
 	return kafka.Record{
@@ -124,30 +126,43 @@ func (o *owner) document(c *change, now time.Time) (kafka.Record, error) {
 	}, err
 }
 
-// summarise returns what filters need to know of the bags of a plate: the airlines and airports of
-// every flight that their messages name, living or not, the airports of the events, and the PNRs.
-func summarise(plate bag.Plate, bags []trail.Traced) (e Entry, pnrs []string) {
-	e.Plate = plate
+// FlightName returns a flight as records name it: airline, number and day, such as LX/14/2026-03-14.
+func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" + f.Day.String() }
+
+// summarise sets what filters need to know of the bags of a plate: every flight that their messages
+// name, living or not, with its airline and airports, the airports of the events, and the PNRs.
+func (c *change) summarise(bags []trail.Traced) {
+	e := &c.entry
+	var flights []bag.Flight
+	fly := func(f bag.Flight) {
+		if !f.IsZero() && !slices.Contains(flights, f) {
+			flights = append(flights, f)
+		}
+	}
 	for _, t := range bags {
 		b := t.Bag
 		for i := range b.Events {
 			m := b.Events[i].Message
 			e.Airports = append(e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
 			for f := range m.Flights() {
-				e.Airlines = append(e.Airlines, f.Airline)
+				fly(f)
 			}
 			for _, s := range m.Onward {
 				e.Airports = append(e.Airports, s.Airport)
 			}
-			pnrs = append(pnrs, strings.ToUpper(m.PNR))
+			c.pnrs = append(c.pnrs, strings.ToUpper(m.PNR))
 		}
 		for _, l := range b.Legs {
-			e.Airlines = append(e.Airlines, l.Flight.Airline)
+			fly(l.Flight)
 			e.Airports = append(e.Airports, l.From, l.To)
 		}
 	}
+	for _, f := range flights {
+		e.Airlines = append(e.Airlines, f.Airline)
+		c.flights = append(c.flights, FlightName(f))
+	}
 	e.Airlines, e.Airports = distinct(e.Airlines), distinct(e.Airports)
-	return e, distinct(pnrs)
+	c.pnrs, c.flights = distinct(c.pnrs), distinct(c.flights)
 }
 
 // distinct sorts a list, and leaves out repetitions and "".
