@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,11 +16,14 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-const partitions = 12
+const (
+	partitions = 12
+	fullBags   = 20_000 // of line 2
+)
 
 // kafkaLine is line 2: from the raw topic to the index, against the bare pipeline.
 func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
-	r, k, topics, messages, err := b.fullTopic(ctx, 20_000)
+	r, k, topics, messages, err := b.fullTopic(ctx, fullBags)
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +33,32 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{{
+	rows := []row{{
 		"2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(messages))),
 		thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
-	}}, nil
+	}}
+	all, truth, err := feed(b.size(fullBags))
+	if err != nil {
+		return rows, err
+	}
+	flights := streamedFlights(all, truth)
+	for _, streams := range []int{0, liveStreams} {
+		queries := make([]string, streams)
+		for i := range queries {
+			queries[i] = flights[i*len(flights)/streams]
+		}
+		p, err := b.alternate(
+			func() (float64, error) { return b.consumeApart(ctx, r, k, topics, messages, queries) },
+			func() (float64, error) { return consumeBare(ctx, r, k, topics.Raw, messages) })
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row{
+			"2", fmt.Sprintf("  by ingest beside api, with changes and %d streams", streams),
+			thousands(p.ours.median()), thousands(p.reference.median()), p.ratio(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
+		})
+	}
+	return rows, nil
 }
 
 // fullTopic returns the servers, and a raw topic of its own with a feed, in full size or what the run takes of it, and how
@@ -122,6 +148,49 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 		return 0, err
 	}
 	return watch.rate()
+}
+
+// consumeApart has an ingest process consume the raw topic beside an api process that tells changes to streams, and returns
+// messages a second from the first that are seen to be decided on.
+func (b *bench) consumeApart(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int, streams []string) (float64, error) {
+	if err := r.empty(ctx); err != nil {
+		return 0, err
+	}
+	index, err := openIndexOfChanges(ctx, r) // so that streams can be opened before there are messages
+	if err != nil {
+		return 0, err
+	}
+	defer index.client.Close()
+	group := k.name("apart")
+	env := []string{"BAGTRAIL_KAFKA_MARKS_TOPIC=" + group + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + group + ".changes",
+		fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", liveStreams)}
+	l := &live{closeDoor: func() {}}
+	defer l.close()
+	start := func(command string) (*bagtrail, error) {
+		p, err := b.launch(ctx, command, r, k, topics, group, env...)
+		if err == nil {
+			l.processes = append(l.processes, p)
+		}
+		return p, err
+	}
+	if l.api, err = start("api"); err != nil {
+		return 0, err
+	}
+	listening, err := l.listen(ctx, len(streams), func(i int) string { return streams[i] })
+	if err != nil {
+		return 0, err
+	}
+	if l.ingest, err = start("ingest"); err != nil {
+		return 0, err
+	}
+	first, err := awaitAll(ctx, []*bagtrail{l.ingest})
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err = l.awaitDecided(ctx, float64(messages))
+	rate := (float64(messages) - first) / time.Since(began).Seconds()
+	return rate, errors.Join(err, listening.close())
 }
 
 // stopwatch runs from the first batch to the last message.

@@ -27,10 +27,11 @@ const (
 	queryRate   = 50   // queries a second, of mixed kinds
 	connections = 8
 	flightBags  = 300
+	liveStreams = 200 // of changes, each of one flight
 )
 
 // liveLine measures lines 5, 6, 7 and 12: bagtrail under the load of a day, first as one serve process, then as an ingest and an api
-// process.
+// process, then with streams of changes.
 func liveLine(ctx context.Context, b *bench) ([]row, error) {
 	seconds := 10 + b.size(50)
 	messages, truth, err := feed(30_000 + seconds*streamRate/15)
@@ -38,24 +39,30 @@ func liveLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	var rows []row
-	for _, commands := range [][]string{{"serve"}, {"ingest", "api"}} {
-		some, err := b.liveRows(ctx, messages, seconds*streamRate, truth, commands...)
+	for _, c := range []struct {
+		streams  int
+		commands []string
+	}{{0, []string{"serve"}}, {0, []string{"ingest", "api"}}, {liveStreams, []string{"ingest", "api"}}} {
+		some, err := b.liveRows(ctx, messages, seconds*streamRate, truth, c.streams, c.commands...)
 		rows = append(rows, some...)
 		if err != nil {
-			return rows, fmt.Errorf("%s: %w", strings.Join(commands, " and "), err)
+			return rows, fmt.Errorf("%s with %d streams: %w", strings.Join(c.commands, " and "), c.streams, err)
 		}
 	}
 	return rows, nil
 }
 
-// liveRows fills an empty index with all but the last streamed messages, and measures while these stream in.
-func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, streamed int, truth []simulate.Bag, commands ...string) ([]row, error) {
+// liveRows fills an empty index with all but the last streamed messages, and measures while these stream in and so many streams are open.
+func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, streamed int, truth []simulate.Bag, streams int, commands ...string) ([]row, error) {
 	stored := len(messages) - streamed
-	l, err := b.openLive(ctx, commands...)
+	l, err := b.openLiveWith(ctx, []string{fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", liveStreams)}, commands...)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
+	if streams > 0 {
+		l.name += fmt.Sprintf(", %d streams", streams)
+	}
 
 	b.say("line 5, %s: %s messages go in as fast as they can", l.name, thousands(float64(stored)))
 	profiles := b.profileOf(l.ingest, "fill")
@@ -65,16 +72,25 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	}
 	l.choose(messages[:stored], truth)
 	b.say("line 5, %s: %d flights of %d–%d bags; %d messages a second for %d s", l.name, len(l.flights), l.smallest, l.largest, streamRate, streamed/streamRate)
+	flights := streamedFlights(messages[stored:], truth)
+	s, err := l.listen(ctx, streams, func(i int) string { return flights[i*len(flights)/streams] })
+	if err != nil {
+		return nil, err
+	}
 	profiles = b.profileOf(l.api, "live")
 	err = l.run(ctx, inTurn(messages[stored:]))
-	if err := errors.Join(err, profiles()); err != nil {
+	if err := errors.Join(err, s.close(), profiles()); err != nil {
 		return nil, err
 	}
 	trips, err := tripsRow(ctx, b.redis, l.most, l.fewest)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Insert(l.rows(rate), 2, trips), nil
+	rows := slices.Insert(l.rows(rate), 2, trips)
+	if streams > 0 {
+		rows = append(rows, row{"5", "  changes/s that the streams tell", thousands(float64(s.changes) * streamRate / float64(streamed)), "–", "–", "reported", reported})
+	}
+	return rows, nil
 }
 
 // openLive starts the processes of some commands, serve or ingest and api, with an empty index and topics of their own.

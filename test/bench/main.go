@@ -44,6 +44,7 @@ var lines = []line{
 	{17, streamLine},
 	{18, costLine},
 	{19, manyLine},
+	{20, catchUpLine},
 }
 
 // settings are the flags.

@@ -154,15 +154,15 @@ func processorTime(pid int) (time.Duration, error) {
 		return 0, err
 	}
 	_, rest, _ := strings.Cut(string(text), ") ")
-	var ticks time.Duration
+	ticks := 0
 	for _, field := range strings.Fields(rest)[11:13] { // utime and stime
 		n, err := strconv.Atoi(field)
 		if err != nil {
 			return 0, err
 		}
-		ticks += time.Duration(n)
+		ticks += n
 	}
-	return ticks * time.Second / 100, nil
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
 // metric sums all series of a metric of the process.

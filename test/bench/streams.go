@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/simulate"
 )
 
 const (
@@ -140,6 +143,24 @@ func (s *listeners) heard(plate string, told map[string]bool) {
 		told[plate] = true
 		s.took = append(s.took, now.Sub(produced))
 	}
+}
+
+// streamedFlights returns the filter of each flight of the bags that messages name, in the order of
+// the filters.
+func streamedFlights(messages []simulate.Message, truth []simulate.Bag) []string {
+	plates := make(map[string]bool)
+	for _, m := range messages {
+		plates[m.Plate] = true
+	}
+	flights := make(map[string]bool)
+	for _, t := range truth {
+		for _, leg := range t.Legs {
+			if airline, number := leg.Designator(); plates[t.Plate] {
+				flights["flight="+leg.From+"/D/"+airline+"/"+number+"/"+leg.Date] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(flights))
 }
 
 // close ends all streams. It fails if one has ended before.
