@@ -335,9 +335,9 @@ func useChanges(t *testing.T, url string) {
 	if err != nil || now != epoch || len(progress) != 1 || progress[0].Told != 1 {
 		t.Errorf("epoch %v with %v, %v", now, progress, err)
 	}
-	found, err := store.Between(ctx, epoch, []changes.Scope{changes.All, "a:LX"}, []int64{0}, []int64{1}, 10)
-	if err != nil || len(found[0]) != 1 {
-		t.Errorf("found %v, %v", found, err)
+	found, upTo, err := store.Between(ctx, epoch, []changes.Scope{changes.All, "a:LX"}, []int64{0}, []int64{1}, 10)
+	if err != nil || len(found[0]) != 1 || upTo[0] != 1 {
+		t.Errorf("found %v up to %v, %v", found, upTo, err)
 	}
 	if sequences, err := store.Sequences(ctx, epoch, []bag.Plate{"0220123456"}); err != nil || sequences[0] != 1 {
 		t.Errorf("sequences %v, %v", sequences, err)

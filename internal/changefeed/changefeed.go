@@ -146,8 +146,8 @@ func (f *Feed) Each(
 		if full {
 			return t.cursor, true, nil
 		}
-		if page.End.Epoch != 0 {
-			return page.End, false, nil
+		if t.cursor = page.End; !page.More {
+			return t.cursor, false, nil
 		}
 		folded += len(page.Candidates)
 	}

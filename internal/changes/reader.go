@@ -18,9 +18,11 @@ type ReadIndex interface {
 	// State returns the epoch, and the progress of each partition. The zero Epoch says that there is
 	// none. A partition without any progress has a Told and a Floor of -1.
 	State(ctx context.Context) (Epoch, []Progress, error)
-	// Between returns, for each partition, the plates of some scopes with a sequence above after and
-	// up to told, in the order of their sequences: the first limit of each scope.
-	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) ([][]Candidate, error)
+	// Between returns, for each partition, the plates of some scopes whose latest sequence is above
+	// after and at most upTo, in the order of their sequences. It reads about limit plates of each
+	// scope, spread over the partitions that have changes. upTo is told if that is all there is, else
+	// less than told, and more than after.
+	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) (found [][]Candidate, upTo []int64, err error)
 	// Sequences returns the latest sequence of each plate, -1 if there is none.
 	Sequences(ctx context.Context, e Epoch, plates []bag.Plate) ([]int64, error)
 }
@@ -56,8 +58,8 @@ type Question struct {
 type Page struct {
 	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
 	Clock      time.Time   // bags are to be folded by this time at least
-	// End is the cursor behind everything that is told, or zero if there are more candidates.
-	End Cursor
+	End        Cursor      // behind the candidates
+	More       bool        // others follow
 }
 
 // ErrLost says that there is no epoch: Redis has lost the index of changes, and a replay will bring
@@ -162,22 +164,30 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	if err := q.check(c, e, progress); err != nil {
 		return Page{}, err
 	}
-	page := Page{End: q.cursor(e, progress)}
+	told := q.cursor(e, progress)
+	var page Page
 	for _, p := range progress {
 		if p.Clock.After(page.Clock) {
 			page.Clock = p.Clock
 		}
 	}
 	for i, s := range c.Sequences { // a Redis that has lost its last second may have told less
-		page.End.Sequences[i] = max(s, page.End.Sequences[i])
+		told.Sequences[i] = max(s, told.Sequences[i])
 	}
-	byPartition, err := r.candidates(ctx, c, page.End.Sequences, q, e, limit+1)
+	byPartition, upTo, err := r.candidates(ctx, c, told.Sequences, q, e, limit)
 	if err != nil {
 		return Page{}, err
 	}
 	page.Candidates = interleave(byPartition)
-	if len(page.Candidates) > limit {
-		page.Candidates, page.End = page.Candidates[:limit], Cursor{}
+	page.End, page.More = told, !slices.Equal(upTo, told.Sequences)
+	if len(page.Candidates) <= limit {
+		page.End.Sequences = upTo
+		return page, nil
+	}
+	page.Candidates, page.More = page.Candidates[:limit], true
+	page.End.Sequences = slices.Clone(c.Sequences)
+	for _, candidate := range page.Candidates {
+		page.End.Pass(candidate)
 	}
 	return page, nil
 }
@@ -200,16 +210,18 @@ func (q Question) check(c Cursor, e Epoch, progress []Progress) error {
 	return nil
 }
 
-// candidates returns the candidates of each partition, at least limit of them if there are as many.
-func (r *Reader) candidates(ctx context.Context, c Cursor, told []int64, q Question, e Epoch, limit int) ([][]Candidate, error) {
+// candidates returns the candidates of each partition, and up to which sequence these are all.
+func (r *Reader) candidates(
+	ctx context.Context, c Cursor, told []int64, q Question, e Epoch, limit int,
+) (byPartition [][]Candidate, upTo []int64, err error) {
 	if q.Plates == nil {
 		return r.Index.Between(ctx, e, q.Scopes, c.Sequences, told, limit)
 	}
 	sequences, err := r.Index.Sequences(ctx, e, q.Plates)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	byPartition := make([][]Candidate, len(told))
+	byPartition = make([][]Candidate, len(told))
 	for i, plate := range q.Plates {
 		p := kafka.PartitionOf([]byte(plate), len(told))
 		if s := sequences[i]; s > c.Sequences[p] && s <= told[p] {
@@ -219,7 +231,7 @@ func (r *Reader) candidates(ctx context.Context, c Cursor, told []int64, q Quest
 	for _, list := range byPartition {
 		slices.SortFunc(list, func(a, b Candidate) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	}
-	return byPartition, nil
+	return byPartition, told, nil
 }
 
 // interleave takes from each partition in turn, so that none waits for another.

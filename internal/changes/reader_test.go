@@ -3,6 +3,7 @@ package changes_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,10 +22,9 @@ func (w *world) follow(c changes.Cursor, q changes.Question, limit int) (plates 
 		}
 		for _, candidate := range page.Candidates {
 			plates = append(plates, candidate.Plate)
-			c.Pass(candidate)
 		}
-		if page.End.Epoch != 0 {
-			return plates, page.End
+		if c = page.End; !page.More {
+			return plates, c
 		}
 	}
 	w.t.Fatal("the pages never end")
@@ -193,5 +193,100 @@ func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 	}
 	if ttl, err := w.redis.ReadClient().TTL(t.Context(), w.key(e, at, "all")).Result(); err != nil || ttl.Hours() < 95 || ttl.Hours() > 97 {
 		t.Errorf("expires in %v (%v)", ttl, err)
+	}
+}
+
+// fill writes n plates to a partition of the index, whose sequences begin at 0.
+func (w *world) fill(e changes.Epoch, partition, n int) {
+	w.t.Helper()
+	entries := make([]changes.Entry, n)
+	for i := range entries {
+		plate := bag.Plate(fmt.Sprintf("%04d%06d", partition, i))
+		entries[i] = changes.Entry{Plate: plate, Sequence: int64(i), Airlines: []string{"LX"}}
+	}
+	w.tell(e, partition, int64(n-1), entries...)
+}
+
+// tell writes entries to the index, and that everything up to a sequence is told.
+func (w *world) tell(e changes.Epoch, partition int, told int64, entries ...changes.Entry) {
+	w.t.Helper()
+	t := changes.Telling{After: -1, Floor: 0, Told: told, Entries: entries}
+	if ok, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || !ok {
+		w.t.Fatal(ok, err)
+	}
+}
+
+// epoch begins an epoch without owners.
+func (w *world) epoch() changes.Epoch {
+	w.t.Helper()
+	e, err := w.index.Begin(w.t.Context(), changes.Epoch{}, changes.Epoch{Begun: w.now.Unix(), Partitions: partitions})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// beginning is a cursor before everything.
+func beginning(e changes.Epoch) changes.Cursor {
+	return changes.Cursor{Epoch: e.Begun, Sequences: []int64{-1, -1, -1}}
+}
+
+func TestAPageReadsAboutAsManyPlatesAsItTells(t *testing.T) {
+	const limit = 90
+	for name, in := range map[string][partitions]int{
+		"even": {500, 500, 500}, "uneven": {10, 1000, 40}, "one partition": {0, 700, 0}, "few": {1, 0, 2},
+	} {
+		w := newWorld(t)
+		e := w.epoch()
+		all := 0
+		for p, n := range in {
+			w.fill(e, p, n)
+			all += n
+		}
+		_, progress, err := w.index.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := []int64{progress[0].Told, progress[1].Told, progress[2].Told}
+		found, upTo, err := w.index.Between(t.Context(), e, everything.Scopes, []int64{-1, -1, -1}, told, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for p := range found {
+			if read += len(found[p]); upTo[p] < told[p] && upTo[p] != found[p][len(found[p])-1].Sequence {
+				t.Errorf("%s: partition %d up to %d", name, p, upTo[p])
+			}
+		}
+		if read > limit+partitions || read < min(all, limit/partitions) {
+			t.Errorf("%s: %d plates are read for %d", name, read, limit)
+		}
+		got, _ := w.follow(beginning(e), everything, limit)
+		slices.Sort(got)
+		if n := len(slices.Compact(slices.Clone(got))); n != all || len(got) != all {
+			t.Errorf("%s: %d plates are told, %d of them different, want %d", name, len(got), n, all)
+		}
+	}
+}
+
+// A plate that left a scope stands there with an old sequence, so that a page of that scope holds
+// fewer plates than were read. Others behind them must not be passed.
+func TestPlatesThatLeftAScopeHideNoOthers(t *testing.T) {
+	w := newWorld(t)
+	e := w.epoch()
+	w.fill(e, 0, 20)
+	for i := range 10 { // the first ten changed again, without LX
+		plate := bag.Plate(fmt.Sprintf("%04d%06d", 0, i))
+		w.tell(e, 0, int64(20+i), changes.Entry{Plate: plate, Sequence: int64(20 + i), Airlines: []string{"BA"}})
+	}
+	w.fill(e, 1, 0)
+	w.fill(e, 2, 0)
+	both := changes.Question{Scopes: []changes.Scope{changes.OfAirline("BA"), changes.OfAirline("LX")}}
+	for _, limit := range []int{1, 3, 5, 9, 100} {
+		got, _ := w.follow(beginning(e), both, limit)
+		slices.Sort(got)
+		if n := len(slices.Compact(got)); n != 20 {
+			t.Errorf("pages of %d: %d plates are told, want 20", limit, n)
+		}
 	}
 }

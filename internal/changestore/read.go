@@ -45,35 +45,47 @@ func (s *Store) State(ctx context.Context) (changes.Epoch, []changes.Progress, e
 // Between implements changes.ReadIndex.
 func (s *Store) Between(
 	ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int,
-) ([][]changes.Candidate, error) {
+) (found [][]changes.Candidate, upTo []int64, err error) {
+	changed := 0 // partitions
+	for p := range told {
+		if after[p] < told[p] {
+			changed++
+		}
+	}
+	each := limit/max(1, changed) + 1
 	replies := make([][]*goredis.ZSliceCmd, len(told))
-	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
 		for p := range told {
 			if after[p] >= told[p] {
 				continue
 			}
 			for _, scope := range scopes {
 				replies[p] = append(replies[p], pipe.ZRangeByScoreWithScores(ctx, s.key(e.Begun, p, string(scope)), &goredis.ZRangeBy{
-					Min: "(" + strconv.FormatInt(after[p], 10), Max: strconv.FormatInt(told[p], 10), Count: int64(limit),
+					Min: "(" + strconv.FormatInt(after[p], 10), Max: strconv.FormatInt(told[p], 10), Count: int64(each),
 				}))
 			}
 		}
 	})
-	all := make([][]changes.Candidate, len(told))
+	found, upTo = make([][]changes.Candidate, len(told)), slices.Clone(told)
 	for p, list := range replies {
 		for _, cmd := range list {
-			if err = errors.Join(err, cmd.Err()); err != nil {
-				return nil, redis.Unavailable("changestore: read changes", err)
+			err = errors.Join(err, cmd.Err())
+			if read := cmd.Val(); len(read) == each { // there may be others behind the last one
+				upTo[p] = min(upTo[p], int64(read[each-1].Score))
 			}
 		}
-		all[p] = merge(p, list, limit)
+		found[p] = merge(p, list, upTo[p])
 	}
-	return all, redis.Unavailable("changestore: read changes", err)
+	if err != nil {
+		return nil, nil, redis.Unavailable("changestore: read changes", err)
+	}
+	return found, upTo, nil
 }
 
-// merge returns the first candidates of a partition out of those of its scopes. A plate that has
-// left a scope stands there with an old sequence: the latest counts.
-func merge(partition int, scopes []*goredis.ZSliceCmd, limit int) []changes.Candidate {
+// merge returns the candidates of a partition out of those of its scopes, up to a sequence up to
+// which each scope was read. A plate that has left a scope stands there with an old sequence: the
+// latest counts.
+func merge(partition int, scopes []*goredis.ZSliceCmd, upTo int64) []changes.Candidate {
 	latest := make(map[bag.Plate]int64)
 	for _, cmd := range scopes {
 		for _, z := range cmd.Val() {
@@ -83,12 +95,14 @@ func merge(partition int, scopes []*goredis.ZSliceCmd, limit int) []changes.Cand
 	}
 	merged := make([]changes.Candidate, 0, len(latest))
 	for plate, sequence := range latest {
-		merged = append(merged, changes.Candidate{Plate: plate, Partition: partition, Sequence: sequence})
+		if sequence <= upTo {
+			merged = append(merged, changes.Candidate{Plate: plate, Partition: partition, Sequence: sequence})
+		}
 	}
 	slices.SortFunc(merged, func(a, b changes.Candidate) int {
 		return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), cmp.Compare(a.Plate, b.Plate))
 	})
-	return merged[:min(len(merged), limit)]
+	return merged
 }
 
 // Sequences implements changes.ReadIndex.
