@@ -11,7 +11,7 @@ UNIT = ./internal/web $$(go list ./... | grep -v '^bagtrail/test/')
 AT_ONCE = -p 4
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build image test check lint race bench rejects benchmarks fuzz airports quickstart screenshots chaos budget convergence truth servers ci clean
+.PHONY: help run demo build image test check lint race bench rejects departures benchmarks fuzz airports quickstart screenshots chaos budget convergence truth servers ci clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -52,6 +52,9 @@ bench: ## measure the promises of docs/performance.md against their references
 
 rejects: ## time lists and summaries of a million rejected messages on a Redis server, about three minutes
 	go test -run '^$$' -bench ManyRejects -benchtime 50x -timeout 20m ./internal/rejectstore -rejects 1000000
+
+departures: ## print how long others wait while 100,000 bags depart at once, about two minutes (BAGS=10000 for less)
+	go test -run '^$$' -bench Departures -benchtime 1x -timeout 20m ./internal/changefeed -departures $(or $(BAGS),100000)
 
 benchmarks: ## run the Go benchmarks of all packages
 	go test -run '^$$' -bench . -benchmem ./...

@@ -64,7 +64,7 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 	if query.cursor.Epoch == 0 {
 		var err error
 		if query.cursor, err = q.firstCursor(ctx, c, &query); err != nil {
-			return c.Unavailable(err)
+			return noChangesYet(c, err)
 		}
 		if query.since.IsZero() && query.wait == 0 && !query.stream {
 			return c.OK(appendEnd(append(c.Buffer, `{"changes":[`...), query.cursor, false))
@@ -213,14 +213,23 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	case errors.As(err, &reset):
 		now, err := q.Changes.Now(asked, query.asker)
 		if err != nil {
-			return c.Unavailable(err), true
+			return noChangesYet(c, err), true
 		}
 		return c.Reset(reset.Reason, now.String()), true
 	case err != nil:
-		return c.Unavailable(err), true
+		return noChangesYet(c, err), true
 	}
 	query.cursor = end
 	return c.OK(appendEnd(dst, end, more)), something || more
+}
+
+// noChangesYet answers that changes cannot be told now. It is no failure if their index is being
+// built.
+func noChangesYet(c *web.Call, err error) web.Answer {
+	if errors.Is(err, changes.ErrLost) {
+		err = nil
+	}
+	return c.Unavailable(err)
 }
 
 // appendEnd appends what follows the changes of an answer.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airline"
@@ -44,8 +45,8 @@ func (x *changeIndex) State(context.Context) (changes.Epoch, []changes.Progress,
 	return x.epoch, progress, x.err
 }
 
-func (x *changeIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, error) {
-	return make([][]changes.Candidate, len(told)), x.err
+func (x *changeIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, []int64, error) {
+	return make([][]changes.Candidate, len(told)), told, x.err
 }
 
 func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
@@ -53,7 +54,9 @@ func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag
 }
 
 // changeSite returns a site over an index of changes.
-func changeSite(index *changeIndex) *web.Site {
+func changeSite(index *changeIndex) *web.Site { return loggedChangeSite(index, zap.NewNop()) }
+
+func loggedChangeSite(index *changeIndex, log *zap.Logger) *web.Site {
 	library := airport.New()
 	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
 	feed := &changefeed.Feed{
@@ -64,7 +67,7 @@ func changeSite(index *changeIndex) *web.Site {
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
 		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed,
 	}
-	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+	return web.New(web.Settings{Keys: testKeys, Log: log, Clock: time.Now}, queries.Operations(), nil)
 }
 
 func newChangeIndex() *changeIndex {
@@ -152,8 +155,12 @@ func TestWithoutChangesTheReasonIsTold(t *testing.T) {
 	for name, index := range map[string]*changeIndex{
 		"lost": {}, "being built": {epoch: changes.Epoch{Begun: 1, Partitions: 2}, progress: changes.Progress{Told: -1, Floor: -1}}, "away": {err: errors.New("away")},
 	} {
-		if w := askV1(changeSite(index), "demo", "/v1/changes", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		seen, lines := observer.New(zap.ErrorLevel)
+		if w := askV1(loggedChangeSite(index, zap.New(seen)), "demo", "/v1/changes", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("an index that is %s: %d %s", name, w.Code, w.Body)
+		}
+		if n := lines.Len(); (n > 0) != (name == "away") { // an index is built now and then, which is no error
+			t.Errorf("an index that is %s: %d errors in the log", name, n)
 		}
 	}
 }

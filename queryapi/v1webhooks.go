@@ -85,7 +85,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 	case errors.Is(err, webhooks.ErrMost):
 		return c.Problem(fault.LimitReached, "A customer may have 20 webhooks")
 	case err != nil:
-		return c.Unavailable(err)
+		return noChangesYet(c, err)
 	}
 	dst := appendWebhook(c.Buffer, &made)
 	dst = append(dst[:len(dst)-1], `,"secret":`...)

@@ -126,8 +126,8 @@ func (x *toldIndex) Epoch(context.Context) (changes.Epoch, error) {
 	return changes.Epoch{Begun: 1773475200, Partitions: 12}, nil
 }
 
-func (x *toldIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, error) {
-	return make([][]changes.Candidate, len(told)), nil
+func (x *toldIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, []int64, error) {
+	return make([][]changes.Candidate, len(told)), told, nil
 }
 
 func (x *toldIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {

@@ -321,7 +321,7 @@ func useChanges(t *testing.T, url string) {
 	}
 	for _, sequence := range []int64{0, 1} {
 		ok, err := store.Tell(ctx, epoch, 0, changes.Telling{
-			After: sequence - 1, Told: sequence, Floor: sequence, Clock: time.Now(), Departed: time.Now(),
+			After: changes.AfterAny, Told: sequence, Floor: sequence, Clock: time.Now(), Departed: time.Now(),
 			Entries: []changes.Entry{{Plate: "0220123456", Sequence: sequence, Airlines: []string{"LX"}, Airports: []string{"ZRH"}}},
 		})
 		if err != nil || !ok {
@@ -338,6 +338,15 @@ func useChanges(t *testing.T, url string) {
 	found, upTo, err := store.Between(ctx, epoch, []changes.Scope{changes.All, "a:LX"}, []int64{0}, []int64{1}, 10)
 	if err != nil || len(found[0]) != 1 || upTo[0] != 1 {
 		t.Errorf("found %v up to %v, %v", found, upTo, err)
+	}
+	if err := store.Note(ctx, "batch", []string{"0220123456"}); err != nil {
+		t.Error(err)
+	}
+	if noted, err := store.Noted(ctx); err != nil || len(noted) != 1 {
+		t.Errorf("noted %v, %v", noted, err)
+	}
+	if err := store.Forget(ctx, "batch"); err != nil {
+		t.Error(err)
 	}
 	if sequences, err := store.Sequences(ctx, epoch, []bag.Plate{"0220123456"}); err != nil || sequences[0] != 1 {
 		t.Errorf("sequences %v, %v", sequences, err)

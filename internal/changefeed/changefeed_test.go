@@ -102,6 +102,57 @@ func TestAKeyWhoseRightsChangeGetsAReset(t *testing.T) {
 	}
 }
 
+func TestAKeyThatLosesItsScopeIsToldOnlyWhatItStillSees(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("LX BA", "*"), changefeed.Filter{})
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "BA200", "SMITH", "DEF456"))
+	r.want("both airlines", "0724100001 ABC123:1", "0724100002 DEF456:1")
+	r.asker.Key = key("BA", "*")
+	w.send(bsm("0724100003", "LX100", "JONES", "GHI789"))
+	reset := new(changes.ResetError)
+	if b, err := w.feed.Next(t.Context(), r.asker, r.cursor, r.limits); !errors.As(err, &reset) || len(b.Changes) > 0 {
+		t.Fatalf("%d changes, error %v, want a reset", len(b.Changes), err)
+	}
+	now := w.reader(r.asker.Key, changefeed.Filter{})
+	hour := w.reader(r.asker.Key, changefeed.Filter{})
+	var err error
+	if hour.cursor, err = w.feed.Since(t.Context(), r.asker, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	w.send(sorting("0724100001", "LX100"), sorting("0724100002", "BA200"))
+	now.want("from now on", "0724100002 DEF456:2")
+	hour.want("since an hour ago", "0724100002 DEF456:2")
+	for _, f := range []changefeed.Filter{{Plates: []bag.Plate{"0724100001"}}, {Airline: "LX"}, {PNR: "ABC123", Date: day(t)}} {
+		asked := w.reader(r.asker.Key, f)
+		w.send(strings.Replace(sorting("0724100001", "LX100"), ".J/S", ".J/T", 1))
+		asked.want("what the key does not see any more")
+	}
+}
+
+func TestEachOf500BagsInAContainerIsToldWhereItStands(t *testing.T) {
+	w := newWorld(t)
+	var filled, before, after []string
+	for i := range 500 {
+		plate := fmt.Sprintf("07241%05d", i)
+		filled = append(filled, "BPM .V/1LZRH .J/R .F/LX100/14MAR/JFK .U/AKE12345LX .N/"+plate+"001 ENDBPM")
+		before, after = append(before, plate+" :1"), append(after, plate+" :2")
+	}
+	readers := map[string]*reader{
+		"everything": w.reader(key("*", "*"), changefeed.Filter{}),
+		"the flight": w.reader(key("LX", "ZRH"), changefeed.Filter{Flight: flight(t, "LX", "100")}),
+	}
+	w.file(w.received, filled...)
+	w.settle()
+	for name, r := range readers {
+		r.want(name+", filled", before...)
+	}
+	w.send("BPM .V/1LZRH .J/R .F/LX100/14MAR/JFK .U/AKE12345LX/41L ENDBPM")
+	w.settle() // the marks of the bags, which follow that of the container
+	for name, r := range readers {
+		r.want(name+", on board", after...)
+	}
+}
+
 func TestALateMessageThatWithdrawsAnEventIsTold(t *testing.T) {
 	w := newWorld(t)
 	r := w.reader(key("LX", "*"), changefeed.Filter{})

@@ -40,17 +40,21 @@ const (
 
 // world is the way of a message from the door to the feed, with one owner of all partitions.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	kafka    *kafka.Client
 	redis    *redis.Client
 	index    *changestore.Store
+	door     ingestor.Config // of the acceptor
 	acceptor *ingestor.Acceptor
 	feed     *changefeed.Feed
 	received time.Time // of the next message
 	now      atomic.Int64
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return newWorldOf(t, partitions, flightref.None()) }
+
+// newWorldOf returns a world with so many partitions and a flight reference.
+func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
 		t.Fatal(err)
@@ -77,14 +81,17 @@ func newWorld(t *testing.T) *world {
 	enrich := enricher.New(library)
 	w.now.Store(w.received.Unix())
 	clock := func() time.Time { return time.Unix(w.now.Load(), 0) }
-	trails := trail.New(bags, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
-	w.acceptor = ingestor.NewAcceptor(ingestor.Config{
-		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
+	trails := trail.New(bags, enrich, trail.Settings{
+		Window: 10 * time.Minute, Airports: library, Departed: flights.Departed, Now: clock,
 	})
-	brief := bagdoc.Writer{Places: library, References: flightref.None(), Fields: bagdoc.Brief, MostEvents: 100}
+	w.door = ingestor.Config{
+		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
+	}
+	w.acceptor = ingestor.NewAcceptor(w.door)
+	brief := bagdoc.Writer{Places: library, References: flights, Fields: bagdoc.Brief, MostEvents: 100}
 	stage := changes.New(changes.Config{
 		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
-		Departures: flightref.None(), Reloads: new(changes.Reloads),
+		Departures: flights, Reloads: new(changes.Reloads),
 		Append:  func(dst []byte, t trail.Traced) []byte { dst, _ = brief.Append(dst, t); return dst },
 		Metrics: telemetry.NewConsumer(telemetry.NewRegistry("test"), "changes", nil, time.Now), Logger: log, Now: clock,
 	})
@@ -93,7 +100,7 @@ func newWorld(t *testing.T) *world {
 	w.run(tail.Run)
 	w.feed = &changefeed.Feed{
 		Changes: &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: "bag.dirty"}, Tail: tail,
-		Trails: trails, Places: library, References: flightref.None(), Clock: clock,
+		Trails: trails, Places: library, References: flights, Clock: clock,
 	}
 	w.settle()
 	return w

@@ -90,3 +90,69 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	c.move(2 * time.Second)
 	redistest.Eventually(t, 10*time.Second, "a changed reference marks nothing", func() bool { return w.marked() == 10 })
 }
+
+// Many bags depart at once. Each is told once, and between two slices of them others are told.
+func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
+	const (
+		flights, bagsOfEach = 60, 100
+		slice               = partitions * (changes.DeparturesATurn / partitions) // that all owners mark at once
+		other               = bag.Plate("0229999999")
+	)
+	w := newWorld(t)
+	r := &reference{departs: make(map[bag.Flight]time.Time)}
+	c := &clock{now: w.now}
+	for i := range flights {
+		f := bag.Flight{Airline: "LX", Number: fmt.Sprint(i + 1), Day: lx14.Day}
+		r.departs[f] = w.now.Add(time.Minute)
+		for j := range bagsOfEach {
+			p := bag.Plate(fmt.Sprintf("022%03d%04d", i, j))
+			w.bags.set(p, "DEPARTED")
+			w.bags.flights[f] = append(w.bags.flights[f], p)
+		}
+	}
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
+		w.eventuallyTold(p, -1)
+		owners[p].handler.Release() // from here on they look when the test says so
+	}
+	c.move(2 * time.Minute)
+	rounds := 0
+	for before := w.marked(); ; before = w.marked() {
+		for _, o := range owners {
+			if err := changes.Look(t.Context(), o.handler); err != nil {
+				t.Fatal(err)
+			}
+		}
+		marked := w.marked() - before
+		if marked > slice {
+			t.Errorf("round %d: others wait for %d bags, want at most %d", rounds, marked, slice)
+		}
+		if marked == 0 {
+			break
+		}
+		w.set(other, fmt.Sprint(rounds))
+		for _, o := range owners {
+			o.mustRun()
+		}
+		if rounds++; rounds < 2 && len(w.published()) > flights*bagsOfEach {
+			t.Error("another bag is told behind all that departed")
+		}
+	}
+	if rounds < flights*bagsOfEach/slice {
+		t.Errorf("all departed in %d rounds", rounds)
+	}
+	times := make(map[bag.Plate]int)
+	for _, r := range w.published() {
+		times[r.Plate]++
+	}
+	if len(times) != flights*bagsOfEach+1 || times[other] != rounds {
+		t.Errorf("told of %d bags, %d times of the other one, want %d and %d", len(times), times[other], flights*bagsOfEach+1, rounds)
+	}
+	delete(times, other)
+	for p, n := range times {
+		if n != 1 {
+			t.Errorf("%s departed %d times", p, n)
+		}
+	}
+}

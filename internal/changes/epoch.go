@@ -126,7 +126,7 @@ func (o *owner) rebuild(ctx context.Context) (Progress, error) {
 		if len(entries) == 0 {
 			return nil
 		}
-		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Told: -1, Floor: -1, Entries: entries})
+		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, Told: -1, Floor: -1, Entries: entries})
 		return err
 	}
 	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{{Partition: o.partition, From: first, To: end}}, take)

@@ -1,9 +1,19 @@
 package changes
 
-import "bagtrail/internal/kafka"
+import (
+	"context"
+
+	"bagtrail/internal/kafka"
+)
 
 // NewOwner returns the owner of a partition, for tests that stop it in the middle.
 func (s *Stage) NewOwner(partition int) kafka.Handler { return s.newOwner(partition) }
 
 // ParseMark is parseMark.
 var ParseMark = parseMark
+
+// Look lets an owner look once, for tests that do not wait for its ticks.
+func Look(ctx context.Context, h kafka.Handler) error { return h.(*owner).look(ctx) }
+
+// DeparturesATurn is departuresATurn.
+const DeparturesATurn = departuresATurn

@@ -197,7 +197,7 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
-		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: -1, Floor: floor, Told: told}); err != nil {
+		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, Floor: floor, Told: told}); err != nil {
 			return err
 		}
 	}

@@ -18,33 +18,6 @@ import (
 
 const plate bag.Plate = "0220123456"
 
-// hooks stops an owner: at the n-th call of a method of its index.
-type hooks struct {
-	changes.Index
-	before, after func() error // of Tell
-}
-
-func (h hooks) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
-	if h.before != nil && t.After >= -1 && len(t.Entries) > 0 {
-		if err := h.before(); err != nil {
-			return false, err
-		}
-	}
-	ok, err := h.Index.Tell(ctx, e, partition, t)
-	if h.after != nil && err == nil && len(t.Entries) > 0 {
-		err = h.after()
-	}
-	return ok, err
-}
-
-func killedBefore(c *changes.Config) {
-	c.Index = hooks{Index: c.Index, before: func() error { return errKilled }}
-}
-
-func killedAfter(c *changes.Config) {
-	c.Index = hooks{Index: c.Index, after: func() error { return errKilled }}
-}
-
 func TestAMarkedPlateIsToldAsItIsNow(t *testing.T) {
 	w := newWorld(t)
 	at := w.partitionOf(plate)
@@ -86,92 +59,6 @@ func TestWhatFoldsToTheSameIsToldOnceUnlessItIsCertain(t *testing.T) {
 	o.mustRun()
 	if n := len(w.published()); n != 4 {
 		t.Errorf("%d changes, want 4: certain marks are told", n)
-	}
-}
-
-// Each row of the table of crash points: what is done before the owner is killed, and who mends it.
-func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		kill  func(*changes.Config)
-		told  int64 // what the index says then
-		after int   // changes that are published then
-	}{
-		{"marked", func(c *changes.Config) { c.Bags = failing{c.Bags} }, -1, 0},
-		{"folded", killedBefore, -1, 0},
-		{"indexed", killedAfter, 0, 0},
-		{"published", func(*changes.Config) {}, 0, 1},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			w := newWorld(t)
-			at := w.partitionOf(plate)
-			w.bags.set(plate, "ONE")
-			first := w.owner(at, 0, tc.kill)
-			err := first.run()
-			if tc.name != "published" && !errors.Is(err, errKilled) {
-				t.Fatalf("error %v, want that it is killed", err)
-			}
-			first.handler.Release()
-			if p, _ := w.progress(at); p.Told != tc.told || len(w.published()) != tc.after {
-				t.Fatalf("told %d, %d published, want %d and %d", p.Told, len(w.published()), tc.told, tc.after)
-			}
-			w.owner(at, 0).mustRun() // nothing was committed
-			w.wantTold(map[bag.Plate]string{plate: "ONE"})
-			all := w.published()
-			for _, r := range all {
-				if r.Sequence != 0 || r.ID != all[0].ID {
-					t.Errorf("the change is published as %s and %s", all[0].ID, r.ID)
-				}
-			}
-		})
-	}
-}
-
-type failing struct{ changes.Bags }
-
-func (failing) Trace(context.Context, []bag.Plate, time.Time) ([]trail.Traced, error) {
-	return nil, errKilled
-}
-
-// The owner is stopped in the middle of writing its entries: of two keys one is written.
-func TestReadersDoNotLookBeyondWhatIsTold(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	w.bags.set(plate, "ONE")
-	o := w.owner(at, 0, killedBefore)
-	if err := o.run(); !errors.Is(err, errKilled) {
-		t.Fatal(err)
-	}
-	e := w.currentEpoch()
-	key := w.key(e, at, "all")
-	if err := w.redis.WriteClient().ZAdd(t.Context(), key, goredis.Z{Score: 0, Member: string(plate)}).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if p, _ := w.progress(at); p.Told != -1 {
-		t.Fatalf("told %d, want nothing", p.Told)
-	}
-	w.owner(at, 0).mustRun()
-	w.wantTold(map[bag.Plate]string{plate: "ONE"})
-}
-
-// An owner stands still after it has folded; another takes over and tells something newer; the first goes on.
-func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	w.bags.set(plate, "ONE")
-	slow := w.owner(at, 0, func(c *changes.Config) {
-		c.Index = hooks{Index: c.Index, before: func() error {
-			w.set(plate, "TWO")
-			w.owner(at, 0).mustRun()
-			return nil
-		}}
-	})
-	if err := slow.run(); err != nil {
-		t.Fatal(err)
-	}
-	w.wantTold(map[bag.Plate]string{plate: "TWO"})
-	if p, _ := w.progress(at); p.Told != 1 {
-		t.Errorf("told %d, want 1: it only rises", p.Told)
 	}
 }
 

@@ -210,7 +210,7 @@ func (w *world) fill(e changes.Epoch, partition, n int) {
 // tell writes entries to the index, and that everything up to a sequence is told.
 func (w *world) tell(e changes.Epoch, partition int, told int64, entries ...changes.Entry) {
 	w.t.Helper()
-	t := changes.Telling{After: -1, Floor: 0, Told: told, Entries: entries}
+	t := changes.Telling{After: changes.AfterAny, Floor: 0, Told: told, Entries: entries}
 	if ok, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || !ok {
 		w.t.Fatal(ok, err)
 	}

@@ -34,13 +34,17 @@ type Index interface {
 
 // Telling is what the owner of a partition writes at once.
 type Telling struct {
-	After    int64 // the sequence up to which everything must be told already; -1 for none
+	After    int64 // the sequence up to which everything must be told already, or AfterAny
 	Told     int64
 	Floor    int64     // not written if it is -1
 	Clock    time.Time // not written if it is zero
 	Departed time.Time // not written if it is zero
 	Entries  []Entry
 }
+
+// AfterAny is the After of a telling that needs nothing to be there: -1 needs an index in which
+// nothing is told yet.
+const AfterAny = -2
 
 // Bags answers what is held of plates.
 type Bags interface {

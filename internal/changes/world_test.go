@@ -30,6 +30,7 @@ const partitions = 3
 // world is a broker, a Redis, and bags whose state a test sets.
 type world struct {
 	t       *testing.T
+	cluster *kfake.Cluster // nil if the broker is a real one
 	kafka   *kafka.Client
 	redis   *redis.Client
 	index   *changestore.Store
@@ -51,6 +52,7 @@ func newWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 		t.Cleanup(cluster.Close)
+		w.cluster = cluster
 		brokers = cluster.ListenAddrs()[0]
 	}
 	var err error

@@ -24,6 +24,8 @@ import (
 //
 //	key            type    holds                                             expires
 //	d:epoch        string  E/partitions                                      never
+//	d:replay       hash    batch → keys of marks, by line: what replays      never
+//	                       have in hand
 //	d:{E.n}:at     zset    told, floor: sequences                            96 hours after the
 //	                       clock, departed: times, in milliseconds             last write
 //	d:{E.n}:all    zset    plate → its latest sequence                       the same
@@ -31,6 +33,7 @@ import (
 //	d:{E.n}:p:ZRH  zset    the same of plates with the airport               the same
 const (
 	epochKey = "d:epoch"
+	notesKey = "d:replay"
 	expiry   = 96 * time.Hour
 )
 

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]   the zset whose member 'told' is the sequence up to which everything is told
 -- KEYS[2…]  zsets of plates
--- ARGV[1]   the lowest 'told' with which anything is written, or -1 for any
+-- ARGV[1]   the lowest 'told' with which anything is written, or -2 for any, and for none
 -- ARGV[2]   when the keys expire, in seconds since 1970
 -- ARGV[3…]  for each key: how many arguments follow for it, then a score and a member in turn
 --
@@ -10,7 +10,7 @@
 --
 -- Returns 1, or 0 if nothing was written. All keys are in one slot. What readers look at first,
 -- KEYS[1], is written last.
-if tonumber(ARGV[1]) >= 0 then
+if tonumber(ARGV[1]) >= -1 then
 	local told = redis.call('ZSCORE', KEYS[1], 'told')
 	if not told or tonumber(told) < tonumber(ARGV[1]) then
 		return 0

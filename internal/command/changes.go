@@ -37,11 +37,11 @@ func (s *service) changeTopics() []kafka.Topic {
 }
 
 // marks returns what marks changes, nil if there are none.
-func (s *service) marks(fresh bool) ingestor.Marks {
+func (s *service) marks() ingestor.Marks {
 	if s.client == nil || s.conf.Kafka.ChangesTopic == "" {
 		return nil
 	}
-	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic, Fresh: fresh}
+	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
 }
 
 // openChanges opens the stage that tells what changes.

@@ -76,7 +76,7 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 		conf.Observe = func(b *ingestor.Batch) { s.counter.Count(door, b) }
 	}
 	if door == kafkaDoor { // which reads what the other doors log
-		conf.Marks = s.marks(false)
+		conf.Marks = s.marks()
 	}
 	return ingestor.NewAcceptor(conf)
 }

@@ -13,6 +13,8 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/changestore"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/rejectstore"
@@ -133,18 +135,23 @@ func (s *service) rebuilder() *ingestor.Acceptor {
 
 // replayer is rebuilder for an index that is in use: what it did not hold before is told as a
 // change. If Redis has lost the epoch of changes too, it has lost everything, and nothing is told.
-func (s *service) replayer(ctx context.Context) (*ingestor.Acceptor, error) {
-	conf := ingestor.Config{Judge: s.judge, Index: s.index}
-	if s.changes != nil {
-		begun, err := s.changes.Begun(ctx)
-		if err != nil {
-			return nil, failed(err)
-		}
-		if begun {
-			conf.Marks = s.marks(true)
-		}
+func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
+	if s.changes == nil {
+		return s.rebuilder(), nil
 	}
-	return ingestor.NewAcceptor(conf), nil
+	switch begun, err := s.changes.Begun(ctx); {
+	case err != nil:
+		return nil, failed(err)
+	case !begun:
+		return s.rebuilder(), nil
+	}
+	conf := ingestor.Config{Judge: s.judge, Index: s.index}
+	marker := changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
+	r, err := changes.NewReplay(ctx, conf, marker, changestore.New(s.redis, s.clock))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return r, nil
 }
 
 // rebuild files all messages of the log in an in-process Redis, which begins empty.

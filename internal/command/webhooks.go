@@ -28,7 +28,7 @@ func (s *service) noWebhooks() string {
 }
 
 // webhookTopics returns the topic of webhooks, none if the process has no webhooks. The in-process
-// broker keeps all records: it takes what compaction leaves out for a loss.
+// broker keeps all records: a kill in the middle of its compaction would lose them.
 func (s *service) webhookTopics() []kafka.Topic {
 	if !s.opens(httpDoor) || s.noWebhooks() != "" {
 		return nil

@@ -27,7 +27,16 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		ID: s.conf.NewID(), Customer: a.Key.Customer, Key: a.Key.Name, URL: url, Filter: a.Filter, Description: description,
 		Created: now, Changed: now, Secret: 1, Started: 1, Start: start.String(),
 	}
-	return Webhook{Definition: d}, s.secrets(&d)[0], s.table.define(ctx, d)
+	if err := s.table.define(ctx, d); err != nil {
+		return Webhook{}, "", err
+	}
+	if len(s.table.of(d.Customer)) > Most { // another process was faster
+		if err := s.table.forget(ctx, d.ID); err != nil {
+			return Webhook{}, "", err
+		}
+		return Webhook{}, "", ErrMost
+	}
+	return Webhook{Definition: d}, s.secrets(&d)[0], nil
 }
 
 // List returns the webhooks of a customer, the oldest first.

@@ -153,6 +153,29 @@ func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 	w.create(t, "other")
 }
 
+// The last room is taken by another process after this one has found it.
+func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	for range webhooks.Most - 1 {
+		w.create(t, "demo")
+	}
+	other := newWorld(t, client, topic)
+	conf := other.config(client, topic)
+	conf.NewID = func() string { return "wh_other" }
+	other.Service = webhooks.New(conf)
+	other.start(t)
+	w.feed.meanwhile = func() { other.create(t, "demo") }
+	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
+		t.Errorf("error %v", err)
+	}
+	list, err := other.List(t.Context(), "DEMO")
+	if err != nil || len(list) != webhooks.Most || list[webhooks.Most-1].ID != "wh_other" {
+		t.Errorf("%d webhooks, %v", len(list), err)
+	}
+}
+
 func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 	client, topic := newBroker(t)
 	w := newWorld(t, client, topic)

@@ -32,6 +32,8 @@ type feed struct {
 	size    int      // bytes of a document
 	useless string   // why cursors cannot be followed
 	keys    []string // of those who asked
+
+	meanwhile func() // if not nil: is called when a cursor from now on is asked for
 }
 
 func (f *feed) tell(n int) {
@@ -54,6 +56,9 @@ func (f *feed) cursor(a changefeed.Asker, at int) changes.Cursor {
 }
 
 func (f *feed) Now(_ context.Context, a changefeed.Asker) (changes.Cursor, error) {
+	if f.meanwhile != nil {
+		f.meanwhile()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.cursor(a, f.told), nil

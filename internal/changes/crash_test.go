@@ -1,0 +1,414 @@
+package changes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
+)
+
+// The tests of this file stop an owner at each point of the table in docs/adr/0016.
+
+// stops is an index that does something before or after an owner tells entries. An error ends the
+// owner there.
+type stops struct {
+	changes.Index
+	before func(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) error
+	after  func() error
+}
+
+func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
+	if s.before != nil && len(t.Entries) > 0 {
+		if err := s.before(ctx, e, partition, t); err != nil {
+			return false, err
+		}
+	}
+	ok, err := s.Index.Tell(ctx, e, partition, t)
+	if s.after != nil && err == nil && len(t.Entries) > 0 {
+		err = s.after()
+	}
+	return ok, err
+}
+
+// tracing is bags that do something before they are traced.
+type tracing struct {
+	changes.Bags
+	before func() error
+}
+
+func (b tracing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	if err := b.before(); err != nil {
+		return nil, err
+	}
+	return b.Bags.Trace(ctx, plates, now)
+}
+
+func killed() error { return errKilled }
+
+// refuse lets the broker refuse what is produced to a topic, but for the first requests.
+func (w *world) refuse(topic string, but int) *kfake.FaultHandle {
+	w.t.Helper()
+	if w.cluster == nil {
+		w.t.Skip("a real broker refuses nothing")
+	}
+	var last kmsg.Request // the broker asks more than once about a request
+	return w.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: kerr.TopicAuthorizationFailed, Count: -1,
+		When: func(r kmsg.Request) bool {
+			if r != last {
+				last = r
+				but--
+			}
+			return but < 0
+		},
+	})
+}
+
+// platesIn returns n plates of a partition.
+func platesIn(partition, n int) (plates []bag.Plate) {
+	for i := 0; len(plates) < n; i++ {
+		if p := bag.Plate(fmt.Sprintf("02200%05d", i)); kafka.PartitionOf([]byte(p), partitions) == partition {
+			plates = append(plates, p)
+		}
+	}
+	return plates
+}
+
+// Three plates are in one batch. The last is that of a rush bag, whose original follows.
+func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
+	const at = 1
+	inIndex := func(s stops) func(*world, *changes.Config) {
+		return func(_ *world, c *changes.Config) {
+			s.Index = c.Index
+			c.Index = s
+		}
+	}
+	for _, tc := range []struct {
+		after     string
+		kill      func(*world, *changes.Config)
+		told      int // plates that a delta query tells then
+		published int // plates that are on the topic then
+	}{
+		{"marked", func(_ *world, c *changes.Config) { c.Bags = tracing{c.Bags, killed} }, 0, 0},
+		{"folded", inIndex(stops{before: func(context.Context, changes.Epoch, int, changes.Telling) error { return errKilled }}), 0, 0},
+		{"half of the index", func(w *world, c *changes.Config) {
+			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) error {
+				half := changes.Telling{After: changes.AfterAny, Told: -1, Floor: -1, Entries: t.Entries[:2]}
+				if ok, err := w.index.Tell(ctx, e, partition, half); err != nil || !ok {
+					return fmt.Errorf("half of the entries: %v %w", ok, err)
+				}
+				return errKilled
+			}}
+		}, 0, 0},
+		{"indexed", inIndex(stops{after: killed}), 3, 0},
+		{"half of the topic", func(w *world, _ *changes.Config) { w.t.Cleanup(w.refuse(w.changes, 1).Remove) }, 3, 1},
+		{"published, not what follows", func(w *world, _ *changes.Config) { w.t.Cleanup(w.refuse(w.marks, 0).Remove) }, 3, 3},
+		{"all, not committed", func(*world, *changes.Config) {}, 3, 3},
+	} {
+		t.Run(tc.after, func(t *testing.T) {
+			w := newWorld(t)
+			plates, want := platesIn(at, 4), make(map[bag.Plate]string)
+			for i, p := range plates {
+				want[p] = fmt.Sprint(i)
+				if tc.published == 1 {
+					want[p] += strings.Repeat("X", 300<<10) // so large that a request takes one
+				}
+				w.bags.set(p, want[p])
+			}
+			w.bags.originals[plates[2]] = plates[3:]
+			w.mark(changes.Mark{Plate: plates[0]}, changes.Mark{Plate: plates[1]}, changes.Mark{Plate: plates[2]})
+			w.killedOwner(at, tc.kill)
+			got, cursor := w.follow(beginning(w.currentEpoch()), everything, 10)
+			if now := w.told(); len(got) != tc.told || len(now) != tc.published {
+				t.Errorf("when it is killed: told of %d, published %d, want %d and %d", len(got), len(now), tc.told, tc.published)
+			}
+
+			next := w.owner(at, 0) // nothing was committed
+			next.mustRun()
+			next.mustRun() // what follows
+			w.wantTold(want)
+			more, _ := w.follow(cursor, everything, 10)
+			if got = slices.Compact(slices.Sorted(slices.Values(append(got, more...)))); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+				t.Errorf("a delta query tells %v, then %v", got, more)
+			}
+			if tc.told == 3 && len(more) != 1 {
+				t.Errorf("behind the cursor of the first query %v are told, want the original alone", more)
+			}
+			ids := make(map[bag.Plate]string)
+			for _, r := range w.published() { // what comes twice is the same change
+				if before, twice := ids[r.Plate]; twice && before != r.ID && r.Plate != plates[3] {
+					t.Errorf("%s is published as %s and %s", r.Plate, before, r.ID)
+				}
+				ids[r.Plate] = r.ID
+			}
+		})
+	}
+}
+
+// killedOwner lets an owner handle the marks of a partition until it is killed.
+func (w *world) killedOwner(at int, kill func(*world, *changes.Config)) {
+	w.t.Helper()
+	w.t.Run("killed", func(t *testing.T) { // with its own end, so that the broker refuses nothing later
+		whole := w.t
+		w.t = t
+		defer func() { w.t = whole }()
+		o := w.owner(at, 0, func(c *changes.Config) { kill(w, c) })
+		err := o.run()
+		o.handler.Release()
+		if refused := err != nil && strings.Contains(err.Error(), "Topic Authorization Failed"); err != nil && !refused && !errors.Is(err, errKilled) {
+			t.Fatalf("error %v, want that it is killed", err)
+		}
+	})
+}
+
+// An owner stands still, another one takes over and tells something newer, and the first goes on.
+func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
+	for name, standStill := range map[string]func(c *changes.Config, other func() error){
+		"before it folds": func(c *changes.Config, other func() error) { c.Bags = tracing{c.Bags, other} },
+		"before it writes the index": func(c *changes.Config, other func() error) {
+			c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.Telling) error { return other() }}
+		},
+		"before it publishes": func(c *changes.Config, other func() error) { c.Index = stops{Index: c.Index, after: other} },
+		"before it commits":   nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			at := w.partitionOf(plate)
+			w.bags.set(plate, "ONE")
+			done := false
+			other := func() error {
+				if done {
+					return nil
+				}
+				done = true
+				w.set(plate, "TWO")
+				return w.owner(at, 0).run()
+			}
+			slow := w.owner(at, 0, func(c *changes.Config) {
+				if standStill != nil {
+					standStill(c, other)
+				}
+			})
+			slow.mustRun()
+			if standStill == nil {
+				if err := other(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.wantTold(map[bag.Plate]string{plate: "TWO"})
+			if p, _ := w.progress(at); p.Told != 1 {
+				t.Errorf("told %d, want 1: it only rises", p.Told)
+			}
+			slow.mustRun() // it goes on with what the other one has told
+			w.wantTold(map[bag.Plate]string{plate: "TWO"})
+			got, err := w.index.Sequences(t.Context(), w.currentEpoch(), []bag.Plate{plate})
+			if p, _ := w.progress(at); err != nil || p.Told != 1 || got[0] != 1 {
+				t.Errorf("told %d, sequence %v (%v), want 1: they only rise", p.Told, got, err)
+			}
+		})
+	}
+}
+
+// Redis takes over without its last second after an owner has looked at it: what was told and the
+// entries go back together.
+func TestAnOwnerGoesBackIfRedisLosesItsLastSecondWhileItFolds(t *testing.T) {
+	const at = 0
+	w := newWorld(t)
+	plates := platesIn(at, 3)
+	w.set(plates[0], "ONE")
+	lost := false
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, _ int, tell changes.Telling) error {
+			if lost || tell.Told < 2 {
+				return nil
+			}
+			lost = true
+			redis := w.redis.WriteClient()
+			return errors.Join(
+				redis.ZAdd(ctx, w.key(e, at, "at"), goredis.Z{Score: 0, Member: "told"}).Err(),
+				redis.ZRem(ctx, w.key(e, at, "all"), string(plates[1])).Err())
+		}}
+	})
+	o.mustRun()
+	w.set(plates[1], "ONE")
+	o.mustRun()
+	w.set(plates[2], "ONE")
+	published := len(w.published())
+	if err := o.run(); err == nil || !lost {
+		t.Fatalf("error %v, want that the loss is noticed", err)
+	}
+	if n := len(w.published()); n != published {
+		t.Errorf("%d changes are published although what was told is lost", n-published)
+	}
+	o.mustRun()
+	if got, _ := w.follow(beginning(w.currentEpoch()), everything, 10); len(got) != 3 {
+		t.Errorf("told %v, want three plates", got)
+	}
+	w.wantTold(map[bag.Plate]string{plates[0]: "ONE", plates[1]: "ONE", plates[2]: "ONE"})
+}
+
+// Redis loses everything after an owner has looked at it: what is folded lacks messages. The first
+// batch of a partition has nothing told before it.
+func TestNothingIsToldIfRedisLosesEverythingWhileAnOwnerFolds(t *testing.T) {
+	for _, before := range []int{0, 1} {
+		w := newWorld(t)
+		at := w.partitionOf(plate)
+		loses := false
+		o := w.owner(at, 0, func(c *changes.Config) {
+			c.Bags = tracing{c.Bags, func() error {
+				if loses {
+					loses = false
+					w.forget(at)
+					w.delete(w.redis.Prefix() + "d:epoch")
+				}
+				return nil
+			}}
+		})
+		for i := range before {
+			w.set(plate, fmt.Sprint(i))
+			o.mustRun()
+		}
+		w.eventuallyTold(at, int64(before)-1)
+		epoch := w.currentEpoch()
+		w.set(plate, "NEW")
+		loses = true
+		if err := o.run(); err == nil {
+			t.Fatalf("after %d batches: no error", before)
+		}
+		if n := len(w.published()); n != before {
+			t.Errorf("after %d batches: %d changes are published", before, n)
+		}
+		if before > 0 {
+			if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
+				t.Errorf("error %v, want that the owner stands still", err)
+			}
+			if err := w.stage().Restore(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.mustRun()
+		w.wantTold(map[bag.Plate]string{plate: "NEW"})
+		if now := w.currentEpoch(); before > 0 && now != epoch {
+			t.Errorf("epoch %+v, want %+v: cursors go on", now, epoch)
+		}
+	}
+}
+
+// values returns the values of the marks of a key, in their order.
+func (w *world) values(key string) (values []string) {
+	w.t.Helper()
+	spans, err := w.kafka.Spans(w.t.Context(), w.marks, kafka.Start{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	at := kafka.PartitionOf([]byte(key), partitions)
+	err = w.kafka.ReadSpans(w.t.Context(), w.marks, spans[at:at+1], func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+		for _, r := range records {
+			if string(r.Key) == key {
+				values = append(values, string(r.Value))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return values
+}
+
+// A reader may have folded what was there in between.
+func TestWhatTheDoorFilesAgainIsToldForCertain(t *testing.T) {
+	w := newWorld(t)
+	filing := bag.Filing{Entries: []bag.Entry{{Plate: plate}}, Stowage: []bag.Container{{Flight: lx14, Device: "AKE1"}}}
+	for _, again := range []bool{false, true} {
+		b := &ingestor.Batch{Envelopes: []ingestor.Envelope{{Again: again}}, Outcomes: []ingestor.Outcome{{Verdict: ingestor.Duplicate, Filing: filing}}}
+		if err := w.marker.Mark(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	container := changes.Mark{Container: filing.Stowage[0]}
+	for _, key := range []string{string(plate), container.Key()} {
+		if got := w.values(key); !slices.Equal(got, []string{"ordinary", "certain"}) {
+			t.Errorf("%s: marks %q", key, got)
+		}
+	}
+}
+
+// filer is an index of messages.
+type filer struct {
+	held  map[bag.Plate]bool
+	kills bag.Plate // whoever has filed it is killed
+}
+
+func (f *filer) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
+	fresh := make([]bool, len(filings))
+	for i := range filings {
+		p := filings[i].Entries[0].Plate
+		fresh[i], f.held[p] = !f.held[p], true
+		if p == f.kills {
+			return nil, errKilled
+		}
+	}
+	return fresh, nil
+}
+
+// A replay is killed after it has filed a batch and before it has marked it. The next one finds the
+// message in the index, and cannot know since when.
+func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
+	w := newWorld(t)
+	const old, lost, last bag.Plate = "0220000001", "0220000002", "0220000003"
+	index := &filer{held: map[bag.Plate]bool{old: true}, kills: lost}
+	replay := func() error {
+		t.Helper()
+		r, err := changes.NewReplay(t.Context(), ingestor.Config{Index: index}, w.marker, w.index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []bag.Plate{old, lost, last} {
+			filing := bag.Filing{Entries: []bag.Entry{{Plate: p}}}
+			b := &ingestor.Batch{
+				Envelopes: []ingestor.Envelope{{Origin: "bim.raw/0/" + string(p)}},
+				Outcomes:  []ingestor.Outcome{{Verdict: ingestor.Accepted, Filing: filing}},
+			}
+			if err := r.Apply(t.Context(), b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := replay(); !errors.Is(err, errKilled) {
+		t.Fatalf("error %v, want that it is killed", err)
+	}
+	if n := w.marked(); n != 0 {
+		t.Errorf("%d marks of the replay that was killed, want none", n)
+	}
+	index.kills = ""
+	for range 2 { // the third finds nothing to mark
+		if err := replay(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p, want := range map[bag.Plate][]string{old: nil, lost: {"certain"}, last: {"certain"}} {
+		if got := w.values(string(p)); !slices.Equal(got, want) {
+			t.Errorf("%s: marks %q, want %q", p, got, want)
+		}
+	}
+	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 0 {
+		t.Errorf("noted %v (%v)", noted, err)
+	}
+}

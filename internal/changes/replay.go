@@ -1,0 +1,77 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+
+	"bagtrail/ingestor"
+)
+
+// Notes keeps what the batches name that replays have in hand. It outlives them.
+type Notes interface {
+	// Note keeps the keys of the marks of a batch under a name.
+	Note(ctx context.Context, batch string, keys []string) error
+	// Noted returns what is kept.
+	Noted(ctx context.Context) (map[string][]string, error)
+	// Forget removes what is kept of batches.
+	Forget(ctx context.Context, batches ...string) error
+}
+
+// Replay files the messages of the log again, and marks what the index did not hold. It notes what
+// a batch names before it files it. If a replay is killed after it has filed a batch and before it
+// has marked it, the index holds the batch, so that no later replay finds it missing: the next one
+// marks what is noted. It implements kafkadoor.Acceptor.
+type Replay struct {
+	*ingestor.Acceptor
+	notes Notes
+}
+
+// NewReplay marks what earlier replays had in hand when they ended, and returns a replay.
+func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes Notes) (*Replay, error) {
+	noted, err := notes.Noted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var batches []string
+	var marks []Mark
+	for batch, keys := range noted {
+		batches = append(batches, batch)
+		for _, key := range keys {
+			m, err := parseMark(key, Mark{Certain: true}.Value())
+			if err != nil {
+				return nil, fmt.Errorf("what a replay noted: %w", err)
+			}
+			marks = append(marks, m)
+		}
+	}
+	if err := marker.Write(ctx, marks); err != nil {
+		return nil, err
+	}
+	if err := notes.Forget(ctx, batches...); err != nil {
+		return nil, err
+	}
+	marker.Fresh = true
+	conf.Marks = marker
+	return &Replay{ingestor.NewAcceptor(conf), notes}, nil
+}
+
+// Apply implements kafkadoor.Acceptor.
+func (r *Replay) Apply(ctx context.Context, b *ingestor.Batch) error {
+	var keys []string
+	for i := range b.Outcomes {
+		for m := range named(&b.Outcomes[i].Filing) {
+			keys = append(keys, m.Key())
+		}
+	}
+	if len(keys) == 0 {
+		return r.Acceptor.Apply(ctx, b)
+	}
+	batch := b.Envelopes[0].Origin
+	if err := r.notes.Note(ctx, batch, keys); err != nil {
+		return err
+	}
+	if err := r.Acceptor.Apply(ctx, b); err != nil {
+		return err
+	}
+	return r.notes.Forget(ctx, batch)
+}
