@@ -259,10 +259,10 @@ func recordOf(f *bag.Filing, env *Envelope) Record {
 
 func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 	filings := make([]bag.Filing, 0, len(b.Outcomes))
-	verdicts := make([]*Verdict, 0, len(b.Outcomes))
+	filed := make([]int, 0, len(b.Outcomes)) // their places in the batch
 	for i := range b.Outcomes {
 		if o := &b.Outcomes[i]; o.Verdict == Accepted {
-			filings, verdicts = append(filings, o.Filing), append(verdicts, &o.Verdict)
+			filings, filed = append(filings, o.Filing), append(filed, i)
 		}
 	}
 	if len(filings) == 0 {
@@ -273,12 +273,19 @@ func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 		b.Refiled = true
 		return fmt.Errorf("file %d messages: %w", len(filings), err)
 	}
-	for i, v := range verdicts {
-		if !fresh[i] {
-			*v = Duplicate
+	for n, i := range filed {
+		if !fresh[n] && !a.isNew(&b.Envelopes[i]) {
+			b.Outcomes[i].Verdict = Duplicate
 		}
 	}
 	return nil
+}
+
+// isNew reports whether a message is new whatever the index says. One that was appended to the log
+// is a record of its own: if the index has it already, the Kafka door has read that record and was
+// faster. So it is with a reject, which is resubmitted once.
+func (a *Acceptor) isNew(env *Envelope) bool {
+	return a.conf.Log != nil && !env.Logged && (!env.Replayed || env.Reject != "")
 }
 
 func (a *Acceptor) reject(ctx context.Context, b *Batch) error {

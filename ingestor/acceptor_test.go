@@ -92,6 +92,46 @@ func TestAMessageIsFiledWithThePositionThatTheLogGaveIt(t *testing.T) {
 	}
 }
 
+// The Kafka door reads the record of a posted message, and may file it before the door that has
+// appended it.
+func TestANewMessageIsAcceptedThoughTheKafkaDoorFiledItFirst(t *testing.T) {
+	faster := func(env ingestor.Envelope) ingestor.Verdict {
+		x, j := newIndex(), &journal{}
+		x.enter, x.leave = make(chan struct{}), make(chan struct{})
+		a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
+		done := make(chan ingestor.Verdict)
+		go func() {
+			outcomes, err := a.AcceptBatch(context.Background(), []ingestor.Envelope{env})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- outcomes[0].Verdict
+		}()
+		<-x.enter
+		record := env
+		record.Position, record.Logged = j.records[0].Position, true
+		other := newIndex()
+		other.Index = x.Index
+		if outcome := process(t, newAcceptor(other), record); outcome.Verdict != ingestor.Accepted {
+			t.Errorf("the Kafka door: %v", outcome.Verdict)
+		}
+		close(x.leave)
+		return <-done
+	}
+	posted, resubmitted, replayed := envelope(bsm), envelope(bsm), envelope(bsm)
+	resubmitted.Replayed, resubmitted.Reject = true, "r1"
+	replayed.Replayed = true
+	if v := faster(posted); v != ingestor.Accepted {
+		t.Errorf("posted: %v", v)
+	}
+	if v := faster(resubmitted); v != ingestor.Accepted {
+		t.Errorf("resubmitted: %v", v)
+	}
+	if v := faster(replayed); v != ingestor.Duplicate { // it may have been replayed before
+		t.Errorf("replayed: %v", v)
+	}
+}
+
 func TestReportIsLoggedAsSuch(t *testing.T) {
 	j := &journal{}
 	env := envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
