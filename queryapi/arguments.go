@@ -16,6 +16,7 @@ import (
 type arguments struct {
 	given  []argument
 	errors []web.RequestError
+	body   bool // the arguments are members of a body
 	broken bool // the body is no JSON object
 }
 
@@ -24,6 +25,7 @@ type arguments struct {
 type argument struct {
 	name, value        string
 	parameter, pointer string
+	wrongKind          string // the expected kind of JSON value, if the member has another one
 }
 
 // newArguments returns the arguments of a request without a body. names are the names of the
@@ -53,70 +55,87 @@ func bodyArguments(c *web.Call, plain ...string) *arguments {
 	return a
 }
 
-// readObject adds the members of a JSON object as arguments. A member that is a list gives one
-// argument for each element. plain is that of bodyArguments.
+// lists are the members of bodies that are lists. A list gives one argument for each element.
+var lists = []string{"plate", "ids"}
+
+// readObject adds the members of a JSON object as arguments. plain is that of bodyArguments.
+// allowOnly reports those that have the wrong kind.
 func (a *arguments) readObject(text []byte, plain ...string) {
-	add := func(name, pointer string, value []byte) {
-		text, isString := strictjson.Unquote(value)
-		if !isString {
-			text = string(value)
-		}
-		if isString == (name == "limit") && !slices.Contains(plain, name) { // the only number
-			expected := "a string"
-			if isString {
-				expected = "a whole number"
-			}
-			a.fail(argument{pointer: pointer, value: text}, fault.Malformed, expected)
-			return
-		}
-		a.given = append(a.given, argument{name: name, value: text, pointer: pointer})
-	}
-	seen := map[string]bool{}
+	a.body = true
+	seen, before := map[string]bool{}, len(a.errors)
 	err := strictjson.Object(text, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
-		pointer := "/" + name
-		if seen[name] {
-			a.fail(argument{pointer: pointer}, fault.Repeated, "")
-			return
+		g := argument{name: name, value: string(m.Value), pointer: web.Pointer(name)}
+		switch isList := m.Value[0] == '['; {
+		case seen[name]:
+			a.fail(g, fault.Repeated, "")
+		case slices.Contains(plain, name):
+			a.given = append(a.given, g)
+		case isList && slices.Contains(lists, name):
+			i := 0
+			_ = strictjson.Elements(m.Value, func(value []byte) { // Object has checked the syntax
+				a.given = append(a.given, scalar(name, g.pointer+"/"+strconv.Itoa(i), value))
+				i++
+			})
+		case slices.Contains(lists, name):
+			g.wrongKind = "a list"
+			a.given = append(a.given, g)
+		default:
+			a.given = append(a.given, scalar(name, g.pointer, m.Value))
 		}
 		seen[name] = true
-		if len(m.Value) == 0 || m.Value[0] != '[' || slices.Contains(plain, name) {
-			add(name, pointer, m.Value)
-			return
-		}
-		i := 0
-		_ = strictjson.Elements(m.Value, func(value []byte) { // Object has checked the syntax
-			add(name, pointer+"/"+strconv.Itoa(i), value)
-			i++
-		})
 	})
 	if err != nil {
 		a.given, a.broken = nil, true
-		a.errors = []web.RequestError{{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()}}
+		a.errors = append(a.errors[:before], web.RequestError{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()})
 	}
+}
+
+// scalar returns a member, or an element of a list, that must be a string; limit must be a number.
+func scalar(name, pointer string, value []byte) argument {
+	g := argument{name: name, value: string(value), pointer: pointer}
+	text, isString := strictjson.Unquote(value)
+	if isString {
+		g.value = text
+	}
+	switch {
+	case name == "limit" && (isString || value[0] == '['):
+		g.wrongKind = "a whole number"
+	case name != "limit" && !isString:
+		g.wrongKind = "a string"
+	}
+	return g
 }
 
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }
 
-// allowOnly adds a fault for every argument whose name is not in names.
+// allowOnly adds a fault for every argument whose name is not in names, and for every member of the
+// wrong kind.
 func (a *arguments) allowOnly(names ...string) {
 	for _, g := range a.given {
 		if !slices.Contains(names, g.name) {
 			a.fail(g, fault.Unknown, "")
+		} else if g.wrongKind != "" {
+			a.fail(g, fault.Malformed, g.wrongKind)
 		}
 	}
 }
 
-// all returns the arguments with that name.
+// all returns the arguments with that name, except members of the wrong kind.
 func (a *arguments) all(name string) (found []argument) {
 	for _, g := range a.given {
-		if g.name == name {
+		if g.name == name && g.wrongKind == "" {
 			found = append(found, g)
 		}
 	}
 	return found
+}
+
+// sent reports whether there is an argument with that name, of the right kind or not.
+func (a *arguments) sent(name string) bool {
+	return slices.ContainsFunc(a.given, func(g argument) bool { return g.name == name })
 }
 
 // one returns the argument with that name. It returns false if the argument was not sent, or was
@@ -238,13 +257,13 @@ func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
 	return plates
 }
 
-// failMissing adds the fault that a mandatory argument was not sent.
+// failMissing adds the fault that a mandatory argument is missing, unless it was sent and is faulty.
 func (a *arguments) failMissing(name, expected string) {
-	if a.broken {
+	if a.broken || a.sent(name) {
 		return
 	}
 	g := argument{parameter: name}
-	if len(a.given) > 0 && a.given[0].pointer != "" {
+	if a.body {
 		g = argument{pointer: "/" + name}
 	}
 	a.fail(g, fault.Missing, expected)

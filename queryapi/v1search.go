@@ -44,10 +44,9 @@ func (a *arguments) search(airports Airports) (s search) {
 	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
 	s.airport = a.knownAirport("airport", airports)
 	s.flight = a.flight()
-	sent := func(name string) bool { return len(a.all(name)) > 0 }
 	for i, kind := range searches {
-		named := kind.by == "last_name" && kind.with[0] == "airline" && !sent("airline") && !sent("flight") // the next one is meant
-		if !sent(kind.by) || named {
+		named := kind.by == "last_name" && kind.with[0] == "airline" && !a.sent("airline") && !a.sent("flight") // the next one is meant
+		if !a.sent(kind.by) || named {
 			continue
 		}
 		s.by = kind.by

@@ -315,16 +315,19 @@ func (r *reading) readText(body []byte) {
 
 // readList reads {"messages": […]}.
 func (r *reading) readList(body []byte) {
-	found := 0
+	seen, before := map[string]bool{}, len(r.errors)
 	err := strictjson.Object(body, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
+		fail := func(cause fault.Cause, expected string) {
+			r.errors = append(r.errors, web.RequestError{Pointer: web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
+		}
 		switch {
 		case name != "messages":
-			r.errors = append(r.errors, web.RequestError{Pointer: "/" + name, Cause: fault.Unknown})
-		case found > 0:
-			r.errors = append(r.errors, web.RequestError{Pointer: "/messages", Cause: fault.Repeated})
+			fail(fault.Unknown, "")
+		case seen[name]:
+			fail(fault.Repeated, "")
 		case m.Value[0] != '[':
-			r.errors = append(r.errors, web.RequestError{Pointer: "/messages", Cause: fault.Malformed, Expected: "a list"})
+			fail(fault.Malformed, "a list")
 		default:
 			i := 0
 			_ = strictjson.Elements(m.Value, func(value []byte) { // the body is being read as JSON
@@ -332,11 +335,19 @@ func (r *reading) readList(body []byte) {
 				i++
 			})
 		}
-		found++
+		seen[name] = true
 	})
 	if err != nil {
-		r.errors = []web.RequestError{{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()}}
+		r.errors = append(r.errors[:before], web.RequestError{Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()})
 	}
+}
+
+// sent returns a JSON value as a fault shows it: a string without its quotes.
+func sent(value []byte) string {
+	if text, isText := strictjson.Unquote(value); isText {
+		return text
+	}
+	return string(value)
 }
 
 // readMessage reads {"text": "…", "id": "…"}.
@@ -351,7 +362,7 @@ func (r *reading) readMessage(value []byte, pointer string) {
 		name, _ := strictjson.Unquote(m.Name)
 		got, isText := strictjson.Unquote(m.Value)
 		fail := func(cause fault.Cause, expected string) {
-			r.errors = append(r.errors, web.RequestError{Pointer: pointer + "/" + name, Cause: cause, Expected: expected})
+			r.errors = append(r.errors, web.RequestError{Pointer: pointer + web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
 		}
 		switch {
 		case name != "text" && name != "id":
@@ -369,7 +380,7 @@ func (r *reading) readMessage(value []byte, pointer string) {
 	})
 	switch {
 	case err != nil:
-		r.errors = append(r.errors, web.RequestError{Pointer: pointer, Cause: fault.Malformed, Expected: "a JSON object: " + err.Error()})
+		r.errors = append(r.errors, web.RequestError{Pointer: pointer, Cause: fault.Malformed, Got: sent(value), Expected: "a JSON object: " + err.Error()})
 	case !seen["text"]:
 		r.errors = append(r.errors, web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
 	default:

@@ -183,7 +183,11 @@ func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
 		{"/v1/messages", jsonType, `{}`, `"expected":"at least one message"`},
 		{"/v1/messages", jsonType, `{"messages":[]}`, `"expected":"at least one message"`},
 		{"/v1/messages", jsonType, `{"messages":{}}`, `"pointer":"/messages","code":"malformed"`},
-		{"/v1/messages", jsonType, `{"messages":["x"]}`, `"pointer":"/messages/0","code":"malformed"`},
+		{"/v1/messages", jsonType, `{"messages":["x"]}`, `"pointer":"/messages/0","code":"malformed","detail":"It does not have the form that is expected","got":"x"`},
+		{"/v1/messages", jsonType, `{"a/b~":7,"messages":[{"text":"x"}]}`, `"1 fault"`},
+		{"/v1/messages", jsonType, `{"a/b~":7,"messages":[{"text":"x"}]}`, `"pointer":"/a~1b~0","code":"unknown","detail":"There is no parameter or member with this name","got":"7"`},
+		{"/v1/messages", jsonType, `{"messages":[{"text":12}]}`, `"got":"12","expected":"a string"`},
+		{"/v1/messages", linesType, `{"text":"x","txt":"y"}`, `"pointer":"/0/txt","code":"unknown","detail":"There is no parameter or member with this name","got":"y"`},
 		{"/v1/messages", jsonType, `{"messages":[{"id":"1"},{"text":1},{"text":"x","txt":"y"}],"more":1}`, `"detail":"4 faults"`},
 		{"/v1/messages", jsonType, `{"messages":[{"text":"x","text":"y"}]}`, `"pointer":"/messages/0/text","code":"repeated"`},
 		{"/v1/messages", jsonType, `{"messages":[{"text":"x"}],"messages":[{"text":"x"}]}`, `"code":"repeated"`},
@@ -194,6 +198,7 @@ func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
 		{"/v1/messages", textType, "BSM", `"parameter":"format","code":"conflict"`},
 		{"/v1/messages?format=text", jsonType, listOf("x"), `"parameter":"format","code":"conflict"`},
 		{"/v1/messages?format=xml&x=1", jsonType, listOf("x"), `"detail":"2 faults"`},
+		{"/v1/messages?x=1", jsonType, `{"messages":[{"text":1}],`, `"detail":"2 faults"`},
 		{"/v1/messages?format=text&format=text", textType, "BSM", `"code":"repeated"`},
 	} {
 		b := newBatches()

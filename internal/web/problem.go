@@ -17,6 +17,12 @@ type RequestError struct {
 	Expected  string
 }
 
+// escapePointer escapes a name for a JSON pointer (RFC 6901).
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Pointer returns the JSON pointer of a member of an object.
+func Pointer(name string) string { return "/" + escapePointer.Replace(name) }
+
 // maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
