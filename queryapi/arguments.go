@@ -200,15 +200,19 @@ const (
 // sinceForm is the form of a time from which on changes are told.
 const sinceForm = "a time as in RFC 3339, within the last 72 hours"
 
-// recent returns the value of an argument that is a time within the last 72 hours, and whether it
-// is one. Any other value is a fault.
+// clocksDiffer is by how much the clock of a caller may differ from that of the service, and how long
+// a request may be under way.
+const clocksDiffer = time.Minute
+
+// recent returns the value of an argument that is a time within the last 72 hours, by the clock of
+// the caller, and whether it is one. Any other value is a fault.
 func (a *arguments) recent(name string) (at time.Time, ok bool) {
 	g, there := a.one(name)
 	if !there {
 		return time.Time{}, false
 	}
 	at, err := time.Parse(time.RFC3339, g.value)
-	if age := time.Since(at); err != nil || age < 0 || age > oldestSince {
+	if age := time.Since(at); err != nil || age < -clocksDiffer || age > oldestSince+clocksDiffer {
 		a.fail(g, fault.Malformed, sinceForm)
 		return time.Time{}, false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
@@ -121,6 +122,18 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 	} {
 		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {
 			t.Errorf("%s %s: %s\nwant %s", tc.target, tc.body, got, tc.want)
+		}
+	}
+}
+
+func TestSinceAllowsForClocksThatDiffer(t *testing.T) {
+	s := site(&answers{err: errors.New("must not be asked")})
+	for age, allowed := range map[time.Duration]bool{
+		-2 * time.Minute: false, -30 * time.Second: true, 72*time.Hour + 30*time.Second: true, 72*time.Hour + 2*time.Minute: false,
+	} {
+		since := url.QueryEscape(time.Now().Add(-age).Format(time.RFC3339))
+		if w := askV1(s, "demo", "/v1/changes?since="+since, ""); (w.Code != http.StatusBadRequest) != allowed {
+			t.Errorf("%v ago: %d %s", age, w.Code, w.Body)
 		}
 	}
 }
