@@ -237,7 +237,7 @@ func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
 // it may send, and how many seconds a preflight answer is valid.
 var (
 	exposed    = []string{"ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
-	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, X-API-Key, X-Request-Id"}
+	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id"}
 	tenMinutes = []string{"600"}
 )
 

@@ -227,7 +227,7 @@ func TestPagesOfOtherOriginsAreLetInByTheSettingOnly(t *testing.T) {
 	}
 	w := answer(open, request("OPTIONS", "/v1/bags/search", "", "Origin", "https://ops.example"))
 	if h := w.Header(); w.Code != 204 || w.Body.Len() != 0 || h.Get("Access-Control-Allow-Methods") != "POST" ||
-		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") || h.Get("Access-Control-Max-Age") == "" {
+		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Last-Event-ID") || h.Get("Access-Control-Max-Age") == "" {
 		t.Errorf("%d %v", w.Code, h)
 	}
 	for _, h := range []http.Header{
