@@ -77,7 +77,7 @@ type Leg struct {
 	Carrier  string // the airline code as sent
 	From, To string // airports; "" if unknown
 	Living   bool
-	Status   Status   // NoStatus if the leg is known from an .I only
+	Status   Status   // NoStatus if the leg is known from an .I only and no event there set one
 	Seat     string   // from the latest BSM at From, for this flight, that holds one
 	Arrived  bool     // an ARRIVED event names the flight
 	Departed bool     // Depart made it Delayed

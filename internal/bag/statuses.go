@@ -63,7 +63,7 @@ func (s *statuses) follow(events []Event) {
 	}
 }
 
-// set sets the status of a leg, unless it is known from an .I only and so has none.
+// set sets the status of a leg, unless it is known from an .I only and so far has none.
 func (s *statuses) set(leg int, status Status, by *Message) {
 	if l := &s.legs[leg]; l.Status != NoStatus {
 		l.Status, l.SetBy = status, by
@@ -71,7 +71,8 @@ func (s *statuses) set(leg int, status Status, by *Message) {
 }
 
 // applyToFlight sets the status of the legs on the flight of an event: those out of its airport. If
-// there are none, a load counts for legs whose departure is unknown, and any other event for all.
+// there are none, a load counts for legs whose departure is unknown, and any other event for all. A
+// leg out of its airport that was known from an .I only has a status from then on.
 func (s *statuses) applyToFlight(e *Event) {
 	same := s.byFlight.Value(e.Message.Outbound.Flight)
 	here := func(i int) bool {
@@ -79,7 +80,10 @@ func (s *statuses) applyToFlight(e *Event) {
 	}
 	some := slices.ContainsFunc(same, here)
 	for _, i := range same {
-		if some && here(i) || !some && (!e.Sets.Loaded() || s.legs[i].From == "") {
+		switch {
+		case here(i):
+			s.legs[i].Status, s.legs[i].SetBy = e.Sets, e.Message
+		case !some && (!e.Sets.Loaded() || s.legs[i].From == ""):
 			s.set(i, e.Sets, e.Message)
 		}
 	}

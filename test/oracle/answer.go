@@ -32,7 +32,8 @@ type Bag struct {
 	originals  []original
 }
 
-// Leg is one flight of a bag. Its status is empty for a leg known from an inbound element only.
+// Leg is one flight of a bag. Its status is empty for a leg that is known from an inbound element
+// only, unless an event at its departure sets one.
 type Leg struct {
 	Airline string `json:"airline"`
 	Number  string `json:"flight"`

@@ -10,7 +10,7 @@ import (
 type sourcedLeg struct {
 	flight
 	from, to string // from is "" if it is unknown
-	inbound  bool   // known from an .I only: no loading status
+	inbound  bool   // known from an .I only: no loading status yet
 	rank     int    // the rule, see below
 	by       *item
 	nth      int // index of the .O in its item

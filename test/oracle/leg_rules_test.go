@@ -135,6 +135,17 @@ var legRules = []rule{
 	{"a leg that is known from an inbound flight only has no status", `
 10:00 BSM .V/1TZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+A .P/SMITH`,
 		[]string{"legs A: LX602 GVA-ZRH, LX14 ZRH-JFK Not Loaded"}},
+	{"a leg that is known from an inbound flight only has a status once an event at its departure names it", `
+09:00 BSM .V/1TZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+A .P/SMITH
+09:10 BPM .V/1LGVA .F/LX602/20JUN/ZRH .N/+A
+09:00 BSM .V/1TZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+B .P/SMITH
+09:10 BPM .V/1LGVA .F/LX602/20JUN/ZRH .N/+B
+09:20 BPM .V/1LGVA .F/LX602/20JUN/ZRH .B/OFF/+B
+09:00 BSM .V/1TZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+D .P/SMITH
+09:10 BPM .V/1LGVA .J/S .F/LX602/20JUN/ZRH .N/+D
+09:20 BPM .V/1LGVA .B/OND/+D
+09:30 BPM .V/1LZRH .F/LX602/20JUN/ZRH .B/UNS/+D`,
+		[]string{"D GVA LX602: A Loaded on Aircraft, B Offloaded, D"}},
 	{"a bag that is loaded on another flight is not loaded on the first", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A

@@ -33,9 +33,9 @@ func (l *sourcedLeg) setStatus(e *event, status string) {
 	}
 }
 
-// setByFlight sets the status of the legs of the event's flight that depart from its airport. If
-// there is none, a load sets the legs whose departure is unknown, and any other event sets all legs
-// of the flight.
+// setByFlight sets the status of the legs of the event's flight that depart from its airport, those
+// that were known from an .I only too. If there is none, a load sets the legs whose departure is
+// unknown, and any other event sets all legs of the flight.
 func (o *Oracle) setByFlight(b *Bag, e *event) {
 	ofFlight := func(l sourcedLeg) bool { return o.same(l.flight, e.out) }
 	here := func(l sourcedLeg) bool { return ofFlight(l) && o.samePlace(l.from, e.airport) }
@@ -47,6 +47,7 @@ func (o *Oracle) setByFlight(b *Bag, e *event) {
 	}
 	for i := range b.living {
 		if counts(b.living[i]) {
+			b.living[i].inbound = b.living[i].inbound && !here(b.living[i])
 			b.living[i].setStatus(e, e.status)
 		}
 	}
