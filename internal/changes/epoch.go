@@ -28,11 +28,21 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 		}
 		for _, span := range spans {
 			if span.From < span.To {
-				return Epoch{}, ErrNoEpoch
+				return s.epochBegun(ctx)
 			}
 		}
 	}
 	return s.newEpoch(ctx, e)
+}
+
+// epochBegun returns the epoch that another owner may have begun meanwhile, and ErrNoEpoch if there
+// is none.
+func (s *Stage) epochBegun(ctx context.Context) (Epoch, error) {
+	e, err := s.conf.Index.Epoch(ctx)
+	if err == nil && e == (Epoch{}) {
+		err = ErrNoEpoch
+	}
+	return e, err
 }
 
 // newEpoch begins a new epoch, unless somebody else has begun one since the last.

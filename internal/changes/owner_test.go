@@ -9,6 +9,8 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
@@ -132,6 +134,40 @@ func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	w.wantTold(map[bag.Plate]string{plate: "TWO"})
 	if again, err := w.index.Epoch(t.Context()); err != nil || again != e {
 		t.Errorf("epoch %+v, want %+v: cursors go on (%v)", again, e, err)
+	}
+}
+
+// lateIndex tells the first time that there is no epoch, as if another owner began one just after.
+type lateIndex struct {
+	changes.Index
+	asked bool
+}
+
+func (l *lateIndex) Epoch(ctx context.Context) (changes.Epoch, error) {
+	if !l.asked {
+		l.asked = true
+		return changes.Epoch{}, nil
+	}
+	return l.Index.Epoch(ctx)
+}
+
+func TestAnOwnerTakesTheEpochThatAnotherBeginsMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	w.set(plate, "ONE")
+	w.owner(at, 0).mustRun()
+	want := w.currentEpoch()
+	w.set(plate, "TWO")
+	logged, entries := observer.New(zap.WarnLevel)
+	w.owner(at, 1, func(c *changes.Config) {
+		c.Index, c.Logger = &lateIndex{Index: c.Index}, zap.New(logged)
+	}).mustRun()
+	if entries.Len() != 0 {
+		t.Errorf("logged: %v", entries.All())
+	}
+	w.wantTold(map[bag.Plate]string{plate: "TWO"})
+	if got := w.currentEpoch(); got != want {
+		t.Errorf("epoch %+v, want %+v", got, want)
 	}
 }
 
