@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-// awaitTold waits until the owners have told every mark.
+// awaitTold waits until the owners have told every mark, so that what follows does not compete with them.
 func (l *live) awaitTold(ctx context.Context) error {
 	index, err := redis.Open(redis.Config{URL: l.redis.url(), Now: time.Now})
 	if err != nil {
@@ -25,7 +25,7 @@ func (l *live) awaitTold(ctx context.Context) error {
 		return err
 	}
 	defer marks.Close()
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	for {
 		spans, err := marks.Spans(ctx, l.marks, kafka.Start{})
@@ -266,9 +266,12 @@ func manyLine(ctx context.Context, b *bench) ([]row, error) {
 	probes := (5 + b.size(55)) * changesOfMany
 	profiles := b.profileOf(l.api, "many-api")
 	err = s.probe(ctx, l.door, probes, changesOfMany, probes*manyStreams/airlinesOfMany, func(i int) string { return airline(i) + "600" })
-	if err := errors.Join(err, s.close(), profiles()); err != nil {
+	stacks, errStacks := l.api.metric("go_memstats_stack_inuse_bytes")
+	heap, errHeap := l.api.metric("go_memstats_heap_inuse_bytes")
+	if err := errors.Join(err, errStacks, errHeap, s.close(), profiles()); err != nil {
 		return nil, err
 	}
+	b.say("line 19: %.1f KiB of stacks and %.1f KiB of heap a stream at the end", stacks/manyStreams/1024, heap/manyStreams/1024)
 	used, err := l.spent()
 	if err != nil {
 		return nil, err

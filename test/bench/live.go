@@ -67,7 +67,7 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	b.say("line 5, %s: %s messages go in as fast as they can", l.name, thousands(float64(stored)))
 	profiles := b.profileOf(l.ingest, "fill")
 	rate, err := l.fill(ctx, messages[:stored])
-	if err := errors.Join(err, profiles()); err != nil {
+	if err := errors.Join(err, profiles(), l.awaitTold(ctx)); err != nil {
 		return nil, err
 	}
 	l.choose(messages[:stored], truth)
