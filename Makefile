@@ -50,8 +50,9 @@ race: ## run all tests that run in their own process under the race detector
 bench: ## measure the promises of docs/performance.md against their references
 	go run ./test/bench $(BENCH)
 
-rejects: ## time lists and summaries of a million rejected messages on a Redis server, about three minutes
+rejects: ## time lists and summaries of a million rejected messages on a Redis server, and kill a process that resubmits 100,000, about five minutes
 	go test -run '^$$' -bench ManyRejects -benchtime 50x -timeout 20m ./internal/rejectstore -rejects 1000000
+	go test -run Kill9 -count=1 -v -timeout 20m ./test/bulk -rejects 100000
 
 departures: ## print how long others wait while 100,000 bags depart at once, about two minutes (BAGS=10000 for less)
 	go test -run '^$$' -bench Departures -benchtime 1x -timeout 20m ./internal/changefeed -departures $(or $(BAGS),100000)

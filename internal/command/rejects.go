@@ -75,13 +75,34 @@ airports of the key.`,
 	return cmd
 }
 
-func (d *rejectDesk) list() *cobra.Command {
-	filters := []struct{ name, parameter, usage string }{
-		{"state", "state", "`state`: open, which is the default, resubmitted or dismissed"}, {"code", "code", "`code` of a fault"},
-		{"airport", "airport", "`airport` of the message; \"\" for messages that name none that is known"}, {"door", "door", "`door` by which it came: kafka, http or file"},
-		{"posted-by", "key", "`name` of the API key that posted it"}, {"value", "value", "`value` at the first fault"}, {"q", "q", "part of the `text`"},
-		{"since", "since", "first `time` of receipt, such as 2026-03-14T12:00:00Z"}, {"until", "until", "`time` of receipt before which it came"},
+// rejectFilters are the flags of the filters of rejects, and the parameters that they set.
+var rejectFilters = []struct{ name, parameter, usage string }{
+	{"state", "state", "`state`: open, which is the default, resubmitted or dismissed"}, {"code", "code", "`code` of a fault"},
+	{"airport", "airport", "`airport` of the message; \"\" for messages that name none that is known"}, {"door", "door", "`door` by which it came: kafka, http or file"},
+	{"posted-by", "key", "`name` of the API key that posted it"}, {"value", "value", "`value` at the first fault"}, {"q", "q", "part of the `text`"},
+	{"since", "since", "first `time` of receipt, such as 2026-03-14T12:00:00Z"}, {"until", "until", "`time` of receipt before which it came"},
+}
+
+// addFilters adds the flags of the filters to a command.
+func addFilters(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	for _, f := range rejectFilters {
+		cmd.Flags().String(f.name, "", f.usage)
 	}
+}
+
+// filtersOf returns the parameters that the flags of a command set.
+func filtersOf(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	for _, f := range rejectFilters {
+		if given := cmd.Flags().Lookup(f.name); given.Changed {
+			set[f.parameter] = given.Value.String()
+		}
+	}
+	return set
+}
+
+func (d *rejectDesk) list() *cobra.Command {
 	most := 100
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -89,18 +110,13 @@ func (d *rejectDesk) list() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{}
-			for _, f := range filters {
-				if given := cmd.Flags().Lookup(f.name); given.Changed {
-					query.Set(f.parameter, given.Value.String())
-				}
+			for name, value := range filtersOf(cmd) {
+				query.Set(name, value)
 			}
 			return d.printList(cmd, query, most)
 		},
 	}
-	cmd.Flags().SortFlags = false
-	for _, f := range filters {
-		cmd.Flags().String(f.name, "", f.usage)
-	}
+	addFilters(cmd)
 	cmd.Flags().IntVar(&most, "most", most, "how many are listed at most")
 	return cmd
 }
@@ -179,11 +195,17 @@ func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []diagno
 
 func (d *rejectDesk) resubmit() *cobra.Command {
 	var mended string
+	job := bulkJob{desk: d, action: "resubmit"}
 	cmd := &cobra.Command{
-		Use:   "resubmit ID",
-		Short: "Judge a rejected message again, as it is or mended; exit code 1 if it is not accepted",
-		Args:  cobra.ExactArgs(1),
+		Use:   "resubmit [ID…]",
+		Short: "Judge rejected messages again, one as it is or mended, or many by ids or filters; exit code 1 if any is not accepted",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if job.wanted(cmd, args) || len(args) != 1 {
+				if mended != "" {
+					return &exit{Usage, errors.New("--text needs one ID, without filters and --dry-run")}
+				}
+				return job.run(cmd, args, map[string]any{})
+			}
 			body, text := map[string]string{}, ""
 			if mended != "" {
 				read, err := d.process.readText(mended)
@@ -210,6 +232,7 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&mended, "text", "", "`file` with the mended message (- is the standard input)")
+	job.addFlags(cmd)
 	return cmd
 }
 
@@ -223,11 +246,14 @@ func (p *process) readText(name string) ([]byte, error) {
 
 func (d *rejectDesk) dismiss() *cobra.Command {
 	var reason string
+	job := bulkJob{desk: d, action: "dismiss"}
 	cmd := &cobra.Command{
-		Use:   "dismiss ID…",
-		Short: "Dismiss rejected messages",
-		Args:  cobra.MinimumNArgs(1),
+		Use:   "dismiss [ID…]",
+		Short: "Dismiss rejected messages, by ids or filters",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if job.wanted(cmd, args) || len(args) == 0 {
+				return job.run(cmd, args, map[string]any{"reason": reason})
+			}
 			for _, id := range args {
 				if _, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(id)+"/dismiss", map[string]string{"reason": reason}); err != nil {
 					return err
@@ -240,11 +266,12 @@ func (d *rejectDesk) dismiss() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "`why`; mandatory")
+	job.addFlags(cmd)
 	return cmd
 }
 
 // ask sends a request about rejects, and returns the answer.
-func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body map[string]string) (document, error) {
+func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body any) (document, error) {
 	var answer document
 	return d.fetch(cmd, method, target, body, &answer)
 }
@@ -252,9 +279,9 @@ func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body map[str
 // answerLimit bounds an answer, in bytes.
 const answerLimit = 128 << 20
 
-// fetch sends a request about rejects. It reads an answer 200 into want, which may be the document
+// fetch sends a request about rejects. It reads an answer 2xx into want, which may be the document
 // that is returned; other answers are errors.
-func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body map[string]string, want any) (document, error) {
+func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body any, want any) (document, error) {
 	eff, err := d.process.load(cmd)
 	if err != nil {
 		return document{}, err
@@ -264,7 +291,7 @@ func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body map[s
 		return document{}, failed(printableError(err))
 	}
 	var answer document
-	if status != http.StatusOK {
+	if status/100 != 2 {
 		if json.Unmarshal(text, &answer) != nil || answer.Title == "" {
 			return document{}, failed(fmt.Errorf("the service answers with status %d", status))
 		}
@@ -293,12 +320,12 @@ func (a document) problem(status int) error {
 }
 
 // send sends a request and returns status and body of the answer.
-func (d *rejectDesk) send(ctx context.Context, method, target string, body map[string]string) (status int, text []byte, err error) {
+func (d *rejectDesk) send(ctx context.Context, method, target string, body any) (status int, text []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var sent io.Reader = http.NoBody
 	if body != nil {
-		text, _ := json.Marshal(body) // texts can always be written
+		text, _ := json.Marshal(body) // texts and lists of texts can always be written
 		sent = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, target, sent)

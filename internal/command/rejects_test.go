@@ -67,3 +67,42 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 		t.Errorf("%+v", nowhere)
 	}
 }
+
+func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
+	s := start(t, []string{"serve"}, "BAGTRAIL_KAFKA_BROKERS=off")
+	s.untilReady()
+	good, _ := message()
+	for _, plate := range []string{"0724123451", "0724123452", "0724123453"} {
+		text := strings.NewReplacer("/JFK/", "/JFQ/", "0724123456", plate).Replace(good)
+		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 400 {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	for _, tc := range []struct {
+		args string
+		code int
+		out  string // of stdout, or of stderr if the code is that of a wrong usage
+	}{
+		{"resubmit --state open --dry-run", command.Rejected, "looked at: 3, accepted: 0, rejected: 3, not authorised: 0, skipped: 0 (dry run)\n"},
+		{"dismiss --q 0724123451 --reason x --dry-run", command.Done, "looked at: 3, dismissed: 1, skipped: 0 (dry run)\n"},
+		{"dismiss --q 0724123451 --reason x", command.Done, "looked at: 3, dismissed: 1, skipped: 0\n"},
+		{"resubmit --airport ZRH --code SVCPRB023", command.Rejected, "looked at: 2, accepted: 0, rejected: 2, not authorised: 0, skipped: 0\n"},
+		{"resubmit 0123456789abcdef0123 0123456789abcdef0124", command.Rejected, "looked at: 2, accepted: 0, rejected: 0, not authorised: 0, skipped: 2\n"},
+		{"--json dismiss --state open --reason x", command.Done, `"state":"done"`},
+		{"dismiss --state open --reason x", command.Done, "looked at: 0, dismissed: 0, skipped: 0\n"},
+		{"dismiss --state open", command.Usage, "/reason"},
+		{"resubmit", command.Usage, "which rejects?"},
+		{"dismiss --reason x", command.Usage, "which rejects?"},
+		{"resubmit --state open --text x", command.Usage, "--text"},
+		{"resubmit --state dismissed", command.Usage, "/state"},
+	} {
+		got := run(t, "", nil, append([]string{"rejects", "--url", "http://" + s.http}, strings.Fields(tc.args)...)...)
+		out := got.stdout
+		if tc.code == command.Usage {
+			out = got.stderr
+		}
+		if got.code != tc.code || !strings.Contains(out, tc.out) {
+			t.Errorf("%s: %+v", tc.args, got)
+		}
+	}
+}

@@ -82,7 +82,7 @@ type Decision struct {
 }
 
 // holdTime is how long a process holds a job after each advance.
-const holdTime = 10 * time.Second
+const holdTime = 3 * time.Second
 
 func (s *Store) jobKey(id string) string { return s.prefix() + "b:" + id }
 func (s *Store) jobsKey() string         { return s.prefix() + "jobs" }

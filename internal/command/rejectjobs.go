@@ -1,0 +1,109 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// bulkJob resubmits or dismisses many rejects.
+type bulkJob struct {
+	desk   *rejectDesk
+	action string
+	dryRun bool
+}
+
+// jobDocument is a job as the service answers it.
+type jobDocument struct {
+	ID, State                                                   string
+	Total, Accepted, Rejected, Unauthorised, Dismissed, Skipped int
+	DryRun                                                      bool `json:"dry_run"`
+	LookedAt                                                    int  `json:"looked_at"`
+}
+
+func (j *bulkJob) addFlags(cmd *cobra.Command) {
+	addFilters(cmd)
+	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "count, and decide nothing")
+}
+
+// wanted reports whether flags or arguments ask for a job.
+func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
+	return j.dryRun || len(filtersOf(cmd)) > 0 || j.action == "resubmit" && len(args) > 1
+}
+
+// run begins the job, waits for its end, and prints what came of it. The job goes on if the command
+// is interrupted.
+func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) error {
+	filters := filtersOf(cmd)
+	if len(ids) == 0 && len(filters) == 0 {
+		return &exit{Usage, errors.New("which rejects? Give ids or filters; --state open is every open one")}
+	}
+	for name, value := range filters {
+		body[name] = value
+	}
+	if len(ids) > 0 {
+		body["ids"] = ids
+	}
+	if j.dryRun {
+		body["dry_run"] = true
+	}
+	var job jobDocument
+	asJSON := j.desk.json
+	j.desk.json = false // only the last answer is printed
+	_, err := j.desk.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
+	for err == nil && job.State == "running" {
+		if err = pause(cmd.Context(), jobsEvery); err == nil {
+			_, err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+		}
+	}
+	j.desk.json = asJSON
+	switch {
+	case err != nil && job.ID != "":
+		return failed(fmt.Errorf("job %s goes on: %w", job.ID, err))
+	case err != nil:
+		return err
+	case asJSON:
+		_, err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+	default:
+		_, err = fmt.Fprintln(j.desk.process.stdout, job.summary(j.action))
+	}
+	switch {
+	case err != nil:
+		return failed(err)
+	case job.State != "done":
+		return failed(fmt.Errorf("job %s is %s after %d of %d rejects", job.ID, job.State, job.LookedAt, job.Total))
+	case job.Rejected+job.Unauthorised+job.Skipped > 0:
+		return &exit{code: Rejected}
+	}
+	return nil
+}
+
+// jobsEvery is the interval at which a job is asked for.
+const jobsEvery = 200 * time.Millisecond
+
+// pause waits, or returns the error of ctx if it ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// summary says what came of the job.
+func (j *jobDocument) summary(action string) string {
+	counts := fmt.Sprintf("dismissed: %d, skipped: %d", j.Dismissed, j.Skipped)
+	if action == "resubmit" {
+		counts = fmt.Sprintf("accepted: %d, rejected: %d, not authorised: %d, skipped: %d", j.Accepted, j.Rejected, j.Unauthorised, j.Skipped)
+	}
+	if j.DryRun {
+		counts += " (dry run)"
+	}
+	return fmt.Sprintf("looked at: %d, %s", j.LookedAt, counts)
+}
