@@ -94,9 +94,17 @@ func (s *service) sweep(ctx context.Context) error {
 	return nil
 }
 
-// trimRejects removes rejects that are older than their retention, until ctx ends.
+// trimRejects removes rejects that are older than their retention, and counts the open ones, until
+// ctx ends.
 func (s *service) trimRejects(ctx context.Context) error {
-	s.rejected.Run(ctx, func(err error) { s.log.Warn("old rejects are not removed", zap.Error(err)) })
+	gauge := telemetry.NewRejects(s.registry)
+	s.rejected.Run(ctx, func(open int64, err error) {
+		if err != nil {
+			s.log.Warn("old rejects are not removed", zap.Error(err))
+			return
+		}
+		gauge.Set(float64(open))
+	})
 	return nil
 }
 

@@ -333,13 +333,19 @@ func (s *Store) Trim(ctx context.Context) (removed int, err error) {
 // trimEvery is the interval at which Run removes rejects.
 const trimEvery = time.Minute
 
-// Run removes rejects that are past the retention, until ctx ends. report gets each error.
-func (s *Store) Run(ctx context.Context, report func(error)) {
+// Run removes rejects that are past the retention, until ctx ends. report gets the number of open
+// rejects after each time, or an error.
+func (s *Store) Run(ctx context.Context, report func(open int64, err error)) {
 	ticker := time.NewTicker(trimEvery)
 	defer ticker.Stop()
 	for {
-		if _, err := s.Trim(ctx); err != nil && ctx.Err() == nil {
-			report(err)
+		_, err := s.Trim(ctx)
+		open := int64(0)
+		if err == nil {
+			open, err = s.Count(ctx, Filter{State: Open})
+		}
+		if ctx.Err() == nil {
+			report(open, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -309,3 +309,16 @@ func TestRejectsPastTheirRetentionLeaveNothing(t *testing.T) {
 		t.Errorf("left are %q, %v", keys, err)
 	}
 }
+
+func TestOpenRejectsAreCountedAfterOldOnesAreRemoved(t *testing.T) {
+	w := newWorld(t)
+	w.mixed(t)
+	w.now = noon.Add(14*24*time.Hour - 90*time.Minute)
+	ctx, stop := context.WithCancel(t.Context())
+	w.Run(ctx, func(open int64, err error) {
+		if open != 3 || err != nil {
+			t.Errorf("%d are open, %v", open, err)
+		}
+		stop()
+	})
+}
