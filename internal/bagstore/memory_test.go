@@ -14,11 +14,15 @@ import (
 	"bagtrail/internal/bagstore/codec/invent"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/test/race"
 )
 
 // Measures the memory that an event takes, with all indexes and 15 messages a bag, against the raw
 // text alone under a key of its own. The dictionary was not made from these messages.
 func TestMemoryOfAnEvent(t *testing.T) {
+	if race.Enabled {
+		t.Skip("measures Redis, from one goroutine")
+	}
 	const bags = 4000
 	ctx := context.Background()
 	server := redistest.StartServer(t)

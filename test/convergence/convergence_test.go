@@ -42,10 +42,11 @@ import (
 	"bagtrail/parser"
 	"bagtrail/queryapi"
 	"bagtrail/test/journey"
+	"bagtrail/test/race"
 )
 
 var (
-	journeys = flag.Int("journeys", 250, "how many journeys to deliver")
+	journeys = flag.Int("journeys", race.Less(250, 60), "how many journeys to deliver")
 	seed     = flag.Uint64("seed", 1, "seed of the first world")
 )
 
