@@ -147,7 +147,8 @@ func TestEachOf500BagsInAContainerIsToldWhereItStands(t *testing.T) {
 		r.want(name+", filled", before...)
 	}
 	w.send("BPM .V/1LZRH .J/R .F/LX100/14MAR/JFK .U/AKE12345LX/41L ENDBPM")
-	w.settle() // the marks of the bags, which follow that of the container
+	w.eventually("the bags are marked, behind the container", func() bool { return w.marked() == 500+1+500 })
+	w.settle()
 	for name, r := range readers {
 		r.want(name+", on board", after...)
 	}

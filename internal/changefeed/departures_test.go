@@ -25,12 +25,12 @@ func BenchmarkDepartures(b *testing.B) {
 	flights := departing(b, *departures/bagsOfFlight)
 	for b.Loop() {
 		w := newWorldOf(b, 12, flights)
-		for f := range *departures / bagsOfFlight {
-			messages := make([]string, bagsOfFlight)
-			for i := range messages {
-				messages[i] = bsm(fmt.Sprintf("0724%06d", f*bagsOfFlight+i), fmt.Sprint("LX", f+1), "MUELLER", "ABC123")
-			}
-			w.file(w.received, messages...)
+		messages := make([]string, *departures)
+		for i := range messages {
+			messages[i] = bsm(fmt.Sprintf("0724%06d", i), fmt.Sprint("LX", 1+i/bagsOfFlight), "MUELLER", "ABC123")
+		}
+		for some := range slices.Chunk(messages, 1000) {
+			w.file(w.received, some...)
 			w.settle()
 		}
 		all := w.reader(key("*", "*"), changefeed.Filter{Airline: "LX"})
