@@ -21,6 +21,7 @@ type boardPage struct {
 	Urgent    []boardRow // at risk, the first to leave first
 	AtRisk    int        // bags of Urgent that are not loaded
 	Ahead     int        // flights that have not left, or not landed
+	Limits    limits
 	WithRush  int
 	WithDelay int
 }
@@ -122,7 +123,7 @@ func (b boardPage) Direction() string {
 
 // boardPage arranges flights, which come in the order of their times.
 func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, date time.Time) boardPage {
-	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
+	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Limits: limitsOf(v.r), Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
 	asked := v.r.URL.Query()
 	for _, f := range flights {
 		r := v.boardRow(f, airport, arriving)

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -93,5 +94,26 @@ func TestABoardOf1000FlightsIsRead(t *testing.T) {
 	w := get(c, boardPath, "Accept-Encoding", "gzip")
 	if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 1200 || w.Body.Len() > 140<<10 {
 		t.Errorf("%d flights in %d bytes", strings.Count(text, "<tr id="), w.Body.Len())
+	}
+}
+
+func TestWhenABagIsAtRiskIsASettingOfTheViewer(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(10)})) // departs in 38 min
+	for set, want := range map[string][]string{
+		"":       {`class="is-risk"`, `value="45"`, `value="20"`},
+		"30-10":  {`class=""`, `value="30"`, `value="10"`},
+		"90-60":  {`class="is-risk late"`, `value="90"`},
+		"40-90":  {`class="is-risk late"`, `name="late" type="number" min="1" max="1440" required value="40"`},
+		"x--1":   {`class="is-risk"`, `value="45"`, `value="1"`},
+		"99999-": {`class="is-risk"`, `value="1440"`, `value="20"`},
+	} {
+		must(t, get(c, flightPage, "Cookie", "bagtrail-risk="+set), 200, want...)
+	}
+	w := post(c, "/console/risk", url.Values{"risk": {"60"}, "late": {"30"}, "next": {flightPage}})
+	if w.Code != 303 || w.Header().Get("Location") != flightPage || !strings.HasPrefix(w.Header().Get("Set-Cookie"), "bagtrail-risk=60-30; Path=/console/;") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := post(c, "/console/risk", url.Values{"risk": {"60"}}, "Sec-Fetch-Site", "cross-site"); w.Code != 403 {
+		t.Errorf("%d from another origin", w.Code)
 	}
 }

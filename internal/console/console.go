@@ -72,6 +72,7 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c.mux.HandleFunc("GET "+Path+"login", c.showLogin)
 	c.mux.HandleFunc("POST "+Path+"login", c.login)
 	c.mux.HandleFunc("POST "+Path+"logout", c.logout)
+	c.mux.HandleFunc("POST "+Path+"risk", c.setLimits)
 	c.mux.Handle("GET "+Path+"{$}", http.RedirectHandler(Path+"flights", http.StatusSeeOther))
 	c.mux.Handle("GET /console", http.RedirectHandler(Path, http.StatusSeeOther))
 	c.handle("GET "+Path+"flights", "board", (*visit).board)

@@ -8,13 +8,6 @@ import (
 	"time"
 )
 
-// risk is how many minutes before departure a bag that is not loaded is at risk, and how many
-// before it is late.
-const (
-	riskMinutes = 45
-	lateMinutes = 20
-)
-
 // flightList is the answer of GET /v1/flights/….
 type flightList struct {
 	Flight flightDoc `json:"flight"`
@@ -189,10 +182,10 @@ func (v *visit) risk(f flightDoc) string {
 	if at.IsZero() || !f.Departure.Actual.IsZero() || at.Before(v.now) || f.Status[notLoaded]+f.Status[offloaded] == 0 {
 		return ""
 	}
-	switch minutes := at.Sub(v.now).Minutes(); {
-	case minutes <= lateMinutes:
+	switch minutes, l := at.Sub(v.now).Minutes(), limitsOf(v.r); {
+	case minutes <= float64(l.Late):
 		return "is-risk late"
-	case minutes <= riskMinutes:
+	case minutes <= float64(l.Risk):
 		return "is-risk"
 	}
 	return ""

@@ -53,6 +53,9 @@ func (v *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status, isProblem := answer.(int); isProblem {
 		w.WriteHeader(status)
 		answer = object{"status": status, "title": http.StatusText(status), "code": "SVCSRV001", "request_id": "7f3c0b52"}
+		if status == 403 {
+			answer.(object)["detail"] = "No customer is associated with the key"
+		}
 	}
 	if r.URL.Path == "/v1/session" && r.Method != "GET" {
 		http.SetCookie(w, &http.Cookie{Name: "bagtrail_session", Value: "of-" + r.Method, Path: "/", HttpOnly: true})

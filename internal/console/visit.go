@@ -41,6 +41,7 @@ type page struct {
 	view
 	Session session
 	Now     time.Time
+	Limits  limits
 	Problem *problem
 	Path    string // of the page, to come back to after a login
 	Ended   bool   // the login says that the session ended
@@ -81,7 +82,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 		}
 		shown.Title = cmp.Or(shown.Title, "bagtrail")
 		c.render(w, r, name, block, page{
-			view: shown, Session: v.session, Now: v.now, Problem: p, Path: r.URL.RequestURI(),
+			view: shown, Session: v.session, Now: v.now, Limits: limitsOf(r), Problem: p, Path: r.URL.RequestURI(),
 			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet,
 		})
 	})

@@ -1,0 +1,53 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// limits are how many minutes before departure a bag that is not loaded is at risk, and how many
+// before it is late. They are settings of the viewer, which a cookie keeps.
+type limits struct{ Risk, Late int }
+
+// The limits of those who have set none, and the largest that can be set.
+const (
+	usualRisk, usualLate = 45, 20
+	mostRisk             = 24 * 60
+)
+
+// riskCookie holds the limits, as 45-20.
+const riskCookie = "bagtrail-risk"
+
+// readLimits reads two numbers. What is missing or not a number is as usual, and Late is at most
+// Risk.
+func readLimits(risk, late string) limits {
+	number := func(text string, usual int) int {
+		n, _ := strconv.Atoi(text) // 0 if it is no number
+		return min(max(cmp.Or(n, usual), 1), mostRisk)
+	}
+	l := limits{number(risk, usualRisk), number(late, usualLate)}
+	l.Late = min(l.Late, l.Risk)
+	return l
+}
+
+// limitsOf returns the limits of the viewer who sends a request.
+func limitsOf(r *http.Request) limits {
+	if kept, err := r.Cookie(riskCookie); err == nil {
+		risk, late, _ := strings.Cut(kept.Value, "-")
+		return readLimits(risk, late)
+	}
+	return readLimits("", "")
+}
+
+// setLimits keeps the limits of the form, and leads back.
+func (c *Console) setLimits(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	l := readLimits(r.PostFormValue("risk"), r.PostFormValue("late"))
+	http.SetCookie(w, &http.Cookie{
+		Name: riskCookie, Value: fmt.Sprintf("%d-%d", l.Risk, l.Late), Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400,
+	})
+	http.Redirect(w, r, back(r.PostFormValue("next")), http.StatusSeeOther)
+}
