@@ -1,24 +1,13 @@
 // Uses the console of a running service as people do. browser_test.go says what the service holds.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { key, require, service } from './browser.mjs'
+import { key, service } from './browser.mjs'
+import { accessible, login, screen } from './looks.mjs'
+import './screens.mjs' // its tests come first, in the same browser
 import { context, reader } from './reader.mjs'
 
 const { DATE: date, DAY: day } = process.env
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 const flight = `/console/flights/ZRH/D/LX/500/${date}`
-const large = `/console/flights/ZRH/D/LX/800/${date}`
 const board = `/console/flights?airport=ZRH&direction=D&date=${date}`
-const bag = '/console/bags/0724500007'
-
-async function login(target = '/console/search') {
-  const page = await context.newPage()
-  await page.goto(service + target)
-  await page.locator('#key').fill(key)
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await page.waitForURL(service + target)
-  return page
-}
 
 // load has a bag of LX500 loaded.
 async function load(plate, device) {
@@ -31,31 +20,6 @@ async function send(text) {
     method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: text }),
   })
   return answer.status
-}
-
-// accessible looks for violations of the rules of axe-core.
-async function accessible(page, where) {
-  // The tester's script comes by the protocol of the browser, since the policy of the page refuses it.
-  await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
-    const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] })
-    return violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 150) + ' ' + n.failureSummary).join('; ')}`)
-  })
-  assert.deepEqual(found, [], where)
-}
-
-// screen looks at a page in narrow and wide, light and dark. The rules are checked in two of the
-// four, since that takes a second.
-async function screen(page, where, check = true) {
-  for (const width of [390, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    for (const colorScheme of ['light', 'dark']) {
-      await page.emulateMedia({ colorScheme })
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-      assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
-      if (check && (width === 390) === (colorScheme === 'light')) await accessible(page, `${where} ${width} ${colorScheme}`)
-    }
-  }
 }
 
 reader('a key opens the console, and closes it', async () => {
@@ -93,28 +57,6 @@ reader('a session that ends leads to the login and back', async () => {
   await page.waitForURL(service + flight)
 }, /401|ERR_ABORTED/)
 
-reader('every screen is in order, narrow and wide, light and dark', async () => {
-  const page = await login()
-  for (const target of ['/console/search', board, flight, bag, board.replace('=D', '=A'), flight.replace('500', '501'), '/console/bags/0724999999', '/console/feeds']) {
-    await page.goto(service + target)
-    await screen(page, target)
-  }
-  for (const query of ['AB5007', 'mueller zrh', 'nobody zrh', 'lx501']) {
-    await page.locator('#q').fill(query)
-    await page.locator('#q').press('Enter')
-    await page.waitForLoadState()
-  }
-  await page.goto(service + large)
-  const [server, shown] = await page.evaluate(() => { const [n] = performance.getEntriesByType('navigation'); return [n.responseStart - n.requestStart, n.loadEventEnd] })
-  console.log(`a flight of 800 bags: ${Math.round(server)} ms to the first byte, shown after ${Math.round(shown)} ms`)
-  await screen(page, large, false)
-  assert.equal(await page.locator('#rows tbody tr').count(), 800)
-  const began = Date.now()
-  await page.locator('[data-filter]').fill('0724800799')
-  assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
-  assert.ok(Date.now() - began < 1000)
-}, /ERR_ABORTED/)
-
 reader('a page that is not there says so', async () => {
   const page = await login()
   for (const target of ['/console/nothing', '/console/bags/1', `/console/flights/QQQ/D/LX/500/${date}`]) {
@@ -123,16 +65,44 @@ reader('a page that is not there says so', async () => {
   }
 }, /40[04]|ERR_ABORTED/)
 
-reader('the keyboard is enough', async () => {
-  const page = await login(board)
-  await page.keyboard.press('/')
-  await page.keyboard.type('lx500')
+// focused checks that what has the focus shows it, and that nothing lies over it.
+async function focused(page) {
+  const seen = await page.evaluate(() => {
+    const e = document.activeElement, r = e.getBoundingClientRect(), { outlineStyle } = getComputedStyle(e)
+    const top = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)
+    return { e: e.outerHTML.slice(0, 200), ok: outlineStyle !== 'none' && (e.contains(top) || top?.contains(e)) }
+  })
+  assert.ok(seen.ok, `the focus is not seen: ${seen.e}`)
+}
+
+reader('the keyboard alone leads from the login to a flight, a bag and a search', async () => {
+  const page = await context.newPage()
+  await page.goto(service + board)
+  await page.keyboard.type(key)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + board)
+  const text = () => page.evaluate(() => document.activeElement.innerText)
+  for (let i = 0; i < 20 && await text() !== 'LX500'; i++) await page.keyboard.press('j')
+  await focused(page)
   await page.keyboard.press('Enter')
   await page.waitForURL(service + flight)
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press('Tab')
+    await focused(page)
+  }
+  await page.locator('body').press('/')
+  await page.keyboard.press('Escape')
   for (const k of ['j', 'j', 'k', 'j']) await page.keyboard.press(k)
   const second = await page.locator('#rows tbody tr:nth-child(2) a').getAttribute('href')
   await page.keyboard.press('Enter')
   await page.waitForURL(service + second)
+  await page.keyboard.press('/')
+  await page.keyboard.type('mueller lx500')
+  await page.keyboard.press('Enter')
+  await page.getByText('40 bags').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/console/bags/0724500*')
   await page.keyboard.press('?')
   await page.locator('dialog[open]').waitFor()
   await accessible(page, 'keys')
@@ -160,9 +130,10 @@ reader('a reject is mended, and its bag appears', async () => {
   assert.equal(await send(faulty), 400)
   assert.equal(await send(faulty.replace('BSM', 'BUM').replace('ENDBSM', 'ENDBUM')), 400)
   const page = await login('/console/rejects')
-  for (let i = 0; i < 50 && await page.locator('.rows li').count() < 2; i++) await page.reload() // they are counted in a moment
+  const mine = page.locator('.rows a').filter({ hasText: `${day}X` })
+  for (let i = 0; i < 50 && !await mine.count(); i++) await page.reload() // it is there in a moment
   await screen(page, 'rejects')
-  await page.locator('.rows a').filter({ hasText: `${day}X` }).click()
+  await mine.click()
   await page.waitForURL('**/rejects/*')
   await screen(page, 'a reject')
   // The carets stand under the fault, to the pixel.
@@ -238,3 +209,15 @@ reader('a page that hears nothing says so, and catches up', async () => {
   await page.locator('#b-0724500030[data-s=air]').waitFor()
   await page.getByText('Not live since').waitFor({ state: 'hidden' })
 }, /INTERNET_DISCONNECTED|ERR_ABORTED|ERR_NETWORK|ERR_FAILED/)
+
+reader('a change between the page and its stream is not missed', async () => {
+  const page = await login()
+  let go
+  const held = new Promise((done) => { go = done })
+  await page.route('**/v1/changes?**', async (route) => { await held; await route.continue() })
+  await page.goto(service + flight)
+  await load('0724500035', 'AKE12345LX')
+  assert.equal(await page.locator('#b-0724500035[data-s=not]').count(), 1)
+  go()
+  await page.locator('#b-0724500035[data-s=air]').waitFor({ timeout: 30_000 }) // by then nothing else has asked for it
+}, /ERR_ABORTED/)

@@ -13,6 +13,9 @@ after(() => browser.close())
 beforeEach(async () => {
   context = await browser.newContext()
   context.setDefaultTimeout(60_000)
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))
+  })
   faults = []
   statuses = []
   context.on('console', (m) => { if (['error', 'warning'].includes(m.type())) faults.push(`console: ${m.text()}`) })
