@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -68,19 +69,14 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 	q.dryRun, _ = a.truth("dry_run")
 	if action == "dismiss" {
 		q.reason = a.text("reason", isReason, "a sentence")
-		if len(a.all("reason")) == 0 && !a.broken {
-			a.fail(argument{pointer: "/reason"}, fault.Missing, "why they are dismissed")
-		}
+		a.failMissing("reason", "why they are dismissed")
 	}
-	filters := 0
-	for _, name := range filterNames {
-		filters += len(a.all(name))
-	}
+	filtered := slices.ContainsFunc(filterNames, a.sent)
 	for i, g := range a.all("ids") {
 		switch {
 		case i == mostIDs:
 			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(mostIDs))
-		case i < mostIDs && filters > 0:
+		case i < mostIDs && filtered:
 			a.fail(g, fault.Conflict, "ids or filters")
 			return q
 		case i < mostIDs && !isRejectID(g.value):
@@ -88,8 +84,8 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 		}
 		q.ids = append(q.ids, g.value)
 	}
-	if filters == 0 && len(q.ids) == 0 && !a.broken {
-		a.fail(argument{pointer: "/ids"}, fault.Missing, `ids or filters: {"state": "open"} is every open reject`)
+	if !filtered {
+		a.failMissing("ids", `ids or filters: {"state": "open"} is every open reject`)
 	}
 	return q
 }

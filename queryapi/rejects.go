@@ -307,9 +307,7 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c)
 	a.allowOnly("reason")
 	reason := a.text("reason", isReason, "a sentence")
-	if len(a.all("reason")) == 0 {
-		a.failMissing("reason", "why it is dismissed")
-	}
+	a.failMissing("reason", "why it is dismissed")
 	r, refusal, ok := d.one(ctx, c, a)
 	if !ok {
 		return refusal

@@ -75,9 +75,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c)
 	a.allowOnly(append(names, "limit", "cursor")...)
 	for _, name := range names {
-		if len(a.all(name)) == 0 {
-			a.failMissing(name, strings.Join(names, ", "))
-		}
+		a.failMissing(name, strings.Join(names, ", "))
 	}
 	query := a.airportQuery(q.Airports)
 	query.flight.Day, _ = a.date()

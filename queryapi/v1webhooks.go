@@ -70,9 +70,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c, "filter")
 	a.allowOnly("url", "filter", "description")
 	url, description, filter := h.url(a), a.description(), h.filter(a)
-	if len(a.all("url")) == 0 {
-		a.failMissing("url", "an https URL")
-	}
+	a.failMissing("url", "an https URL")
 	if refusal, refused := h.refusal(a, c); refused {
 		return refusal
 	}
@@ -172,10 +170,8 @@ func (h Webhooks) change(ctx context.Context, c *web.Call) web.Answer {
 func (h Webhooks) rewind(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c)
 	a.allowOnly("since")
-	since, there := a.recent("since")
-	if !there && len(a.all("since")) == 0 {
-		a.failMissing("since", sinceForm)
-	}
+	since, _ := a.recent("since")
+	a.failMissing("since", sinceForm)
 	return h.edit(ctx, c, a, func(d *webhooks.Definition) { d.Rewind(since) })
 }
 
