@@ -1,6 +1,7 @@
 package queryapi
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -197,23 +198,25 @@ const (
 	pnrForm     = "5 or 6 letters and digits"
 )
 
-// sinceForm is the form of a time from which on changes are told.
-const sinceForm = "a time as in RFC 3339, within the last 72 hours"
+// sinceForm returns the form of a time from which on changes are told.
+func sinceForm(retention time.Duration) string {
+	return fmt.Sprintf("a time as in RFC 3339, within the last %v hours", retention.Hours())
+}
 
 // clocksDiffer is by how much the clock of a caller may differ from that of the service, and how long
 // a request may be under way.
 const clocksDiffer = time.Minute
 
-// recent returns the value of an argument that is a time within the last 72 hours, by the clock of
-// the caller, and whether it is one. Any other value is a fault.
-func (a *arguments) recent(name string) (at time.Time, ok bool) {
+// recent returns the value of an argument that is a time within the retention, by the clock of the
+// caller, and whether it is one. Any other value is a fault.
+func (a *arguments) recent(name string, retention time.Duration) (at time.Time, ok bool) {
 	g, there := a.one(name)
 	if !there {
 		return time.Time{}, false
 	}
 	at, err := time.Parse(time.RFC3339, g.value)
-	if age := time.Since(at); err != nil || age < -clocksDiffer || age > oldestSince+clocksDiffer {
-		a.fail(g, fault.Malformed, sinceForm)
+	if age := time.Since(at); err != nil || age < -clocksDiffer || age > retention+clocksDiffer {
+		a.fail(g, fault.Malformed, sinceForm(retention))
 		return time.Time{}, false
 	}
 	return at, true

@@ -80,6 +80,8 @@ type Queries struct {
 	Airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	Flights  Flights
 	Changes  *changefeed.Feed // nil if there are no changes
+	// ChangesRetention is how long changes are kept, and how far back since may lie.
+	ChangesRetention time.Duration
 	// NoChanges says why there are no changes.
 	NoChanges string
 	Feeds     Feeds

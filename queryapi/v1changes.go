@@ -22,7 +22,6 @@ const (
 	longestWait   = 60      // seconds
 	longestCursor = 400     // characters
 	changesLimit  = 5 * time.Second
-	oldestSince   = 72 * time.Hour // how long a change stays in the index
 )
 
 // changesQuery is what a request asks of the changes.
@@ -54,7 +53,7 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 		}
 		a.lastEvent(c)
 	}
-	changesBegin(a, &query)
+	q.changesBegin(a, &query)
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
@@ -144,8 +143,8 @@ func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
 }
 
 // changesBegin reads where the changes begin: cursor or since.
-func changesBegin(a *arguments, query *changesQuery) {
-	query.since, _ = a.recent("since")
+func (q Queries) changesBegin(a *arguments, query *changesQuery) {
+	query.since, _ = a.recent("since", q.ChangesRetention)
 	g, there := a.one("cursor")
 	if !there {
 		return

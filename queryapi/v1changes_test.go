@@ -65,7 +65,7 @@ func loggedChangeSite(index *changeIndex, log *zap.Logger) *web.Site {
 	}
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
-		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed,
+		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour,
 	}
 	return web.New(web.Settings{Keys: testKeys, Log: log, Clock: time.Now}, queries.Operations(), nil)
 }

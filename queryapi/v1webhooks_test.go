@@ -21,7 +21,7 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := queryapi.Webhooks{
-		Queries: queryapi.Queries{Airports: airport.New()},
+		Queries: queryapi.Queries{Airports: airport.New(), ChangesRetention: 72 * time.Hour},
 		Service: webhooks.New(webhooks.Config{Kafka: client, Topic: "bag.webhooks", Group: "g", Logger: zap.NewNop()}),
 	}
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)

@@ -213,7 +213,9 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
 	}
-	queries := queryapi.Queries{Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, Feeds: oneFeed{}, Clock: clock}
+	queries := queryapi.Queries{
+		Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, ChangesRetention: 72 * time.Hour, Feeds: oneFeed{}, Clock: clock,
+	}
 	answers := queryapi.Webhooks{Queries: queries}
 	if len(hooks) > 0 {
 		answers.Service = hooks[0]

@@ -311,7 +311,7 @@ func useDeliveries(t *testing.T, url string) {
 // useChanges begins an epoch, tells two changes, the second over a floor, and reads them.
 func useChanges(t *testing.T, url string) {
 	t.Helper()
-	ctx, store := context.Background(), changestore.New(redistest.Open(t, url), time.Now)
+	ctx, store := context.Background(), changestore.New(redistest.Open(t, url), 72*time.Hour, time.Now)
 	epoch, err := store.Begin(ctx, changes.Epoch{}, changes.Epoch{Begun: 1, Partitions: 1})
 	if err != nil {
 		t.Fatal(err)

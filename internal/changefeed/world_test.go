@@ -76,7 +76,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 		t.Fatal(err)
 	}
 	w.redis = redistest.Open(t, "")
-	w.index = changestore.New(w.redis, time.Now)
+	w.index = changestore.New(w.redis, 72*time.Hour, time.Now)
 	library, bags := airport.New(), memory.New()
 	enrich := enricher.New(library)
 	w.now.Store(w.received.Unix())

@@ -22,7 +22,6 @@ const (
 	tickEvery       = time.Second      // how often an owner looks at its index and at the departures
 	tickLimit       = 30 * time.Second // of one look
 	raiseEvery      = 10 * time.Second
-	kept            = 72 * time.Hour // how long a change stays in the index
 	readAgainWait   = 500 * time.Millisecond
 	departuresATurn = 2000 // plates a second, by all owners together
 )
@@ -476,7 +475,7 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 
 // raiseFloor gives up the changes that are older than the index keeps them.
 func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
-	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-kept), o.next)
+	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-o.conf.Retention), o.next)
 	if err != nil {
 		return err
 	}

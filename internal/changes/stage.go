@@ -75,10 +75,11 @@ type Config struct {
 	Departures Departures
 	Reloads    *Reloads // of the flight reference
 	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
-	Append  func(dst []byte, t trail.Traced) []byte
-	Metrics kafka.Metrics
-	Logger  *zap.Logger
-	Now     func() time.Time
+	Append    func(dst []byte, t trail.Traced) []byte
+	Retention time.Duration // how long a change stays in the index
+	Metrics   kafka.Metrics
+	Logger    *zap.Logger
+	Now       func() time.Time
 }
 
 // Stage owns partitions of the topic of marks, as a member of the group of owners.

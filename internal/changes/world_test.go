@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.kafka.Close)
 	w.createTopics(partitions)
 	w.redis = redistest.Open(t, redisURL(t))
-	w.index = changestore.New(w.redis, time.Now)
+	w.index = changestore.New(w.redis, 72*time.Hour, time.Now)
 	w.marker = changes.Marker{Kafka: w.kafka, Topic: w.marks}
 	return w
 }

@@ -26,7 +26,7 @@ import (
 //	d:epoch        string  E/partitions                                      never
 //	d:replay       hash    batch → keys of marks, by line: what replays      never
 //	                       have in hand
-//	d:{E.n}:at     zset    told, floor: sequences                            96 hours after the
+//	d:{E.n}:at     zset    told, floor: sequences                            retention and a day after the
 //	                       clock, departed: times, in milliseconds             last write
 //	d:{E.n}:all    zset    plate → its latest sequence                       the same
 //	d:{E.n}:a:LX   zset    the same of plates with a flight of the airline   the same
@@ -34,17 +34,21 @@ import (
 const (
 	epochKey = "d:epoch"
 	notesKey = "d:replay"
-	expiry   = 96 * time.Hour
+	reserve  = 24 * time.Hour // how much longer than the retention a partition without changes stays
 )
 
 // Store is the index of changes in Redis. It is safe for concurrent use.
 type Store struct {
-	redis *redis.Client
-	now   func() time.Time
+	redis  *redis.Client
+	expiry time.Duration // of the keys of a partition, after the last write
+	now    func() time.Time
 }
 
-// New returns the index of changes over a connection. now is the clock by which keys expire.
-func New(client *redis.Client, now func() time.Time) *Store { return &Store{client, now} }
+// New returns the index of changes over a connection. retention is how long changes are kept, now
+// the clock by which keys expire.
+func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
+	return &Store{client, retention + reserve, now}
+}
 
 var _ changes.Index = (*Store)(nil)
 
@@ -176,7 +180,7 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	if t.Told >= 0 || t.After < 0 && t.Floor >= 0 {
 		members[0] = append(members[0], t.Told, "told")
 	}
-	args := []any{t.After, s.now().Add(expiry).Unix()}
+	args := []any{t.After, s.now().Add(s.expiry).Unix()}
 	for _, list := range members {
 		args = append(append(args, len(list)), list...)
 	}

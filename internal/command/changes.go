@@ -16,10 +16,6 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// changeRetention is how long the topics of marks and of changes keep their records: longer than the
-// index of changes keeps what it says of them.
-const changeRetention = 96 * time.Hour
-
 // changePartitions is the number of partitions of both topics. A new number begins a new epoch, so
 // it is not a setting.
 const changePartitions = 12
@@ -30,9 +26,10 @@ func (s *service) changeTopics() []kafka.Topic {
 	if c.ChangesTopic == "" {
 		return nil
 	}
+	retention := s.conf.Rules.ChangesRetention + 24*time.Hour // longer than the index of changes keeps what it says of them
 	return []kafka.Topic{
-		{Name: c.MarksTopic, Partitions: changePartitions, Retention: changeRetention, Log: true},
-		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: changeRetention, Log: true},
+		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true},
+		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true},
 	}
 }
 
@@ -42,6 +39,11 @@ func (s *service) marks() ingestor.Marks {
 		return nil
 	}
 	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
+}
+
+// changeIndex returns the index of changes.
+func (s *service) changeIndex() *changestore.Store {
+	return changestore.New(s.redis, s.conf.Rules.ChangesRetention, s.clock)
 }
 
 // openChanges opens the stage that tells what changes.
@@ -54,7 +56,7 @@ func (s *service) openChanges(context.Context) error {
 	s.changed = telemetry.NewConsumer(s.registry, "changes", nil, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
-		Index: changestore.New(s.redis, s.clock), Bags: tracer{s.trails.Uncached()},
+		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached()},
 		Departures: s.flights, Reloads: &s.reloads,
 		Append: func(dst []byte, t trail.Traced) []byte {
 			dst, _ = w.Append(dst, t) // of one who sees everything
@@ -78,7 +80,7 @@ func (s *service) openFeed() *changefeed.Feed {
 	tail := changes.NewTail(s.client, c.ChangesTopic, s.log)
 	s.background.start("tail of changes", tail.Run)
 	return &changefeed.Feed{
-		Changes: &changes.Reader{Index: changestore.New(s.redis, s.clock), Kafka: s.client, Marks: c.MarksTopic},
+		Changes: &changes.Reader{Index: s.changeIndex(), Kafka: s.client, Marks: c.MarksTopic},
 		Tail:    tail, Trails: s.trails, Places: s.library, References: s.flights, Clock: s.clock,
 	}
 }

@@ -135,7 +135,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	feed := s.openFeed()
 	queries := queryapi.Queries{
 		Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights,
-		Changes: feed, NoChanges: s.noChanges(), Feeds: s.feeds, Clock: s.clock,
+		Changes: feed, NoChanges: s.noChanges(), ChangesRetention: s.conf.Rules.ChangesRetention, Feeds: s.feeds, Clock: s.clock,
 	}
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},

@@ -14,7 +14,6 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/changes"
-	"bagtrail/internal/changestore"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/rejectstore"
@@ -155,7 +154,7 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	}
 	conf := ingestor.Config{Judge: s.judge, Index: s.index}
 	marker := changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
-	r, err := changes.NewReplay(ctx, conf, marker, changestore.New(s.redis, s.clock))
+	r, err := changes.NewReplay(ctx, conf, marker, s.changeIndex())
 	if err != nil {
 		return nil, failed(err)
 	}

@@ -100,11 +100,12 @@ type Files struct {
 	Flights  string
 }
 
-// Rules are the durations of rules §3 and §5, and that of rejects.
+// Rules are the durations of rules §3 and §5, and those of rejects and changes.
 type Rules struct {
 	Retention        time.Duration
 	DuplicateWindow  time.Duration
 	RejectsRetention time.Duration
+	ChangesRetention time.Duration
 }
 
 // Log is the level and the format of the log.

@@ -65,7 +65,7 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 			Topic:        "bim.raw", RejectsTopic: "bim.rejected", ChangesTopic: "bag.changes", MarksTopic: "bag.dirty", WebhooksTopic: "bag.webhooks", Group: "bagtrail",
 		},
 		WTR:   config.WTR{Timeout: 10 * time.Second},
-		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute, RejectsRetention: 14 * 24 * time.Hour},
+		Rules: config.Rules{Retention: 180 * 24 * time.Hour, DuplicateWindow: 10 * time.Minute, RejectsRetention: 14 * 24 * time.Hour, ChangesRetention: 72 * time.Hour},
 		Log:   config.Log{Level: "info", Format: "auto"},
 	}
 	got := mustLoad(t, nil, nil, config.KeysOrLoopback)
@@ -80,13 +80,13 @@ func TestDefaultsAreThoseOfTheContract(t *testing.T) {
 func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	env := []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:80", "BAGTRAIL_HTTP_TLS_CERT=c.pem", "BAGTRAIL_HTTP_TLS_KEY=k.pem",
-		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_STREAMS=7", "BAGTRAIL_HTTP_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_CONSOLE=off", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
+		"BAGTRAIL_HTTP_LINGER=5s", "BAGTRAIL_HTTP_DRAIN=1m", "BAGTRAIL_HTTP_ANSWER_BYTES=1GiB", "BAGTRAIL_HTTP_STREAMS=7", "BAGTRAIL_CORS_ORIGINS=https://ops.example,http://127.0.0.1:3000", "BAGTRAIL_TRUSTED_PROXIES=192.0.2.1, 10.0.0.0/8,2001:db8::/32,::1", "BAGTRAIL_CONSOLE=off", "BAGTRAIL_OPS_ADDR=[::1]:81", "BAGTRAIL_DATA_DIR=/d", "BAGTRAIL_SECRET=0123456789abcdef0123456789abcdef", "BAGTRAIL_REDIS_URL=redis+sentinel://a:1,b:2/m",
 		"BAGTRAIL_KAFKA_BROKERS=a:1, b:2", "BAGTRAIL_KAFKA_TLS=true", "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=u", "BAGTRAIL_KAFKA_SASL_PASSWORD=p", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:1",
 		"BAGTRAIL_EMBEDDED_KAFKA_UNAUTHENTICATED=true", "BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true",
-		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_MARKS_TOPIC=m", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=w", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.1", "BAGTRAIL_KAFKA_GROUP=g",
+		"BAGTRAIL_KAFKA_TOPIC=t", "BAGTRAIL_KAFKA_REJECTS_TOPIC=r", "BAGTRAIL_KAFKA_CHANGES_TOPIC=", "BAGTRAIL_KAFKA_DIRTY_TOPIC=m", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=w", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.1", "BAGTRAIL_KAFKA_GROUP=g",
 		"BAGTRAIL_KEYS_FILE=keys", "BAGTRAIL_AIRPORTS_FILE=airports", "BAGTRAIL_AIRLINES_FILE=airlines", "BAGTRAIL_FLIGHTS_FILE=flights",
-		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_REJECTS_RETENTION=48h",
+		"BAGTRAIL_WTR_URL=https://wtr/x", "BAGTRAIL_WTR_TIMEOUT=3s", "BAGTRAIL_RETENTION=24h", "BAGTRAIL_DUPLICATE_WINDOW=0s", "BAGTRAIL_REJECT_RETENTION=48h", "BAGTRAIL_CHANGES_RETENTION=1h",
 		"BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_LOG_FORMAT=console",
 	}
 	want := config.Config{
@@ -108,7 +108,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},
-		Rules: config.Rules{Retention: 24 * time.Hour, RejectsRetention: 48 * time.Hour},
+		Rules: config.Rules{Retention: 24 * time.Hour, RejectsRetention: 48 * time.Hour, ChangesRetention: time.Hour},
 		Log:   config.Log{Level: "debug", Format: "console"},
 	}
 	if got := mustLoad(t, nil, env); !reflect.DeepEqual(*got.Config, want) {
@@ -215,15 +215,16 @@ func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	file := write(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
 	got := faults(t,
-		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--http-cors-origins=https://ops.example/", "--console=yes"},
-		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
+		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--cors-origins=https://ops.example/", "--console=yes"},
+		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
 		config.KeysOrLoopback)
 	want := []string{
+		`BAGTRAIL_KAFKA_EVENTS_TOPIC is no variable of bagtrail; BAGTRAIL_KAFKA_CHANGES_TOPIC took its place`,
 		`BAGTRAIL_KAFKA_BROKER is no variable of bagtrail; did you mean BAGTRAIL_KAFKA_BROKERS?`,
 		file + ` line 2: http_adr: unknown member; did you mean http_addr?`,
 		file + ` line 3: log_level: not a plain value`,
 		`BAGTRAIL_HTTP_ANSWER_BYTES "1MB" is no size such as 512KiB, 64MiB or 1GiB (flag --http-answer-bytes)`,
-		`BAGTRAIL_HTTP_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is no origin such as https://ops.example (flag --http-cors-origins)`,
+		`BAGTRAIL_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is no origin such as https://ops.example (flag --cors-origins)`,
 		`BAGTRAIL_TRUSTED_PROXIES "10.0.0.1,proxy" holds "proxy", which is neither an address nor a network such as 10.0.0.0/8 (flag --trusted-proxies)`,
 		`BAGTRAIL_CONSOLE "yes" is neither on nor off (flag --console)`,
 		`BAGTRAIL_OPS_ADDR is empty (flag --ops-addr)`,
@@ -256,7 +257,8 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--kafka-sasl-mechanism=GSSAPI"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM", "BAGTRAIL_KAFKA_SASL_USERNAME", "BAGTRAIL_KAFKA_SASL_PASSWORD"}},
 		{args: []string{"--kafka-topic=x", "--kafka-rejects-topic=x"}, variables: []string{"BAGTRAIL_KAFKA_REJECTS_TOPIC"}},
 		{args: []string{"--kafka-group= "}, variables: []string{"BAGTRAIL_KAFKA_GROUP"}},
-		{args: []string{"--rejects-retention=0s"}, variables: []string{"BAGTRAIL_REJECTS_RETENTION"}},
+		{args: []string{"--reject-retention=0s"}, variables: []string{"BAGTRAIL_REJECT_RETENTION"}},
+		{args: []string{"--changes-retention=0s"}, variables: []string{"BAGTRAIL_CHANGES_RETENTION"}},
 		{args: []string{"--duplicate-window=-1s"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--http-streams=0"}, variables: []string{"BAGTRAIL_HTTP_STREAMS"}},

@@ -178,7 +178,16 @@ func names(settings []setting, spell func(string) string) []spelling {
 	return all
 }
 
+// successors are the settings that took the place of others, by the names of those in the
+// environment and in the file.
+var successors = map[string]string{
+	"BAGTRAIL_KAFKA_EVENTS_TOPIC": "kafka-changes-topic", "kafka_events_topic": "kafka-changes-topic",
+}
+
 func didYouMean(written string, known []spelling) string {
+	if i := slices.IndexFunc(known, func(k spelling) bool { return k.name == successors[written] }); i >= 0 {
+		return "; " + known[i].spelt + " took its place"
+	}
 	names := make([]string, len(known))
 	for i, k := range known {
 		names[i] = k.spelt

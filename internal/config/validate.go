@@ -115,7 +115,7 @@ func (k Kafka) validateTopics() error {
 	used := map[string]string{}
 	for _, t := range []struct{ name, topic string }{
 		{"kafka-topic", k.Topic}, {"kafka-rejects-topic", k.RejectsTopic}, {"kafka-changes-topic", k.ChangesTopic},
-		{"kafka-marks-topic", k.MarksTopic}, {"kafka-webhooks-topic", k.WebhooksTopic},
+		{"kafka-dirty-topic", k.MarksTopic}, {"kafka-webhooks-topic", k.WebhooksTopic},
 	} {
 		switch {
 		case t.topic == "" && (t.name == "kafka-changes-topic" || t.name == "kafka-webhooks-topic"):
@@ -151,7 +151,7 @@ func (w WTR) Validate() error {
 
 // Validate checks the section.
 func (r Rules) Validate() error {
-	errs := []error{positive("retention", r.Retention), positive("rejects-retention", r.RejectsRetention)}
+	errs := []error{positive("retention", r.Retention), positive("reject-retention", r.RejectsRetention), positive("changes-retention", r.ChangesRetention)}
 	if r.DuplicateWindow < 0 {
 		errs = append(errs, fault("duplicate-window", "is negative"))
 	}

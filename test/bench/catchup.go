@@ -167,7 +167,7 @@ func openIndexOfChanges(ctx context.Context, r *redisServer) (*indexOfChanges, e
 	if err != nil {
 		return nil, err
 	}
-	x := &indexOfChanges{Store: changestore.New(client, time.Now), client: client}
+	x := &indexOfChanges{Store: changestore.New(client, 72*time.Hour, time.Now), client: client}
 	x.epoch, err = x.Begin(ctx, changes.Epoch{}, changes.Epoch{Begun: time.Now().Unix(), Partitions: partitions})
 	for p := 0; p < partitions && err == nil; p++ {
 		_, err = x.Tell(ctx, x.epoch, p, changes.Telling{After: -1, Told: -1})

@@ -19,7 +19,7 @@ func (l *live) awaitTold(ctx context.Context) error {
 		return err
 	}
 	defer index.Close()
-	store := changestore.New(index, time.Now)
+	store := changestore.New(index, 72*time.Hour, time.Now)
 	marks, err := kafka.Open(kafka.Config{Brokers: l.kafka.brokers, Topics: []string{l.marks}})
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func (b *bench) consumeApart(ctx context.Context, r *redisServer, k *kafkaServer
 	}
 	defer index.client.Close()
 	group := k.name("apart")
-	env := []string{"BAGTRAIL_KAFKA_MARKS_TOPIC=" + group + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + group + ".changes",
+	env := []string{"BAGTRAIL_KAFKA_DIRTY_TOPIC=" + group + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + group + ".changes",
 		fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", liveStreams)}
 	l := &live{closeDoor: func() {}}
 	defer l.close()

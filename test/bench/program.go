@@ -59,7 +59,7 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 		"BAGTRAIL_REDIS_URL=" + r.url(), "BAGTRAIL_RETENTION=175200h",
 		"BAGTRAIL_KAFKA_BROKERS=" + strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP=" + group,
 		"BAGTRAIL_KAFKA_TOPIC=" + topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC=" + topics.Rejects,
-		"BAGTRAIL_KAFKA_MARKS_TOPIC=" + topics.Raw + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + topics.Raw + ".changes",
+		"BAGTRAIL_KAFKA_DIRTY_TOPIC=" + topics.Raw + ".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC=" + topics.Raw + ".changes",
 	}, env...)...)
 }
 

@@ -37,7 +37,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	as := []string{
 		"BAGTRAIL_KAFKA_BROKERS=" + broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",
 		"BAGTRAIL_KAFKA_SASL_USERNAME=" + program.User, "BAGTRAIL_KAFKA_SASL_PASSWORD=" + program.Password,
-		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_CHANGES_TOPIC=bag.changes", "BAGTRAIL_KAFKA_MARKS_TOPIC=bag.dirty", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=bag.webhooks", "BAGTRAIL_KAFKA_GROUP=bagtrail",
+		"BAGTRAIL_KAFKA_REJECTS_TOPIC=bim.rejected", "BAGTRAIL_KAFKA_CHANGES_TOPIC=bag.changes", "BAGTRAIL_KAFKA_DIRTY_TOPIC=bag.dirty", "BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=bag.webhooks", "BAGTRAIL_KAFKA_GROUP=bagtrail",
 		"BAGTRAIL_RETENTION=15m", "BAGTRAIL_LOG_LEVEL=info", // the sweeper runs every five seconds
 	}
 	ingest, api := w.start("ingest", as...), w.start("api", as...)

@@ -56,7 +56,7 @@ func (w *world) settings() []string {
 		"BAGTRAIL_KAFKA_BROKERS=" + w.broker,
 		"BAGTRAIL_KAFKA_TOPIC=" + w.name,
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + w.rejects(),
-		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_MARKS_TOPIC=" + w.marks(),
+		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + w.changes(), "BAGTRAIL_KAFKA_DIRTY_TOPIC=" + w.marks(),
 		"BAGTRAIL_KAFKA_GROUP=" + w.name,
 		"BAGTRAIL_RETENTION=" + fmt.Sprint(kept), // so that fixed dates are never too old
 		"BAGTRAIL_KAFKA_WEBHOOKS_TOPIC=" + w.name + ".webhooks", "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8",

@@ -32,7 +32,7 @@ func TestEveryAnswerIsTheTruth(t *testing.T) {
 		"BAGTRAIL_KAFKA_BROKERS=" + kafka.URL,
 		"BAGTRAIL_KAFKA_TOPIC=" + name,
 		"BAGTRAIL_KAFKA_REJECTS_TOPIC=" + name + ".rejected",
-		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + name + ".changes", "BAGTRAIL_KAFKA_MARKS_TOPIC=" + name + ".marks",
+		"BAGTRAIL_KAFKA_CHANGES_TOPIC=" + name + ".changes", "BAGTRAIL_KAFKA_DIRTY_TOPIC=" + name + ".marks",
 		"BAGTRAIL_KAFKA_GROUP=" + name,
 		"BAGTRAIL_RETENTION=" + fmt.Sprint(100*365*24*time.Hour), // so that a fixed date is never too old
 		"BAGTRAIL_LOG_LEVEL=warn",
