@@ -208,18 +208,18 @@ func sinceForm(retention time.Duration) string {
 const clocksDiffer = time.Minute
 
 // recent returns the value of an argument that is a time within the retention, by the clock of the
-// caller, and whether it is one. Any other value is a fault.
-func (a *arguments) recent(name string, retention time.Duration) (at time.Time, ok bool) {
+// caller, or the zero time if there is none. Any other value is a fault.
+func (a *arguments) recent(name string, retention time.Duration) time.Time {
 	g, there := a.one(name)
 	if !there {
-		return time.Time{}, false
+		return time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339, g.value)
 	if age := time.Since(at); err != nil || age < -clocksDiffer || age > retention+clocksDiffer {
 		a.fail(g, fault.Malformed, sinceForm(retention))
-		return time.Time{}, false
+		return time.Time{}
 	}
-	return at, true
+	return at
 }
 
 // knownAirport returns the value of an argument that is an airport of the library, or "" if it was
