@@ -23,7 +23,9 @@ const (
 	tickLimit       = 30 * time.Second // of one look
 	raiseEvery      = 10 * time.Second
 	readAgainWait   = 500 * time.Millisecond
-	departuresATurn = 2000 // plates a second, by all owners together
+	doorsFirst      = 250 * time.Millisecond // for which plates wait at most while a door is behind
+	doorsLook       = 10 * time.Millisecond  // between two looks whether it still is
+	departuresATurn = 2000                   // plates a second, by all owners together
 )
 
 // owner owns one partition of the topic of marks. It implements kafka.Handler.
@@ -391,12 +393,27 @@ type change struct {
 	follow  []Mark // of the originals of its rush bags
 }
 
+// letDoorsWork waits while a door is behind, but not for long: who waits for changes should still
+// hear of them. Folding takes most of a processor, which a door needs to catch up.
+func (o *owner) letDoorsWork(ctx context.Context) {
+	if o.conf.Behind == nil {
+		return
+	}
+	for end := time.Now().Add(doorsFirst); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
+		select {
+		case <-time.After(doorsLook):
+		case <-ctx.Done():
+		}
+	}
+}
+
 // fold returns what is to be told of plates. What folds to the same as last time is left out, unless
 // its mark is certain or was there at the takeover.
 func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, err error) {
 	if len(plates) == 0 {
 		return nil, nil
 	}
+	o.letDoorsWork(ctx)
 	select {
 	case o.folding <- struct{}{}:
 		defer func() { <-o.folding }()

@@ -137,6 +137,21 @@ func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	}
 }
 
+func TestAnOwnerLetsTheDoorsWorkFirstButNotForEver(t *testing.T) {
+	for behind, want := range map[int]string{2: "at once", 1 << 30: "in the end"} {
+		w := newWorld(t)
+		w.set(plate, "ONE")
+		looks := 0
+		w.owner(w.partitionOf(plate), 0, func(c *changes.Config) {
+			c.Behind = func() bool { looks++; return looks <= behind }
+		}).mustRun()
+		w.wantTold(map[bag.Plate]string{plate: "ONE"})
+		if looks < 3 || behind == 2 && looks != 3 {
+			t.Errorf("%s: %d looks at the doors", want, looks)
+		}
+	}
+}
+
 // lateIndex tells the first time that there is no epoch, as if another owner began one just after.
 type lateIndex struct {
 	changes.Index

@@ -77,9 +77,12 @@ type Config struct {
 	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
 	Append    func(dst []byte, t trail.Traced) []byte
 	Retention time.Duration // how long a change stays in the index
-	Metrics   kafka.Metrics
-	Logger    *zap.Logger
-	Now       func() time.Time
+	// Behind reports whether a door of this process has records that wait for it. Owners then fold
+	// more slowly. nil is never.
+	Behind  func() bool
+	Metrics kafka.Metrics
+	Logger  *zap.Logger
+	Now     func() time.Time
 }
 
 // Stage owns partitions of the topic of marks, as a member of the group of owners.

@@ -62,6 +62,7 @@ func (s *service) openChanges(context.Context) error {
 			dst, _ = w.Append(dst, t) // of one who sees everything
 			return dst
 		},
+		Behind:  s.doorIsBehind,
 		Metrics: s.changed, Logger: s.log, Now: s.clock,
 	})
 	if s.opens(kafkaDoor) {
@@ -69,6 +70,16 @@ func (s *service) openChanges(context.Context) error {
 			func(context.Context) error { return s.changes.Member() })
 	}
 	return nil
+}
+
+// doorIsBehind reports whether a record of the raw topic has waited for this process for longer than
+// its own work takes.
+func (s *service) doorIsBehind() bool {
+	if s.consumer == nil {
+		return false
+	}
+	_, oldest := s.consumer.Backlog()
+	return oldest > 200*time.Millisecond
 }
 
 // openFeed opens what tells keys what changed, and reads the topic of changes while doors are open.
