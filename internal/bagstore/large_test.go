@@ -80,8 +80,9 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, bag.Plate(fmt.Sprintf("0220%06d", i)))
 	}
+	wait := 5 * time.Second
 	ask := func(plates ...bag.Plate) (*budget.Question, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
 		ctx, question := bytes.Ask(ctx)
 		_, err := r.Read(ctx, trail.Wanted{Trails: plates})
@@ -92,6 +93,7 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy.Sent("")
+	wait = 50 * time.Millisecond
 	for name, plates := range map[string][]bag.Plate{"large": {"0220000001"}, "many": many} {
 		question, err := ask(plates...)
 		if question.End(); !errors.Is(err, redis.ErrUnavailable) || !strings.Contains(err.Error(), context.DeadlineExceeded.Error()) {
@@ -101,6 +103,7 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 	if n := proxy.Sent("hgetall"); n != 0 {
 		t.Errorf("%d plates were read", n)
 	}
+	wait = 5 * time.Second
 	if question, err := ask("0220000002"); err != nil {
 		t.Errorf("usual: %v", err)
 	} else {

@@ -128,10 +128,7 @@ func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limit
 func (f *Feed) Each(
 	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
 ) (end changes.Cursor, more bool, err error) {
-	q, err := f.question(ctx, a)
-	if err != nil {
-		return c, false, err
-	}
+	q := f.question(a)
 	t := teller{Feed: f, asker: a, limits: limits, tell: tell, cursor: c, size: firstFold, until: time.Now().Add(mostTime)}
 	t.cursor.Sequences = slices.Clone(c.Sequences)
 	for folded := 0; folded < mostFolds && t.told < limits.Changes; {
@@ -249,27 +246,22 @@ func (f *Feed) digests(a Asker) changes.Question {
 }
 
 // question returns which part of the index is asked.
-func (f *Feed) question(ctx context.Context, a Asker) (changes.Question, error) {
+func (f *Feed) question(a Asker) changes.Question {
 	q := f.digests(a)
 	switch {
 	case len(a.Filter.Plates) > 0:
-		q.Plates = a.Filter.Plates
+		q.Plates = func(context.Context) ([]bag.Plate, error) { return a.Filter.Plates, nil }
 	case a.Filter.PNR != "":
-		plates, err := f.Trails.UnderPNR(ctx, a.Filter.PNR)
-		if err != nil {
-			return q, err
-		}
-		q.Plates = append([]bag.Plate{}, plates...) // never nil
+		q.Plates = func(ctx context.Context) ([]bag.Plate, error) { return f.Trails.UnderPNR(ctx, a.Filter.PNR) }
 	case a.Filter.Flight != nil:
-		plates, err := f.Trails.OnFlights(ctx, []bag.Flight{a.Filter.Flight.Flight})
-		if err != nil {
-			return q, err
+		q.Plates = func(ctx context.Context) ([]bag.Plate, error) {
+			plates, err := f.Trails.OnFlights(ctx, []bag.Flight{a.Filter.Flight.Flight})
+			return slices.Concat(plates...), err
 		}
-		q.Plates = append([]bag.Plate{}, plates[0]...)
 	default:
 		q.Scopes = f.scopes(a)
 	}
-	return q, nil
+	return q
 }
 
 // scopes returns a small part of the index that holds everything that the filter selects and the

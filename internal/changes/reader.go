@@ -48,10 +48,12 @@ type Candidate struct {
 
 // Question says which changes a reader asks for.
 type Question struct {
-	Plates []bag.Plate // if not nil: those of the plates
-	Scopes []Scope     // else: those in any of the scopes
-	Filter uint32      // a digest of the filter
-	Rights uint32      // a digest of what the key may see
+	// Plates, if not nil, returns the plates whose changes are asked for. It is called after it was
+	// read what is told: a plate that is filed meanwhile is told of later.
+	Plates func(context.Context) ([]bag.Plate, error)
+	Scopes []Scope // else: those in any of the scopes
+	Filter uint32  // a digest of the filter
+	Rights uint32  // a digest of what the key may see
 }
 
 // Page is what comes next behind a cursor.
@@ -217,12 +219,16 @@ func (r *Reader) candidates(
 	if q.Plates == nil {
 		return r.Index.Between(ctx, e, q.Scopes, c.Sequences, told, limit)
 	}
-	sequences, err := r.Index.Sequences(ctx, e, q.Plates)
+	plates, err := q.Plates(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	sequences, err := r.Index.Sequences(ctx, e, plates)
 	if err != nil {
 		return nil, nil, err
 	}
 	byPartition = make([][]Candidate, len(told))
-	for i, plate := range q.Plates {
+	for i, plate := range plates {
 		p := kafka.PartitionOf([]byte(plate), len(told))
 		if s := sequences[i]; s > c.Sequences[p] && s <= told[p] {
 			byPartition[p] = append(byPartition[p], Candidate{plate, p, s})

@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -92,7 +93,9 @@ func TestAReaderWhoFollowsACursorIsToldEachPlateThatChanged(t *testing.T) {
 func TestAReaderOfPlatesIsToldOfThemOnly(t *testing.T) {
 	w := newWorld(t)
 	owners := w.owners()
-	q := changes.Question{Plates: []bag.Plate{plate, "0220000077", "0220000078"}}
+	q := changes.Question{Plates: func(context.Context) ([]bag.Plate, error) {
+		return []bag.Plate{plate, "0220000077", "0220000078"}, nil
+	}}
 	c := w.nowCursor(q)
 	for _, p := range []bag.Plate{plate, "0220000001", "0220000077"} {
 		w.set(p, "ONE")
@@ -103,6 +106,36 @@ func TestAReaderOfPlatesIsToldOfThemOnly(t *testing.T) {
 	got, _ := w.follow(c, q, 10)
 	if len(got) != 2 || got[0] == got[1] || got[0] == "0220000001" || got[1] == "0220000001" {
 		t.Errorf("told %v", got)
+	}
+}
+
+// beforehand does something before what is told is read.
+type beforehand struct {
+	changes.ReadIndex
+	do func()
+}
+
+func (m beforehand) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	m.do()
+	return m.ReadIndex.State(ctx)
+}
+
+func TestAPlateThatIsFiledAndToldWhileAReaderAsksIsNotMissed(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	var filed []bag.Plate // under the flight that the reader asks for
+	q := changes.Question{Plates: func(context.Context) ([]bag.Plate, error) { return filed, nil }}
+	c := w.nowCursor(q)
+	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: beforehand{w.index, func() {
+		filed = []bag.Plate{plate}
+		w.set(plate, "ONE")
+		for _, o := range owners {
+			o.mustRun()
+		}
+	}}}
+	page, err := reader.Next(t.Context(), c, q, 10)
+	if err != nil || len(page.Candidates) != 1 {
+		t.Errorf("told %v (%v)", page.Candidates, err)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // residentLimit is the most memory that validate and replay may use, whatever their input.
-const residentLimit = 64 << 20
+const residentLimit = 80 << 20
 
 // traffic is a capture of that many bytes, made while it is read: messages of one bag and sometimes
 // the most expensive input, the longest message that is accepted and one that is too long.
@@ -86,7 +86,7 @@ func (w *tail) String() string { return string(w.end) }
 // message.
 func TestStreamsAreReadInBoundedMemory(t *testing.T) {
 	ownServers(t)
-	const size = 90 << 20
+	const size = 120 << 20
 	inProcess := []string{"BAGTRAIL_DATA_DIR=" + t.TempDir(), "BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + loopback.Address(t)}
 	for _, tc := range []struct {
 		args  []string
