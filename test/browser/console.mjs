@@ -78,6 +78,7 @@ async function focused(page) {
 reader('the keyboard alone leads from the login to a flight, a bag and a search', async () => {
   const page = await context.newPage()
   await page.goto(service + board)
+  await page.locator('#key:focus').waitFor() // a browser may move the focus after the page is loaded
   await page.keyboard.type(key)
   await page.keyboard.press('Enter')
   await page.waitForURL(service + board)
