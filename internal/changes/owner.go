@@ -252,20 +252,20 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	if err != nil {
 		return err
 	}
-	lengths, err := o.lengths(ctx, plates)
-	if err != nil {
-		return err
-	}
 	last := records[len(records)-1].Offset
-	n := together(lengths, portion)
-	for ; n < len(plates); n = together(lengths, portion) {
-		if err := o.tellPlates(ctx, plates[:n], nil, plates[n-1].sequence); err != nil {
+	for more, most := true, portion; more; {
+		n, told, err := o.fold(ctx, plates[:min(most, len(plates))])
+		if err != nil {
 			return err
 		}
-		plates, lengths = plates[n:], lengths[n:]
-	}
-	if err := o.tellPlates(ctx, plates, follow, last); err != nil {
-		return err
+		upTo, marks := last, follow
+		if more = n < len(plates); more {
+			upTo, marks = plates[n-1].sequence, nil
+		}
+		if err := o.bring(ctx, told, marks, upTo); err != nil {
+			return err
+		}
+		plates, most = plates[n:], min(2*n, portion)
 	}
 	o.portion = min(2*portion, platesAtOnce)
 	return nil
@@ -276,23 +276,15 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 // folded.
 const messagesAtOnce = 400
 
-// lengths returns how many messages each plate has.
-func (o *owner) lengths(ctx context.Context, plates []marked) ([]int, error) {
-	if len(plates) == 0 {
-		return nil, nil
-	}
-	return o.conf.Bags.Lengths(ctx, names(plates))
-}
-
-// together returns how many of the first plates, at least one if there is one, are folded together.
-func together(lengths []int, portion int) int {
+// together returns how many of the first plates, at least one, are folded together.
+func together(lengths []int) int {
 	messages := 0
-	for i, n := range lengths[:min(portion, len(lengths))] {
+	for i, n := range lengths {
 		if messages += n; messages > messagesAtOnce && i > 0 {
 			return i
 		}
 	}
-	return min(portion, len(lengths))
+	return len(lengths)
 }
 
 func names(plates []marked) []bag.Plate {
@@ -303,13 +295,10 @@ func names(plates []marked) []bag.Plate {
 	return list
 }
 
-// tellPlates tells of plates, and that everything up to a sequence is told then.
-func (o *owner) tellPlates(ctx context.Context, plates []marked, follow []Mark, upTo int64) error {
+// bring writes what is told to the index and to the topic, then the marks that follow. Everything up
+// to a sequence is told then.
+func (o *owner) bring(ctx context.Context, told []change, follow []Mark, upTo int64) error {
 	now := o.conf.Now()
-	told, err := o.fold(ctx, plates, now)
-	if err != nil {
-		return err
-	}
 	entries := make([]Entry, len(told))
 	for i := range told {
 		entries[i] = told[i].entry
@@ -407,22 +396,29 @@ func (o *owner) letDoorsWork(ctx context.Context) {
 	}
 }
 
-// fold returns what is to be told of plates. What folds to the same as last time is left out, unless
-// its mark is certain or was there at the takeover.
-func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told []change, err error) {
+// fold folds the first n of plates, at least one if there is one, and returns what is to be told of
+// them. What folds to the same as last time is left out, unless its mark is certain or was there at
+// the takeover.
+func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change, err error) {
 	if len(plates) == 0 {
-		return nil, nil
+		return 0, nil, nil
 	}
 	o.letDoorsWork(ctx)
 	select {
 	case o.folding <- struct{}{}:
 		defer func() { <-o.folding }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return 0, nil, ctx.Err()
 	}
-	traced, err := o.conf.Bags.Trace(ctx, names(plates), now)
+	// The lengths are read at the last moment: the plates may have waited for long, and grown.
+	lengths, err := o.conf.Bags.Lengths(ctx, names(plates))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
+	}
+	plates = plates[:together(lengths)]
+	traced, err := o.conf.Bags.Trace(ctx, names(plates), o.conf.Now())
+	if err != nil {
+		return 0, nil, err
 	}
 	bags := make(map[bag.Plate][]trail.Traced, len(plates))
 	for _, t := range traced {
@@ -434,7 +430,7 @@ func (o *owner) fold(ctx context.Context, plates []marked, now time.Time) (told 
 			told = append(told, c)
 		}
 	}
-	return told, nil
+	return len(plates), told, nil
 }
 
 // first returns how many of the records, at least one, are told together: those of so many plates as

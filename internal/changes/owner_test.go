@@ -281,25 +281,30 @@ func TestMarksSpellPlatesAndContainers(t *testing.T) {
 	}
 }
 
-// many is bags with many messages each. It notes how many messages are folded at once at most.
+// many is bags with many messages each, and with more whenever some are folded. It notes how many
+// messages are folded at once at most.
 type many struct {
 	changes.Bags
-	each int
-	most *int
+	each, more int
+	most       int
 }
 
-func (m many) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+func (m *many) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
 	return slices.Repeat([]int{m.each}, len(plates)), nil
 }
 
-func (m many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	*m.most = max(*m.most, m.each*len(plates))
+func (m *many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	m.most = max(m.most, m.each*len(plates))
+	m.each += m.more
 	return m.Bags.Trace(ctx, plates, now)
 }
 
 // The memory of an owner is bounded by how many messages it folds together.
 func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
-	for each, want := range map[int]int{150: 300, 400: 400, 10_000: 10_000} {
+	for _, c := range []struct{ each, more, want int }{
+		{150, 0, 300}, {400, 0, 400}, {10_000, 0, 10_000},
+		{10, 30, 400}, // the plates grow while the owner waits for its turn
+	} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
 		for i, n := 0, 0; n < 60; i++ {
@@ -309,10 +314,10 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 				n++
 			}
 		}
-		most := 0
-		w.owner(at, 0, func(c *changes.Config) { c.Bags = many{c.Bags, each, &most} }).mustRun()
-		if told := len(w.told()); most != want || told < 60 {
-			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", each, most, told, want)
+		bags := &many{each: c.each, more: c.more}
+		w.owner(at, 0, func(c *changes.Config) { bags.Bags, c.Bags = c.Bags, bags }).mustRun()
+		if told := len(w.told()); bags.most != c.want || told < 60 {
+			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", c.each, bags.most, told, c.want)
 		}
 	}
 }
