@@ -38,6 +38,11 @@ func (s *service) marks() ingestor.Marks {
 	if s.client == nil || s.conf.Kafka.ChangesTopic == "" {
 		return nil
 	}
+	return s.marker()
+}
+
+// marker returns the writer of marks.
+func (s *service) marker() changes.Marker {
 	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
 }
 

@@ -153,8 +153,7 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 		return s.rebuilder(), nil
 	}
 	conf := ingestor.Config{Judge: s.judge, Index: s.index}
-	marker := changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
-	r, err := changes.NewReplay(ctx, conf, marker, s.changeIndex())
+	r, err := changes.NewReplay(ctx, conf, s.marker(), s.changeIndex())
 	if err != nil {
 		return nil, failed(err)
 	}
