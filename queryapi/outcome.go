@@ -11,6 +11,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/pause"
 )
 
 // Outcomes stores the outcomes of delayed-bag requests for a day; *reportstore.Store implements it.
@@ -74,9 +75,7 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 			}
 			return made, false, nil
 		}
-		select {
-		case <-time.After(recheck):
-		case <-ctx.Done():
+		if pause.For(ctx, recheck) != nil {
 			return nil, false, nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore/codec"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 )
 
@@ -184,14 +185,7 @@ func (w *Sweeper) pause(ctx context.Context, keys int) error {
 	if w.rate <= 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(time.Second * time.Duration(keys) / time.Duration(w.rate))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, time.Second*time.Duration(keys)/time.Duration(w.rate))
 }
 
 // page is the sweep of one page of keys.

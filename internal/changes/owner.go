@@ -12,6 +12,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/trail"
 )
 
@@ -389,10 +390,7 @@ func (o *owner) letDoorsWork(ctx context.Context) {
 		return
 	}
 	for end := time.Now().Add(doorsFirst); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
-		select {
-		case <-time.After(doorsLook):
-		case <-ctx.Done():
-		}
+		_ = pause.For(ctx, doorsLook)
 	}
 }
 

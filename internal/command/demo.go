@@ -17,6 +17,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/apidoc"
 	"bagtrail/internal/config"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 )
 
@@ -126,10 +127,8 @@ func (d *demo) Send(ctx context.Context, messages []simulate.Message) error {
 		outcomes, err := d.acceptor.AcceptBatch(ctx, envelopes)
 		if err != nil {
 			d.log.Warn("messages of the demo cannot be processed for now", zap.Error(err))
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(demoPause):
+			if err := pause.For(ctx, demoPause); err != nil {
+				return err
 			}
 			continue
 		}

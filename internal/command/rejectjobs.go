@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"bagtrail/internal/pause"
 )
 
 // bulkJob resubmits or dismisses many rejects.
@@ -57,7 +58,7 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	j.desk.json = false // only the last answer is printed
 	_, err := j.desk.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
 	for err == nil && job.State == "running" {
-		if err = pause(cmd.Context(), jobsEvery); err == nil {
+		if err = pause.For(cmd.Context(), jobsEvery); err == nil {
 			_, err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 		}
 	}
@@ -85,16 +86,6 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 
 // jobsEvery is the interval at which a job is asked for.
 const jobsEvery = 200 * time.Millisecond
-
-// pause waits, or returns the error of ctx if it ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
 
 // summary says what came of the job.
 func (j *jobDocument) summary(action string) string {

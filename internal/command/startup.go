@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"bagtrail/internal/pause"
+
 	"go.uber.org/zap"
 )
 
@@ -50,10 +52,8 @@ func (s *service) await(ctx context.Context, server string, try func(context.Con
 		if first {
 			s.log.Warn("waiting for a server", zap.String("server", server), zap.Error(err))
 		}
-		select {
-		case <-limited.Done():
+		if pause.For(limited, startPause) != nil {
 			return failed(fmt.Errorf("%s: %w", server, err))
-		case <-time.After(startPause):
 		}
 	}
 }

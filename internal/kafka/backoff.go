@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 // backoff is the pause between attempts. It doubles each time up to a longest one, and is shortened
@@ -17,12 +19,5 @@ func (c *Client) backoff() *backoff { return &backoff{c.conf.Timing.RetryMin, c.
 func (b *backoff) wait(ctx context.Context) bool {
 	d := min(b.next, b.longest)
 	b.next = min(2*b.next, b.longest)
-	timer := time.NewTimer(d - time.Duration(rand.Int64N(int64(d)/2+1)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return pause.For(ctx, d-time.Duration(rand.Int64N(int64(d)/2+1))) == nil
 }

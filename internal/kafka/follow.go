@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 const (
@@ -62,10 +64,5 @@ func (f Follower) pause(ctx context.Context, err error) {
 		return
 	}
 	f.Fail(err)
-	timer := time.NewTimer(followRetryWait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	_ = pause.For(ctx, followRetryWait)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"bagtrail/internal/pause"
 	"bagtrail/internal/strictjson"
 )
 
@@ -66,12 +67,8 @@ func (p Poster) postWithRetry(ctx context.Context, m Message) error {
 		if err == nil || !retry {
 			return err
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-limited.Done():
-			timer.Stop()
+		if pause.For(limited, wait) != nil {
 			return err
-		case <-timer.C:
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 // Sink is the destination of a feed.
@@ -57,7 +59,7 @@ func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 			if err := r.flush(ctx); err != nil {
 				return r.sum, err
 			}
-			if err := wait(ctx, m.Received.Sub(d.Now())); err != nil {
+			if err := pause.For(ctx, m.Received.Sub(d.Now())); err != nil {
 				return r.sum, err
 			}
 		}
@@ -127,18 +129,7 @@ func (r *runner) await(ctx context.Context) error {
 		return ctx.Err()
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))
-	return wait(ctx, due.Sub(r.Now()))
-}
-
-// wait waits for a duration, or until ctx ends: then it returns an error.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	return ctx.Err()
+	return pause.For(ctx, due.Sub(r.Now()))
 }
 
 // report updates the progress and calls Progress, but not more often than every progressEvery

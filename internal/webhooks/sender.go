@@ -10,6 +10,7 @@ import (
 
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
+	"bagtrail/internal/pause"
 )
 
 // sender posts for one webhook: one batch after the other.
@@ -211,6 +212,6 @@ func (s *sender) save(ctx context.Context) error {
 			return err
 		}
 		s.conf.Logger.Warn("the position of a webhook is written again", zap.String("webhook", s.id), zap.Error(err))
-		wait(ctx, saveRetryWait)
+		_ = pause.For(ctx, saveRetryWait)
 	}
 }

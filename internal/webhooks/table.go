@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -204,14 +203,4 @@ func (t *Table) move(ctx context.Context, id string, p Position) error {
 		return fmt.Errorf("write the position of a webhook: %w", err)
 	}
 	return nil
-}
-
-// wait waits, at most until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

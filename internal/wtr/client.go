@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 // Client forwards requests to the downstream system. It is safe for concurrent use.
@@ -63,12 +65,8 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	reply, err := c.send(ctx, document)
-	if neverLeft(err) {
-		select {
-		case <-time.After(dialPause):
-			reply, err = c.send(ctx, document)
-		case <-ctx.Done():
-		}
+	if neverLeft(err) && pause.For(ctx, dialPause) == nil {
+		reply, err = c.send(ctx, document)
 	}
 	c.breaker.report(err == nil)
 	if neverLeft(err) {

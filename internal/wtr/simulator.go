@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 // Simulator simulates the downstream system. It is an http.Handler:
@@ -123,12 +125,7 @@ func (s *Simulator) serveCreate(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	answer := s.create(document)
-	if m.Delay > 0 {
-		select {
-		case <-time.After(m.Delay):
-		case <-r.Context().Done():
-		}
-	}
+	_ = pause.For(r.Context(), m.Delay)
 	m.Fault.write(w, answer)
 }
 

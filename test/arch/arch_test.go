@@ -45,6 +45,7 @@ var rings = []struct {
 	{"internal/secret", text},
 	{"internal/strictjson", text},
 	{"internal/parallel", text},
+	{"internal/pause", text},
 	{"internal/strictyaml", text},
 	{"internal/watch", text},
 	{"enricher", meaning},

@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/internal/changestore"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/simulate"
 )
@@ -46,7 +47,7 @@ func (l *live) awaitTold(ctx context.Context) error {
 		if left == 0 {
 			return nil
 		}
-		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+		if pause.For(ctx, 20*time.Millisecond) != nil {
 			return fmt.Errorf("%d marks are not told: %w", left, ctx.Err())
 		}
 	}

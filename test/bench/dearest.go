@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 )
 
@@ -124,7 +125,7 @@ func (l *live) askDearly(ctx context.Context, q dearQuestion, ordinary []byte, l
 		if took = append(took, t); status != http.StatusOK {
 			wrong++
 		}
-		pauseFor(ctx, 20*time.Millisecond)
+		pause.For(ctx, 20*time.Millisecond)
 	})
 	asking.Wait()
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -157,7 +158,7 @@ func (l *live) again(ctx context.Context, request []byte, answered func(status i
 		}
 		answered(status, time.Since(began))
 		if status == http.StatusServiceUnavailable {
-			pauseFor(ctx, 100*time.Millisecond)
+			pause.For(ctx, 100*time.Millisecond)
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 )
 
@@ -188,7 +189,7 @@ func (l *live) awaitDecided(ctx context.Context, want float64) error {
 		if err == nil && now >= want {
 			return nil
 		}
-		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+		if pause.For(ctx, 20*time.Millisecond) != nil {
 			return fmt.Errorf("%.0f of %.0f messages are decided on: %w", now, want, ctx.Err())
 		}
 	}

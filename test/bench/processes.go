@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bagtrail/ingestor/kafkadoor"
+	"bagtrail/internal/pause"
 )
 
 // A held process runs for a tenth of every period, on one processor. Without rights to set limits that is done by stopping
@@ -59,10 +60,8 @@ func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, 
 		return 0, err
 	}
 	began := time.Now()
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-time.After(window):
+	if err := pause.For(ctx, window); err != nil {
+		return 0, err
 	}
 	end, err := decided(all)
 	return (end - begin) / time.Since(began).Seconds(), err
@@ -85,15 +84,6 @@ func (p *bagtrail) hold(ctx context.Context, turn time.Time) (letGo func()) {
 	return func() { cancel(); holding.Wait() }
 }
 
-func pauseFor(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // awaitAll waits until every process takes part, and returns how many messages all have decided on by then.
 func awaitAll(ctx context.Context, all []*bagtrail) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
@@ -108,7 +98,7 @@ func awaitAll(ctx context.Context, all []*bagtrail) (float64, error) {
 		if idle == 0 {
 			return decided(all)
 		}
-		if pauseFor(ctx, 20*time.Millisecond); ctx.Err() != nil {
+		if pause.For(ctx, 20*time.Millisecond) != nil {
 			return 0, fmt.Errorf("%d of %d processes take no part: %w", idle, len(all), ctx.Err())
 		}
 	}

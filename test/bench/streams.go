@@ -17,6 +17,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 )
 
@@ -180,8 +181,7 @@ func (s *listeners) close() error {
 func (s *listeners) probe(ctx context.Context, log ingestor.Log, n, rate, hearings int, flight func(i int) string) error {
 	began := time.Now()
 	for sent := 0; sent < n; {
-		pauseFor(ctx, probeTick)
-		if err := ctx.Err(); err != nil {
+		if err := pause.For(ctx, probeTick); err != nil {
 			return err
 		}
 		due := min(n, int(time.Since(began).Seconds()*float64(rate)))
@@ -206,7 +206,7 @@ func (s *listeners) probe(ctx context.Context, log ingestor.Log, n, rate, hearin
 		if heard >= hearings || fault != nil {
 			return fault
 		}
-		if pauseFor(ctx, probeTick); ctx.Err() != nil {
+		if pause.For(ctx, probeTick) != nil {
 			return fmt.Errorf("probes are heard %d times, not %d: %w", heard, hearings, ctx.Err())
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/pause"
 	"bagtrail/test/loopback"
 )
 
@@ -94,7 +95,7 @@ func (l *hookLoad) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Path == "/1" {
-		pauseFor(r.Context(), slowAnswer)
+		pause.For(r.Context(), slowAnswer)
 		return
 	}
 	l.mu.Lock()
@@ -132,7 +133,7 @@ func (l *hookLoad) create(ctx context.Context, receiver string) error {
 			if status != http.StatusServiceUnavailable {
 				return fmt.Errorf("create a webhook: %d %s", status, text)
 			}
-			pauseFor(limited, 100*time.Millisecond)
+			pause.For(limited, 100*time.Millisecond)
 		}
 	}
 	return nil
@@ -142,7 +143,7 @@ func (l *hookLoad) create(ctx context.Context, receiver string) error {
 func (l *hookLoad) send(ctx context.Context, n int) error {
 	began := time.Now()
 	for i := range n {
-		pauseFor(ctx, time.Until(began.Add(time.Duration(i)*time.Second/webhookMessages)))
+		pause.For(ctx, time.Until(began.Add(time.Duration(i)*time.Second/webhookMessages)))
 		m := bsm(i, "LX600", plateOf(firstWebhookBags+i))
 		l.mu.Lock()
 		l.sent[m.Plate] = time.Now()
@@ -165,7 +166,7 @@ func (l *hookLoad) send(ctx context.Context, n int) error {
 		if told == n*(receivers-2) {
 			return nil
 		}
-		pauseFor(limited, 50*time.Millisecond)
+		pause.For(limited, 50*time.Millisecond)
 	}
 	return fmt.Errorf("the receivers are not told of all: %w", limited.Err())
 }

@@ -1,0 +1,16 @@
+// Package pause waits in real time. Code with an injected clock waits by that clock.
+package pause
+
+import (
+	"context"
+	"time"
+)
+
+// For waits for d, or until ctx ends. It returns the error of ctx.
+func For(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,34 @@
+package pause_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bagtrail/internal/pause"
+)
+
+func TestForWaitsForTheDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		if err := pause.For(t.Context(), time.Hour); err != nil || time.Since(begun) != time.Hour {
+			t.Errorf("For returned %v after %v, want nil after an hour", err, time.Since(begun))
+		}
+	})
+}
+
+func TestForEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begun := time.Now()
+		if err := pause.For(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
+			t.Errorf("For returned %v after %v, want the error of the context after a minute", err, time.Since(begun))
+		}
+		if err := pause.For(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("For returned %v with a context that has ended, want its error", err)
+		}
+	})
+}
