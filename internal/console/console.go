@@ -65,7 +65,7 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 		c.versions[name] = version(text)
 		c.mux.Handle("GET "+Path+name, file(name, text))
 	}
-	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "feeds"} {
+	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "job", "feeds"} {
 		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
 			ParseFS(embedded, "templates/layout.html", "templates/"+name+".html"))
 	}
@@ -86,6 +86,7 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c.handle("POST "+Path+"rejects/bulk", "rejects", (*visit).bulk)
 	c.handle("POST "+Path+"rejects/{id}/resubmit", "rejects", (*visit).resubmit)
 	c.handle("POST "+Path+"rejects/{id}/dismiss", "rejects", (*visit).dismiss)
+	c.handle("GET "+Path+"rejects/jobs/{id}", "job", (*visit).job)
 	c.handle("GET "+Path+"feeds", "feeds", (*visit).feeds)
 	c.handle(Path, "search", (*visit).missing)
 	return c

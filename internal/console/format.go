@@ -23,6 +23,7 @@ func (c *Console) functions() template.FuncMap {
 		"utc":    func(t time.Time) string { return t.UTC().Format("15:04") },
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"day":    day,
+		"listed": listed,
 		"ago":    func(now, t time.Time) string { return span(now.Sub(t)) },
 		"until":  func(now, t time.Time) string { return span(t.Sub(now)) },
 		"path":   path,

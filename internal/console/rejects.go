@@ -340,48 +340,10 @@ func (v *visit) dismiss() (view, *problem) {
 	return v.done(id, "dismissed"), nil
 }
 
-// bulk resubmits or dismisses the rejects that were selected, one after the other, and says how many
-// had which verdict.
-func (v *visit) bulk() (view, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
-	_ = v.r.ParseForm() // a form that is not understood selects nothing
-	action, body := "resubmit", map[string]any{}
-	if v.r.PostForm.Get("action") == "dismiss" {
-		action, body = "dismiss", map[string]any{"reason": cmp.Or(strings.TrimSpace(v.r.PostForm.Get("reason")), dismissed)}
-	}
-	ids := v.r.PostForm["id"]
-	verdicts := make(map[string]int)
-	for _, id := range ids[:min(len(ids), mostListed)] {
-		var answer struct {
-			Verdict string `json:"verdict"`
-		}
-		p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/"+action, body, &answer)
-		switch {
-		case p != nil && p.Status == http.StatusConflict:
-			verdicts["not open any more"]++
-		case p != nil:
-			return view{Title: "Rejects", Section: "rejects"}, p
-		default:
-			verdicts[cmp.Or(answer.Verdict, "dismissed")]++
-		}
-	}
-	var said []string
-	for verdict, n := range verdicts {
-		said = append(said, fmt.Sprintf("%d %s", n, verdict))
-	}
-	slices.Sort(said)
-	return v.done("", cmp.Or(strings.Join(said, ", "), "nothing selected")), nil
-}
-
 // done leads back to the list, or to the reject if it is rejected again.
 func (v *visit) done(id, verdict string) view {
-	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // without it the list has no filters
-	query := url.Values{"done": {verdict}}
-	for _, name := range filters {
-		if back.Has(name) {
-			query.Set(name, back.Get(name))
-		}
-	}
+	query := listOf(v.r.PostFormValue("back"))
+	query.Set("done", verdict)
 	if id != "" && (verdict == "rejected" || verdict == "unauthorised") {
 		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}

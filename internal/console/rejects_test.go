@@ -39,7 +39,7 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	for _, page := range []string{"/console/rejects", "/console/rejects/" + fmt.Sprintf("%020d", 0)} {
 		text := must(t, get(c, page), 200,
 			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", `data-fix="22NOV"`, "Cut it", "nothing",
-			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
+			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
 		)
 		if first, second := strings.Index(text, "SVCPRB022</span>"), strings.Index(text, "SVCPRB015</span>"); first > second {
 			t.Error("the most frequent code does not come first")
@@ -90,23 +90,4 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	must(t, get(c, w.Header().Get("Location")), 200, "Rejected again. The reject stays open.")
 	v.answers["POST "+at+"/resubmit"] = 409
 	must(t, post(c, page+"/resubmit", back), 409)
-}
-
-func TestSelectedRejectsAreDecidedOneByOne(t *testing.T) {
-	v := withRejects(3)
-	v.answers["POST /v1/rejects/a/resubmit"], v.answers["POST /v1/rejects/b/resubmit"], v.answers["POST /v1/rejects/c/resubmit"] = object{"verdict": "accepted"}, object{"verdict": "rejected"}, 409
-	v.answers["POST /v1/rejects/a/dismiss"] = object{}
-	c := newConsole(v)
-	for want, form := range map[string]url.Values{
-		"1 accepted, 1 not open any more, 1 rejected": {"id": {"a", "b", "c"}, "action": {"resubmit"}},
-		"1 dismissed":      {"id": {"a"}, "action": {"dismiss"}, "reason": {"a test"}},
-		"nothing selected": {"action": {"dismiss"}},
-	} {
-		w := post(c, "/console/rejects/bulk", form)
-		if got := w.Header().Get("Location"); got != "/console/rejects?"+(url.Values{"done": {want}}).Encode() {
-			t.Errorf("%d %s, want %s", w.Code, got, want)
-		}
-	}
-	v.answers["POST /v1/rejects/a/resubmit"] = 503
-	must(t, post(c, "/console/rejects/bulk", url.Values{"id": {"a"}}), 503)
 }

@@ -229,6 +229,18 @@
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
+  // A job under way: its page asks twice a second how far it is.
+  const job = async () => {
+    const u = new URL(location)
+    u.searchParams.set('rows', '')
+    while ($('#job[data-again]')) {
+      await new Promise((done) => setTimeout(done, 500))
+      const r = await fetch(u).catch(() => null)
+      if (r?.status === 401) location.reload()
+      if (r?.ok) apply(await r.text())
+    }
+  }
+
   // The editor of a reject. Faults come from the service, a moment after the last key; answers to
   // older texts are dropped.
   const editor = () => {
@@ -293,6 +305,7 @@
     const retry = $('[data-retry] [data-seconds]')
     if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)
     editor()
+    job()
     tick()
     setInterval(tick, 15000)
     live()

@@ -1,0 +1,103 @@
+package console
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// jobDoc is a job over rejects of /v1.
+type jobDoc struct {
+	ID           string `json:"id"`
+	Action       string `json:"action"`
+	State        string `json:"state"`
+	DryRun       bool   `json:"dry_run"`
+	Total        int    `json:"total"`
+	LookedAt     int    `json:"looked_at"`
+	Accepted     int    `json:"accepted"`
+	Rejected     int    `json:"rejected"`
+	Unauthorised int    `json:"unauthorised"`
+	Dismissed    int    `json:"dismissed"`
+	Skipped      int    `json:"skipped"`
+}
+
+// jobPage is the data of the screen of a job: a dry run, or what follows it.
+type jobPage struct {
+	jobDoc
+	IDs  []string // of the selected rejects; empty: all that match the filters
+	List string   // query of the list that the job was begun from
+}
+
+// Counts returns what the job has found or done.
+func (j jobDoc) Counts() []tally {
+	all := []tally{
+		{"accepted", j.Accepted}, {"dismissed", j.Dismissed}, {"rejected again, and still open", j.Rejected},
+		{"not allowed for this key", j.Unauthorised}, {"decided by others, or gone", j.Skipped},
+	}
+	var counts []tally
+	for _, c := range all {
+		if c.Count > 0 {
+			counts = append(counts, c)
+		}
+	}
+	return counts
+}
+
+// Effect returns how many rejects the job changes, or would change.
+func (j jobDoc) Effect() int { return j.Accepted + j.Dismissed }
+
+// bulk begins a job over the rejects that were selected, or over all that match the filters. The
+// first is a dry run; its page asks whether to go on, and begins the second.
+func (v *visit) bulk() (view, *problem) {
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
+	_ = v.r.ParseForm() // a form that is not understood selects nothing
+	form := v.r.PostForm
+	body, list := map[string]any{"dry_run": !form.Has("start")}, listOf(form.Get("back"))
+	switch {
+	case form.Has("all"):
+		for name, values := range list {
+			body[name] = values[0]
+		}
+		body["state"] = "open"
+	case len(form["id"]) > 0:
+		body["ids"] = form["id"]
+		list["id"] = form["id"]
+	default:
+		return v.done("", "nothing selected"), nil
+	}
+	action := "resubmit"
+	if form.Get("action") == "dismiss" {
+		action, body["reason"] = "dismiss", cmp.Or(strings.TrimSpace(form.Get("reason")), dismissed)
+	}
+	var job jobDoc
+	if p := v.ask(http.MethodPost, "/v1/rejects/"+action, body, &job); p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
+	return view{Redirect: path("rejects", "jobs", job.ID) + "?" + list.Encode()}, nil
+}
+
+// job shows how far a job is and, after a dry run, the form that begins the job itself.
+func (v *visit) job() (view, *problem) {
+	asked := v.r.URL.Query()
+	data := jobPage{IDs: asked["id"], List: listOf(asked.Encode()).Encode()}
+	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
+	p := v.ask(http.MethodGet, "/v1/rejects/jobs/"+url.PathEscape(v.r.PathValue("id")), nil, &data.jobDoc)
+	shown.Data = data
+	return shown, p
+}
+
+// listed returns the address of a list of rejects. A template would escape its query otherwise.
+func listed(query string) string { return Path + "rejects?" + query }
+
+// listOf returns the filters of a list in a query.
+func listOf(query string) url.Values {
+	asked, _ := url.ParseQuery(query) // without it the list has no filters
+	list := url.Values{}
+	for _, name := range filters {
+		if asked.Has(name) {
+			list.Set(name, asked.Get(name))
+		}
+	}
+	return list
+}
