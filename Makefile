@@ -74,7 +74,7 @@ screenshots: ## make the pictures of the console in the README (needs the networ
 	.ci/steps/54-browser -run Screenshots -images $(CURDIR)/docs/images
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, about an hour (CHAOS="-kills 20 …" for less)
-	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
+	servers="$$(.ci/servers up)" && eval "$$servers" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
 
 budget: ## send the 1,000 costliest messages that the limits allow to an ingest with 256 MiB, and print how soon others are found (Redis takes 3 GiB)
 	go test -count=1 -timeout 1h -v ./test/budget -messages $(or $(MESSAGES),1000) -within 1s
@@ -83,7 +83,7 @@ convergence: ## deliver ten thousand journeys in random order through both doors
 	go test -count=1 -timeout 1h ./test/convergence -journeys $(or $(JOURNEYS),10000)
 
 truth: ## stream 100,000 simulated bags through real servers, and compare every answer with the truth (BAGS=1000 for less)
-	eval "$$(.ci/servers up)" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)
+	servers="$$(.ci/servers up)" && eval "$$servers" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 1h -v ./test/truth -bags $(or $(BAGS),100000)
 
 servers: ## show how to start real Kafka and Redis servers for the tests
 	@sed -n 's/^# \{0,1\}//p' .ci/servers | sed -n '2,/^$$/p'
