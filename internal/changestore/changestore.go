@@ -26,7 +26,7 @@ import (
 //	d:epoch        string  E/partitions                                      never
 //	d:replay       hash    batch → keys of marks, by line: what replays      never
 //	                       have in hand
-//	d:{E.n}:at     zset    told, floor: sequences                            retention and a day after the
+//	d:{E.n}:at     zset    told, floor: sequences                            retention and Reserve after the
 //	                       clock, departed: times, in milliseconds             last write
 //	d:{E.n}:all    zset    plate → its latest sequence                       the same
 //	d:{E.n}:a:LX   zset    the same of plates with a flight of the airline   the same
@@ -34,8 +34,10 @@ import (
 const (
 	epochKey = "d:epoch"
 	notesKey = "d:replay"
-	reserve  = 24 * time.Hour // how much longer than the retention a partition without changes stays
 )
+
+// Reserve is how much longer than the retention the keys and the topics of changes are kept.
+const Reserve = 24 * time.Hour
 
 // Store is the index of changes in Redis. It is safe for concurrent use.
 type Store struct {
@@ -47,7 +49,7 @@ type Store struct {
 // New returns the index of changes over a connection. retention is how long changes are kept, now
 // the clock by which keys expire.
 func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
-	return &Store{client, retention + reserve, now}
+	return &Store{client, retention + Reserve, now}
 }
 
 var _ changes.Index = (*Store)(nil)

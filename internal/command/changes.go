@@ -26,7 +26,7 @@ func (s *service) changeTopics() []kafka.Topic {
 	if c.ChangesTopic == "" {
 		return nil
 	}
-	retention := s.conf.Rules.ChangesRetention + 24*time.Hour // longer than the index of changes keeps what it says of them
+	retention := s.conf.Rules.ChangesRetention + changestore.Reserve
 	return []kafka.Topic{
 		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true},
 		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true},
