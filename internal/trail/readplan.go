@@ -68,8 +68,11 @@ func (n *readPlan) of(plate bag.Plate) (f *plateState, folds bool) {
 			return nil, false
 		}
 	}
-	if !n.listing.IsZero() {
+	switch {
+	case !n.listing.IsZero():
 		n.wantRushBags(plate, f)
+	case n.tracing:
+		n.wantRushPlatesOfPNRs(f)
 	}
 	if f.listed != nil || f.bags != nil && n.unchanged(f) {
 		return f, false
@@ -92,6 +95,11 @@ func (n *readPlan) wantRushBags(plate bag.Plate, f *plateState) {
 		return
 	}
 	n.wantRushPlatesOf(plate)
+	n.wantRushPlatesOfPNRs(f)
+}
+
+// wantRushPlatesOfPNRs wants to know the rush plates that were filed under the PNRs of a plate.
+func (n *readPlan) wantRushPlatesOfPNRs(f *plateState) {
 	for _, m := range f.messages {
 		n.wantRushPlatesUnder(m.PNR)
 	}

@@ -22,6 +22,7 @@ type session struct {
 	plates       map[bag.Plate]bool                  // those whose rush bags are all joined
 	at           end                                 // the end of the legs of a list
 	listing      bag.Flight                          // the flight of a list; zero if whole bags are wanted
+	tracing      bool                                // read with the bags which of their PNRs have rush bags
 	skipVersions bool                                // read cached plates at once, not their versions first
 	retention    retention                           // of the messages that are read
 

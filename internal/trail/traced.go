@@ -31,10 +31,13 @@ func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, er
 // TracePlates returns the bags of plates, in the order of lists.
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
-	if err := s.load(ctx, plates, Wanted{}); err != nil {
+	s.tracing = true // only what is loaded now: most bags have no rush bags
+	plates = slices.Compact(slices.Sorted(slices.Values(plates)))
+	if err := s.load(ctx, plates, Wanted{Originals: plates}); err != nil {
 		return nil, err
 	}
-	return s.trace(ctx, s.ofPlates(slices.Compact(slices.Sorted(slices.Values(plates)))))
+	s.tracing = false
+	return s.trace(ctx, s.ofPlates(plates))
 }
 
 // TracePassenger returns the bags that OfPassenger returns.
@@ -125,12 +128,15 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 	return chain, err
 }
 
-// loadRushPNRs reads, in one round trip, which of the PNRs of bags have rush bags.
+// loadRushPNRs reads, in one round trip, which of the PNRs of bags have rush bags, unless that was
+// read with the bags.
 func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	var pnrs []string
 	for _, b := range bags {
-		if !b.Rush {
-			pnrs = append(pnrs, b.PNRs...)
+		for _, pnr := range b.PNRs {
+			if !b.Rush && !s.rushPNRs.Has(pnr) {
+				pnrs = append(pnrs, pnr)
+			}
 		}
 	}
 	if len(pnrs) == 0 {

@@ -104,3 +104,28 @@ func TestALegThatItsFlightLeftWithoutIsDelayedByTheClock(t *testing.T) {
 
 // inMarch returns a day of March 2026.
 func inMarch(day int) bag.Day { return bag.DayIn(2026, time.March, day) }
+
+// Which plates were re-flighted is read together with the messages, and under which PNRs with the
+// positionings of the containers.
+func TestPlatesAreTracedInTwoRoundTrips(t *testing.T) {
+	w := newWorld(t)
+	var plates []bag.Plate
+	for i := range 50 {
+		plates = append(plates, bag.Plate(fmt.Sprintf("0724100%03d", i)))
+		w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/"+string(plates[i])+"001", ".U/AKE1", ".L/TOUR99", "ENDBPM")
+	}
+	w.send("12T08:00", rushTag("2220000002", "13", ".M/"+string(plates[0]))...)
+	index := &counting{Index: w.index}
+	reader := trail.New(index, w.enricher, w.settings)
+	for _, when := range []string{"anew", "again"} {
+		index.reads = 0
+		traced, err := reader.TracePlates(t.Context(), plates[1:])
+		if err != nil || len(traced) != 49 || index.reads != 2 {
+			t.Errorf("%s: %d bags in %d round trips, %v; want 49 in 2", when, len(traced), index.reads, err)
+		}
+	}
+	traced, err := reader.TracePlates(t.Context(), plates[:1])
+	if err != nil || len(traced) != 1 || !slices.Equal(traced[0].Chain, []bag.Plate{plates[0], "2220000002"}) {
+		t.Errorf("the plate that was re-flighted: %+v, %v", traced, err)
+	}
+}
