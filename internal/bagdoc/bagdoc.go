@@ -218,7 +218,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	dst = AppendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
-	dst = m.Happened.In(places.Location(m.Airport)).AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	dst = bagjson.AppendMillis(dst, m.Happened.In(places.Location(m.Airport)))
 	return append(dst, '"')
 }
 
@@ -322,7 +322,7 @@ func AppendTime(dst []byte, name string, at time.Time) []byte {
 		return dst
 	}
 	dst = append(strictjson.AppendName(dst, name), '"')
-	dst = at.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	dst = bagjson.AppendMillis(dst, at.UTC())
 	return append(dst, '"')
 }
 

@@ -214,14 +214,29 @@ func appendNames(dst []byte, b *bag.Bag) []byte {
 }
 
 // appendTime appends a time in its zone, as time.RFC3339 writes it.
-func appendTime(dst []byte, t time.Time) []byte {
+func appendTime(dst []byte, t time.Time) []byte { return appendZone(appendClock(dst, t), t) }
+
+// AppendMillis appends a time in its zone, as time.RFC3339 writes it, with milliseconds.
+func AppendMillis(dst []byte, t time.Time) []byte {
+	dst = appendClock(dst, t)
+	ms := t.Nanosecond() / 1e6
+	return appendZone(append(dst, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10)), t)
+}
+
+// appendClock appends a time up to its seconds.
+func appendClock(dst []byte, t time.Time) []byte {
 	_, offset := t.Zone()
 	day := bag.DayOf(t)
 	dst = append(day.Append(dst), 'T')
 	second := int(t.Unix() + int64(offset) - 86400*int64(day))
 	dst = append(appendTwo(dst, second/3600), ':')
 	dst = append(appendTwo(dst, second/60%60), ':')
-	dst = appendTwo(dst, second%60)
+	return appendTwo(dst, second%60)
+}
+
+// appendZone appends the zone of a time.
+func appendZone(dst []byte, t time.Time) []byte {
+	_, offset := t.Zone()
 	if offset == 0 {
 		return append(dst, 'Z')
 	}

@@ -14,5 +14,8 @@ func TestTimesAreWrittenAsTheirFormatSays(t *testing.T) {
 		if got, want := string(appendTime(nil, at)), at.Format(time.RFC3339); got != want {
 			t.Fatalf("%s, want %s", got, want)
 		}
+		if got, want := string(AppendMillis(nil, at)), at.Format("2006-01-02T15:04:05.000Z07:00"); got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@
 package changefeed
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/changes"
+	"bagtrail/internal/parallel"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
@@ -172,7 +174,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 		if err != nil {
 			return false, err
 		}
-		bytes := 0
+		read := 0 // bytes
 		for i, c := range some {
 			if n := len(list[i].Document); n > 0 {
 				if t.told > 0 && t.bytes+n > t.limits.Bytes {
@@ -183,11 +185,11 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 				}
 				t.told++
 				t.bytes += n
-				bytes += n
+				read += n
 			}
 			t.cursor.Pass(c)
 		}
-		t.size = max(1, min(2*t.size, mostFold, foldBytes*len(some)/max(1, bytes)))
+		t.size = max(1, min(2*t.size, mostFold, foldBytes*len(some)/max(1, read)))
 		if rest = rest[len(some):]; len(rest) > 0 && time.Now().After(t.until) {
 			return true, nil
 		}
@@ -322,21 +324,34 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
-	w := bagdoc.Writer{
-		Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MostEvents: mostEvents,
-	}
 	told := make([]Change, len(candidates))
-	for i, c := range candidates {
-		told[i] = f.change(&w, &a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
-	}
-	return told, w.Viewer.Err()
+	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
+		w := writer{f, bagdoc.Writer{
+			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MostEvents: mostEvents,
+		}, nil}
+		for i, c := range candidates[from:to] {
+			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
+		}
+		return w.Viewer.Err()
+	})
+	return told, err
 }
+
+// documentsAWorker is how many documents are worth a goroutine of their own.
+const documentsAWorker = 16
 
 // mostEvents is how many events of a bag are told at most: the newest.
 const mostEvents = 100
 
+// writer writes the documents of changes for one asker, one after the other.
+type writer struct {
+	*Feed
+	bagdoc.Writer
+	text []byte // memory for a document
+}
+
 // change returns what is told of a plate.
-func (f *Feed) change(w *bagdoc.Writer, filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) Change {
+func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) Change {
 	c := Change{ID: at.ID(plate), Plate: plate, Position: at}
 	var seen []*bag.Bag
 	for _, t := range bags {
@@ -344,10 +359,10 @@ func (f *Feed) change(w *bagdoc.Writer, filter *Filter, at changes.Position, pla
 			seen = append(seen, view)
 		}
 	}
-	if len(seen) == 0 && w.Viewer != nil || !filter.matches(f.Places, plate, seen) {
+	if len(seen) == 0 && w.Viewer != nil || !filter.matches(w.Feed.Places, plate, seen) {
 		return c
 	}
-	dst := append([]byte(nil), `{"id":`...)
+	dst := append(w.text[:0], `{"id":`...)
 	dst = strictjson.AppendString(dst, c.ID)
 	dst = append(dst, `,"plate":`...)
 	dst = strictjson.AppendString(dst, string(plate))
@@ -367,6 +382,7 @@ func (f *Feed) change(w *bagdoc.Writer, filter *Filter, at changes.Position, pla
 		first = false
 		dst, _ = w.Append(dst, t) // never false: the bag is seen
 	}
-	c.Document = append(dst, "]}"...)
+	w.text = append(dst, "]}"...)
+	c.Document = bytes.Clone(w.text)
 	return c
 }

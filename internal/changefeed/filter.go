@@ -68,12 +68,12 @@ func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
 	at := func(code string) bool { return code != "" && places.Listed(code, f.Airport) }
 	for _, b := range seen {
 		booked = booked || b.HasPNR(f.PNR)
-		for _, leg := range legs(b) {
+		eachLeg(b, func(leg bag.Flight, from, to string) {
 			airline = airline || leg.Airline == f.Airline
-			airport = airport || at(leg.From) || at(leg.To)
-			flight = flight || f.Flight.holds(places, leg)
+			airport = airport || at(from) || at(to)
+			flight = flight || f.Flight.holds(places, leg, from, to)
 			dated = dated || leg.Day == f.Date
-		}
+		})
 		for i := range b.Events {
 			m := b.Events[i].Message
 			airport = airport || at(m.Airport)
@@ -85,21 +85,23 @@ func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
 
 // holds reports whether a leg is the flight. The airport of a leg that no message gives may become
 // known, and be forgotten again if bags are divided: such a leg counts.
-func (f *Flight) holds(places Places, leg bag.Leg) bool {
-	end := leg.From
+func (f *Flight) holds(places Places, leg bag.Flight, from, to string) bool {
+	end := from
 	if f.Arriving {
-		end = leg.To
+		end = to
 	}
-	return leg.Flight == f.Flight && (end == "" || places.Listed(end, f.Airport))
+	return leg == f.Flight && (end == "" || places.Listed(end, f.Airport))
 }
 
-// legs returns the legs of a bag, and every flight that its messages name, with the airports that
-// the message gives.
-func legs(b *bag.Bag) []bag.Leg {
-	all := slices.Clone(b.Legs)
+// eachLeg calls visit with each leg of a bag, and with every flight that its messages name and the
+// airports that the message gives.
+func eachLeg(b *bag.Bag, visit func(f bag.Flight, from, to string)) {
+	for i := range b.Legs {
+		visit(b.Legs[i].Flight, b.Legs[i].From, b.Legs[i].To)
+	}
 	add := func(f bag.Flight, from, to string) {
 		if !f.IsZero() {
-			all = append(all, bag.Leg{Flight: f, From: from, To: to})
+			visit(f, from, to)
 		}
 	}
 	for i := range b.Events {
@@ -112,7 +114,6 @@ func legs(b *bag.Bag) []bag.Leg {
 			from = o.Airport
 		}
 	}
-	return all
 }
 
 // mayMatch reports whether the filter may select a published change. It is false only if the filter
