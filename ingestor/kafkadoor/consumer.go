@@ -9,6 +9,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 )
 
 // Acceptor decides on messages; *ingestor.Acceptor does.
@@ -66,24 +67,10 @@ func (c *Consumer) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	c.askIndex(ctx) // before the first worker needs the answer
-	watch.Go(func() { c.watchIndex(watching) })
+	watch.Go(func() { pause.Every(watching, askInterval, func() { c.askIndex(watching) }) })
 	defer watch.Wait()
 	defer stop()
 	return c.Consumer.Run(ctx)
-}
-
-// watchIndex asks the index again and again until ctx ends.
-func (c *Consumer) watchIndex(ctx context.Context) {
-	ticker := time.NewTicker(askInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			c.askIndex(ctx)
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // askIndex asks the index who it is. If it is still the same, what was handled longer ago than the

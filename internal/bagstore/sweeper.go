@@ -65,18 +65,9 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
 	}
-	go func() {
-		ticker := time.NewTicker(s.sweepInterval() / 4)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				_ = hold() // if Redis is away nobody sweeps, and the next tick holds again
-			}
-		}
-	}()
+	go pause.Every(ctx, s.sweepInterval()/4, func() {
+		_ = hold() // if Redis is away nobody sweeps, and the next call holds again
+	})
 	return nil
 }
 
@@ -93,24 +84,19 @@ func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Sw
 // after an interval in which no process has swept. Of several processes one sweeps.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
-	ticker := time.NewTicker(max(interval/24, time.Second))
-	defer ticker.Stop()
-	for first := true; ; first = false {
+	begin := func() (due bool) {
 		due, err := w.store.redis.WriteClient().SetNX(ctx, w.store.keys.sweep(), sweeping, interval).Result()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			w.done(SweepCounts{}, unavailable("sweep", err))
-		case due && !first:
+		}
+		return due && ctx.Err() == nil
+	}
+	begin() // an interval without a sweep
+	pause.Every(ctx, max(interval/24, time.Second), func() {
+		if begin() {
 			w.done(w.sweep(ctx, w.mayContinue))
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	})
 }
 
 // mayContinue returns an error if sweeps are held.

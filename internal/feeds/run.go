@@ -3,6 +3,8 @@ package feeds
 import (
 	"context"
 	"time"
+
+	"bagtrail/internal/pause"
 )
 
 // How often counts are written, how often states are looked at and feeds are forgotten, and how long
@@ -22,13 +24,13 @@ func (c *Counter) Run(ctx context.Context, wrote func(error)) error {
 		wrote(c.Flush(limited))
 	}
 	defer flush()
-	every(ctx, flushEvery, flush)
+	pause.Every(ctx, flushEvery, flush)
 	return nil
 }
 
 // Watch calls look with all feeds every minute, without their hours, until ctx ends.
 func (s *Store) Watch(ctx context.Context, now func() time.Time, look func([]Feed, error)) error {
-	every(ctx, watchEvery, func() {
+	pause.Every(ctx, watchEvery, func() {
 		limited, cancel := context.WithTimeout(ctx, timeLimit)
 		defer cancel()
 		look(s.all(limited, now()))
@@ -46,18 +48,4 @@ func (s *Store) all(ctx context.Context, now time.Time) ([]Feed, error) {
 		return nil, err
 	}
 	return s.Read(ctx, names, 0, now)
-}
-
-// every calls do at this interval until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func()) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			do()
-		}
-	}
 }

@@ -14,3 +14,17 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 	return ctx.Err()
 }
+
+// Every calls do after each interval until ctx ends.
+func Every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			do()
+		}
+	}
+}

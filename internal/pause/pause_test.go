@@ -3,6 +3,7 @@ package pause_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,22 @@ func TestForEndsWithItsContext(t *testing.T) {
 		}
 		if err := pause.For(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("For returned %v with a context that has ended, want its error", err)
+		}
+	})
+}
+
+func TestEveryCallsAfterEachInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour+time.Minute)
+		defer cancel()
+		begun := time.Now()
+		var calls []time.Duration
+		pause.Every(ctx, time.Hour, func() { calls = append(calls, time.Since(begun)) })
+		if !slices.Equal(calls, []time.Duration{time.Hour, 2 * time.Hour, 3 * time.Hour}) {
+			t.Errorf("calls at %v, want one after each of three hours", calls)
+		}
+		if took := time.Since(begun); took != 3*time.Hour+time.Minute {
+			t.Errorf("Every returned after %v, want the end of its context", took)
 		}
 	})
 }

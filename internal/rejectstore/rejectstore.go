@@ -19,6 +19,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 )
 
@@ -336,9 +337,7 @@ const trimEvery = time.Minute
 // Run removes rejects that are past the retention, until ctx ends. report gets the number of open
 // rejects after each time, or an error.
 func (s *Store) Run(ctx context.Context, report func(open int64, err error)) {
-	ticker := time.NewTicker(trimEvery)
-	defer ticker.Stop()
-	for {
+	remove := func() {
 		_, err := s.Trim(ctx)
 		open := int64(0)
 		if err == nil {
@@ -347,10 +346,7 @@ func (s *Store) Run(ctx context.Context, report func(open int64, err error)) {
 		if ctx.Err() == nil {
 			report(open, err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
+	remove()
+	pause.Every(ctx, trimEvery, remove)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"bagtrail/internal/operation"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/web"
 )
 
@@ -85,16 +86,9 @@ type Monitor struct {
 
 // Run reports until ctx ends.
 func (m *Monitor) Run(ctx context.Context) error {
-	ticker := time.NewTicker(Every)
-	defer ticker.Stop()
-	for {
-		m.Update(ctx)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
+	m.Update(ctx)
+	pause.Every(ctx, Every, func() { m.Update(ctx) })
+	return nil
 }
 
 // Update reports the state of this process, and takes over the state of the service for the next
