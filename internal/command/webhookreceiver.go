@@ -26,23 +26,12 @@ becomes a line of JSON on stdout, and is answered with 204. Others are answered 
 To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd)
-			if err != nil {
-				return err
-			}
-			log, err := p.logger(eff.Config)
-			if err != nil {
-				return err
-			}
 			if !webhooks.Secret(secret).Valid() {
 				return &exit{Usage, errors.New("--signing-secret is not the secret of a webhook: whsec_ and Base64")}
 			}
-			listener, err := listenOn(cmd.Context(), "--addr", address)
-			if err != nil {
-				return logged(log, err)
-			}
-			log.Info("webhook receiver: use it as the url http://" + listener.Addr().String() + "/")
-			return logged(log, serveSimulator(cmd.Context(), &receiver{secret: webhooks.Secret(secret), out: p.stdout, log: log}, listener))
+			return p.simulator(cmd, address, "webhook receiver: use it as the url ", func(log *zap.Logger) http.Handler {
+				return &receiver{secret: webhooks.Secret(secret), out: p.stdout, log: log}
+			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8083", "`address` to listen on")

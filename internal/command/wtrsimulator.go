@@ -25,24 +25,32 @@ func (p *process) wtrSimulator() *cobra.Command {
   POST /misbehave   ?fault=...&delay=...&times=n: what the next n requests meet (0: all)`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := p.load(cmd)
-			if err != nil {
-				return err
-			}
-			log, err := p.logger(eff.Config)
-			if err != nil {
-				return err
-			}
-			listener, err := listenOn(cmd.Context(), "--addr", address)
-			if err != nil {
-				return logged(log, err)
-			}
-			log.Info("delayed-bag simulator: use it as BAGTRAIL_WTR_URL=http://" + listener.Addr().String() + "/")
-			return logged(log, serveSimulator(cmd.Context(), new(wtr.Simulator), listener))
+			return p.simulator(cmd, address, "delayed-bag simulator: use it as BAGTRAIL_WTR_URL=", func(*zap.Logger) http.Handler {
+				return new(wtr.Simulator)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8082", "`address` to listen on")
 	return cmd
+}
+
+// simulator serves a simulated system at an address until the command ends. hint is logged with the
+// URL.
+func (p *process) simulator(cmd *cobra.Command, address, hint string, handler func(*zap.Logger) http.Handler) error {
+	eff, err := p.load(cmd)
+	if err != nil {
+		return err
+	}
+	log, err := p.logger(eff.Config)
+	if err != nil {
+		return err
+	}
+	listener, err := listenOn(cmd.Context(), "--addr", address)
+	if err != nil {
+		return logged(log, err)
+	}
+	log.Info(hint + "http://" + listener.Addr().String() + "/")
+	return logged(log, serveSimulator(cmd.Context(), handler(log), listener))
 }
 
 // openDownstream opens the connection to the delayed-bag system, and simulates it if none is named.
@@ -68,7 +76,7 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 	return nil
 }
 
-// serveSimulator serves the simulated delayed-bag system until ctx ends.
+// serveSimulator serves a simulated system until ctx ends.
 func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Listener) error {
 	server := &http.Server{Handler: simulator, ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan error, 1)
