@@ -22,7 +22,10 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string
+	Name    string   // the surname that is asked for
+	Names   []string // what the surname may be, the likely one first
+	Unread  []string // words that no search asks for
+	words   []string // of the name
 }
 
 // parseQuery reads the words of a search: ten digits are a plate, six its end, letters and digits a
@@ -30,9 +33,13 @@ type query struct {
 // 21NOV the day, and everything else a name. A word that may be a flight or a PNR is a flight beside
 // a name, and both if it stands alone.
 func parseQuery(text string, places Places, now time.Time) (q query) {
-	words := strings.Fields(strings.ToUpper(text))
+	words := joinWords(strings.Fields(strings.ToUpper(text)))
 	var names []string
-	for _, word := range words[:min(len(words), maxTerm)] {
+	if len(words) > maxTerm {
+		words, q.Unread = words[:maxTerm], words[maxTerm:]
+	}
+	for _, written := range words {
+		word := strings.ReplaceAll(written, " ", "")
 		airline, number, isFlight := flightOf(word)
 		day, isDay := dayOf(word, now)
 		switch {
@@ -44,9 +51,11 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 			q.Day = day
 		case isFlight:
 			q.Airline, q.Flight = airline, number
-			if isPNR(word) {
+			if isPNR(written) {
 				q.PNR = word
 			}
+		case isDigits(word) && len(word) == 13: // as in a message, with how many tags follow
+			q.Plate = word[:10]
 		case isPNR(word):
 			q.PNR = word
 		case len(word) == 3 && places.KnownAirport(word) && (len(words) > 1 || q.Airport != ""):
@@ -58,20 +67,65 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 	if len(names) == 0 && q.Airport != "" && q.Plate+q.End+q.Flight+q.PNR == "" { // LEE is a name too
 		names, q.Airport = append(names, q.Airport), ""
 	}
-	q.Name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1
-	}, strings.Join(names[:min(len(names), 1)], ""))
+	q.readNames(names)
 	switch {
 	case q.PNR == "" || q.Flight == "" || q.Airline+q.Flight != q.PNR:
-	case q.Name != "", len(q.Airline) == 2 && !q.Day.IsZero():
+	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
 		q.PNR = ""
 	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
 		q.Airline, q.Flight = "", ""
 	}
 	return q
+}
+
+// joinWords joins what people write with a blank: the flight BA 703, and a plate as pages show it.
+func joinWords(words []string) (joined []string) {
+	for i := 0; i < len(words); i++ {
+		if i+1 < len(words) {
+			first, second := words[i], words[i+1]
+			_, number, isFlight := flightOf(first + second)
+			plate := isDigits(first+second) && len(first) == 4 && len(second) == 6
+			if plate || isFlight && number == second && !isDigits(first) {
+				joined = append(joined, first+" "+second)
+				i++
+				continue
+			}
+		}
+		joined = append(joined, words[i])
+	}
+	return joined
+}
+
+// readNames reads the words that are left as a name. In SURNAME/GIVEN, as messages have it, the
+// surname ends at the stroke. Otherwise it may be the first word, the last one, or all of them.
+func (q *query) readNames(words []string) {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	if surname, _, cut := strings.Cut(strings.Join(words, " "), "/"); cut {
+		words = []string{surname}
+	}
+	for _, word := range words {
+		if name := letters(word); name != "" {
+			q.words = append(q.words, name)
+		} else {
+			q.Unread = append(q.Unread, word)
+		}
+	}
+	if len(q.words) == 0 {
+		return
+	}
+	for _, name := range []string{q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")} {
+		if !slices.Contains(q.Names, name) {
+			q.Names = append(q.Names, name)
+		}
+	}
+	q.Name = strings.Join(q.Names, " or ")
 }
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -175,13 +229,8 @@ func (v *visit) search() (view, *problem) {
 		shown.Redirect = path("bags", q.Plate)
 		return shown, nil
 	}
-	questions, lacks := v.questions(q, data.Airport, week)
-	data.Missing = lacks
-	for _, question := range questions {
-		p := v.find(question, &data.Hits)
-		if p != nil {
-			return shown, p
-		}
+	if p := v.findAny(&data); p != nil {
+		return shown, p
 	}
 	if q.Flight != "" && data.Airport != "" {
 		date := q.Day
@@ -194,11 +243,46 @@ func (v *visit) search() (view, *problem) {
 	switch {
 	case len(data.Hits) == 1:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
-	case len(data.Hits) == 0 && len(data.Flights) > 0 && q.Name == "" && q.End == "":
+	case len(data.Hits) == 0 && len(data.Flights) > 0 && len(q.Names) == 0 && q.End == "":
 		shown.Redirect = data.Flights[0]
 	}
 	shown.Data = data
 	return shown, nil
+}
+
+// findAny finds the bags that a query asks for. Each surname is tried until one finds bags.
+func (v *visit) findAny(data *searchPage) *problem {
+	for _, name := range append(data.Names, "")[:max(len(data.Names), 1)] {
+		q := data.query
+		q.Name = name
+		questions, lacks := v.questions(q, data.Airport, data.Week)
+		data.Missing = lacks
+		for _, question := range questions {
+			if p := v.find(question, &data.Hits); p != nil {
+				return p
+			}
+		}
+		if len(data.Hits) > 0 {
+			data.use(name)
+		}
+		if len(data.Hits) > 0 || q.PNR != "" {
+			break
+		}
+	}
+	return nil
+}
+
+// use notes which surname found bags. Words that are not part of it found nothing.
+func (q *query) use(name string) {
+	q.Name = name
+	if name == strings.Join(q.words, "") {
+		return
+	}
+	for _, word := range q.words {
+		if word != name {
+			q.Unread = append(q.Unread, word)
+		}
+	}
 }
 
 // questions returns the bodies of the searches of /v1 that answer a query, one for each day, or

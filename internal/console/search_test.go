@@ -24,7 +24,12 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"mueller swr14a 1dec":   {"name MUELLER, flight SWR14A, 1 Dec", `"flight":"14A"`},
 		"   ":                   {"", ""},
 		"mueller 32nov":         {"PNR 32NOV, name MUELLER", `"pnr":"32NOV"`},
-		strings.Repeat("x ", 9): {"name X", `"last_name":"X"`},
+		strings.Repeat("x ", 9): {"name X or XXXXXXXX", `"last_name":"X"`},
+		"ba 703 mueller":        {"name MUELLER, flight BA703", `"flight":"703"`},
+		"mueller swr 14a":       {"name MUELLER, flight SWR14A", `"airline":"SWR"`},
+		"mueller/annamrs":       {"name MUELLER", `"last_name":"MUELLER"`},
+		"van den/berg lx14":     {"name VANDEN, flight LX14", `"last_name":"VANDEN"`},
+		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
 		if q == "lee jfk" {
 			continue // both may be airports; which is meant cannot be known
@@ -46,15 +51,45 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 	}
 }
 
+// A passenger gives the first name first, and a surname may have several words.
+func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
+	two := aBag(nil)
+	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
+	v := newV1(object{"POST /v1/bags/search": func(body string) object {
+		if strings.Contains(body, `"last_name":"MUELLER"`) {
+			return two
+		}
+		return object{"bags": []object{}}
+	}})
+	c := newConsole(v)
+	for q, want := range map[string][]string{
+		"anna mueller lx14": {`name MUELLER<`, "Not used: ANNA<"},
+		"mueller anna lx14": {`name MUELLER<`, "Not used: ANNA<"},
+		"de la mueller":     {`name MUELLER<`, "Not used: DE, LA<"},
+		"mue ller 7":        {`name MUELLER<`, "Not used: 7<"},
+	} {
+		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, append(want, "2 bags")...)
+	}
+	must(t, post(c, "/console/search", url.Values{"q": {"anna meier"}}), 200, "name ANNA or MEIER or ANNAMEIER<")
+	v.asked = nil
+	post(c, "/console/search", url.Values{"q": {"A1B2C3 anna meier"}})
+	if n := len(v.asked); n != 4 { // the session, and three days of the PNR
+		t.Errorf("%d questions: %q", n, v.asked)
+	}
+}
+
 func TestOneHitOpensAtOnce(t *testing.T) {
 	v := newV1(object{"POST /v1/bags/search": aBag(nil)})
 	c := newConsole(v)
 	for q, want := range map[string]string{
-		"0724000009":   "/console/bags/0724000009",
-		"mueller lx14": "/console/bags/0724000002",
-		"lx14":         flightPage,
-		"lx14 21nov":   "/console/flights/ZRH/D/LX/14/2026-11-21",
-		"lx14 jfk":     "/console/flights/JFK/D/LX/14/2026-11-22",
+		"0724000009":    "/console/bags/0724000009",
+		"0724000009001": "/console/bags/0724000009",
+		"0724 000009":   "/console/bags/0724000009",
+		"lx 14":         flightPage,
+		"mueller lx14":  "/console/bags/0724000002",
+		"lx14":          flightPage,
+		"lx14 21nov":    "/console/flights/ZRH/D/LX/14/2026-11-21",
+		"lx14 jfk":      "/console/flights/JFK/D/LX/14/2026-11-22",
 	} {
 		if w := post(c, "/console/search", url.Values{"q": {q}}); w.Code != 303 || w.Header().Get("Location") != want {
 			t.Errorf("%q: %d %s, want %s", q, w.Code, w.Header().Get("Location"), want)
@@ -71,7 +106,7 @@ func TestManyHitsAreListed(t *testing.T) {
 	two := aBag(nil)
 	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
 	c := newConsole(newV1(object{"POST /v1/bags/search": two}))
-	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "Last 7 days")
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
 }
 
 func TestASearchThatFindsNothingHelps(t *testing.T) {
@@ -80,7 +115,7 @@ func TestASearchThatFindsNothingHelps(t *testing.T) {
 	must(t, get(c, "/console/search"), 200, "What to search for", "Without an airport, ZRH is meant")
 	must(t, post(c, "/console/search", url.Values{"q": {"mueller lx14"}}), 200, "Nothing found", flightPage)
 	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "Nothing of it is a plate")
-	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Yesterday to tomorrow")
+	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Search yesterday to tomorrow")
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
 	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "needs an airport as well")
 	v.answers["POST /v1/bags/search"] = 403

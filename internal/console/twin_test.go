@@ -37,7 +37,7 @@ type object = map[string]any
 
 // v1 stands in for the operations of /v1. It keeps what it was asked.
 type v1 struct {
-	answers map[string]any // by method and path; an int is the status of a problem
+	answers map[string]any // by method and path; an int is the status of a problem, a func gets the body
 	asked   []string       // method, target and body
 	headers []http.Header
 }
@@ -49,6 +49,9 @@ func (v *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, known := v.answers[r.Method+" "+r.URL.Path]
 	if !known {
 		answer = 404
+	}
+	if answers, isFunc := answer.(func(string) object); isFunc {
+		answer = answers(string(body))
 	}
 	if status, isProblem := answer.(int); isProblem {
 		w.WriteHeader(status)
