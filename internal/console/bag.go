@@ -20,6 +20,7 @@ type tracked struct {
 	Status   status
 	Last     *eventDoc
 	LastOf   string // plate of the last event, if it is another
+	Original string // the bag before this one in the rush chain, or ""
 	Missed   []legDoc
 	Days     []eventDay
 	Links    []chainLink
@@ -109,7 +110,10 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	t := tracked{bagDoc: b}
 	bags := []bagDoc{b}
-	for _, plate := range b.Chain {
+	for i, plate := range b.Chain {
+		if i > 0 && plate == b.Plate {
+			t.Original = b.Chain[i-1]
+		}
 		t.Links = append(t.Links, chainLink{Plate: plate, Self: plate == b.Plate, Rush: plate != b.Chain[0]})
 		at := slices.IndexFunc(others, func(o bagDoc) bool {
 			return plate != b.Plate && o.Plate == plate && (o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)

@@ -60,7 +60,11 @@ func TestAnEmptyBoardSaysWhy(t *testing.T) {
 	v := newV1(object{"GET /v1/flights": flightsOf(0)})
 	must(t, get(newConsole(v), boardPath), 200, "No bag departs from ZRH on 22 Nov")
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
-	must(t, get(newConsole(v), "/console/flights"), 200, "Which airport?")
+	must(t, get(newConsole(v), "/console/flights"), 200, "Which airport?", "autofocus", "Three letters, such as ZRH", `href="/console/feeds">Feeds</a> lists`)
+	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
+	if strings.Contains(must(t, get(newConsole(v), "/console/flights"), 200), "lists the airports") {
+		t.Error("a key without feeds is led there")
+	}
 }
 
 func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {

@@ -172,6 +172,32 @@ func TestARushChainIsOneTrail(t *testing.T) {
 	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
 }
 
+func TestARushBagLeadsToItsOriginal(t *testing.T) {
+	v := newV1(object{
+		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, []string{"0724000001", "0724000002", "2724900417"} }),
+		"GET /v1/bags":   403,
+	})
+	text := must(t, get(newConsole(v), "/console/bags/0724000002"), 200, `Rush bag of <a class="plate" href="/console/bags/0724000001">`)
+	if n := strings.Count(text, "Rush bag of"); n != 1 {
+		t.Errorf("the original stands there %d times", n)
+	}
+	v.answers["GET "+bagPath] = aBag(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} })
+	if strings.Contains(must(t, get(newConsole(v), "/console/bags/0724000002"), 200), "Rush bag of") {
+		t.Error("an original is said to be a rush bag")
+	}
+}
+
+func TestCodesOfMessagesAreTranslated(t *testing.T) {
+	for code, want := range map[string]string{"B": "boarded", "C": "checked in", "N": "not checked in", "S": "standby", "X": "X"} {
+		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+			b["passenger"].(object)["status"], b["checked"] = code, object{"bags": 1, "weight": 20, "unit": "K"}
+		})}))
+		must(t, get(c, "/console/bags/0724000002"), 200, "<dd>"+want+"</dd>", "<dd>1 bag, 20 kg</dd>")
+	}
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) { b["checked"] = object{"bags": 2, "weight": 44, "unit": "L"} })}))
+	must(t, get(c, "/console/bags/0724000002"), 200, "<dd>2 bags, 44 lb</dd>")
+}
+
 func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
 	two := aBag(nil)
 	other := aBag(func(b object) { b["passenger"] = object{"last_name": "KELLER"} })

@@ -9,7 +9,7 @@ func feedsOf() object {
 	hour := func(h string, n int) object { return object{"hour": h, "accepted": n} }
 	return object{"feeds": []object{
 		{"airport": "ZRH", "door": "kafka", "state": "flowing", "last_received": "2026-11-22T11:31:00.000Z", "accepted": 342, "duplicate": 4, "rejected": 4, "delay": object{"p50": 2.4, "p95": 170.0}, "most_frequent_code": "SVCPRB022", "hours": []object{hour("2026-11-22T10:00:00.000Z", 171), hour("2026-11-22T11:00:00.000Z", 171)}},
-		{"airport": "JFK", "door": "http", "state": "silent", "last_received": "2026-11-22T09:20:00.000Z", "accepted": 1},
+		{"airport": "JFK", "door": "http", "state": "silent", "last_received": "2026-11-22T09:20:00.000Z", "usual_gap": 21.0, "accepted": 1},
 		{"door": "kafka", "state": "new", "last_received": "2026-11-22T11:30:00.000Z", "rejected": 3},
 	}}
 }
@@ -20,7 +20,7 @@ func statusOf() object {
 
 func TestASilentFeedComesFirst(t *testing.T) {
 	c := newConsole(newV1(object{"GET /v1/feeds": feedsOf(), "GET /v1/status": statusOf()}))
-	text := must(t, get(c, "/console/feeds"), 200, "1 silent:", "JFK by http since 09:20Z.", "400 ms", "3 records", "412.5", "Failing", "Off", "2.4 s, 3 min", "1.1 %", `aria-label="350 messages in 24 hours"`, "not readable", `<td class="num c-m">171</td>`)
+	text := must(t, get(c, "/console/feeds"), 200, "1 silent:", "JFK by http since 04:20, 09:20Z. At this hour it usually sends every 21.0 s.", "400 ms", "3 records", "412.5", "Failing", "Off", "2.4 s, 3 min", "1.1 %", `aria-label="350 messages in 24 hours"`, "not readable", `<td class="num c-m">171</td>`)
 	if silent, flowing := strings.Index(text, `id="feed-JFK-http"`), strings.Index(text, `id="feed-ZRH-kafka"`); silent < 0 || flowing < silent {
 		t.Error("the silent feed does not come first")
 	}

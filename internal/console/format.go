@@ -34,6 +34,7 @@ func (c *Console) functions() template.FuncMap {
 			return seconds / 60
 		},
 		"sections": sections,
+		"may":      session.may,
 		"seconds":  seconds,
 		"flightOf": flightAddress,
 		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },

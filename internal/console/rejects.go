@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"bagtrail/parser"
 )
 
 // rejectDoc is a reject of /v1.
@@ -80,6 +82,14 @@ type rejectsPage struct {
 	Check    check
 	Open     bool   // the rejects of the list are open
 	Done     string // what was done to rejects before
+	Plate    string // of the bag of the message that was accepted, or ""
+}
+
+// Words returns what the value says if it is a code of a fault, or "".
+func (t tally) Words() string {
+	number, _ := strconv.ParseUint(strings.TrimPrefix(t.Value, "SVCPRB"), 10, 16) // there is no code 0
+	d, _ := parser.Code(number).Definition()
+	return d.Text
 }
 
 // facet is a filter with its values.
@@ -123,6 +133,9 @@ var filters = []string{"state", "code", "airport", "door"}
 func (v *visit) rejects() (view, *problem) {
 	asked := v.r.URL.Query()
 	data := rejectsPage{filter: url.Values{"state": {cmp.Or(asked.Get("state"), "open")}}, Done: asked.Get("done")}
+	if plate := asked.Get("plate"); isDigits(plate) && len(plate) == 10 {
+		data.Plate = plate
+	}
 	for _, name := range filters {
 		if asked.Has(name) {
 			data.filter.Set(name, asked.Get(name))
@@ -340,20 +353,39 @@ func (v *visit) dismiss() (view, *problem) {
 	return v.done(id, "dismissed"), nil
 }
 
-// done leads back to the list, or to the reject if it is rejected again.
+// plateOf returns the first plate of a message, or "".
+func plateOf(text string) string {
+	for line := range strings.Lines(text) {
+		tag, found := strings.CutPrefix(line, ".N/")
+		if plate := tag[:min(len(tag), 10)]; found && isDigits(plate) && len(plate) == 10 {
+			return plate
+		}
+	}
+	return ""
+}
+
+// done leads back to the list, or to the reject if it is rejected again. The list links the bag of a
+// message that was accepted.
 func (v *visit) done(id, verdict string) view {
 	query := listOf(v.r.PostFormValue("back"))
 	query.Set("done", verdict)
+	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && verdict == "accepted" {
+		query.Set("plate", plate)
+	}
 	if id != "" && (verdict == "rejected" || verdict == "unauthorised") {
 		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}
 	return view{Redirect: Path + "rejects?" + query.Encode()}
 }
 
-// Faulty says how many faults are left.
+// Faulty says how many faults are left, or were in a reject that is decided on.
 func (c check) Faulty() string {
+	words := "1 fault"
 	if n := len(c.Faults); n != 1 {
-		return fmt.Sprintf("%d faults left.", n)
+		words = fmt.Sprintf("%d faults", n)
 	}
-	return "1 fault left."
+	if c.Open {
+		words += " left"
+	}
+	return words + "."
 }

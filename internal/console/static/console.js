@@ -25,12 +25,14 @@
     row?.focus()
     row?.scrollIntoView({ block: 'nearest' })
   }
+  let edit // goes to the first fault of a message that can be edited
   const typing = (e) => /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'checkbox'
   const keys = {
     '/': () => { $('#q')?.focus(); $('#q')?.select() },
     j: () => step(1),
     k: () => step(-1),
     '?': () => $('#keys')?.showModal(),
+    e: () => edit?.(),
     x: () => $('input[type=checkbox]', d.activeElement.closest('li, tr') || d.createElement('i'))?.click(),
   }
   d.addEventListener('keydown', (e) => {
@@ -41,6 +43,12 @@
     }
     if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || store.get('keys') === 'off' || $('dialog[open]')) return
     if (keys[e.key]) { e.preventDefault(); keys[e.key]() }
+  })
+
+  // A click anywhere on a row of a table opens it, unless it marks text.
+  d.addEventListener('click', (e) => {
+    if (e.ctrlKey || e.metaKey || e.shiftKey || e.target.closest('a, button, input, label') || String(getSelection())) return
+    $('a.row', e.target.closest('tbody tr') || d.createElement('i'))?.click()
   })
 
   // Filter and order of the rows of a table, kept in the address.
@@ -255,16 +263,34 @@
       if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
       if (r.ok) apply(await r.text())
     }
+    // part returns what stands between two columns of a line. Columns are bytes, from 1.
+    const part = (line, from, to) => new TextDecoder().decode(new TextEncoder().encode(line).slice(from - 1, to && to - 1))
+    edit = () => {
+      const fault = $('[data-line]')?.dataset, lines = text.value.split('\n')
+      text.focus()
+      if (!fault) return
+      const before = lines.slice(0, fault.line - 1).join('\n').length + (fault.line > 1), line = lines[fault.line - 1]
+      text.setSelectionRange(before + part(line, 1, fault.from).length, before + part(line, 1, fault.to).length)
+    }
     const later = () => { clearTimeout(timer); timer = setTimeout(check, 300) }
     text.addEventListener('input', later)
     form.addEventListener('reset', () => setTimeout(check))
+    // A text with faults is not sent: it would only be rejected again, and the edits would be lost.
+    form.addEventListener('submit', async (e) => {
+      if (e.submitter?.value) return // as it came
+      e.preventDefault()
+      clearTimeout(timer)
+      try { await check() } catch { /* the service says so itself */ }
+      if (!$('#verdict').matches('.del')) { form.submit(); return }
+      edit()
+      say($('#verdict').textContent)
+    })
     d.addEventListener('click', (e) => {
       const fix = e.target.closest('[data-fix]')
       if (!fix) return
       const { line, from, to } = $('[data-line]', fix.parentNode).dataset
-      const lines = text.value.split('\n'), bytes = new TextEncoder().encode(lines[line - 1])
-      const part = (a, b) => new TextDecoder().decode(bytes.slice(a, b))
-      lines[line - 1] = part(0, from - 1) + fix.dataset.fix + part(to - 1)
+      const lines = text.value.split('\n'), old = lines[line - 1]
+      lines[line - 1] = part(old, 1, from) + fix.dataset.fix + part(old, to)
       text.value = lines.join('\n')
       text.focus()
       check()
