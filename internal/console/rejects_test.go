@@ -38,7 +38,7 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	c := newConsole(withRejects(2))
 	for _, page := range []string{"/console/rejects", "/console/rejects/" + fmt.Sprintf("%020d", 0)} {
 		text := must(t, get(c, page), 200,
-			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", "Line 3: <code>22NOVX</code> found, a calendar date DDMMM expected.", "Message, to edit here", "SVCPRB022<small>", `data-fix="22NOV"`, "Cut it", "nothing",
+			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", "Line 3: found <code>22NOVX</code>, expected a calendar date DDMMM.", "Message, to edit here", "SVCPRB022<small>", `data-fix="22NOV"`, "Cut it", "nothing",
 			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
 		)
 		if first, second := strings.Index(text, "SVCPRB022<small>"), strings.Index(text, "SVCPRB015<small>"); first > second {
@@ -90,7 +90,7 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	must(t, get(c, w.Header().Get("Location")), 200, "Rejected again. The reject stays open.")
 	v.answers["POST "+at+"/resubmit"] = object{"verdict": "accepted"}
 	w = post(c, page+"/resubmit", url.Values{"text": {"BSM\r\n.N/07240\r\n.N/0724000001002\r\n.N/0724000007001\r\n"}})
-	must(t, get(c, w.Header().Get("Location")), 200, "Accepted.", `<a href="/console/bags/0724000001">Bag <span>0724</span> 000001</a>`)
+	must(t, get(c, w.Header().Get("Location")), 200, "Accepted.", `<a href="/console/bags/0724000001" autofocus>Bag <span>0724</span> 000001</a>`)
 	must(t, get(c, "/console/rejects?done=accepted&plate=../1"), 200, "and out of the list.</p>")
 	v.answers["POST "+at+"/resubmit"] = 409
 	must(t, post(c, page+"/resubmit", back), 409)
