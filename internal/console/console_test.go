@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func TestAFlightWithoutBagsSaysSo(t *testing.T) {
 }
 
 // unzipped returns the body of a compressed answer.
-func unzipped(t *testing.T, body []byte) string {
+func unzipped(t testing.TB, body []byte) string {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -73,6 +74,23 @@ func TestAFlightOf800BagsIsSmallAndQuick(t *testing.T) {
 	t.Logf("a flight of 800 bags: %v in the server with the double of /v1, %d bytes with style and script", fastest, size)
 	if size > 150<<10 {
 		t.Errorf("%d bytes", size)
+	}
+}
+
+func TestAFlightAsksForTheSessionAndItsList(t *testing.T) {
+	v := newV1(object{"GET " + flightPath: flightOf(1)})
+	get(newConsole(v), flightPage)
+	if want := []string{"GET /v1/session", "GET " + flightPath + "?limit=1000"}; !slices.Equal(v.asked, want) {
+		t.Errorf("asked %q", v.asked)
+	}
+}
+
+func TestARowOfAFlightHasFewElements(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(1)}))
+	text := must(t, get(c, flightPage+"?rows="), 200)
+	_, row, _ := strings.Cut(text, "<tbody>")
+	if n := strings.Count(row, "<") - strings.Count(row, "</"); n > 15 {
+		t.Errorf("%d elements: %s", n, row)
 	}
 }
 

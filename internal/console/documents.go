@@ -37,14 +37,40 @@ type bagDoc struct {
 		Weight int    `json:"weight"`
 		Unit   string `json:"unit"`
 	} `json:"checked"`
-	Legs        []legDoc   `json:"legs"`
-	Events      []eventDoc `json:"events"`
-	Last        *eventDoc  `json:"last_event"`
-	Device      string     `json:"stowage_device"`
-	Compartment string     `json:"aircraft_compartment"`
-	RushPlate   string     `json:"rush_plate"`
-	Chain       []string   `json:"chain"`
-	Changed     time.Time  `json:"changed"`
+	Legs      []legDoc   `json:"legs"`
+	Events    []eventDoc `json:"events"`
+	RushPlate string     `json:"rush_plate"`
+	Chain     []string   `json:"chain"`
+	Changed   time.Time  `json:"changed"`
+}
+
+// listedDoc is a bag in the list of a flight, as far as its row shows it.
+type listedDoc struct {
+	Plate     string `json:"plate"`
+	Unknown   bool   `json:"unknown"`
+	Rush      bool   `json:"rush"`
+	Passenger struct {
+		LastName  string `json:"last_name"`
+		FirstName string `json:"first_name"`
+		PNR       string `json:"pnr"`
+	} `json:"passenger"`
+	Legs        []listedLeg `json:"legs"`
+	Last        *eventDoc   `json:"last_event"`
+	Device      string      `json:"stowage_device"`
+	Compartment string      `json:"aircraft_compartment"`
+}
+
+type listedLeg struct {
+	Seat   string `json:"seat"`
+	Status string `json:"status"`
+}
+
+// leg returns the leg of the bag on the flight. A list has no other.
+func (b *listedDoc) leg() listedLeg {
+	if len(b.Legs) == 0 {
+		return listedLeg{}
+	}
+	return b.Legs[0]
 }
 
 type legDoc struct {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,9 +11,10 @@ import (
 
 // flightList is the answer of GET /v1/flights/….
 type flightList struct {
-	Flight flightDoc `json:"flight"`
-	Bags   []bagDoc  `json:"bags"`
-	Next   string    `json:"next"`
+	Flight flightDoc   `json:"flight"`
+	Bags   []listedDoc `json:"bags"`
+	Next   string      `json:"next"`
+	Cursor string      `json:"changes_cursor"` // "" if the key may not follow changes
 }
 
 // flightPage is the data of the screen of a flight.
@@ -25,7 +27,7 @@ type flightPage struct {
 	Bar       []share
 	Missing   int // bags that are not on board
 	Counts    []count
-	Rows      []row
+	Rows      template.HTML
 	Risk      string // class of the page: "", "is-risk" or "is-risk late"
 	Other     string // the address of the board of the day
 }
@@ -42,30 +44,6 @@ type share struct {
 	From, To string
 }
 
-// row is a bag in the list of a flight. It is flat and holds texts, since templates are slow.
-type row struct {
-	ID          string // of the element
-	Class       string
-	Words       string // in lower case, for the filter
-	Link        string
-	Prefix      string // of the plate
-	Serial      string
-	Status      string // class and icon
-	Word        string // of the status
-	Order       int    // by status and, in it, by when the bag was seen
-	Surname     string
-	Given       string
-	PNR         string
-	Seat        string
-	Rush        bool
-	Unknown     bool
-	Seen, Where string // the last event, "" if the key does not see it
-	At, Hint    string // when it happened: for the script, and in words
-	Ago         string
-	Minutes     int // since then
-	Stowed      string
-}
-
 // flight shows a flight and its bags.
 func (v *visit) flight() (view, *problem) {
 	at := func(name string) string { return v.r.PathValue(name) }
@@ -74,8 +52,6 @@ func (v *visit) flight() (view, *problem) {
 		url.PathEscape(at("flight")), url.PathEscape(at("date")),
 	}, "/")
 	shown := view{Title: at("airline") + at("flight") + ", " + day(at("date")), Section: "flights"}
-	filter := url.Values{"flight": {strings.TrimPrefix(target, "/v1/flights/")}}
-	cursor := v.cursor(filter)
 	list, p := v.wholeFlight(target)
 	if p != nil {
 		return shown, p
@@ -83,7 +59,8 @@ func (v *visit) flight() (view, *problem) {
 	data := v.flightPage(list, at("airport"), at("direction") == "A")
 	shown.Airport, shown.Data = data.Airport, data
 	shown.Title = fmt.Sprintf("%s%s %s to %s, %s", data.Airline, data.Flight, data.From, data.To, day(data.Date))
-	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: cursor}
+	filter := url.Values{"fields": {"list"}, "flight": {strings.TrimPrefix(target, "/v1/flights/")}}
+	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: list.Cursor}
 	return shown, nil
 }
 
@@ -131,49 +108,8 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	wanted := func(plate string) bool {
 		return !asked.Has("rows") || asked.Get("rows") == "" || slices.Contains(asked["rows"], plate)
 	}
-	seen := make(map[string]int)
-	for i := range list.Bags {
-		b := &list.Bags[i]
-		if seen[b.Plate]++; wanted(b.Plate) {
-			f.Rows = append(f.Rows, v.row(b, seen[b.Plate], f.Risk))
-		}
-	}
-	slices.SortStableFunc(f.Rows, func(a, b row) int {
-		return a.Order - b.Order
-	})
+	f.Rows = markupOf(bagRows(list.Bags, wanted, f.Risk, v.now))
 	return f
-}
-
-// row arranges a bag of a flight. n tells bags of one plate apart.
-func (v *visit) row(b *bagDoc, n int, risk string) row {
-	var leg legDoc
-	if len(b.Legs) > 0 {
-		leg = b.Legs[0]
-	}
-	status := statusOf(leg.Status)
-	r := row{
-		ID: "b-" + b.Plate, Link: path("bags", b.Plate), Prefix: b.Plate[:min(4, len(b.Plate))], Serial: b.Plate[min(4, len(b.Plate)):],
-		Status: status.Class, Word: status.Word, Surname: b.Passenger.LastName, Given: b.Passenger.FirstName, PNR: b.Passenger.PNR,
-		Seat: leg.Seat, Rush: b.Rush, Unknown: b.Unknown, Stowed: strings.TrimSpace(b.Device + " " + b.Compartment),
-	}
-	if n > 1 {
-		r.ID = fmt.Sprintf("b-%s-%d", b.Plate, n)
-	}
-	if status.Order < 2 {
-		r.Class = risk
-	}
-	if b.Rush {
-		r.Class = strings.TrimSpace(r.Class + " rush")
-	}
-	if last := b.Last; last != nil {
-		age := v.now.Sub(last.Happened)
-		r.Minutes, r.Ago, r.At = int(age.Minutes()), span(age), last.Happened.Format(time.RFC3339)
-		r.Seen, r.Where = last.Word(), last.Airport+" "+last.Read
-		r.Hint = last.Local.Format("15:04") + " " + last.Airport + last.Happened.UTC().Format(", 15:04Z")
-	}
-	r.Order = status.Order*1_000_000 - r.Minutes
-	r.Words = strings.ToLower(strings.Join([]string{b.Plate, r.Surname, r.Given, r.PNR, r.Seat, r.Stowed, r.Where}, " "))
-	return r
 }
 
 // risk returns the class of a flight with bags that are not loaded, by the minutes that are left.

@@ -135,7 +135,7 @@ func flightOf(n int) object {
 			"airline": "LX", "flight": "14", "date": "2026-11-22", "from": "ZRH", "to": "JFK", "bags": n, "rush": n / 50, "status": counts,
 			"departure": object{"scheduled": "2026-11-22T12:10:00.000Z"}, "arrival": object{"scheduled": "2026-11-22T21:00:00.000Z"},
 		},
-		"bags": bags,
+		"bags": bags, "changes_cursor": "c0ffee",
 	}
 }
 

@@ -19,15 +19,15 @@ const [, , all] = keys
 
 // weigh prints how many bytes the page and its files have without a cache, beside its times.
 async function weigh(page, where) {
-  const [size, server, shown] = await page.evaluate(async () => {
+  const [size, server, shown, elements] = await page.evaluate(async () => {
     const [n] = performance.getEntriesByType('navigation'), files = [...document.querySelectorAll('head link, head script')].map((e) => e.href || e.src)
     const sizes = await Promise.all(files.map(async (file) => {
       await (await fetch(file, { cache: 'no-store' })).arrayBuffer()
       return performance.getEntriesByName(file).at(-1).transferSize
     }))
-    return [sizes.reduce((sum, size) => sum + size, n.transferSize), n.responseStart - n.requestStart, n.loadEventEnd]
+    return [sizes.reduce((sum, size) => sum + size, n.transferSize), n.responseStart - n.requestStart, n.loadEventEnd, document.querySelectorAll('*').length]
   })
-  console.log(`${where}: ${(size / 1024).toFixed(1)} KB (150), first byte after ${server.toFixed(0)} ms (50), shown after ${shown.toFixed(0)} ms (300)`)
+  console.log(`${where}: ${(size / 1024).toFixed(1)} KB (150), first byte after ${server.toFixed(0)} ms (50), shown after ${shown.toFixed(0)} ms (300), ${elements} elements`)
   assert.ok(size < most && size > 10_000, `${where} loads ${size} bytes`)
 }
 
@@ -64,6 +64,16 @@ reader('a filter of 800 bags is quick', async () => {
   })
   console.log(`a filter of 800 bags: ${took.toFixed(0)} ms (100)`)
   assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
+}, /ERR_ABORTED/)
+
+reader('the list of a flight is a table, also for those who hear it', async () => {
+  const page = await login(flight(all))
+  const { nodes } = await (await page.context().newCDPSession(page)).send('Accessibility.getFullAXTree')
+  const count = (role) => nodes.filter((n) => !n.ignored && n.role.value === role).length
+  assert.equal(count('table'), 1)
+  assert.equal(count('columnheader'), 9)
+  assert.equal(count('row'), 801)
+  assert.ok(count('rowheader') > 10 && count('cell') === 8 * count('rowheader'), `${count('rowheader')} ${count('cell')}`)
 }, /ERR_ABORTED/)
 
 reader('what the policy refuses is reported to this test', async () => {

@@ -17,13 +17,13 @@
     say.timer = setTimeout(() => { p.textContent = '' }, 4000)
   }
 
-  // Keyboard. A row is what holds a link or summary of the class row.
-  const rows = () => $$('.row').filter((a) => a.getClientRects().length)
+  // Keyboard. A row is what holds a link or summary of the class row. Only the next one that is shown is looked for.
   const step = (n) => {
-    const all = rows(), i = all.indexOf(d.activeElement)
-    const row = all[Math.max(0, Math.min(all.length - 1, i < 0 ? 0 : i + n))]
-    row?.focus()
-    row?.scrollIntoView({ block: 'nearest' })
+    const all = $$('.row'), at = all.indexOf(d.activeElement)
+    let next = at < 0 ? 0 : at + n
+    while (all[next] && !all[next].getClientRects().length) next += at < 0 ? 1 : n
+    all[next]?.focus()
+    all[next]?.scrollIntoView({ block: 'nearest' })
   }
   let edit // goes to the first fault of a message that can be edited
   const typing = (e) => /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== 'checkbox'
@@ -95,9 +95,10 @@
   let skew = 0 // of the clock of this machine, in ms
   const tick = () => {
     const now = Date.now() + skew
-    for (const t of $$('time[data-ago]')) t.textContent = span(now - Date.parse(t.dateTime))
-    for (const t of $$('time[data-until]')) { const left = Date.parse(t.dateTime) - now; if (left > 0) t.textContent = span(left) }
-    for (const t of $$('time[data-clock]')) t.textContent = new Date(now + 60000 * t.dataset.clock).toISOString().slice(11, 16)
+    const write = (t, text) => { if (t.textContent !== text) t.textContent = text } // a text that is set anew is laid out anew
+    for (const t of $$('time[data-ago]')) write(t, span(now - Date.parse(t.dateTime)))
+    for (const t of $$('time[data-until]')) { const left = Date.parse(t.dateTime) - now; if (left > 0) write(t, span(left)) }
+    for (const t of $$('time[data-clock]')) write(t, new Date(now + 60000 * t.dataset.clock).toISOString().slice(11, 16))
   }
 
   // merge makes the element a like b, and keeps what the reader has done to it: focus, and what is
