@@ -32,8 +32,8 @@ type ends struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
 // there, in the order of lists. It takes at most three round trips, and one if the list is cached
-// and nothing has changed. Bags that may have been re-flighted take more: they are read whole, with
-// their rush bags.
+// and nothing has changed. Bags that may have been re-flighted are read whole, with their rush bags,
+// in four more round trips as a rule.
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	at := end{r, airport, arriving}
 	list, err := r.list(ctx, at, f)
@@ -61,7 +61,7 @@ func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	before, _ := r.lists.get(f)
 	s := r.newSession()
 	s.retention, s.listing = retainNone, f // a list holds no message
-	s.at = at
+	s.at, s.skipVersions = at, true        // to read versions first could take one more round trip
 	made, err := s.list(ctx, f, before)
 	if err != nil {
 		return list{}, err
@@ -190,7 +190,6 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	if len(missing) == 0 && len(made) == len(before.plates) {
 		return before, nil
 	}
-	s.skipVersions = true // otherwise it could take a fourth round trip
 	found, err := s.read(ctx, missing, Wanted{})
 	if err != nil {
 		return list{}, err
@@ -270,38 +269,35 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
 	var changed []int
 	var plates []bag.Plate
+	var pnrs []string
 	for i := range l.plates {
 		if o := &l.plates[i]; o.open(s.at) && s.mayBeReflighted(o) {
-			changed, plates = append(changed, i), append(plates, o.plate)
+			changed, plates = append(changed, i), append(append(plates, o.plate), s.rush.Value(o.plate)...)
+			for j := range o.bags {
+				pnrs = append(pnrs, o.bags[j].pnrs...)
+			}
 		}
 	}
 	if len(changed) == 0 {
 		return l, nil
 	}
-	whole := s.reader.newSession()
-	whole.retention = retainNone
-	if err := whole.load(ctx, plates, Wanted{Originals: plates}); err != nil {
+	pnrs = smallmap.Distinct(pnrs)
+	s.listing, s.trails = bag.Flight{}, smallmap.Map[bag.Plate, *plateState]{} // now whole bags are read
+	if err := s.load(ctx, plates, Wanted{PNRs: pnrs, Originals: s.unasked(plates)}); err != nil {
 		return list{}, err
 	}
-	if err := whole.loadRush(ctx, plates); err != nil {
-		return list{}, err
-	}
-	var pnrs []string
-	for _, b := range whole.ofPlates(plates) {
-		for _, pnr := range b.PNRs {
-			pnrs = append(pnrs, strings.ToUpper(pnr))
-		}
-	}
-	if err := whole.loadPNRs(ctx, smallmap.Distinct(pnrs)); err != nil {
+	if err := s.loadPNRs(ctx, pnrs); err != nil {
 		return list{}, err
 	}
 	l.plates = slices.Clone(l.plates)
 	for _, i := range changed {
 		made := listedPlate{plate: l.plates[i].plate}
-		bags := whole.bags.Value(made.plate)
 		least := leastSights{ctx: ctx, flight: f}
-		for _, b := range bags {
-			if _, err := whole.leaveBehind(ctx, b); err != nil {
+		for _, b := range s.bags.Value(made.plate) {
+			if !slices.ContainsFunc(b.Legs, func(l bag.Leg) bool { return l.Flight == f }) {
+				continue
+			}
+			if _, err := s.leaveBehind(ctx, b); err != nil {
 				return list{}, err
 			}
 			made.show(&least, b)

@@ -219,7 +219,7 @@ func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, 
 
 // rushBagsOf returns the rush bags whose original is b.
 func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
-	if err := s.loadRush(ctx, []bag.Plate{b.Plate}); err != nil {
+	if _, err := s.loadRush(ctx, []bag.Plate{b.Plate}); err != nil {
 		return nil, err
 	}
 	if s.reflights == nil {

@@ -314,26 +314,30 @@ func (s *session) unasked(plates []bag.Plate) []bag.Plate {
 	return missing
 }
 
-// loadRush loads the rush bags that name the plates, those that name these, and so on: in few round trips for each step of
-// the longest chain, however many plates there are.
-func (s *session) loadRush(ctx context.Context, plates []bag.Plate) error {
-	for seen := make(map[bag.Plate]struct{}); len(plates) > 0; {
-		if missing := s.unasked(plates); len(missing) > 0 {
-			if _, err := s.ask(ctx, Wanted{Originals: missing}); err != nil {
-				return err
-			}
+// loadRush loads the rush bags that name the plates, and returns their plates. Which rush bags name
+// these is read with them.
+func (s *session) loadRush(ctx context.Context, plates []bag.Plate) ([]bag.Plate, error) {
+	if missing := s.unasked(plates); len(missing) > 0 {
+		if _, err := s.ask(ctx, Wanted{Originals: missing}); err != nil {
+			return nil, err
 		}
-		var next []bag.Plate
-		for _, p := range plates {
-			if _, done := seen[p]; !done {
-				seen[p] = struct{}{}
-				next = append(next, s.rush.Value(p)...)
-			}
-		}
-		if err := s.load(ctx, next, Wanted{Originals: s.unasked(next)}); err != nil {
-			return err
-		}
-		plates = next
 	}
-	return nil
+	var rush []bag.Plate
+	for _, p := range plates {
+		rush = append(rush, s.rush.Value(p)...)
+	}
+	return rush, s.load(ctx, rush, Wanted{Originals: s.unasked(rush)})
+}
+
+// loadChains loads the rush bags that name the plates, those that name these, and so on: in few
+// round trips for each step of the longest chain, however many plates there are.
+func (s *session) loadChains(ctx context.Context, plates []bag.Plate) (err error) {
+	for seen := make(map[bag.Plate]bool); len(plates) > 0 && err == nil; {
+		for _, p := range plates {
+			seen[p] = true
+		}
+		plates, err = s.loadRush(ctx, plates)
+		plates = slices.DeleteFunc(plates, func(p bag.Plate) bool { return seen[p] })
+	}
+	return err
 }

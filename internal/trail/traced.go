@@ -53,7 +53,7 @@ func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([
 // trace joins bags that are loaded with other plates: first their statuses, which are the same for
 // everybody, then what leads the asker to others.
 func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
-	if err := s.loadRush(ctx, platesOf(bags)); err != nil {
+	if err := s.loadChains(ctx, platesOf(bags)); err != nil {
 		return nil, err
 	}
 	if err := s.loadRushPNRs(ctx, bags); err != nil {
@@ -147,7 +147,7 @@ func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	return err
 }
 
-// reflightable reports whether there may be a rush bag of b, by what loadRush and loadRushPNRs have
+// reflightable reports whether there may be a rush bag of b, by what loadChains and loadRushPNRs have
 // read.
 func (s *session) reflightable(b *bag.Bag) bool {
 	return len(s.rush.Value(b.Plate)) > 0 || slices.ContainsFunc(b.PNRs, func(pnr string) bool {

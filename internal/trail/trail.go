@@ -175,7 +175,7 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 		return nil, err
 	}
 	// Of all of them, since a bag that leaves on another day may be the rush bag of one that is found.
-	if err := s.loadRush(ctx, platesOf(all.bags)); err != nil {
+	if err := s.loadChains(ctx, platesOf(all.bags)); err != nil {
 		return nil, err
 	}
 	found := all.departingOn(day)

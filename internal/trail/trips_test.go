@@ -209,3 +209,45 @@ func TestAFlightWithManyRushBagsTakesFewRoundTrips(t *testing.T) {
 		t.Errorf("%d round trips for 20 passengers, %d for one", many, one)
 	}
 }
+
+// The list of a flight takes at most seven round trips, however long the chains of its rush bags are.
+func TestAFlightWithRushChainsTakesSevenRoundTrips(t *testing.T) {
+	const passengers, chain = 20, 6
+	w := newWorld(t)
+	for i := range passengers {
+		plate := func(link int) string { return fmt.Sprintf("%d724%d00%03d", min(2*link, 2), link, i) }
+		name := []string{fmt.Sprintf(".P/TOUR%c", 'A'+i), fmt.Sprintf(".L/TOUR%02d", i), "ENDBSM"}
+		w.send("12T06:00", append([]string{"BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/" + plate(0) + "001"}, name...)...)
+		for link := 1; link < chain; link++ {
+			lines := []string{"BSM", ".V/1LZRH", fmt.Sprintf(".F/LX14/%d", 12+link) + "MAR/JFK", ".N/" + plate(link) + "001", ".E/RUSH"}
+			if i%2 == 0 {
+				w.send(fmt.Sprintf("%dT06:00", 12+link), append(lines, ".M/"+plate(link-1), "ENDBSM")...)
+			} else {
+				w.send(fmt.Sprintf("%dT06:00", 12+link), append(lines, name...)...)
+			}
+			container := fmt.Sprintf(".U/AKE%d", link*passengers+i)
+			w.send(fmt.Sprintf("%dT07:00", 12+link), "BPM", ".V/1LZRH", ".J/R", lines[2], ".N/"+plate(link)+"001", container, "ENDBPM")
+		}
+	}
+	day, err := bag.ParseDay("2026-03-12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := &counted{Index: w.index}
+	reader := trail.New(index, w.enricher, w.settings)
+	for _, most := range []int{7, 5} { // the second time the list is cached
+		index.calls = 0
+		listed, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		if err != nil || len(listed) != passengers {
+			t.Fatalf("%d bags, %v", len(listed), err)
+		}
+		for _, l := range listed {
+			if l.Leg.Status != bag.Delayed {
+				t.Errorf("%s is %s", l.Bag.Plate, l.Leg.Status)
+			}
+		}
+		if index.calls > most {
+			t.Errorf("%d round trips, want at most %d", index.calls, most)
+		}
+	}
+}
