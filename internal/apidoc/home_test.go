@@ -70,7 +70,9 @@ func TestThePageTellsWhatTheServiceIs(t *testing.T) {
 	if asked != 1 || strings.Contains(page, "<b>") || strings.Contains(page, "processbim") {
 		t.Errorf("asked %d times: %s", asked, page)
 	}
-	ready, home.Console, home.Key = true, "", "well-known"
+	home.Key = "well-known"
+	has(show(), "in the browser, with the key <code>well-known</code></li>")
+	ready, home.Console = true, ""
 	page = show()
 	has(page, "The service is ready", "well-known", "processbim", "14MAR")
 	if strings.Contains(page, "console") || strings.Contains(page, "demo") {
