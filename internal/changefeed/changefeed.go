@@ -36,6 +36,8 @@ type Feed struct {
 	References bagdoc.References
 	Clock      func() time.Time
 
+	shared shared
+
 	mutex  sync.Mutex
 	recent changes.Cursor // behind everything that was told at the time of read
 	read   time.Time
@@ -180,7 +182,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 				if t.told > 0 && t.bytes+n > t.limits.Bytes {
 					return true, nil
 				}
-				if err := t.tell(list[i]); err != nil {
+				if err := t.tell(list[i].Change); err != nil {
 					return false, err
 				}
 				t.told++
@@ -216,13 +218,30 @@ func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published)
 	if len(candidates) == 0 {
 		return nil, nil
 	}
-	list, err := f.fold(ctx, a, published[0].Epoch, candidates, clock)
-	for _, c := range list {
-		if c.Document != nil {
-			told = append(told, c)
+	epoch, everything := published[0].Epoch, Asker{Key: a.Key, Fields: a.Fields}
+	subjects := make([]subject, len(candidates))
+	for i, c := range candidates {
+		subjects[i] = subject{plate: c.Plate, at: changes.Position{Epoch: epoch, Sequence: c.Sequence}, fields: a.Fields}
+		if a.Key.Limited() {
+			subjects[i].key = a.Key
 		}
 	}
-	return told, err
+	entries, err := f.shared.get(ctx, subjects, func(places []int) ([]folded, error) {
+		missing := make([]changes.Candidate, len(places))
+		for i, place := range places {
+			missing[i] = candidates[place]
+		}
+		return f.fold(ctx, everything, epoch, missing, clock)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Document != nil && a.Filter.matches(f.Places, e.Plate, e.seen) {
+			told = append(told, e.Change)
+		}
+	}
+	return told, nil
 }
 
 // Follow returns a follower of the published changes that the key may be told. Leave must be called
@@ -302,9 +321,16 @@ func rights(k *apikey.Key) uint32 {
 	)
 }
 
-// fold folds the bags of candidates and writes what is told of each. Document is nil if nothing is.
+// folded is a change with the bags that were folded for it.
+type folded struct {
+	Change            // Document is nil if the change is not told
+	seen   []*bag.Bag // what the key sees of the bags
+	weight int        // bytes of memory, about
+}
+
+// fold folds the bags of candidates and writes what is told of each.
 // The bags are folded by the later of two clocks: the one of this process and clock.
-func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]Change, error) {
+func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]folded, error) {
 	if now := f.Clock(); now.After(clock) {
 		clock = now
 	}
@@ -324,7 +350,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
-	told := make([]Change, len(candidates))
+	told := make([]folded, len(candidates))
 	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
 		w := writer{f, bagdoc.Writer{
 			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MostEvents: mostEvents,
@@ -340,6 +366,9 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 // documentsAWorker is how many documents are worth a goroutine of their own.
 const documentsAWorker = 16
 
+// weightOfEvent is how many bytes the message of an event takes, about.
+const weightOfEvent = 1 << 10
+
 // mostEvents is how many events of a bag are told at most: the newest.
 const mostEvents = 100
 
@@ -351,15 +380,15 @@ type writer struct {
 }
 
 // change returns what is told of a plate.
-func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) Change {
-	c := Change{ID: at.ID(plate), Plate: plate, Position: at}
-	var seen []*bag.Bag
+func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) folded {
+	c := folded{Change: Change{ID: at.ID(plate), Plate: plate, Position: at}}
 	for _, t := range bags {
+		c.weight += len(t.Bag.Events) * weightOfEvent
 		if view := w.Viewer.View(t.Bag); view != nil {
-			seen = append(seen, view)
+			c.seen = append(c.seen, view)
 		}
 	}
-	if len(seen) == 0 && w.Viewer != nil || !filter.matches(w.Feed.Places, plate, seen) {
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.Feed.Places, plate, c.seen) {
 		return c
 	}
 	dst := append(w.text[:0], `{"id":`...)
@@ -384,5 +413,6 @@ func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, ba
 	}
 	w.text = append(dst, "]}"...)
 	c.Document = bytes.Clone(w.text)
+	c.weight += len(c.Document)
 	return c
 }

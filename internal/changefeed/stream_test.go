@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
@@ -250,5 +252,40 @@ func TestABagThatLeavesAFlightIsToldByAStream(t *testing.T) {
 	w.send(bsm("0724100001", "LX200", "MUELLER", "ABC123"))
 	if c := l.change(l.next()); c.Bags[0].Legs[0].Flight != "200" {
 		t.Errorf("told %+v", c)
+	}
+}
+
+// Streams that tell one change share what is folded for it, as far as they see the same.
+func TestStreamsOfSeveralKeysAreToldWhatEachKeySees(t *testing.T) {
+	w := newWorld(t)
+	var readers []*reader
+	var streams []*listener
+	for _, k := range []*apikey.Key{key("*", "*"), key("*", "*"), key("LX", "*"), key("BA", "*"), key("LX", "JFK"), key("AF", "*")} {
+		for _, fields := range []bagdoc.Fields{bagdoc.Events, bagdoc.List} {
+			r := w.reader(k, changefeed.Filter{})
+			r.asker.Fields = fields
+			l := r.listen(8)
+			l.next() // the first heartbeat
+			readers, streams = append(readers, r), append(streams, l)
+		}
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	w.send(bsm("0724100001", "BA200", "SMITH", "DEF456"), sorting("0724100001", "BA200"))
+	for i, l := range streams {
+		asked, err := w.feed.Next(t.Context(), readers[i].asker, readers[i].cursor, readers[i].limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := ""
+		for _, e := range l.beat() {
+			last = string(e.data)
+		}
+		want := ""
+		for _, c := range asked.Changes {
+			want = string(c.Document)
+		}
+		if last != want {
+			t.Errorf("%+v, fields %d\nstream %s\nanswer %s", readers[i].asker.Key, readers[i].asker.Fields, last, want)
+		}
 	}
 }

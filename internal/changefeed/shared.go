@@ -1,0 +1,130 @@
+package changefeed
+
+import (
+	"context"
+	"sync"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changes"
+)
+
+// subject is a published change as it is told to those who see the same of it.
+type subject struct {
+	plate  bag.Plate
+	at     changes.Position
+	key    *apikey.Key // nil: sees everything
+	fields bagdoc.Fields
+}
+
+// shared holds what was folded lately for streams. A published change wakes all streams that may
+// tell it at about the same time: one of them folds it, and the others wait. The zero value is
+// ready for use.
+//
+// It has two generations. When the young one is full, the old one is dropped.
+type shared struct {
+	mutex  sync.Mutex
+	young  map[subject]*entry
+	old    map[subject]*entry
+	weight int // of the young generation
+}
+
+// entry is a subject that is folded, or is being folded.
+type entry struct {
+	folded
+	failed bool          // another one is to fold it
+	done   chan struct{} // closed when the rest is set
+}
+
+// The limits of shared, in bytes.
+const (
+	mostShared = 1 << 20   // of a generation
+	mostEntry  = 128 << 10 // of an entry that is kept
+)
+
+// get returns what is folded of each subject. It calls fold with the places of those that nobody
+// has folded lately, and nobody is folding.
+func (s *shared) get(ctx context.Context, subjects []subject, fold func(places []int) ([]folded, error)) ([]*entry, error) {
+	entries := make([]*entry, len(subjects))
+	open := make([]int, len(subjects))
+	for i := range open {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		if mine := s.claim(subjects, entries, open); len(mine) > 0 {
+			if err := s.fold(subjects, entries, mine, fold); err != nil {
+				return nil, err
+			}
+		}
+		var failed []int
+		for _, i := range open {
+			select {
+			case <-entries[i].done:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if entries[i].failed {
+				failed = append(failed, i)
+			}
+		}
+		open = failed
+	}
+	return entries, nil
+}
+
+// claim sets the entries in the places open, and returns the places that the caller is to fold.
+func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine []int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.young == nil {
+		s.young = make(map[subject]*entry)
+	}
+	for _, i := range open {
+		e := s.young[subjects[i]]
+		if e == nil {
+			e = s.old[subjects[i]]
+		}
+		if e == nil {
+			e = &entry{done: make(chan struct{})}
+			s.young[subjects[i]] = e
+			mine = append(mine, i)
+		}
+		entries[i] = e
+	}
+	return mine
+}
+
+// fold folds the places that were claimed. Whatever happens, those who wait for them go on.
+func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold func(places []int) ([]folded, error)) (err error) {
+	var list []folded
+	defer func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		for n, i := range mine {
+			e := entries[i]
+			if e.failed = err != nil || n >= len(list); !e.failed {
+				e.folded = list[n]
+			}
+			close(e.done)
+			s.keep(subjects[i], e)
+		}
+	}()
+	list, err = fold(mine)
+	return err
+}
+
+// keep counts the weight of an entry. If it has failed, or weighs too much, it is removed.
+func (s *shared) keep(of subject, e *entry) {
+	if e.failed || e.weight > mostEntry {
+		for _, generation := range []map[subject]*entry{s.young, s.old} {
+			if generation[of] == e {
+				delete(generation, of)
+			}
+		}
+		return
+	}
+	if s.weight += e.weight; s.weight > mostShared {
+		s.old, s.young, s.weight = s.young, make(map[subject]*entry), 0
+	}
+}
