@@ -198,76 +198,65 @@ func (r *reader) byte(b byte) bool {
 	return false
 }
 
-// open reads the first byte of an object or array.
-func (r *reader) open(b byte, depth int) bool {
+// items reads an object or array: its brackets, and its items with commas between them.
+func (r *reader) items(open, end byte, depth int, item func(r *reader, depth int) bool) bool {
 	if depth > maxDepth {
 		return r.fail(fmt.Sprintf("at most %d levels", maxDepth))
 	}
-	return r.byte(b) || r.fail(string(b))
-}
-
-func (r *reader) object(depth int) bool {
-	if !r.open('{', depth) {
-		return false
+	if !r.byte(open) {
+		return r.fail(string(open))
 	}
-	r.blanks()
-	if r.byte('}') {
+	if r.blanks(); r.byte(end) {
 		return true
 	}
 	for {
 		r.blanks()
-		name := r.at
-		if !r.string() {
+		if !item(r, depth) {
 			return false
 		}
-		nameEnd := r.at
-		r.blanks()
-		if !r.byte(':') {
-			return r.fail(":")
-		}
-		r.blanks()
-		value := r.at
-		if !r.value(depth + 1) {
-			return false
-		}
-		if r.member != nil {
-			r.member(depth, Member{Name: r.text[name:nameEnd], Value: r.text[value:r.at], At: value})
-		}
-		r.blanks()
-		if r.byte('}') {
+		if r.blanks(); r.byte(end) {
 			return true
 		}
 		if !r.byte(',') {
-			return r.fail(", or }")
+			return r.fail(", or " + string(end))
 		}
 	}
 }
 
-func (r *reader) array(depth int) bool {
-	if !r.open('[', depth) {
+func (r *reader) object(depth int) bool { return r.items('{', '}', depth, (*reader).objectItem) }
+
+func (r *reader) array(depth int) bool { return r.items('[', ']', depth, (*reader).arrayItem) }
+
+func (r *reader) objectItem(depth int) bool {
+	name := r.at
+	if !r.string() {
 		return false
 	}
+	nameEnd := r.at
 	r.blanks()
-	if r.byte(']') {
-		return true
+	if !r.byte(':') {
+		return r.fail(":")
 	}
-	for {
-		r.blanks()
-		value := r.at
-		if !r.value(depth + 1) {
-			return false
-		}
-		if r.element != nil && depth == 0 {
-			r.element(r.text[value:r.at])
-		}
-		r.blanks()
-		if r.byte(']') {
-			return true
-		}
-		if !r.byte(',') {
-			return r.fail(", or ]")
-		}
+	r.blanks()
+	value := r.at
+	if !r.value(depth + 1) {
+		return false
 	}
+	if r.member != nil {
+		r.member(depth, Member{Name: r.text[name:nameEnd], Value: r.text[value:r.at], At: value})
+	}
+	return true
+}
+
+func (r *reader) arrayItem(depth int) bool {
+	value := r.at
+	if !r.value(depth + 1) {
+		return false
+	}
+	if r.element != nil && depth == 0 {
+		r.element(r.text[value:r.at])
+	}
+	return true
 }
 
 func (r *reader) value(depth int) bool {
