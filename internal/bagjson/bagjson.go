@@ -119,7 +119,7 @@ func appendFlightInfo(dst []byte, m *bag.Message) []byte {
 	dst = appendFlight(dst, "inbound", m.Inbound, inbound)
 	dst = appendOnward(dst, m.Onward)
 	dst = appendFlight(dst, "outbound", m.Outbound, destinationSecond)
-	return closeObject(dst, start, body)
+	return closeGroup(dst, start, body, "{}")
 }
 
 func appendOnward(dst []byte, flights []bag.Segment) []byte {
@@ -132,7 +132,7 @@ func appendOnward(dst []byte, flights []bag.Segment) []byte {
 			dst = appendFlightObject(dst, f, destinationSecond)
 		}
 	}
-	return closeList(dst, start, body)
+	return closeGroup(dst, start, body, "[]")
 }
 
 // flightOrder is the order of the members of a flight in one of the tables of the interface.
@@ -166,7 +166,7 @@ func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
 	if order == inbound {
 		dst = strictjson.AppendMember(dst, "orig_airport", s.Airport)
 	}
-	return closeObject(dst, body, body)
+	return closeGroup(dst, body, body, "{}")
 }
 
 func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
@@ -181,7 +181,7 @@ func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 		dst = strictjson.AppendMember(dst, "airline", r.Carrier)
 		dst = strictjson.AppendMember(dst, "flight", r.Flight.Number)
 		dst = appendDay(dst, r.Flight.Day)
-		dst = closeObject(dst, body, body)
+		dst = closeGroup(dst, body, body, "{}")
 	}
 	return append(dst, '}')
 }
@@ -198,7 +198,7 @@ func appendAirlineData(dst []byte, data []string) []byte {
 		dst = strictjson.AppendString(dst, line)
 		dst = append(dst, '}')
 	}
-	return closeList(dst, start, body)
+	return closeGroup(dst, start, body, "[]")
 }
 
 func appendRush(dst []byte, b *bag.Bag) []byte {
@@ -259,21 +259,12 @@ func appendDay(dst []byte, day bag.Day) []byte {
 	return append(dst, '"')
 }
 
-// closeObject ends the object whose members begin at body, each after a comma. If there are none,
-// it removes everything from start on.
-func closeObject(dst []byte, start, body int) []byte {
+// closeGroup ends an object or a list, by its brackets, whose items begin at body, each after a
+// comma. If there are none, it removes everything from start on.
+func closeGroup(dst []byte, start, body int, brackets string) []byte {
 	if len(dst) == body {
 		return dst[:start]
 	}
-	dst[body] = '{'
-	return append(dst, '}')
-}
-
-// closeList ends a list like closeObject.
-func closeList(dst []byte, start, body int) []byte {
-	if len(dst) == body {
-		return dst[:start]
-	}
-	dst[body] = '['
-	return append(dst, ']')
+	dst[body] = brackets[0]
+	return append(dst, brackets[1])
 }
