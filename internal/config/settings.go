@@ -97,15 +97,20 @@ func text(dst *string) value {
 	return value{"string", func(s string) error { *dst = s; return nil }}
 }
 
-func truth(dst *bool) value {
-	return value{"bool", func(s string) error {
-		v, err := strconv.ParseBool(s)
+// parsed returns a value that parse reads. problem says what is wrong with a text that it refuses.
+func parsed[T any](kind string, dst *T, parse func(string) (T, error), problem string) value {
+	return value{kind, func(s string) error {
+		v, err := parse(s)
 		if err != nil {
-			return errors.New("is neither true nor false")
+			return errors.New(problem)
 		}
 		*dst = v
 		return nil
 	}}
+}
+
+func truth(dst *bool) value {
+	return parsed("bool", dst, strconv.ParseBool, "is neither true nor false")
 }
 
 func onOff(dst *bool) value {
@@ -119,14 +124,7 @@ func onOff(dst *bool) value {
 }
 
 func duration(dst *time.Duration) value {
-	return value{"duration", func(s string) error {
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			return errors.New("is no duration such as 10s, 5m or 4320h")
-		}
-		*dst = d
-		return nil
-	}}
+	return parsed("duration", dst, time.ParseDuration, "is no duration such as 10s, 5m or 4320h")
 }
 
 func size(dst *int64) value {
@@ -147,14 +145,7 @@ func size(dst *int64) value {
 }
 
 func count(dst *int) value {
-	return value{"int", func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return errors.New("is no whole number")
-		}
-		*dst = n
-		return nil
-	}}
+	return parsed("int", dst, strconv.Atoi, "is no whole number")
 }
 
 func networks(dst *[]netip.Prefix) value {
