@@ -23,7 +23,7 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	today := bag.DayOf(d.Clock().In(d.Airports.Location(request.Station)))
-	sight := sightOf(key, d.Airports)
+	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
 	for _, plate := range request.Plates {
 		bags, err := trails.OfPlate(ctx, plate)

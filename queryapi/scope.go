@@ -11,15 +11,7 @@ import (
 // The scope of a key (rules §4) is applied in three places: apikey.Sight decides which legs and
 // stations are in scope, bag.Viewer derives the view of one bag, and this file derives the answer.
 
-// sightOf returns the sight of a key, or nil if the key is not limited.
-func sightOf(key *apikey.Key, places apikey.Places) bag.Sight {
-	if !key.Limited() {
-		return nil
-	}
-	return key.Sight(places)
-}
-
-func (q Queries) sight(key *apikey.Key) bag.Sight { return sightOf(key, q.Airports) }
+func (q Queries) sight(key *apikey.Key) bag.Sight { return key.SightIfLimited(q.Airports) }
 
 // views returns the viewer's views of bags. It leaves out bags that the viewer does not see at all.
 func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {

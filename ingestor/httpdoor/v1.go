@@ -123,10 +123,7 @@ const platesAtOnce = 200
 // tellEvents finds the events that the messages have made, as far as the sender sees them. A
 // message that makes none of a bag that its sender sees is a copy.
 func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted, outcomes []ingestor.Outcome) error {
-	var sight bag.Sight
-	if c.Key.Limited() {
-		sight = c.Key.Sight(d.Places)
-	}
+	sight := c.Key.SightIfLimited(d.Places)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
 	byPlate := map[bag.Plate][]int{} // the messages that name it
 	var plates []bag.Plate

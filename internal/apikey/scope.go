@@ -56,6 +56,14 @@ type Places interface {
 // Sight returns the sight of the key.
 func (k *Key) Sight(places Places) Sight { return Sight{k, places} }
 
+// SightIfLimited returns the sight of the key, or nil if the key is not limited.
+func (k *Key) SightIfLimited(places Places) bag.Sight {
+	if !k.Limited() {
+		return nil
+	}
+	return k.Sight(places)
+}
+
 // at reports whether the key covers the airport or metropolitan code end.
 func (s Sight) at(end string) bool {
 	return s.key.Airport(end) || end != "" &&

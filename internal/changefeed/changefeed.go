@@ -50,14 +50,6 @@ type Asker struct {
 	Fields bagdoc.Fields
 }
 
-// sight returns what the key sees; nil is everything.
-func (f *Feed) sight(a Asker) bag.Sight {
-	if !a.Key.Limited() {
-		return nil
-	}
-	return a.Key.Sight(f.Places)
-}
-
 // Change is one change as a key is told it.
 type Change struct {
 	ID       string
@@ -338,7 +330,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	for i, c := range candidates {
 		plates[i] = c.Plate
 	}
-	sight := f.sight(a)
+	sight := a.Key.SightIfLimited(f.Places)
 	traced, err := f.Trails.For(sight).At(clock).TracePlates(ctx, plates)
 	if err != nil {
 		return nil, err
