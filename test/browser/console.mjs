@@ -118,12 +118,21 @@ reader('a click anywhere on a row opens it, and one that marks text does not', a
   await page.locator(`#f-LX-500-${date} svg.load`).click()
   await page.waitForURL(service + flight)
   const row = page.locator('#rows tbody tr').first(), bag = service + await row.locator('a').getAttribute('href')
-  await row.locator('td.pcell').click()
+  await row.locator('td.who').click()
   await page.waitForURL(bag)
   await page.goBack()
-  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector('#rows tbody td.pcell')))
-  await row.locator('td.pcell').dispatchEvent('click')
+  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector('#rows tbody td.who')))
+  await row.locator('td.who').dispatchEvent('click')
   assert.equal(page.url(), service + flight)
+}, /ERR_ABORTED/)
+
+reader('the head of the bags is one line at every width', async () => {
+  const page = await login(flight)
+  for (const [width, columns] of [[390, 2], [800, 6], [1280, 9]]) {
+    await page.setViewportSize({ width, height: 800 })
+    const tops = await page.locator('#rows thead th:visible').evaluateAll((all) => all.map((th) => th.getBoundingClientRect().top))
+    assert.deepEqual([tops.length, new Set(tops).size], [columns, 1], `${width} pixels: ${tops}`)
+  }
 }, /ERR_ABORTED/)
 
 reader('a filter and an order are part of the address', async () => {
