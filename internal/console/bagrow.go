@@ -66,10 +66,17 @@ func (m *markup) put(html literal, text string) {
 	*m = append(append(*m, html...), template.HTMLEscapeString(text)...)
 }
 
-// markupOf returns the rows of a table.
+// rowsOfGroup is how many rows a browser lays out together when they come into view. The stylesheet
+// reckons with it.
+const rowsOfGroup = 20
+
+// markupOf returns the rows of a table, in several groups.
 func markupOf(rows []bagRow) template.HTML {
 	m := make(markup, 0, 640*len(rows))
 	for i := range rows {
+		if i > 0 && i%rowsOfGroup == 0 {
+			m.put("</tbody><tbody>", "")
+		}
 		m.bag(&rows[i])
 	}
 	return template.HTML(m) //nolint:gosec // put escapes

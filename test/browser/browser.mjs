@@ -12,5 +12,5 @@ const args = [
   '--disable-component-update', '--disable-sync',
 ]
 
-// launch starts a browser.
-export const launch = () => chromium.launch({ executablePath, args })
+// launch starts a browser, with further switches.
+export const launch = (...more) => chromium.launch({ executablePath, args: [...args, ...more] })

@@ -94,7 +94,7 @@ reader('the keyboard alone leads from the login to a flight, a bag and a search'
   await page.locator('body').press('/')
   await page.keyboard.press('Escape')
   for (const k of ['j', 'j', 'k', 'j']) await page.keyboard.press(k)
-  const second = await page.locator('#rows tbody tr:nth-child(2) a').getAttribute('href')
+  const second = await page.locator('#rows tbody tr a').nth(1).getAttribute('href')
   await page.keyboard.press('Enter')
   await page.waitForURL(service + second)
   await page.keyboard.press('/')

@@ -76,10 +76,11 @@
     $$('th[aria-sort]', table).forEach((x) => x.removeAttribute('aria-sort'))
     th.setAttribute('aria-sort', up ? 'ascending' : 'descending')
     const value = (tr) => { const c = tr.children[i], v = c.dataset.v ?? c.textContent.trim(); return v === '' || isNaN(v) ? v : +v }
-    const list = [...table.tBodies[0].rows].map((tr, n) => [value(tr), n, tr])
+    const groups = table.tBodies, list = $$('tbody tr', table).map((tr, n) => [value(tr), n, tr])
     list.sort((a, b) => ((a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) || a[1] - b[1]) * (up ? 1 : -1))
     const focus = d.activeElement
-    table.tBodies[0].append(...list.map((x) => x[2]))
+    const size = Math.ceil(list.length / groups.length)
+    for (const g of groups) g.append(...list.splice(0, size).map((x) => x[2]))
     focus?.focus()
     changed.clear()
     if ($('#moved')) $('#moved').hidden = true
@@ -140,7 +141,7 @@
     for (const tr of $$('tbody tr[id]', parts.content)) {
       seen.add(tr.id)
       const there = d.getElementById(tr.id)
-      if (!there) $('#rows tbody')?.append(tr)
+      if (!there) $('#rows tbody:last-child')?.append(tr)
       if (there && !merge(there, tr)) continue
       const row = d.getElementById(tr.id)
       flash(row)
