@@ -175,7 +175,11 @@ type buffer struct {
 	ends  []int // of each text
 }
 
-// Messages implements trail.Values. The texts share one piece of memory.
+// textsTogether is from how many bytes on texts get a piece of memory. Nothing else of the process
+// runs while the collector waits for the end of a large copy.
+const textsTogether = 64 << 10
+
+// Messages implements trail.Values. Texts share pieces of memory.
 func (h *hash) Messages() (messages []bag.Stored, whole bool) {
 	words := h.reply.Val()
 	b, _ := h.reader.buffers.Get().(*buffer)
@@ -188,13 +192,22 @@ func (h *hash) Messages() (messages []bag.Stored, whole bool) {
 			continue
 		}
 		b.texts, b.ends, messages = texts, append(b.ends, len(texts)), append(messages, m)
+		if len(texts) >= textsTogether {
+			b.give(messages)
+		}
 	}
-	text, start := string(b.texts), 0
-	for i, end := range b.ends {
-		messages[i].Raw, start = text[start:end], end
-	}
+	b.give(messages)
 	slices.SortFunc(messages, byReceipt)
 	return messages, 2*len(messages) == len(words)
+}
+
+// give gives the last messages their texts, and empties the buffer.
+func (b *buffer) give(messages []bag.Stored) {
+	text, start := string(b.texts), 0
+	for i, end := range b.ends {
+		messages[len(messages)-len(b.ends)+i].Raw, start = text[start:end], end
+	}
+	b.texts, b.ends = b.texts[:0], b.ends[:0]
 }
 
 // byReceipt compares messages by received time, position and text; a message comes before a report.

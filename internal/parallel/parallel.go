@@ -9,9 +9,19 @@ import (
 	"sync"
 )
 
+// long is from how many times the least steps on a loop counts as long.
+const long = 100
+
 // Workers returns the number of goroutines for a loop of n steps, if a goroutine pays off from
-// least steps on. It is at least 1 and at most one per processor.
-func Workers(n, least int) int { return max(1, min(runtime.GOMAXPROCS(0), n/least)) }
+// least steps on. It is at least 1 and at most one per processor. A long loop leaves every other
+// processor to the rest of the process, which would else wait for slices of time.
+func Workers(n, least int) int {
+	processors := runtime.GOMAXPROCS(0)
+	if n > long*least {
+		processors /= 2
+	}
+	return max(1, min(processors, n/least))
+}
 
 // Panic is the value with which Do panics if one of its goroutines did.
 type Panic struct {

@@ -35,6 +35,19 @@ func TestEachNumberIsDoneOnce(t *testing.T) {
 	}
 }
 
+func TestALongLoopLeavesEveryOtherProcessorToOthers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	for n, want := range map[int]int{0: 1, 31: 1, 64: 2, 256: 8, 3200: 8, 3201: 4, 49_950: 4} {
+		if got := parallel.Workers(n, 32); got != want {
+			t.Errorf("%d workers for %d steps, want %d", got, n, want)
+		}
+	}
+	runtime.GOMAXPROCS(1)
+	if got := parallel.Workers(49_950, 32); got != 1 {
+		t.Errorf("%d workers on one processor", got)
+	}
+}
+
 func TestAPanicReachesTheCallerWhenAllHaveReturned(t *testing.T) {
 	var returned atomic.Int32
 	defer func() {
@@ -67,14 +80,6 @@ func TestTheErrorOfTheFirstRangeIsReturnedWhenAllHaveReturned(t *testing.T) {
 		})
 		if !errors.Is(err, first) || int(returned.Load()) != workers {
 			t.Errorf("%d workers: %v, %d have returned", workers, err, returned.Load())
-		}
-	}
-}
-
-func TestWorkers(t *testing.T) {
-	for _, c := range []struct{ n, want int }{{0, 1}, {31, 1}, {63, 1}, {64, min(2, runtime.GOMAXPROCS(0))}, {1 << 20, runtime.GOMAXPROCS(0)}} {
-		if got := parallel.Workers(c.n, 32); got != c.want {
-			t.Errorf("%d steps: %d, want %d", c.n, got, c.want)
 		}
 	}
 }
