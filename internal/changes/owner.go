@@ -24,7 +24,7 @@ const (
 	tickLimit       = 30 * time.Second // of one look
 	raiseEvery      = 10 * time.Second
 	readAgainWait   = 500 * time.Millisecond
-	doorsFirst      = 250 * time.Millisecond // for which plates wait at most while a door is behind
+	mostRest        = 250 * time.Millisecond // between two folds, while a door is behind
 	doorsLook       = 10 * time.Millisecond  // between two looks whether it still is
 	departuresATurn = 2000                   // plates a second, by all owners together
 )
@@ -275,7 +275,7 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 // messagesAtOnce is how many messages are folded together, unless one plate has more. It bounds the
 // memory of an owner: a message has up to 64 KiB, and takes some three times as much while it is
 // folded.
-const messagesAtOnce = 400
+const messagesAtOnce = 1000
 
 // together returns how many of the first plates, at least one, are folded together.
 func together(lengths []int) int {
@@ -383,14 +383,15 @@ type change struct {
 	follow  []Mark // of the originals of its rush bags
 }
 
-// letDoorsWork waits while a door is behind, but not for long: who waits for changes should still
-// hear of them. Folding takes most of a processor, which a door needs to catch up.
-func (o *owner) letDoorsWork(ctx context.Context) {
+// rest waits as long as the fold before took, while a door is behind, but not for long: who waits for
+// changes should still hear of them. Folding takes most of a processor, which a door needs to catch
+// up.
+func (o *owner) rest(ctx context.Context, folded time.Duration) {
 	if o.conf.Behind == nil {
 		return
 	}
-	for end := time.Now().Add(doorsFirst); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
-		_ = pause.For(ctx, doorsLook)
+	for end := time.Now().Add(min(folded, mostRest)); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
+		_ = pause.For(ctx, min(doorsLook, time.Until(end)))
 	}
 }
 
@@ -401,10 +402,11 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	if len(plates) == 0 {
 		return 0, nil, nil
 	}
-	o.letDoorsWork(ctx)
 	select {
-	case o.folding <- struct{}{}:
-		defer func() { <-o.folding }()
+	case last := <-o.folding:
+		o.rest(ctx, last)
+		began := time.Now()
+		defer func() { o.folding <- time.Since(began) }()
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
 	}

@@ -89,15 +89,21 @@ type Config struct {
 type Stage struct {
 	conf     Config
 	consumer *kafka.Consumer
-	folding  chan struct{} // one for each owner that folds: it bounds the memory of all owners
+	// folding holds a turn to fold for every other core, with how long the last fold of the turn took.
+	// Turns bound the memory and the processor time of all owners.
+	folding chan time.Duration
 }
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
-	s := &Stage{conf: conf, folding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	turns := max(1, runtime.GOMAXPROCS(0)/2)
+	s := &Stage{conf: conf, folding: make(chan time.Duration, turns)}
+	for range turns {
+		s.folding <- 0
+	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
-		AtOnce:  max(1, runtime.GOMAXPROCS(0)/2), // folding must not keep the doors from their work
+		AtOnce:  4 * turns, // while one folds, others wait for Redis and Kafka
 		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
 	})
 	return s
