@@ -99,18 +99,13 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 
 // tick looks at the index and at the departures again and again, until ctx ends.
 func (o *owner) tick(ctx context.Context) {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
+	look := func() {
 		if err := o.look(ctx); err != nil && ctx.Err() == nil {
 			o.log.Warn("the index of changes cannot be kept", zap.Error(err))
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
+	look()
+	pause.Every(ctx, tickEvery, look)
 }
 
 // look does what is due without any mark. A takeover may take as long as it must.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"bagtrail/internal/pause"
-
 	"go.uber.org/zap"
+
+	"bagtrail/internal/pause"
 )
 
 // How long a start waits for a server that does not answer, and the pause between attempts.

@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 	"bagtrail/internal/trail"
 )
@@ -86,19 +87,12 @@ func askMeanwhile(ctx context.Context, store *index, other load10) (waits *[]tim
 	var asking sync.WaitGroup
 	trails := newTrails(store.Reader())
 	asking.Go(func() {
-		ticker := time.NewTicker(2 * time.Millisecond)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				began := time.Now()
-				if other.ask(ctx, trails) == nil {
-					*waits = append(*waits, time.Since(began))
-				}
+		pause.Every(ctx, 2*time.Millisecond, func() {
+			began := time.Now()
+			if other.ask(ctx, trails) == nil {
+				*waits = append(*waits, time.Since(began))
 			}
-		}
+		})
 	})
 	return waits, func() { cancel(); asking.Wait() }
 }
