@@ -177,8 +177,15 @@ func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error
 			return false, nil
 		}
 		return value == d.value, err
-	case badMember: // it never becomes a good one
-		return true, nil
+	case badMember:
+		if k.typeOf(d.key) == "set" {
+			return tx.SIsMember(ctx, d.key, d.member).Result()
+		}
+		err := tx.ZScore(ctx, d.key, d.member).Err()
+		if errors.Is(err, goredis.Nil) {
+			return false, nil
+		}
+		return err == nil, err
 	default:
 		kind, err := tx.Type(ctx, d.key).Result()
 		return kind != "none" && kind != k.typeOf(d.key), err

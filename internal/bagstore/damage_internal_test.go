@@ -9,7 +9,7 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// A replay may write the good value after the damaged one was read and before it is moved aside.
+// Before damage is moved aside a replay may write the good value, or another process may move it.
 func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 	told := 0
 	s, err := Open(redistest.Open(t, ""), Config{Retention: time.Hour, Now: time.Now, Damaged: func(string, error) { told++ }})
@@ -27,6 +27,8 @@ func TestWhatIsGoodByNowIsNotMovedAside(t *testing.T) {
 		for _, d := range []damage{
 			{"b:0220123456", badValue, field, "damaged"},
 			{"b:0220123456", badValue, "gone", "damaged"},
+			{key: "p:ABC123", kind: badMember, member: "moved by another process"},
+			{key: "n:GONE", kind: badMember, member: "-1"},
 			{key: "b:0220123456", kind: badType},
 			{key: "p:ABC123", kind: badType},
 			{key: "p:GONE", kind: badType},
