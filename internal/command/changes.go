@@ -77,14 +77,18 @@ func (s *service) openChanges(context.Context) error {
 	return nil
 }
 
-// doorIsBehind reports whether a record of the raw topic has waited for this process for longer than
-// its own work takes.
+// waitingRecords is how many records wait for a door that is behind: what it files in some 0.1 s.
+const waitingRecords = 1000
+
+// doorIsBehind reports whether more records of the raw topic wait for this process than it has in
+// hand at a steady load. How long they have waited is not asked: their times are by the clocks of
+// the airports, or of whoever copies old messages into the topic.
 func (s *service) doorIsBehind() bool {
 	if s.consumer == nil {
 		return false
 	}
-	_, oldest := s.consumer.Backlog()
-	return oldest > 200*time.Millisecond
+	records, _ := s.consumer.Backlog()
+	return records > waitingRecords
 }
 
 // openFeed opens what tells keys what changed, and reads the topic of changes while doors are open.
