@@ -22,6 +22,7 @@ require (
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the in-process Kafka broker; no release yet, kept by the author of franz-go
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // names of requests, and faults of the in-process broker in tests
 	go.uber.org/zap v1.28.0 // structured logs without allocations
+	golang.org/x/sync v0.24.0 // a semaphore with weights, which serves in order; by the authors of Go
 )
 
 require (

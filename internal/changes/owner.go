@@ -45,8 +45,9 @@ type owner struct {
 	epoch    Epoch
 	portion  int // how many plates are told together: fewer after an error
 	digests  *digests
-	clocked  time.Time // when the clock was written last
-	raised   time.Time // when the floor was raised last
+	folded   time.Duration // how long the last fold took
+	clocked  time.Time     // when the clock was written last
+	raised   time.Time     // when the floor was raised last
 	departs  *departures
 }
 
@@ -268,19 +269,21 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 }
 
 // messagesAtOnce is how many messages are folded together, unless one plate has more. It bounds the
-// memory of an owner: a message has up to 64 KiB, and takes some three times as much while it is
+// memory of owners: a message has up to 64 KiB, and takes some three times as much while it is
 // folded.
 const messagesAtOnce = 1000
 
-// together returns how many of the first plates, at least one, are folded together.
-func together(lengths []int) int {
+// together returns how many of the first plates, at least one, are folded together, and how much
+// room that takes.
+func together(lengths []int) (n int, room int64) {
 	messages := 0
-	for i, n := range lengths {
-		if messages += n; messages > messagesAtOnce && i > 0 {
-			return i
+	for i, length := range lengths {
+		if messages+length > messagesAtOnce && i > 0 {
+			return i, int64(min(messages, messagesAtOnce))
 		}
+		messages += length
 	}
-	return len(lengths)
+	return len(lengths), int64(min(messages, messagesAtOnce))
 }
 
 func names(plates []marked) []bag.Plate {
@@ -381,12 +384,40 @@ type change struct {
 // rest waits as long as the fold before took, while a door is behind, but not for long: who waits for
 // changes should still hear of them. Folding takes most of a processor, which a door needs to catch
 // up.
-func (o *owner) rest(ctx context.Context, folded time.Duration) {
-	if o.conf.Behind == nil {
-		return
-	}
-	for end := time.Now().Add(min(folded, mostRest)); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
+func (o *owner) rest(ctx context.Context) {
+	for end := time.Now().Add(min(o.folded, mostRest)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
 		_ = pause.For(ctx, min(doorsLook, time.Until(end)))
+	}
+}
+
+// makeRoom waits until there is room to fold the first n of plates, at least one, and returns how much
+// it has taken. While a door is behind, it rests, and takes room for the largest fold, so that fewer
+// owners fold at once.
+func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
+	for {
+		// The lengths are read again after any wait: plates may have grown meanwhile.
+		lengths, err := o.conf.Bags.Lengths(ctx, names(plates))
+		if err != nil {
+			o.room.Release(taken)
+			return 0, 0, err
+		}
+		n, need := together(lengths)
+		behind := o.behind()
+		if behind {
+			need = messagesAtOnce
+		}
+		if need <= taken {
+			return n, taken, nil
+		}
+		if taken == 0 && !behind && o.room.TryAcquire(need) {
+			return n, need, nil
+		}
+		o.room.Release(taken)
+		if err := o.room.Acquire(ctx, need); err != nil {
+			return 0, 0, err
+		}
+		taken = need
+		o.rest(ctx)
 	}
 }
 
@@ -397,20 +428,14 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	if len(plates) == 0 {
 		return 0, nil, nil
 	}
-	select {
-	case last := <-o.folding:
-		o.rest(ctx, last)
-		began := time.Now()
-		defer func() { o.folding <- time.Since(began) }()
-	case <-ctx.Done():
-		return 0, nil, ctx.Err()
-	}
-	// The lengths are read at the last moment: the plates may have waited for long, and grown.
-	lengths, err := o.conf.Bags.Lengths(ctx, names(plates))
+	n, room, err := o.makeRoom(ctx, plates)
 	if err != nil {
 		return 0, nil, err
 	}
-	plates = plates[:together(lengths)]
+	defer o.room.Release(room)
+	began := time.Now()
+	defer func() { o.folded = time.Since(began) }()
+	plates = plates[:n]
 	traced, err := o.conf.Bags.Trace(ctx, names(plates), o.conf.Now())
 	if err != nil {
 		return 0, nil, err

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -153,7 +156,9 @@ func (l lengthy) Trace(ctx context.Context, plates []bag.Plate, now time.Time) (
 }
 
 func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
-	for behind, want := range map[int]string{2: "at once", 1 << 30: "in the end"} {
+	// Two folds. An owner looks before each of them, and after it has waited; in between, while it rests,
+	// which is after the first fold only.
+	for behind, want := range map[int]string{5: "at once", 1 << 30: "in the end"} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
 		told := map[bag.Plate]string{plate: "ONE"}
@@ -170,7 +175,7 @@ func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
 			c.Bags, c.Behind = lengthy{c.Bags}, func() bool { looks++; return looks <= behind }
 		}).mustRun()
 		w.wantTold(told)
-		if looks < 3 || behind == 2 && looks != 3 {
+		if looks < 8 && behind > 5 || looks != 7 && behind == 5 {
 			t.Errorf("%s: %d looks at the doors", want, looks)
 		}
 	}
@@ -327,7 +332,7 @@ func (m *many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]
 func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 	for _, c := range []struct{ each, more, want int }{
 		{150, 0, 900}, {1000, 0, 1000}, {10_000, 0, 10_000},
-		{25, 75, 1000}, // the plates grow while the owner waits for its turn
+		{25, 75, 1000}, // the plates grow while the owner folds
 	} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
@@ -343,5 +348,73 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 		if told := len(w.told()); bags.most != c.want || told < 60 {
 			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", c.each, bags.most, told, c.want)
 		}
+	}
+}
+
+// growing is bags of which one plate has very many messages and takes until go to fold. Meanwhile the
+// others grow from 25 messages each to 100.
+type growing struct {
+	changes.Bags
+	large   bag.Plate
+	folding chan struct{} // closed when the large plate is being folded
+	finish  chan struct{}
+	waiting chan struct{} // receives when the lengths of others are read
+
+	grown atomic.Bool
+	most  atomic.Int64 // messages of others that are folded at once
+}
+
+func (g *growing) each() int {
+	if g.grown.Load() {
+		return 100
+	}
+	return 25
+}
+
+func (g *growing) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+	if plates[0] == g.large {
+		return []int{10_000}, nil
+	}
+	defer func() { g.waiting <- struct{}{} }()
+	return slices.Repeat([]int{g.each()}, len(plates)), nil
+}
+
+func (g *growing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	if plates[0] == g.large {
+		close(g.folding)
+		<-g.finish
+	} else {
+		g.most.Store(max(g.most.Load(), int64(g.each()*len(plates))))
+	}
+	return g.Bags.Trace(ctx, plates, now)
+}
+
+// What an owner folds after it has waited for another is what the plates have by then.
+func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one large fold at once
+	w := newWorld(t)
+	g := &growing{large: plate, folding: make(chan struct{}), finish: make(chan struct{}), waiting: make(chan struct{}, 100)}
+	at, others := kafka.PartitionOf([]byte(plate), partitions), -1
+	w.set(plate, "ONE")
+	for i, n := 0, 0; n < 40; i++ {
+		p := bag.Plate(fmt.Sprintf("02200%05d", i))
+		if in := kafka.PartitionOf([]byte(p), partitions); in != at && (others < 0 || others == in) {
+			others = in
+			w.set(p, "ONE")
+			n++
+		}
+	}
+	stage := w.stage(func(c *changes.Config) { g.Bags, c.Bags = c.Bags, g })
+	large, small := w.ownerOf(stage, at, 0), w.ownerOf(stage, others, 0)
+	var both sync.WaitGroup
+	both.Go(large.mustRun)
+	<-g.folding
+	both.Go(small.mustRun)
+	<-g.waiting
+	g.grown.Store(true)
+	close(g.finish)
+	both.Wait()
+	if got, told := g.most.Load(), len(w.told()); got != 1000 || told != 41 {
+		t.Errorf("%d messages at once and %d plates told, want 1000 and 41", got, told)
 	}
 }

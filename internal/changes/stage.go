@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
@@ -89,21 +90,17 @@ type Config struct {
 type Stage struct {
 	conf     Config
 	consumer *kafka.Consumer
-	// folding holds a turn to fold for every other core, with how long the last fold of the turn took.
-	// Turns bound the memory and the processor time of all owners.
-	folding chan time.Duration
+	// room is how many messages all owners together fold at once.
+	room *semaphore.Weighted
 }
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
-	turns := max(1, runtime.GOMAXPROCS(0)/2)
-	s := &Stage{conf: conf, folding: make(chan time.Duration, turns)}
-	for range turns {
-		s.folding <- 0
-	}
+	folds := max(1, runtime.GOMAXPROCS(0)/2) // of the largest, which keep a processor busy
+	s := &Stage{conf: conf, room: semaphore.NewWeighted(int64(folds) * messagesAtOnce)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
-		AtOnce:  4 * turns, // while one folds, others wait for Redis and Kafka
+		AtOnce:  4 * folds, // while one folds, others wait for Redis and Kafka
 		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
 	})
 	return s
@@ -111,6 +108,9 @@ func New(conf Config) *Stage {
 
 // Member returns nil while the stage is a member of its group, see [kafka.Consumer.Member].
 func (s *Stage) Member() error { return s.consumer.Member() }
+
+// behind reports whether a door of this process is behind.
+func (s *Stage) behind() bool { return s.conf.Behind != nil && s.conf.Behind() }
 
 // Run owns partitions until ctx ends.
 func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }

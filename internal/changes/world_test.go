@@ -114,7 +114,13 @@ type owner struct {
 // owner lets another process take over a partition, whose group has committed an offset.
 func (w *world) owner(partition int, committed int64, change ...func(*changes.Config)) *owner {
 	w.t.Helper()
-	o := &owner{w: w, handler: w.stage(change...).NewOwner(partition), at: partition}
+	return w.ownerOf(w.stage(change...), partition, committed)
+}
+
+// ownerOf is owner for a process that may own other partitions too.
+func (w *world) ownerOf(stage *changes.Stage, partition int, committed int64) *owner {
+	w.t.Helper()
+	o := &owner{w: w, handler: stage.NewOwner(partition), at: partition}
 	var err error
 	if o.offset, err = o.handler.TakeOver(w.t.Context(), committed); err != nil {
 		w.t.Fatal(err)
