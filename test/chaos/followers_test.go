@@ -83,6 +83,13 @@ func (f *follower) tell(plate string, told state) {
 	f.states[plate] = told
 }
 
+// count returns how many changes were told.
+func (f *follower) count() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return int64(f.told)
+}
+
 func (f *follower) note(count *int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -336,12 +343,12 @@ func (w *world) verifyFollowers(u *reference, s *service.Service) {
 			known[f.key] = f.known(w, s, slices.Sorted(maps.Keys(u.days)))
 		}
 		var missed []string
-		until(w.t.Context(), 30*time.Second, 500*time.Millisecond, func(context.Context) bool {
+		whileItMoves(w.t.Context(), 500*time.Millisecond, func(context.Context) (bool, int64) {
 			if f == topic {
 				w.readTopic(f)
 			}
 			missed = f.missed(known[f.key])
-			return len(missed) == 0
+			return len(missed) == 0, f.count()
 		})
 		f.mu.Lock()
 		w.t.Logf("%s: %d changes told, %d times asked again, %d resets; %d of %d plates are seen, of which %d states are missed",

@@ -37,7 +37,7 @@ func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 	}
 	w.stream.stop()
 	w.posts.stop()
-	w.caughtUp(time.Minute)
+	w.caughtUp()
 	crew.wg.Wait()
 	for len(crew.at) > 0 {
 		crew.leave(0)

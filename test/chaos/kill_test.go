@@ -31,7 +31,7 @@ func TestAKilledServiceLosesNothing(t *testing.T) {
 	}
 	stream.finish(w)
 	w.posts.stop()
-	w.caughtUp(2 * time.Minute)
+	w.caughtUp()
 	t.Logf("kill -9 of the service: %d times in %v while %d messages came by Kafka (seed %d)",
 		n.kills, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
 	w.check(watch)
@@ -89,7 +89,7 @@ func (w *world) serverKilled(server *program.Process) {
 	}
 	stream.stop()
 	w.posts.stop()
-	w.caughtUp(2 * time.Minute)
+	w.caughtUp()
 	w.t.Logf("kill -9 of %s: %d times in %v while %d messages came by Kafka (seed %d)",
 		server.Name, n.deaths, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
 	w.check(watch)

@@ -28,7 +28,7 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	w.startPosts(n.postRate, s)
 	stream.finish(w)
 	w.posts.stop()
-	w.caughtUp(5 * time.Minute)
+	w.caughtUp()
 
 	flush(t, index.Addr)
 	began := time.Now()
@@ -58,7 +58,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	}
 	w.stream.stop()
 	w.posts.stop()
-	w.caughtUp(2 * time.Minute)
+	w.caughtUp()
 	// The records of the stream have the times of its journeys: only the beginning is certainly
 	// before the kill.
 	began := time.Now()

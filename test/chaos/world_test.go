@@ -102,24 +102,31 @@ func (w *world) create(partitions int, settings ...kafka.ConfigEntry) {
 	}
 }
 
+// stillFor is after what time something stands still that is to catch up. How long it takes as a whole
+// depends on the load before, and on what the processes share the cores with.
+const stillFor = time.Minute
+
 // caughtUp waits until everything is committed that the raw topic holds, and then that the topic of
-// marks holds.
-func (w *world) caughtUp(patience time.Duration) {
+// marks holds. It fails if a group stands still.
+func (w *world) caughtUp() {
 	w.t.Helper()
-	w.committedAll(patience, w.name, w.name)
-	w.committedAll(patience, w.name+"-changes", w.marks())
+	w.committedAll(w.name, w.name)
+	w.committedAll(w.name+"-changes", w.marks())
 }
 
-func (w *world) committedAll(patience time.Duration, group, topic string) {
+func (w *world) committedAll(group, topic string) {
 	w.t.Helper()
-	var left int64
+	began, first, left := time.Now(), int64(-1), int64(0)
 	var last error
-	if !until(w.t.Context(), patience, 100*time.Millisecond, func(ctx context.Context) bool {
-		left, last = w.lag(ctx, group, topic)
-		return last == nil && left == 0
+	if !whileItMoves(w.t.Context(), 100*time.Millisecond, func(ctx context.Context) (bool, int64) {
+		if left, last = w.lag(ctx, group, topic); first < 0 && last == nil {
+			first = left
+		}
+		return last == nil && left == 0, left
 	}) {
-		w.t.Fatalf("%d records of %s are not committed after %v: %v", left, topic, patience, last)
+		w.t.Fatalf("%d records of %s are not committed, and for %v none was: %v", left, topic, stillFor, last)
 	}
+	w.t.Logf("caught up with %d records of %s in %v", first, topic, time.Since(began).Round(time.Second))
 }
 
 // lag returns the number of records of a topic that a group has not committed.
@@ -141,6 +148,24 @@ func (w *world) lag(ctx context.Context, group, topic string) (int64, error) {
 
 // ready returns status and text of /readyz.
 func ready(s *service.Service) (int, string) { return s.TryGet(s.Ops + "/readyz") }
+
+// whileItMoves repeats the condition until it is true. It returns false when what the condition
+// counts has not changed for stillFor, or when ctx is over.
+func whileItMoves(ctx context.Context, pause time.Duration, condition func(context.Context) (done bool, count int64)) bool {
+	for last, moved := int64(-1), time.Now(); time.Since(moved) < stillFor; {
+		done, count := condition(ctx)
+		if done {
+			return true
+		}
+		if count != last {
+			last, moved = count, time.Now()
+		}
+		if !rest(ctx, pause) {
+			return false
+		}
+	}
+	return false
+}
 
 // until repeats the condition until it is true. It returns false when patience or ctx is over.
 func until(ctx context.Context, patience, pause time.Duration, condition func(context.Context) bool) bool {
