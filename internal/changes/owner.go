@@ -268,22 +268,26 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
 	return nil
 }
 
-// messagesAtOnce is how many messages are folded together, unless one plate has more. It bounds the
-// memory of owners: a message has up to 64 KiB, and takes some three times as much while it is
-// folded.
-const messagesAtOnce = 1000
+// messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce is
+// how many such folds there are for every other core: while one is waiting for Redis, the other uses
+// the processor. Both bound the memory of owners: a message has up to 64 KiB, and takes some three
+// times as much while it is folded.
+const (
+	messagesAtOnce = 500
+	foldsAtOnce    = 2
+)
 
-// together returns how many of the first plates, at least one, are folded together, and how much
-// room that takes.
-func together(lengths []int) (n int, room int64) {
-	messages := 0
-	for i, length := range lengths {
-		if messages+length > messagesAtOnce && i > 0 {
-			return i, int64(min(messages, messagesAtOnce))
+// together returns how many of the first plates, at least one, are folded together, and how many
+// messages they have.
+func together(lengths []int) (n int, messages int64) {
+	for _, length := range lengths {
+		if n > 0 && messages+int64(length) > messagesAtOnce {
+			break
 		}
-		messages += length
+		n++
+		messages += int64(length)
 	}
-	return len(lengths), int64(min(messages, messagesAtOnce))
+	return n, messages
 }
 
 func names(plates []marked) []bag.Plate {
@@ -391,8 +395,8 @@ func (o *owner) rest(ctx context.Context) {
 }
 
 // makeRoom waits until there is room to fold the first n of plates, at least one, and returns how much
-// it has taken. While a door is behind, it rests, and takes room for the largest fold, so that fewer
-// owners fold at once.
+// it has taken. Plates with very many messages take as much as there is for two folds. So does every
+// fold while a door is behind, and rests before it.
 func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
 	for {
 		// The lengths are read again after any wait: plates may have grown meanwhile.
@@ -403,8 +407,8 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 		}
 		n, need := together(lengths)
 		behind := o.behind()
-		if behind {
-			need = messagesAtOnce
+		if most := int64(foldsAtOnce * messagesAtOnce); behind || need > most {
+			need = most
 		}
 		if need <= taken {
 			return n, taken, nil

@@ -331,8 +331,8 @@ func (m *many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]
 // The memory of an owner is bounded by how many messages it folds together.
 func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 	for _, c := range []struct{ each, more, want int }{
-		{150, 0, 900}, {1000, 0, 1000}, {10_000, 0, 10_000},
-		{25, 75, 1000}, // the plates grow while the owner folds
+		{150, 0, 450}, {1000, 0, 1000}, {10_000, 0, 10_000},
+		{25, 20, 500}, // the plates grow while the owner folds
 	} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
@@ -414,7 +414,7 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 	g.grown.Store(true)
 	close(g.finish)
 	both.Wait()
-	if got, told := g.most.Load(), len(w.told()); got != 1000 || told != 41 {
-		t.Errorf("%d messages at once and %d plates told, want 1000 and 41", got, told)
+	if got, told := g.most.Load(), len(w.told()); got != 500 || told != 41 {
+		t.Errorf("%d messages at once and %d plates told, want 500 and 41", got, told)
 	}
 }

@@ -96,11 +96,11 @@ type Stage struct {
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
-	folds := max(1, runtime.GOMAXPROCS(0)/2) // of the largest, which keep a processor busy
+	folds := foldsAtOnce * max(1, runtime.GOMAXPROCS(0)/2)
 	s := &Stage{conf: conf, room: semaphore.NewWeighted(int64(folds) * messagesAtOnce)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
-		AtOnce:  4 * folds, // while one folds, others wait for Redis and Kafka
+		AtOnce:  2 * folds, // while some fold, others wait for Redis and Kafka
 		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
 	})
 	return s
