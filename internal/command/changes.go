@@ -77,18 +77,22 @@ func (s *service) openChanges(context.Context) error {
 	return nil
 }
 
-// waitingRecords is how many records wait for a door that is behind: what it files in some 0.1 s.
-const waitingRecords = 1000
+// The Kafka door is behind if more records than mostWaiting wait, which it files in some 0.1 s, or if
+// one has waited longer than mostWaited for the one before it: some messages are dear.
+const (
+	mostWaiting = 1000
+	mostWaited  = 100 * time.Millisecond
+)
 
-// doorIsBehind reports whether more records of the raw topic wait for this process than it has in
-// hand at a steady load. How long they have waited is not asked: their times are by the clocks of
-// the airports, or of whoever copies old messages into the topic.
+// doorIsBehind reports whether the Kafka door of this process is behind. The times of the records are
+// not asked: they are by the clocks of the airports, or of whoever copies old messages into the
+// topic.
 func (s *service) doorIsBehind() bool {
 	if s.consumer == nil {
 		return false
 	}
 	records, _ := s.consumer.Backlog()
-	return records > waitingRecords
+	return records > mostWaiting || s.waited() > mostWaited
 }
 
 // openFeed opens what tells keys what changed, and reads the topic of changes while doors are open.

@@ -16,20 +16,24 @@ func TestADoorIsBehindByRecordsNotByTheirTimes(t *testing.T) {
 	if s.doorIsBehind() {
 		t.Error("a process without the Kafka door is behind")
 	}
-	s.consumer = telemetry.NewConsumer(prometheus.NewRegistry(), "kafka", nil, time.Now)
+	waited := time.Duration(0)
+	s.consumer, s.waited = telemetry.NewConsumer(prometheus.NewRegistry(), "kafka", nil, time.Now), func() time.Duration { return waited }
 	for _, c := range []struct {
 		records int64
 		oldest  time.Time
+		waited  time.Duration
 		want    bool
 	}{
-		{1, time.Now().AddDate(-1, 0, 0), false},
-		{600, time.Now().AddDate(-1, 0, 0), false},
-		{1001, time.Now(), true},
-		{0, time.Time{}, false},
+		{1, time.Now().AddDate(-1, 0, 0), 20 * time.Millisecond, false},
+		{600, time.Now().AddDate(-1, 0, 0), 20 * time.Millisecond, false},
+		{1, time.Now(), 120 * time.Millisecond, true},
+		{1001, time.Now(), 20 * time.Millisecond, true},
+		{0, time.Time{}, 0, false},
 	} {
+		waited = c.waited
 		s.consumer.Lag(3, c.records, c.oldest)
 		if got := s.doorIsBehind(); got != c.want {
-			t.Errorf("%d records since %v: %v, want %v", c.records, c.oldest, got, c.want)
+			t.Errorf("%+v: behind is %v", c, got)
 		}
 	}
 	s.consumer.Lag(3, 501, time.Now())

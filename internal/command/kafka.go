@@ -188,6 +188,7 @@ func (m doorMetrics) Messages(accepted, duplicate, rejected int) {
 func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	s.consumer = telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock)
 	consumer := s.kafka.NewConsumer(acceptor, doorMetrics{s.consumer, s.messages})
+	s.waited = consumer.Waited
 	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
 		func(context.Context) error { return consumer.Member() })
 	s.ready.Add("partitions", true, func(context.Context) error { return consumer.Stalled() })

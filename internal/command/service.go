@@ -66,13 +66,14 @@ type service struct {
 	store    *bagstore.Store
 	trails   *trail.Reader
 	index    ingestor.Index
-	client   *kafka.Client       // nil if Kafka is off
-	kafka    *kafkadoor.Door     // nil if Kafka is off
-	changes  *changes.Stage      // nil if there are no changes
-	webhooks *webhooks.Service   // nil if the process has no webhooks
-	reloads  changes.Reloads     // of the flight reference
-	consumer *telemetry.Consumer // of the Kafka door
-	changed  *telemetry.Consumer // of the stage of changes
+	client   *kafka.Client        // nil if Kafka is off
+	kafka    *kafkadoor.Door      // nil if Kafka is off
+	changes  *changes.Stage       // nil if there are no changes
+	webhooks *webhooks.Service    // nil if the process has no webhooks
+	reloads  changes.Reloads      // of the flight reference
+	consumer *telemetry.Consumer  // of the Kafka door
+	waited   func() time.Duration // how long a record of the Kafka door has waited for the one before it
+	changed  *telemetry.Consumer  // of the stage of changes
 	status   *status.Monitor
 	record   ingestor.Log
 	rejects  ingestor.Rejects

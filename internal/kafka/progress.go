@@ -52,22 +52,34 @@ func (w *worker) note(stable, end int64, oldest time.Time) {
 // [Timing].Stall or longer although records wait, or nil if there is none. Records of an open
 // transaction do not count.
 func (c *Consumer) Stalled() error {
+	waited, partition, offset := c.waited()
+	if waited < c.client.conf.Timing.Stall {
+		return nil
+	}
+	return fmt.Errorf("partition %d of %s has not moved for %v: the record at offset %d waits",
+		partition, c.conf.Topic, waited.Round(time.Second), offset)
+}
+
+// Waited returns for how long the partition of this process that moved least lately has not moved
+// although records wait, by the clock of this process; 0 if none wait. Records of an open
+// transaction do not count.
+func (c *Consumer) Waited() time.Duration {
+	waited, _, _ := c.waited()
+	return waited
+}
+
+func (c *Consumer) waited() (longest time.Duration, partition int, offset int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	longest, partition := time.Duration(0), -1
 	for number, p := range c.progress {
 		if p.since.IsZero() || p.held {
 			continue
 		}
-		if d := c.client.conf.Now().Sub(p.since); d >= c.client.conf.Timing.Stall && d > longest {
-			longest, partition = d, number
+		if d := c.client.conf.Now().Sub(p.since); d > longest {
+			longest, partition, offset = d, number, p.offset
 		}
 	}
-	if partition < 0 {
-		return nil
-	}
-	return fmt.Errorf("partition %d of %s has not moved for %v: the record at offset %d waits",
-		partition, c.conf.Topic, longest.Round(time.Second), c.progress[partition].offset)
+	return longest, partition, offset
 }
 
 var errNoMember = errors.New("is no member of the consumer group")
