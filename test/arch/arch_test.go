@@ -113,6 +113,7 @@ var knowers = []knower{
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
 	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command", "internal/bagstore"}},
+	{"golang.org/x/sync", []string{"internal/changes"}},
 	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/bagstore", "internal/wtr", "internal/changes", "internal/webhooks", "internal/kafka", "ingestor/kafkadoor", "ingestor/rejectlog", "test"}},
 	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
 	{"github.com/moby/moby/api", []string{"test"}},
