@@ -23,8 +23,8 @@ import (
 var (
 	full     = flag.Bool("full", false, "full size: hours, where the default is minutes")
 	messages = flag.Int("messages", 0, "messages that stream in while the service is killed")
-	kills    = flag.Int("kills", 0, "how often the service is killed")
-	deaths   = flag.Int("deaths", 0, "how often each server is killed")
+	kills    = flag.Int("kills", 0, "how often ingest or api is killed")
+	deaths   = flag.Int("deaths", 0, "how often serve and each server are killed")
 	postRate = flag.Int("post-rate", 0, "POSTs a second, beside the stream")
 	seed     = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random moments")
 )
@@ -32,8 +32,8 @@ var (
 // sizes are the sizes of the tests.
 type sizes struct {
 	messages int           // of the stream during which the service is killed
-	kills    int           // of the service
-	deaths   int           // of each server
+	kills    int           // of ingest and api together
+	deaths   int           // of serve, and of each server
 	postRate int           // POSTs per second
 	rate     int           // messages per second of the stream, if something else decides on its length
 	still    time.Duration // how long an owner stands still

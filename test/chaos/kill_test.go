@@ -3,39 +3,57 @@ package chaos_test
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"bagtrail/test/servers"
 	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
 )
 
-// The service is killed again and again while messages stream in.
+// The one process that does everything is killed again and again while messages stream in.
 func TestAKilledServiceLosesNothing(t *testing.T) {
+	killedInTurn(t, size().deaths, "serve")
+}
+
+// The process that files and the one that answers are killed in turn while messages stream in.
+func TestAKilledIngestOrAPILosesNothing(t *testing.T) {
+	killedInTurn(t, size().kills, "ingest", "api")
+}
+
+// killedInTurn starts a process for each command, and kills one after the other under load. The last
+// one answers.
+func killedInTurn(t *testing.T, kills int, commands ...string) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
-	s := w.start("serve")
-	w.follow(s)
+	processes := make([]*service.Service, len(commands))
+	for i, command := range commands {
+		processes[i] = w.start(command)
+	}
+	answers := processes[len(processes)-1]
+	w.follow(answers)
 	watch := w.watchGroup()
 	each := n.messages / n.kills
 	stream := w.startStream(max(each/4, 20)) // longer than a restart takes, so that the stream flows at any time of a kill
-	w.startPosts(n.postRate, s)
+	w.startPosts(n.postRate, answers)
 	random := rand.New(rand.NewPCG(*seed, 1))
 	began := time.Now()
-	for range n.kills {
+	for i := range kills {
 		stream.allow(each)
 		w.aMoment(random, watch)
-		s.Kill()
-		s.Up()
+		killed := processes[i%len(processes)]
+		killed.Kill()
+		killed.Up()
 	}
 	stream.finish(w)
 	w.posts.stop()
 	w.caughtUp()
-	t.Logf("kill -9 of the service: %d times in %v while %d messages came by Kafka (seed %d)",
-		n.kills, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
+	t.Logf("kill -9 of %s: %d times in %v while %d messages came by Kafka (seed %d)",
+		strings.Join(commands, " and "), kills, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
 	w.check(watch)
-	w.verify(s)
+	w.verify(answers)
 }
 
 // aMoment waits for a time to kill: in three of four cases while the group commits, else at any
