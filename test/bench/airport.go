@@ -33,7 +33,7 @@ func airportLine(ctx context.Context, b *bench) ([]row, error) {
 	if err := fileAll(ctx, r, airportDay(flights)); err != nil {
 		return nil, err
 	}
-	store, err := reopenStore(r)
+	store, err := openIndex(r.url())
 	if err != nil {
 		return nil, err
 	}

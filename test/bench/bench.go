@@ -22,7 +22,7 @@ type bench struct {
 	owned  []func()
 	redis  *redisServer
 	broker *kafkaServer
-	built  string // path of the program, where it is built
+	built  string // path of the program, "" before it is built
 }
 
 // close stops all servers.
@@ -32,7 +32,14 @@ func (b *bench) close() {
 	}
 }
 
-// size is the amount of work, or a tenth of it.
+// folder makes a folder, which close removes.
+func (b *bench) folder() (string, error) {
+	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
+	return dir, err
+}
+
+// size returns n, the amount of work, or a tenth of it with -quick.
 func (b *bench) size(n int) int {
 	if b.quick {
 		return max(1, n/10)
@@ -40,12 +47,12 @@ func (b *bench) size(n int) int {
 	return n
 }
 
-// say tells how far it is, on stderr.
+// say writes a line of progress to stderr.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }
 
-// series are the figures of one thing, one a run.
+// series holds one figure, once for each run.
 type series []float64
 
 func (s series) median() float64 {
@@ -56,13 +63,13 @@ func (s series) median() float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// pair is ours and the reference, run after run.
+// pair holds the figures of ours and of the reference.
 type pair struct {
 	ours, reference series
-	cpu             series // processor time of ours by that of the reference, where both do the same work
+	cpu             series // processor time of ours divided by that of the reference
 }
 
-// ratios are those of the two figures of each run.
+// ratios returns ours divided by the reference, for each run.
 func (p pair) ratios() series {
 	all := make(series, len(p.ours))
 	for i := range all {
@@ -71,15 +78,25 @@ func (p pair) ratios() series {
 	return all
 }
 
-// ratio is the median of the ratios, with the smallest and the largest.
+// ratio shows the median of the ratios, with the smallest and the largest.
 func (p pair) ratio() string {
 	all := p.ratios()
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", all.median(), slices.Min(all), slices.Max(all))
 }
 
-// ratioAndCPU adds the ratio of processor time, this process and Redis together, which what else the machine does changes less.
+// ratioAndCPU adds the ratio of processor time, of this process and Redis together. Other load on the machine changes it
+// less.
 func (p pair) ratioAndCPU() string {
 	return fmt.Sprintf("%s, CPU %.2f ×", p.ratio(), p.cpu.median())
+}
+
+// rates is the row of two rates. The median of their ratios has to be at least target, unless that is 0.
+func (p pair) rates(number, what, ratio string, target float64) row {
+	r := row{number, what, thousands(p.ours.median()), thousands(p.reference.median()), ratio, "reported", reported}
+	if target > 0 {
+		r.target, r.met = fmt.Sprintf("≥ %.1f ×", target), verdictOf(p.ratios().median() >= target)
+	}
+	return r
 }
 
 // alternate runs ours and the reference in turn; which is first changes from run to run. The first
@@ -150,7 +167,7 @@ func (b *bench) writeHeap() error {
 	return pprof.Lookup("allocs").WriteTo(file, 0)
 }
 
-// processorTime is what this process and Redis have used so far.
+// processorTime returns the processor time of this process and Redis so far.
 func (b *bench) processorTime() time.Duration {
 	used := ownTime()
 	if b.redis != nil && b.redis.real {
@@ -159,7 +176,7 @@ func (b *bench) processorTime() time.Duration {
 	return used
 }
 
-// ownTime is the processor time of this process.
+// ownTime returns the processor time of this process so far.
 func ownTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

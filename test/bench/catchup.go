@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
@@ -103,17 +102,17 @@ func ofCatchUpAirline(leg simulate.Leg) bool {
 // catchUp returns how many changes a second are told, and what each costs the api process and Redis. The index of changes is written by hand, as
 // the owners of the partitions would write it: for each plate there are so many of other airlines.
 func (b *bench) catchUp(ctx context.Context, plates []bag.Plate, messages []simulate.Message, others int) (rate float64, each time.Duration, err error) {
-	l, err := b.openLive(ctx, "api")
+	l, err := b.openLive(ctx, nil, "api")
 	if err != nil {
 		return 0, 0, err
 	}
 	defer l.close()
-	store, err := reopenStore(l.redis)
+	store, err := openIndex(l.redis.url())
 	if err != nil {
 		return 0, 0, err
 	}
 	defer store.Close()
-	if err := process(ctx, newAcceptor(airport.New(), store.Writer()), messages); err != nil {
+	if err := process(ctx, newAcceptor(store), messages); err != nil {
 		return 0, 0, err
 	}
 	index, err := openIndexOfChanges(ctx, l.redis)

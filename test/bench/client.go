@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -28,7 +29,7 @@ func post(path string, body []byte) []byte {
 		"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"), body...)
 }
 
-// client is one connection that costs little: it writes bytes that were made before, and looks at status and length only.
+// client is an HTTP connection that costs little: it writes requests as bytes, and parses status and length only.
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -42,7 +43,7 @@ func dial(addr string) (*client, error) {
 	return &client{conn, bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
-// do sends a request and reads the answer to its end. The body is given to look, where that is not nil.
+// do sends a request and reads the answer to its end. If look is not nil, it gets the body, perhaps in several parts.
 func (c *client) do(request []byte, look func([]byte)) (status int, err error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, err
@@ -115,8 +116,8 @@ func (c *client) chunks(look func([]byte)) error {
 	}
 }
 
-// load sends requests over so many connections, each one when the one before it is answered, and returns how many were
-// answered a second. wrong counts answers that are not 200 or, for what the service is to refuse, 400.
+// load sends requests over several connections, one after the other on each, and returns the answers a second. wrong
+// counts answers with a status other than 200 and 400.
 func load(ctx context.Context, addr string, connections, requests int, request func(i int) []byte) (rate float64, wrong int64, err error) {
 	clients := make([]*client, connections)
 	for i := range clients {
@@ -149,12 +150,7 @@ func load(ctx context.Context, addr string, connections, requests int, request f
 	}
 	wg.Wait()
 	took := time.Since(began)
-	for _, err := range errs {
-		if err != nil {
-			return 0, bad.Load(), err
-		}
-	}
-	return float64(requests) / took.Seconds(), bad.Load(), ctx.Err()
+	return float64(requests) / took.Seconds(), bad.Load(), errors.Join(append(errs, ctx.Err())...)
 }
 
 // percentile returns the p-th percentile of latencies, which it sorts.

@@ -14,10 +14,10 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-// dearestCallers ask the same dear question at the same time.
+// dearestCallers is how many callers ask the same expensive question at the same time.
 const dearestCallers = 50
 
-// dearQuestion is a question that is as dear as the limits allow, and the messages that make it so.
+// dearQuestion is a question that is as expensive as the limits allow, and the messages that make it so.
 type dearQuestion struct {
 	what     string
 	messages []simulate.Message
@@ -75,9 +75,9 @@ func rushBags() dearQuestion {
 	return q
 }
 
-// dearestLine measures line 14: how long an ordinary history takes while callers ask a dear question of an api process.
+// dearestLine measures line 14: how long an ordinary history takes while callers ask an api process an expensive question.
 func dearestLine(ctx context.Context, b *bench) ([]row, error) {
-	l, err := b.openLive(ctx, "ingest", "api")
+	l, err := b.openLive(ctx, nil, "ingest", "api")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"bagtrail/internal/simulate"
@@ -20,9 +21,6 @@ func feed(bags int) ([]simulate.Message, []simulate.Bag, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []simulate.Message
-	for m := range stream {
-		all = append(all, m)
-	}
+	all := slices.Collect(stream) // completes truth
 	return all, truth, nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/simulate"
 )
@@ -72,10 +71,10 @@ func growthLine(ctx context.Context, b *bench) ([]row, error) {
 	return rows, r.empty(ctx)
 }
 
-// grown is what things cost at one size, in µs.
+// grown is the cost of a message and of an answer at one size of the index, in µs.
 type grown struct{ message, answer float64 }
 
-// rounds are the same figures, minutes apart.
+// rounds are repeated measurements, minutes apart.
 type rounds []grown
 
 func (r rounds) median(of func(grown) float64) float64 {
@@ -98,8 +97,7 @@ func growOurs(ctx context.Context, r *redisServer) (*grower, error) {
 	if err != nil {
 		return nil, err
 	}
-	airports := airport.New()
-	acceptor := newAcceptor(airports, store.Writer())
+	acceptor := newAcceptor(store)
 	trails := newTrails(store.Reader())
 	return &grower{
 		store: func(ctx context.Context, messages []simulate.Message) error { return process(ctx, acceptor, messages) },
@@ -135,13 +133,13 @@ func growBare(ctx context.Context, r *redisServer) (*grower, error) {
 const (
 	growthBatch   = 500
 	growthSlice   = 10 // batches
-	growthSlices  = 5  // of which the median counts
-	growthSpread  = 5  // a fifth of all batches is where the slices lie
+	growthSlices  = 5  // the median of them counts
+	growthSpread  = 5  // the slices lie in the last fifth of the batches
 	growthAnswers = 1500
 	growthAskers  = 8
 )
 
-// answers answers for each plate, for several at a time: a processor that waits for one answer is as busy as with another.
+// answers answers for each plate, for several at a time, so that no processor idles.
 func (g *grower) answers(ctx context.Context, plates []string) error {
 	errs := make([]error, growthAskers)
 	var asking sync.WaitGroup

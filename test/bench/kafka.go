@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"bagtrail/enricher"
-	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
@@ -33,10 +32,7 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := []row{{
-		"2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(messages))),
-		thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
-	}}
+	rows := []row{p.rates("2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(messages))), p.ratioAndCPU(), 0.6)}
 	all, truth, err := feed(b.size(fullBags))
 	if err != nil {
 		return rows, err
@@ -53,16 +49,13 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, row{
-			"2", fmt.Sprintf("  by ingest beside api, with changes and %d streams", streams),
-			thousands(p.ours.median()), thousands(p.reference.median()), p.ratio(), "≥ 0.6 ×", verdictOf(p.ratios().median() >= 0.6),
-		})
+		rows = append(rows, p.rates("2", fmt.Sprintf("  by ingest beside api, with changes and %d streams", streams), p.ratio(), 0.6))
 	}
 	return rows, nil
 }
 
-// fullTopic returns the servers, and a raw topic of its own with a feed, in full size or what the run takes of it, and how
-// many messages that is.
+// fullTopic returns the servers, and a new raw topic with the messages of full bags, or of a tenth with -quick, and the
+// number of these messages.
 func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int, err error) {
 	if r, err = b.needRedis(ctx); err != nil {
 		return nil, nil, topics, 0, err
@@ -78,36 +71,42 @@ func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kaf
 	return r, k, topics, len(all), err
 }
 
-// openDoor opens a Kafka door to topics, and returns what closes it.
-func openDoor(brokers []string, group string, topics kafkadoor.Topics) (*kafkadoor.Door, func(), error) {
+// openDoor opens a Kafka door to topics, which it makes if they are missing. The function closes the door.
+func openDoor(ctx context.Context, brokers []string, group string, topics kafkadoor.Topics) (*kafkadoor.Door, func(), error) {
 	client, err := kafka.Open(kafka.Config{Brokers: brokers, Topics: topics.Names()})
 	if err != nil {
 		return nil, nil, err
 	}
 	door, err := kafkadoor.New(client, kafkadoor.Config{Group: group, Topics: topics, Partitions: partitions})
+	if err == nil {
+		err = door.EnsureTopics(ctx)
+	}
+	if err != nil {
+		client.Close()
+	}
 	return door, client.Close, err
 }
 
 // fill writes the messages to a raw topic of its own.
 func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kafkadoor.Topics, error) {
 	topics := kafkadoor.Topics{Raw: k.name("raw"), Rejects: k.name("rejected")}
-	door, closeDoor, err := openDoor(k.brokers, "unused", topics)
+	door, closeDoor, err := openDoor(ctx, k.brokers, "unused", topics)
 	if err != nil {
 		return topics, err
 	}
 	defer closeDoor()
-	if err := door.EnsureTopics(ctx); err != nil {
-		return topics, err
-	}
+	return topics, produce(ctx, door, messages)
+}
+
+// produce writes messages to the raw topic as fast as the broker takes them.
+func produce(ctx context.Context, door *kafkadoor.Door, messages []simulate.Message) error {
 	sink := simulate.ToLog(door)
-	for len(messages) > 0 {
-		n := min(4000, len(messages))
-		if err := sink.Send(ctx, messages[:n]); err != nil {
-			return topics, err
+	for part := range slices.Chunk(messages, 4000) {
+		if err := sink.Send(ctx, part); err != nil {
+			return err
 		}
-		messages = messages[n:]
 	}
-	return topics, nil
+	return nil
 }
 
 // openStore opens the index in an empty Redis.
@@ -115,36 +114,27 @@ func openStore(ctx context.Context, r *redisServer) (*index, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
 	}
-	return reopenStore(r)
-}
-
-// reopenStore opens the index on what Redis holds.
-func reopenStore(r *redisServer) (*index, error) {
 	return openIndex(r.url())
 }
 
-// consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on, and returns messages a
-// second from the first that are filed.
+// consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on. It returns messages a
+// second, from the first batch on.
 func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int) (float64, error) {
 	store, err := openStore(ctx, r)
 	if err != nil {
 		return 0, err
 	}
 	defer store.Close()
-	door, closeDoor, err := openDoor(k.brokers, k.name("ours"), topics)
+	door, closeDoor, err := openDoor(ctx, k.brokers, k.name("ours"), topics)
 	if err != nil {
 		return 0, err
 	}
 	defer closeDoor()
-	airports := airport.New()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	watch := newStopwatch(messages, cancel)
-	acceptor := ingestor.NewAcceptor(ingestor.Config{
-		Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: timed{store.Writer(), watch}, Rejects: door,
-	})
-	err = door.NewConsumer(acceptor, counting{watch: watch}).Run(ctx)
-	if err != nil {
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: newJudge(), Index: timed{store.Writer(), watch}, Rejects: door})
+	if err := door.NewConsumer(acceptor, counting{watch: watch}).Run(ctx); err != nil {
 		return 0, err
 	}
 	return watch.rate()
@@ -243,7 +233,7 @@ func (t timed) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
 	return t.Index.File(ctx, filings)
 }
 
-// counting is told of messages when all about them is done but the commit.
+// counting counts messages when everything about them is done except the commit.
 type counting struct {
 	kafkadoor.NoMetrics
 	watch *stopwatch

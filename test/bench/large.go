@@ -6,15 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 	"bagtrail/internal/trail"
 )
 
-// largeLine is line 10: what is much larger than usual costs as much as the same number of ordinary events, filed and
-// answered, and others do not wait for it.
+// largeLine measures line 10: a plate, flight, tag range or container that is much larger than usual costs as much as the
+// same number of ordinary events, and other questions do not wait for it.
 func largeLine(ctx context.Context, b *bench) ([]row, error) {
 	r, err := b.needRedis(ctx)
 	if err != nil {
@@ -49,22 +48,21 @@ func largeLine(ctx context.Context, b *bench) ([]row, error) {
 	return rows, r.empty(ctx)
 }
 
-// load10 is a number of messages, what is asked when they are filed, and the events that come of them.
+// load10 is a load of line 10: messages, the question after they are filed, and the number of events in the answer.
 type load10 struct {
 	messages []simulate.Message
 	ask      func(context.Context, *trail.Reader) error
 	events   int
 }
 
-// cost files the messages and asks, and returns what that took an event in µs, and how long others waited meanwhile.
+// cost files the messages and asks. It returns the time per event in µs, and the latencies of other questions meanwhile.
 func (l load10) cost(ctx context.Context, r *redisServer) (perEvent float64, waits []time.Duration, err error) {
 	store, err := openStore(ctx, r)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer store.Close()
-	airports := airport.New()
-	acceptor := newAcceptor(airports, store.Writer())
+	acceptor := newAcceptor(store)
 	other := manyPlates(1, 15)
 	if err := process(ctx, acceptor, other.messages); err != nil {
 		return 0, nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"runtime"
@@ -56,7 +57,7 @@ func liveLine(ctx context.Context, b *bench) ([]row, error) {
 // liveRows fills an empty index with all but the last streamed messages, and measures while these stream in and so many streams are open.
 func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, streamed int, truth []simulate.Bag, streams int, commands ...string) ([]row, error) {
 	stored := len(messages) - streamed
-	l, err := b.openLiveWith(ctx, []string{fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", liveStreams)}, commands...)
+	l, err := b.openLive(ctx, []string{fmt.Sprint("BAGTRAIL_HTTP_STREAMS=", liveStreams)}, commands...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +95,9 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	return rows, nil
 }
 
-// openLive starts the processes of some commands, serve or ingest and api, with an empty index and topics of their own.
-func (b *bench) openLive(ctx context.Context, commands ...string) (*live, error) {
-	return b.openLiveWith(ctx, nil, commands...)
-}
-
-// openLiveWith is openLive with more of an environment.
-func (b *bench) openLiveWith(ctx context.Context, env []string, commands ...string) (*live, error) {
+// openLive starts a process for each command, serve or ingest and api, with an empty index, topics of their own, and env
+// added to their environment.
+func (b *bench) openLive(ctx context.Context, env []string, commands ...string) (*live, error) {
 	r, err := b.needRedis(ctx)
 	if err != nil {
 		return nil, err
@@ -114,11 +111,7 @@ func (b *bench) openLiveWith(ctx context.Context, env []string, commands ...stri
 	}
 	topics := kafkadoor.Topics{Raw: k.name("live"), Rejects: k.name("live-rejected")}
 	l := &live{name: strings.Join(commands, " and "), redis: r, kafka: k, marks: topics.Raw + ".marks"}
-	if l.door, l.closeDoor, err = openDoor(k.brokers, "unused", topics); err != nil {
-		return nil, err
-	}
-	if err := l.door.EnsureTopics(ctx); err != nil {
-		l.closeDoor()
+	if l.door, l.closeDoor, err = openDoor(ctx, k.brokers, "unused", topics); err != nil {
 		return nil, err
 	}
 	group := k.name("live")
@@ -163,18 +156,15 @@ type live struct {
 	streamed float64 // messages a second that were sent
 }
 
-// fill sends messages as fast as they are taken, and waits until all of them are decided on.
+// fill sends messages as fast as the broker takes them, and waits until all of them are decided on.
 func (l *live) fill(ctx context.Context, messages []simulate.Message) (rate float64, err error) {
 	before, err := l.decided()
 	if err != nil {
 		before = 0 // nothing is counted yet
 	}
 	began := time.Now()
-	sink := simulate.ToLog(l.door)
-	for part := range slices.Chunk(messages, 4000) {
-		if err := sink.Send(ctx, part); err != nil {
-			return 0, err
-		}
+	if err := produce(ctx, l.door, messages); err != nil {
+		return 0, err
 	}
 	err = l.awaitDecided(ctx, before+float64(len(messages)))
 	return float64(len(messages)) / time.Since(began).Seconds(), err
@@ -217,10 +207,7 @@ func (l *live) choose(messages []simulate.Message, truth []simulate.Bag) {
 			legs[flightPath(leg)] = leg
 		}
 	}
-	paths := make([]string, 0, len(bags))
-	for path := range bags {
-		paths = append(paths, path)
-	}
+	paths := slices.Collect(maps.Keys(bags))
 	l.most = legs[slices.MaxFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
 	l.fewest = legs[slices.MinFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
 	distance := func(path string) int { return max(bags[path]-flightBags, flightBags-bags[path]) }
@@ -321,8 +308,7 @@ func (l *live) ask(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// sleepUntil waits for a moment. Go's timers wait for whole milliseconds where a program has nothing else to do: what this
-// makes them late is no part of an answer.
+// sleepUntil waits for a moment. Timers of Go may be a millisecond late in an idle program, which would count as latency.
 func sleepUntil(moment time.Time) {
 	for left := time.Until(moment); left > 0; left = time.Until(moment) { // a signal ends a sleep before its time
 		ts := syscall.NsecToTimespec(int64(left))
@@ -351,7 +337,7 @@ func (l *live) answer(waiting <-chan query) error {
 	return nil
 }
 
-// probe produces a message of its own ten times a second, and asks for it until it is there.
+// probe produces a message about a new plate ten times a second, and asks for the plate until it is answered.
 func (l *live) probe(ctx context.Context) error {
 	c, err := dial(l.api.http)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -70,16 +69,20 @@ func fileAll(ctx context.Context, r *redisServer, messages []simulate.Message) e
 		return err
 	}
 	defer store.Close()
-	airports := airport.New()
-	return process(ctx, newAcceptor(airports, store.Writer()), messages)
+	return process(ctx, newAcceptor(store), messages)
 }
 
 // newAcceptor returns an Acceptor that only files.
-func newAcceptor(airports *airport.Library, index ingestor.Index) *ingestor.Acceptor {
-	return ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: index})
+func newAcceptor(store *index) *ingestor.Acceptor {
+	return ingestor.NewAcceptor(ingestor.Config{Judge: newJudge(), Index: store.Writer()})
 }
 
-// process has messages accepted, five hundred at a time.
+func newJudge() *ingestor.Judge {
+	airports := airport.New()
+	return ingestor.NewJudge(airports, enricher.New(airports))
+}
+
+// process files messages, five hundred at a time.
 func process(ctx context.Context, acceptor *ingestor.Acceptor, messages []simulate.Message) error {
 	envelopes := make([]ingestor.Envelope, 0, 500)
 	for i, m := range messages {
@@ -109,7 +112,7 @@ func keepTexts(ctx context.Context, r *redisServer, messages []simulate.Message)
 	pipe := client.Pipeline()
 	for i, m := range messages {
 		if m.Code == "" {
-			pipe.Set(ctx, "m:"+strconv.Itoa(i), m.Text, 0*time.Second)
+			pipe.Set(ctx, "m:"+strconv.Itoa(i), m.Text, 0)
 		}
 		if pipe.Len() >= 500 || i == len(messages)-1 {
 			if _, err := pipe.Exec(ctx); err != nil {

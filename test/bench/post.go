@@ -23,7 +23,7 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	requests := postRequests(messages)
-	rows := []row{}
+	var rows []row
 	embedded, err := b.embeddedKafka()
 	if err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	for _, kind := range []struct {
-		number, what string
-		brokers      []string // of the log; nil: none
-		target       float64  // 0: none
+		what    string
+		brokers []string // of the log; nil: none
+		target  float64  // 0: none
 	}{
-		{"3", "POST, Kafka off, requests/s", nil, 0.7},
-		{"3", "POST, in-process log, requests/s", []string{embedded}, 0.4},
-		{"3", "POST, real Kafka, requests/s", k.brokers, 0},
+		{"POST, Kafka off, requests/s", nil, 0.7},
+		{"POST, in-process log, requests/s", []string{embedded}, 0.4},
+		{"POST, real Kafka, requests/s", k.brokers, 0},
 	} {
 		if kind.target == 0 && !k.real {
 			continue
@@ -50,11 +50,7 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 		if err != nil {
 			return rows, err
 		}
-		row := row{kind.number, kind.what, thousands(p.ours.median()), thousands(p.reference.median()), p.ratioAndCPU(), "reported", reported}
-		if kind.target > 0 {
-			row.target, row.met = fmt.Sprintf("≥ %.1f ×", kind.target), verdictOf(p.ratios().median() >= kind.target)
-		}
-		rows = append(rows, row)
+		rows = append(rows, p.rates("3", kind.what, p.ratioAndCPU(), kind.target))
 	}
 	return rows, nil
 }
@@ -71,14 +67,11 @@ func postOurs(ctx context.Context, b *bench, r *redisServer, k *kafkaServer, bro
 	var log ingestor.Log
 	if brokers != nil {
 		topics := kafkadoor.Topics{Raw: k.name("posted"), Rejects: k.name("posted-rejected")}
-		door, closeDoor, err := openDoor(brokers, "unused", topics)
+		door, closeDoor, err := openDoor(ctx, brokers, "unused", topics)
 		if err != nil {
 			return 0, err
 		}
 		defer closeDoor()
-		if err := door.EnsureTopics(ctx); err != nil {
-			return 0, err
-		}
 		log = door
 	}
 	store, err := openStore(ctx, r)
@@ -86,12 +79,12 @@ func postOurs(ctx context.Context, b *bench, r *redisServer, k *kafkaServer, bro
 		return 0, err
 	}
 	defer store.Close()
-	s, err := serve(ctx, store, log)
+	addr, stop, err := serve(ctx, store, log)
 	if err != nil {
 		return 0, err
 	}
-	defer s.stop()
-	return postAll(ctx, s.addr, requests)
+	defer stop()
+	return postAll(ctx, addr, requests)
 }
 
 func postAll(ctx context.Context, addr string, requests [][]byte) (float64, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// postBare is the bare Gin handler: JSON decode, the commands of the bare pipeline, batched with those of whoever else
-// waits, JSON answer.
+// postBare is the bare Gin handler: JSON decode, the commands of the bare pipeline, batched with those of other requests,
+// JSON answer.
 func postBare(ctx context.Context, r *redisServer, requests [][]byte) (float64, error) {
 	if err := r.empty(ctx); err != nil {
 		return 0, err

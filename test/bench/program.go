@@ -40,11 +40,10 @@ func (b *bench) binary(ctx context.Context) (string, error) {
 	if b.built != "" {
 		return b.built, nil
 	}
-	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	dir, err := b.folder()
 	if err != nil {
 		return "", err
 	}
-	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "bagtrail")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "bagtrail").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build bagtrail: %w: %s", err, out)
@@ -84,7 +83,7 @@ func (b *bench) startProgram(ctx context.Context, command string, env ...string)
 		return nil, err
 	}
 	go func() {
-		p.cmd.Wait() // how it ended does not matter: it is asked to
+		_ = p.cmd.Wait() // how it ends does not matter
 		close(p.gone)
 	}()
 	go p.watch()
@@ -147,7 +146,7 @@ func resident(pid int) int64 {
 	return 0
 }
 
-// processorTime is what a process has used so far, to a hundredth of a second.
+// processorTime returns the processor time of a process so far, to a hundredth of a second.
 func processorTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -206,7 +205,7 @@ func (p *bagtrail) end() {
 	}
 }
 
-// profileOf begins to take profiles of a process, where profiles are wanted; what it returns waits for them.
+// profileOf begins to take profiles of a process if profiles are wanted. wait waits for them.
 func (b *bench) profileOf(p *bagtrail, name string) (wait func() error) {
 	if b.profile == "" {
 		return func() error { return nil }

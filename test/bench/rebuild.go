@@ -11,7 +11,6 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"bagtrail/enricher/airport"
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis"
@@ -33,7 +32,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	door, closeDoor, err := openDoor(k.brokers, "unused", topics)
+	door, closeDoor, err := openDoor(ctx, k.brokers, "unused", topics)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +66,7 @@ func rebuildLine(ctx context.Context, b *bench) ([]row, error) {
 }
 
 func rebuild(ctx context.Context, door *kafkadoor.Door, store *index, report func(kafkadoor.Progress)) (kafkadoor.Progress, error) {
-	airports := airport.New()
-	return door.Rebuild(ctx, newAcceptor(airports, store.Writer()), kafka.Start{}, report)
+	return door.Rebuild(ctx, newAcceptor(store), kafka.Start{}, report)
 }
 
 // record rebuilds once through a recorder, and returns the commands of each connection as they were sent.

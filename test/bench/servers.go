@@ -107,11 +107,10 @@ func clientOptions(addr string) *redis.Options {
 
 // start starts a program in a folder of its own.
 func (b *bench) start(ctx context.Context, prepare func(program.Home) (*program.Process, error)) (*program.Process, error) {
-	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	dir, err := b.folder()
 	if err != nil {
 		return nil, err
 	}
-	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
 	process, err := prepare(program.Home{Dir: dir})
 	if err != nil {
 		return nil, err
@@ -170,11 +169,10 @@ func (b *bench) needKafka(ctx context.Context) (*kafkaServer, error) {
 
 // embeddedKafka starts the in-process broker of bagtrail, with its files in a folder of its own, and returns its address.
 func (b *bench) embeddedKafka() (string, error) {
-	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	dir, err := b.folder()
 	if err != nil {
 		return "", err
 	}
-	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
 	embedded, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
 	if err != nil {
 		return "", err

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/httpdoor"
@@ -15,34 +14,23 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/telemetry"
-	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/queryapi"
 )
 
-// service is the HTTP side of bagtrail over a store, wired as `bagtrail serve` does, access log and metrics included,
-// but for rejected messages, which are not kept, and for the patience, so that a machine that is busy answers late.
-type service struct {
-	addr     string
-	store    *index
-	airports *airport.Library
-	enricher *enricher.Enricher
-	trails   *trail.Reader
-	stop     func()
-}
-
-// serve starts it on a port of its own. Without a log the store numbers the messages.
-func serve(ctx context.Context, store *index, log ingestor.Log) (*service, error) {
-	s := &service{store: store, airports: airport.New()}
-	s.enricher = enricher.New(s.airports)
-	s.trails = trail.New(store.Reader(), s.enricher, trail.Settings{Window: 10 * time.Minute, Airports: s.airports, Now: time.Now})
+// serve serves the operations over a store on a port of its own, wired as `bagtrail serve` does, with access log and
+// metrics. Unlike there, rejected messages are not kept, and requests wait longer, so that a busy machine answers late
+// instead of with 503. Without a log the store numbers the messages.
+func serve(ctx context.Context, store *index, log ingestor.Log) (addr string, stop func(), err error) {
+	airports := airport.New()
+	trails := newTrails(store.Reader())
 	nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	logger, err := telemetry.NewLogger(nowhere, "info", "json")
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -50,24 +38,22 @@ func serve(ctx context.Context, store *index, log ingestor.Log) (*service, error
 		log = ingestor.NewNumbering(store)
 	}
 	acceptor := ingestor.NewAcceptor(ingestor.Config{
-		Judge: ingestor.NewJudge(s.airports, s.enricher), Log: log, Index: store.Writer(), Patience: 10 * time.Second,
+		Judge: newJudge(), Log: log, Index: store.Writer(), Patience: 10 * time.Second,
 	})
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
-	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }, Airports: s.airports, Flights: flightref.None()}
+	queries := queryapi.Queries{Trails: func(seen bag.Sight) queryapi.Trails { return trails.For(seen) }, Airports: airports, Flights: flightref.None()}
 	site := web.New(web.Settings{
 		Keys: apikey.Development(), Log: logger, Clock: time.Now, Observe: telemetry.NewRequests(telemetry.NewRegistry("bench")).Observe,
 	}, append(queries.Operations(), door.Operation()), nil)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		cancel()
-		return nil, err
+		return "", nil, err
 	}
-	s.addr = listener.Addr().String()
 	running.Go(func() { _ = web.Server{Handler: site, Log: logger, Drain: time.Second}.Run(ctx, listener) })
-	s.stop = func() {
+	return listener.Addr().String(), func() {
 		cancel()
 		running.Wait()
 		nowhere.Close()
-	}
-	return s, nil
+	}, nil
 }

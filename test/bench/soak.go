@@ -17,7 +17,7 @@ const soakFill = 400_000
 // soak puts a bagtrail process under the load of lines 5 to 7 for as long as is wanted, and prints what each minute was
 // like: nothing may grow from the second minute on.
 func soak(ctx context.Context, b *bench, length time.Duration) error {
-	l, err := b.openLive(ctx, "serve")
+	l, err := b.openLive(ctx, nil, "serve")
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,11 +45,10 @@ type hookLoad struct {
 // Broker and Redis are those in the process.
 func webhookLine(ctx context.Context, b *bench) ([]row, error) {
 	l := &hookLoad{sent: map[string]time.Time{}, told: map[string]bool{}}
-	dir, err := os.MkdirTemp("", "bagtrail-bench-")
+	dir, err := b.folder()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "keys.yaml")
 	all := apikey.Scope{All: true}
 	for i := range (receivers + receiversOfOne - 1) / receiversOfOne {

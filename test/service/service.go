@@ -407,12 +407,7 @@ func (s *Service) Metric(name string, labels ...string) (sum float64) {
 }
 
 func containsAll(s string, parts []string) bool {
-	for _, p := range parts {
-		if !strings.Contains(s, p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(s, p) })
 }
 
 // Process posts a message as JSON.

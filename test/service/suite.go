@@ -3,6 +3,7 @@ package service
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -21,8 +22,8 @@ func (r *Suite) End(failed bool) {
 	cleanups := r.cleanups
 	r.cleanups = nil
 	r.mu.Unlock()
-	for i := len(cleanups) - 1; i >= 0; i-- {
-		cleanups[i]()
+	for _, cleanup := range slices.Backward(cleanups) {
+		cleanup()
 	}
 }
 
