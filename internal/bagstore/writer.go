@@ -66,8 +66,10 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 			b.expireOnce(key, r, until)
 		}
 		for j := range f.Entries {
-			add(k.plate(f.Entries[j].Plate))
+			// The lists come first, so that a bag with a history is never missing in them. The masters
+			// of a cluster do not wait for each other; there it may be missing for a moment.
 			b.index(k, r, &f.Entries[j], until)
+			add(k.plate(f.Entries[j].Plate))
 			if b.full() {
 				if err := send(); err != nil {
 					return err

@@ -38,6 +38,7 @@ func Run(t *testing.T, url string) {
 		"filing again changes nothing":                    testRepeat,
 		"any order and any number of copies read alike":   testOrder,
 		"writers at once read alike":                      testWriters,
+		"a bag with a history is listed":                  testListedFirst,
 		"bytes are kept whatever they are":                testBytes,
 		"a range of 999 tags is filed whole":              testRange,
 		"a plate of 10000 messages is read whole":         testLongTrail,
@@ -525,6 +526,52 @@ func testWriters(t *testing.T, b *bench) {
 	}
 	writers.Wait()
 	b.check(s, filings)
+}
+
+// A bag with a history that is missing in the lists of its flight and of its passenger would be a
+// contradiction to a caller that asks for both.
+func testListedFirst(t *testing.T, b *bench) {
+	if strings.HasPrefix(b.url, "redis+cluster:") {
+		t.Skip("the masters of a cluster do not wait for each other")
+	}
+	s := b.open(retention, now)
+	filings := make([]bag.Filing, 400)
+	for i := range filings {
+		filings[i] = bag.Filing{Raw: fmt.Sprintf("BSM %d", i), Received: now(), Entries: []bag.Entry{{
+			Plate:   bag.Plate(fmt.Sprintf("0724%06d", i)),
+			Flights: []bag.Flight{lx(fmt.Sprint(1000 + i))},
+			PNRs:    []string{fmt.Sprintf("ABC%03d", i)},
+		}}}
+	}
+	var writer sync.WaitGroup
+	defer writer.Wait()
+	writer.Go(func() {
+		for i := range filings {
+			if _, err := s.Writer().File(context.Background(), filings[i:i+1]); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	find := func(w trail.Wanted) trail.Found {
+		found, err := s.Reader().Read(context.Background(), w)
+		if err != nil {
+			t.Error(err)
+		}
+		return found
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for i := range filings {
+		e := &filings[i].Entries[0]
+		for len(Messages(t, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not found", e.Plate)
+			}
+		}
+		found := find(trail.Wanted{Flights: e.Flights, PNRs: e.PNRs})
+		if len(found.Flights[0]) != 1 || len(found.PNRs[0]) != 1 {
+			t.Fatalf("%s has a history, and is %d times in the list of its flight, %d times in that of its passenger", e.Plate, len(found.Flights[0]), len(found.PNRs[0]))
+		}
+	}
 }
 
 func testBytes(t *testing.T, b *bench) {
