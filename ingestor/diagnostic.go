@@ -2,7 +2,6 @@ package ingestor
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"bagtrail/internal/fault"
@@ -57,21 +56,16 @@ func Codes(list []Diagnostic) []string {
 // UTF-8 become U+FFFD.
 func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 	dst = append(dst, '[')
-	for i, d := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = d.Append(dst)
+	for _, d := range list {
+		dst = d.Append(strictjson.AppendComma(dst))
 	}
 	return append(dst, ']')
 }
 
 // Append appends the full form of the diagnostic as a JSON object.
 func (d Diagnostic) Append(dst []byte) []byte {
-	dst = append(dst, `{"code":`...)
-	dst = strictjson.AppendString(dst, d.Code)
-	dst = append(dst, `,"description":`...)
-	dst = strictjson.AppendString(dst, d.Description)
+	dst = strictjson.AppendText(append(dst, '{'), "code", d.Code)
+	dst = strictjson.AppendText(dst, "description", d.Description)
 	return append(d.AppendDetails(dst), '}')
 }
 
@@ -82,22 +76,15 @@ func (d Diagnostic) AppendDetails(dst []byte) []byte {
 	if d.Warning {
 		severity = "warning"
 	}
-	dst = append(dst, `,"severity":"`+severity+`"`...)
-	for _, member := range [...]struct {
-		name  string
-		value int
-	}{{`,"line":`, d.Line}, {`,"column":`, d.Column}, {`,"end_column":`, d.EndColumn}} {
-		dst = strconv.AppendInt(append(dst, member.name...), int64(member.value), 10)
-	}
-	for i, member := range [...]struct{ name, value string }{
-		{`,"element":`, d.Element}, {`,"value":`, d.Value}, {`,"expected":`, d.Expected},
-		{`,"suggestion":`, d.Suggestion}, {`,"hint":`, d.Hint},
-	} {
-		if i < 3 || member.value != "" {
-			dst = strictjson.AppendString(append(dst, member.name...), member.value)
-		}
-	}
-	return dst
+	dst = strictjson.AppendText(dst, "severity", severity)
+	dst = strictjson.AppendNumber(dst, "line", d.Line)
+	dst = strictjson.AppendNumber(dst, "column", d.Column)
+	dst = strictjson.AppendNumber(dst, "end_column", d.EndColumn)
+	dst = strictjson.AppendText(dst, "element", d.Element)
+	dst = strictjson.AppendText(dst, "value", d.Value)
+	dst = strictjson.AppendText(dst, "expected", d.Expected)
+	dst = strictjson.AppendMember(dst, "suggestion", d.Suggestion)
+	return strictjson.AppendMember(dst, "hint", d.Hint)
 }
 
 // CodeList returns the codes of the diagnostics as one comma list.

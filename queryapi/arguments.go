@@ -59,6 +59,9 @@ func bodyArguments(c *web.Call, plain ...string) *arguments {
 // lists are the members of bodies that are lists. A list gives one argument for each element.
 var lists = []string{"plate", "ids"}
 
+// mostElements is the largest number of elements that any of the lists may have.
+const mostElements = 1000
+
 // readObject adds the members of a JSON object as arguments. plain is that of bodyArguments.
 // allowOnly reports those that have the wrong kind.
 func (a *arguments) readObject(text []byte, plain ...string) {
@@ -75,9 +78,15 @@ func (a *arguments) readObject(text []byte, plain ...string) {
 		case isList && slices.Contains(lists, name):
 			i := 0
 			_ = strictjson.Elements(m.Value, func(value []byte) { // Object has checked the syntax
-				a.given = append(a.given, scalar(name, g.pointer+"/"+strconv.Itoa(i), value))
+				if i <= mostElements { // one more shows that there are too many
+					a.given = append(a.given, scalar(name, g.pointer+"/"+strconv.Itoa(i), value))
+				}
 				i++
 			})
+			if i == 0 { // it must not be taken for a question without the list
+				g.wrongKind = "a list of at least one"
+				a.given = append(a.given, g)
+			}
 		case slices.Contains(lists, name):
 			g.wrongKind = "a list"
 			a.given = append(a.given, g)
@@ -108,7 +117,11 @@ func scalar(name, pointer string, value []byte) argument {
 	return g
 }
 
+// fail adds a fault, unless there are more than are told.
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
+	if len(a.errors) > web.MostFaults {
+		return
+	}
 	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }
 

@@ -176,11 +176,8 @@ func relay(c *web.Call, reply wtr.Reply) web.Answer {
 		status = http.StatusNotFound
 	}
 	dst := append(c.Buffer, `{"success":false,"errors":[`...)
-	for i, e := range reply.Errors {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = web.AppendFault(dst, e.Code, e.Value)
+	for _, e := range reply.Errors {
+		dst = web.AppendFault(strictjson.AppendComma(dst), e.Code, e.Value)
 	}
 	dst = append(dst, `],"WTR_BagsCreateRS":`...)
 	dst = reply.Append(dst)
@@ -195,11 +192,8 @@ type delayedBag struct {
 
 func appendReport(dst []byte, bags []delayedBag, reference string) []byte {
 	dst = append(dst, `{"success":true,"bags":[`...)
-	for i, b := range bags {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = bagjson.AppendPassengerBag(dst, b.bag, b.rushTag)
+	for _, b := range bags {
+		dst = bagjson.AppendPassengerBag(strictjson.AppendComma(dst), b.bag, b.rushTag)
 	}
 	dst = append(dst, `],"record_reference":`...)
 	dst = strictjson.AppendString(dst, reference)

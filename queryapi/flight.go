@@ -7,6 +7,7 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
 
@@ -67,11 +68,8 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 func listBags(c *web.Call, n int, add func(dst []byte, i int) []byte) web.Answer {
 	dst := append(c.Buffer, `{"success":true,"bags":[`...)
 	for i := range n {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
 		var err error
-		if dst, err = c.Part(add(dst, i)); err != nil {
+		if dst, err = c.Part(add(strictjson.AppendComma(dst), i)); err != nil {
 			return c.Unavailable(err)
 		}
 	}

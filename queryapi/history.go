@@ -9,6 +9,7 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
 
@@ -113,9 +114,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 	dst = append(dst, `,"events":[`...)
 	for i := range b.Events {
 		e := &b.Events[i]
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = strictjson.AppendComma(dst)
 		shown := bagjson.EventContext{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
 		if e.Code == bag.EventReflighted {
 			shown.Reflighted = bagdoc.Reflighted(b, e, viewer)
@@ -133,26 +132,16 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 
 // appendInquiries appends pax_inquiry_info: the living legs that the flight reference knows.
 func (q Queries) appendInquiries(dst []byte, b *bag.Bag) []byte {
-	found := false
+	list := append(strictjson.AppendName(dst, "pax_inquiry_info"), '[')
+	empty := len(list)
 	for i := range b.Legs {
 		leg := &b.Legs[i]
-		if !leg.Living {
-			continue
+		if reference, known := q.Flights.Lookup(leg.Flight, leg.From, leg.To); known && leg.Living {
+			list = bagjson.AppendInquiry(strictjson.AppendComma(list), reference, q.Airports)
 		}
-		reference, known := q.Flights.Lookup(leg.Flight, leg.From, leg.To)
-		if !known {
-			continue
-		}
-		if !found {
-			dst = append(dst, `,"pax_inquiry_info":[`...)
-		} else {
-			dst = append(dst, ',')
-		}
-		found = true
-		dst = bagjson.AppendInquiry(dst, reference, q.Airports)
 	}
-	if found {
-		dst = append(dst, ']')
+	if len(list) == empty {
+		return dst
 	}
-	return dst
+	return append(list, ']')
 }

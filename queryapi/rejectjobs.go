@@ -14,6 +14,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/rejectstore"
@@ -155,22 +156,20 @@ func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {
 }
 
 func appendJob(dst []byte, j *rejectstore.Job) []byte {
-	dst = strictjson.AppendString(append(dst, `{"id":`...), j.ID)
-	dst = append(dst, `,"action":"`+j.Action+`","state":"`+string(j.State)+`","dry_run":`+strconv.FormatBool(j.DryRun)+`,"key":`...)
-	dst = strictjson.AppendString(dst, j.Key)
-	dst = appendInstant(append(dst, `,"began":`...), j.Began)
-	if !j.Ended.IsZero() {
-		dst = appendInstant(append(dst, `,"ended":`...), j.Ended)
-	}
-	for _, m := range []struct {
-		name  string
-		value int64
-	}{
-		{"total", j.Total}, {"looked_at", j.Looked}, {"accepted", j.Accepted}, {"rejected", j.Rejected},
-		{"unauthorised", j.Unauthorised}, {"dismissed", j.Dismissed}, {"skipped", j.Skipped},
-	} {
-		dst = strconv.AppendInt(append(dst, `,"`+m.name+`":`...), m.value, 10)
-	}
+	dst = strictjson.AppendText(append(dst, '{'), "id", j.ID)
+	dst = strictjson.AppendText(dst, "action", j.Action)
+	dst = strictjson.AppendText(dst, "state", string(j.State))
+	dst = strictjson.AppendBool(dst, "dry_run", j.DryRun)
+	dst = strictjson.AppendText(dst, "key", j.Key)
+	dst = bagdoc.AppendTime(dst, "began", j.Began)
+	dst = bagdoc.AppendTime(dst, "ended", j.Ended)
+	dst = strictjson.AppendNumber(dst, "total", j.Total)
+	dst = strictjson.AppendNumber(dst, "looked_at", j.Looked)
+	dst = strictjson.AppendNumber(dst, "accepted", j.Accepted)
+	dst = strictjson.AppendNumber(dst, "rejected", j.Rejected)
+	dst = strictjson.AppendNumber(dst, "unauthorised", j.Unauthorised)
+	dst = strictjson.AppendNumber(dst, "dismissed", j.Dismissed)
+	dst = strictjson.AppendNumber(dst, "skipped", j.Skipped)
 	return append(dst, '}')
 }
 

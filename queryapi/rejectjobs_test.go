@@ -296,8 +296,9 @@ func TestEveryFaultOfARequestForAJobIsTold(t *testing.T) {
 	const id = `"0123456789abcdef0123"`
 	for request, want := range map[string]string{
 		`resubmit {}`:        "/ids missing",
-		`dismiss {"ids":[]}`: "/reason missing, /ids missing",
-		`resubmit []`:        " malformed",
+		`dismiss {"ids":[]}`: "/ids malformed, /reason missing",
+		`dismiss {"ids":[],"state":"open","reason":"x"}`: "/ids malformed",
+		`resubmit []`: " malformed",
 		`resubmit {"ids":[` + id + `],"reason":"x"}`:                   "/reason unknown",
 		`resubmit {"ids":[` + id + `],"q":"x"}`:                        "/ids/0 conflict",
 		`resubmit {"ids":["1",2,` + id + `]}`:                          "/ids/1 malformed, /ids/0 malformed",

@@ -13,6 +13,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/rejectstore"
@@ -161,10 +162,7 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst := append(c.Buffer, `{"rejects":[`...)
 	for i := range found {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(appendReject(dst, &found[i], false), '}')
+		dst = append(appendReject(strictjson.AppendComma(dst), &found[i], false), '}')
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
 		}
@@ -172,9 +170,9 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	dst = append(dst, ']')
 	if more {
 		if w.looks {
-			dst = appendInstant(append(dst, `,"searched_until":`...), last.Received)
+			dst = bagdoc.AppendTime(dst, "searched_until", last.Received)
 		}
-		dst = strictjson.AppendString(append(dst, `,"next":`...), part.next(last.String()))
+		dst = strictjson.AppendText(dst, "next", part.next(last.String()))
 	}
 	return c.OK(append(dst, '}'))
 }
@@ -230,23 +228,20 @@ func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	dst := c.Buffer
-	for i, list := range []struct {
+	dst := append(c.Buffer, '{')
+	for _, list := range []struct {
 		name, value string
 		counts      []rejectstore.Count
 	}{{"states", "state", sum.States}, {"codes", "code", sum.Codes}, {"airports", "airport", sum.Airports}, {"doors", "door", sum.Doors}, {"hours", "hour", sum.Hours}} {
-		dst = append(append(append(dst, `{,`[min(i, 1)]), '"'), list.name+`":[`...)
-		for j, count := range list.counts {
-			if j > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(append(append(dst, `{"`...), list.value...), `":`...)
+		dst = append(strictjson.AppendName(dst, list.name), '[')
+		for _, count := range list.counts {
+			dst = append(strictjson.AppendComma(dst), '{')
 			if seconds, err := strconv.ParseInt(count.Value, 10, 64); err == nil && list.value == "hour" {
-				dst = appendInstant(dst, time.Unix(seconds, 0))
+				dst = bagdoc.AppendTime(dst, list.value, time.Unix(seconds, 0))
 			} else {
-				dst = strictjson.AppendString(dst, count.Value)
+				dst = strictjson.AppendText(dst, list.value, count.Value)
 			}
-			dst = append(strconv.AppendInt(append(dst, `,"count":`...), count.Count, 10), '}')
+			dst = append(strictjson.AppendNumber(dst, "count", count.Count), '}')
 		}
 		dst = append(dst, ']')
 	}
@@ -517,36 +512,33 @@ func (d Rejects) dismiss(ctx context.Context, r *rejectstore.Reject, key, reason
 
 // appendReject appends a reject as a JSON object without its closing brace, full with its text.
 func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
-	text := func(name, value string) {
-		if value != "" {
-			dst = append(append(append(dst, `,"`...), name...), `":`...)
-			dst = strictjson.AppendString(dst, value)
-		}
-	}
-	dst = append(append(append(dst, `{"id":"`...), r.ID...), `","state":"`+string(r.State)+`","received":`...)
-	dst = appendInstant(dst, r.Received)
+	text := func(name, value string) { dst = strictjson.AppendMember(dst, name, value) }
+	dst = strictjson.AppendText(append(dst, '{'), "id", r.ID)
+	dst = strictjson.AppendText(dst, "state", string(r.State))
+	dst = bagdoc.AppendTime(dst, "received", r.Received)
 	text("door", r.Door)
 	text("key", r.Sender)
 	text("airport", r.Airport)
 	dst = append(dst, `,"codes":[`...)
-	for i, code := range r.Codes {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strictjson.AppendString(dst, code)
+	for _, code := range r.Codes {
+		dst = strictjson.AppendString(strictjson.AppendComma(dst), code)
 	}
 	dst = append(append(dst, `],"diagnostics":`...), r.Diagnostics...)
 	if full {
-		text("form", [...]string{"text", "json", "report"}[max(btoi(r.JSON), 2*btoi(r.Report))])
-		dst = strictjson.AppendString(append(dst, `,"text":`...), r.Text)
+		form := "text"
+		switch {
+		case r.Report:
+			form = "report"
+		case r.JSON:
+			form = "json"
+		}
+		text("form", form)
+		dst = strictjson.AppendText(dst, "text", r.Text)
 	}
 	dst = append(dst, `,"history":[`...)
 	for i := range r.History {
 		step := &r.History[i]
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendInstant(append(dst, `{"at":`...), step.At)
+		dst = bagdoc.AppendTime(append(strictjson.AppendComma(dst), '{'), "at", step.At)
 		text("action", step.Action)
 		text("key", step.Key)
 		text("job", step.Job)
@@ -561,18 +553,6 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// appendInstant appends a time in UTC with milliseconds.
-func appendInstant(dst []byte, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z"), '"')
 }
 
 // instant returns the value of an argument that is a time, or zero if it was not sent.

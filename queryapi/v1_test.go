@@ -62,6 +62,7 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags/07241000011?date=14MAR&fields=all&limit=1&date=2026-03-14", "", "limit unknown, plate malformed, date repeated, fields malformed"},
 		{plate + "?plate=0724100001", "", "plate unknown, plate too_many"},
 		{plate + "?Date=2026-03-14", "", "Date unknown"},
+		{plate + "?=x&=", "", "=x unknown, = unknown"},
 		{plate + "?date=", "", "date malformed"},
 		{plate + "?date=2026-02-30", "", "date malformed"},
 		{"/v1/bags", "", "plate missing"},
@@ -123,6 +124,20 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 	} {
 		if got := faultsV1(t, askV1(s, "demo", tc.target, tc.body)); got != tc.want {
 			t.Errorf("%s %s: %s\nwant %s", tc.target, tc.body, got, tc.want)
+		}
+	}
+}
+
+func TestTheFaultsOfAQuestionAreBounded(t *testing.T) {
+	s := site(&answers{err: errors.New("must not be asked")})
+	for _, tc := range []struct{ target, body string }{
+		{"/v1/bags?" + strings.Repeat("a&", 5000), ""},
+		{"/v1/bags/search", `{"x":1` + strings.Repeat(`,"a":1`, 50_000) + `}`},
+		{"/v1/bags/search", `{"plate":[` + strings.Repeat("0,", 50_000) + `0]}`},
+	} {
+		w := askV1(s, "demo", tc.target, tc.body)
+		if n := strings.Count(w.Body.String(), `"got"`); w.Code != 400 || n > 1000 || !strings.Contains(w.Body.String(), "More than 1000 faults") {
+			t.Errorf("%.40s %.40s: %d with %d faults in %d bytes: %.200s", tc.target, tc.body, w.Code, n, w.Body.Len(), w.Body)
 		}
 	}
 }

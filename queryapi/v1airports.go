@@ -19,10 +19,8 @@ func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	if !q.Airports.KnownAirport(code) {
 		return c.Problem(fault.NotFoundV1, "The airport library does not know this code")
 	}
-	dst := append(c.Buffer, `{"code":`...)
-	dst = strictjson.AppendString(dst, code)
-	dst = append(dst, `,"time_zone":`...)
-	dst = strictjson.AppendString(dst, q.Airports.Location(code).String())
+	dst := strictjson.AppendText(append(c.Buffer, '{'), "code", code)
+	dst = strictjson.AppendText(dst, "time_zone", q.Airports.Location(code).String())
 	if latitude, longitude, known := q.Airports.Position(code); known {
 		dst = append(dst, `,"latitude":`...)
 		dst = append(append(dst, latitude...), `,"longitude":`...)

@@ -112,11 +112,8 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 			dst = strictjson.AppendString(dst, part.next(last.before()))
 			return c.OK(append(dst, '}'))
 		}
-		if shown > 0 {
-			dst = append(dst, ',')
-		}
 		shown++
-		dst, _ = w.Append(dst, t) // never false: visible returns only bags that the viewer sees
+		dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: visible returns only bags that the viewer sees
 		var err error
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)

@@ -189,6 +189,11 @@ func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQue
 		if something || !c.Wait(until, follower.Changed()) {
 			return answer
 		}
+		key, valid := renew(ctx, c)
+		if !valid {
+			return answer // without changes; the next request is refused
+		}
+		query.asker.Key = key // if it sees something else, the cursor is reset
 	}
 }
 
@@ -200,11 +205,8 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	dst := append(c.Buffer, `{"changes":[`...)
 	limits := changefeed.Limits{Changes: query.limit, Bytes: changesBytes - 4<<10}
 	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) (err error) {
-		if something {
-			dst = append(dst, ',')
-		}
 		something = true
-		dst, err = c.Part(append(dst, told.Document...))
+		dst, err = c.Part(append(strictjson.AppendComma(dst), told.Document...))
 		return err
 	})
 	var reset *changes.ResetError
@@ -233,12 +235,8 @@ func noChangesYet(c *web.Call, err error) web.Answer {
 
 // appendEnd appends what follows the changes of an answer.
 func appendEnd(dst []byte, cursor changes.Cursor, more bool) []byte {
-	dst = append(dst, `],"cursor":`...)
-	dst = strictjson.AppendString(dst, cursor.String())
-	if more {
-		return append(dst, `,"more":true}`...)
-	}
-	return append(dst, `,"more":false}`...)
+	dst = strictjson.AppendText(append(dst, ']'), "cursor", cursor.String())
+	return append(strictjson.AppendBool(dst, "more", more), '}')
 }
 
 // streamChanges answers with the changes that follow a cursor, as they happen.
@@ -258,8 +256,11 @@ type listener struct {
 }
 
 // Renew implements changefeed.Listener.
-func (l listener) Renew(ctx context.Context) (*apikey.Key, bool) {
-	key, valid := l.Stream.Renew(ctx)
+func (l listener) Renew(ctx context.Context) (*apikey.Key, bool) { return renew(ctx, l.call) }
+
+// renew returns the key of a call as it is now. It returns false if the call is to be told no more.
+func renew(ctx context.Context, c *web.Call) (*apikey.Key, bool) {
+	key, valid := c.Renew(ctx)
 	return key, valid && key.Customer != ""
 }
 

@@ -5,34 +5,43 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
 	"bagtrail/queryapi"
 )
 
-// changeIndex is an index of changes in which no plate has changed.
+// changeIndex is an index of changes.
 type changeIndex struct {
 	epoch    changes.Epoch
 	progress changes.Progress // of every partition
 	err      error
+	found    []changes.Candidate // of partition 0
+	read     func()              // if not nil: is called after plates were asked for
 }
 
 func (x *changeIndex) Epoch(context.Context) (changes.Epoch, error) { return x.epoch, x.err }
@@ -46,7 +55,12 @@ func (x *changeIndex) State(context.Context) (changes.Epoch, []changes.Progress,
 }
 
 func (x *changeIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, []int64, error) {
-	return make([][]changes.Candidate, len(told)), told, x.err
+	if x.read != nil {
+		defer x.read()
+	}
+	byPartition := make([][]changes.Candidate, len(told))
+	byPartition[0] = x.found
+	return byPartition, told, x.err
 }
 
 func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
@@ -57,17 +71,21 @@ func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag
 func changeSite(index *changeIndex) *web.Site { return loggedChangeSite(index, zap.NewNop()) }
 
 func loggedChangeSite(index *changeIndex, log *zap.Logger) *web.Site {
+	return tailedChangeSite(index, log, testKeys, changes.NewTail(nil, "", zap.NewNop()))
+}
+
+func tailedChangeSite(index *changeIndex, log *zap.Logger, keys web.Keys, tail *changes.Tail) *web.Site {
 	library := airport.New()
 	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
 	feed := &changefeed.Feed{
-		Changes: &changes.Reader{Index: index}, Tail: changes.NewTail(nil, "", zap.NewNop()),
+		Changes: &changes.Reader{Index: index}, Tail: tail,
 		Trails: trails, Places: library, References: flightref.None(), Clock: time.Now,
 	}
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
 		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour,
 	}
-	return web.New(web.Settings{Keys: testKeys, Log: log, Clock: time.Now}, queries.Operations(), nil)
+	return web.New(web.Settings{Keys: keys, Log: log, Clock: time.Now}, queries.Operations(), nil)
 }
 
 func newChangeIndex() *changeIndex {
@@ -177,6 +195,71 @@ func TestAWaitEndsAfterItsTimeAndWhenTheSiteStops(t *testing.T) {
 	w = askV1(s, "demo", "/v1/changes?wait=60", "")
 	if took := time.Since(began); w.Code != http.StatusOK || took > 10*time.Second {
 		t.Errorf("%d %s after %v", w.Code, w.Body, took)
+	}
+}
+
+// changingKey is a key that is changed while requests are under way; nil: it is revoked.
+type changingKey struct{ atomic.Pointer[apikey.Key] }
+
+func (k *changingKey) Lookup(string, time.Time) (*apikey.Key, bool) {
+	key := k.Load()
+	return key, key != nil
+}
+
+// runningTail returns a tail that tells its followers again and again that something has changed.
+func runningTail(t *testing.T) *changes.Tail {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "bag.changes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{"bag.changes"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	tail := changes.NewTail(client, "bag.changes", zap.NewNop())
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = tail.Run(ctx) }) // it ends with ctx
+	running.Go(func() {
+		record := []kafka.Record{{Key: []byte("0724100001"), Value: []byte(`{"data":{"plate":"0724100001"}}`)}}
+		for ctx.Err() == nil {
+			_ = client.Produce(ctx, "bag.changes", record) // fails only if ctx has ended
+			_ = pause.For(ctx, 20*time.Millisecond)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return tail
+}
+
+func TestAWaitTellsNothingToAKeyThatIsRevokedOrNarrowedMeanwhile(t *testing.T) {
+	tail := runningTail(t)
+	again, unlicensed := *testKeys["demo"], *testKeys["demo"]
+	unlicensed.Customer = ""
+	for name, tc := range map[string]struct {
+		key  *apikey.Key
+		want string
+	}{
+		"read again":  {&again, `200 {"changes":[{"id":"0724100001-`},
+		"revoked":     {nil, `200 {"changes":[],`},
+		"no right":    {testKeys["bags-only"], `200 {"changes":[],`},
+		"no customer": {&unlicensed, `200 {"changes":[],`},
+		"narrowed":    {testKeys["lx"], `410 `},
+	} {
+		keys, index := new(changingKey), newChangeIndex()
+		keys.Store(testKeys["demo"])
+		index.read = func() {
+			keys.Store(tc.key)
+			index.progress.Told++
+			index.found = []changes.Candidate{{Plate: "0724100001", Sequence: index.progress.Told}}
+			index.read = nil
+		}
+		w := askV1(tailedChangeSite(index, zap.NewNop(), keys, tail), "demo", "/v1/changes?wait=30", "")
+		if got := fmt.Sprint(w.Code, " ", w.Body); !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }
 

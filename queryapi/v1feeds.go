@@ -11,6 +11,7 @@ import (
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/feeds"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
 
@@ -98,20 +99,13 @@ func writeFeeds(c *web.Call, found []feeds.Feed, next string) web.Answer {
 	for i := range found {
 		text, err := json.Marshal(feedDocumentOf(&found[i]))
 		if err == nil {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst, err = c.Part(append(dst, text...))
+			dst, err = c.Part(append(strictjson.AppendComma(dst), text...))
 		}
 		if err != nil {
 			return c.Unavailable(err)
 		}
 	}
-	dst = append(dst, ']')
-	if next != "" {
-		dst = append(append(append(dst, `,"next":"`...), next...), '"')
-	}
-	return c.OK(append(dst, '}'))
+	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }
 
 func feedDocumentOf(f *feeds.Feed) feedDocument {

@@ -53,20 +53,12 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	dst = q.appendFlight(dst, query, c.Values[2], &totals)
 	dst = append(dst, `,"bags":[`...)
 	for i := range shown {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.AppendOnFlight(dst, &shown[i], seen[shown[i].Bag.Plate])
+		dst = w.AppendOnFlight(strictjson.AppendComma(dst), &shown[i], seen[shown[i].Bag.Plate])
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
 		}
 	}
-	dst = append(dst, ']')
-	if next != "" {
-		dst = append(dst, `,"next":`...)
-		dst = strictjson.AppendString(dst, next)
-	}
-	return c.OK(append(dst, '}'))
+	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }
 
 // flightsV1 answers GET /v1/flights.
@@ -109,12 +101,9 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 			if totals[i].Bags == 0 {
 				continue
 			}
-			if shown > 0 {
-				dst = append(dst, ',')
-			}
 			shown++
 			query.flight = flights[i]
-			dst = q.appendFlight(dst, query, query.flight.Airline, &totals[i])
+			dst = q.appendFlight(strictjson.AppendComma(dst), query, query.flight.Airline, &totals[i])
 			if dst, err = c.Part(dst); err != nil {
 				return c.Unavailable(err)
 			}
@@ -123,8 +112,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst = append(dst, ']')
 	if len(places) > 0 {
-		dst = append(dst, `,"next":`...)
-		dst = strictjson.AppendString(dst, part.next(part.position))
+		dst = strictjson.AppendText(dst, "next", part.next(part.position))
 	}
 	return c.OK(append(dst, '}'))
 }
@@ -234,38 +222,23 @@ func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, tot
 	if known {
 		from, to = reference.Origin, reference.Destination
 	}
-	dst = append(dst, `{"airline":`...)
-	dst = strictjson.AppendString(dst, carrier)
-	dst = append(dst, `,"flight":`...)
-	dst = strictjson.AppendString(dst, query.flight.Number)
+	dst = strictjson.AppendText(append(dst, '{'), "airline", carrier)
+	dst = strictjson.AppendText(dst, "flight", query.flight.Number)
 	dst = append(dst, `,"date":"`...)
 	dst = append(query.flight.Day.Append(dst), '"')
-	for _, end := range [...]struct{ name, airport string }{{"from", from}, {"to", to}} {
-		if end.airport != "" {
-			dst = append(append(append(dst, `,"`...), end.name...), `":`...)
-			dst = strictjson.AppendString(dst, end.airport)
-		}
-	}
+	dst = strictjson.AppendMember(dst, "from", from)
+	dst = strictjson.AppendMember(dst, "to", to)
 	if known {
 		dst = bagdoc.AppendTimes(dst, "departure", reference.Departure)
 		dst = bagdoc.AppendTimes(dst, "arrival", reference.Arrival)
 	}
-	dst = append(dst, `,"bags":`...)
-	dst = strconv.AppendInt(dst, int64(totals.Bags), 10)
-	dst = append(dst, `,"rush":`...)
-	dst = strconv.AppendInt(dst, int64(totals.Rush), 10)
+	dst = strictjson.AppendNumber(dst, "bags", totals.Bags)
+	dst = strictjson.AppendNumber(dst, "rush", totals.Rush)
 	dst = append(dst, `,"status":{`...)
-	for status, first := bag.NotLoaded, true; status <= bag.Delayed; status++ {
-		if totals.Status[status] == 0 {
-			continue
+	for status := bag.NotLoaded; status <= bag.Delayed; status++ {
+		if n := totals.Status[status]; n > 0 {
+			dst = strictjson.AppendNumber(dst, status.String(), n)
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = strictjson.AppendString(dst, status.String())
-		dst = append(dst, ':')
-		dst = strconv.AppendInt(dst, int64(totals.Status[status]), 10)
 	}
 	return append(bagdoc.AppendTime(append(dst, '}'), "changed", totals.Changed), '}')
 }

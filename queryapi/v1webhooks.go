@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -86,8 +87,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 		return noChangesYet(c, err)
 	}
 	dst := appendWebhook(c.Buffer, &made)
-	dst = append(dst[:len(dst)-1], `,"secret":`...)
-	dst = strictjson.AppendString(dst, string(given))
+	dst = strictjson.AppendText(dst[:len(dst)-1], "secret", string(given))
 	answer := c.OK(append(dst, '}'))
 	answer.Status = http.StatusCreated
 	return answer
@@ -106,10 +106,7 @@ func (h Webhooks) list(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst := append(c.Buffer, `{"webhooks":[`...)
 	for i := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = appendWebhook(dst, &list[i])
+		dst = appendWebhook(strictjson.AppendComma(dst), &list[i])
 	}
 	return c.OK(append(dst, `]}`...))
 }
@@ -211,11 +208,8 @@ func (h Webhooks) deliveries(ctx context.Context, c *web.Call) web.Answer {
 			return c.Unavailable(err)
 		}
 		dst := append(c.Buffer, `{"deliveries":[`...)
-		for i, d := range list {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, d...)
+		for _, d := range list {
+			dst = append(strictjson.AppendComma(dst), d...)
 		}
 		return c.OK(append(dst, `]}`...))
 	})
@@ -281,15 +275,9 @@ func (h Webhooks) filter(a *arguments) *changefeed.Filter {
 
 // appendWebhook appends a webhook as the API shows it.
 func appendWebhook(dst []byte, w *webhooks.Webhook) []byte {
-	text := func(name, value string) {
-		if value != "" {
-			dst = append(append(append(dst, ',', '"'), name...), `":`...)
-			dst = strictjson.AppendString(dst, value)
-		}
-	}
-	at := func(name string, t time.Time) { text(name, t.UTC().Format("2006-01-02T15:04:05.000Z")) }
-	dst = append(dst, `{"id":`...)
-	dst = strictjson.AppendString(dst, w.ID)
+	text := func(name, value string) { dst = strictjson.AppendMember(dst, name, value) }
+	at := func(name string, t time.Time) { dst = bagdoc.AppendTime(dst, name, t) }
+	dst = strictjson.AppendText(append(dst, '{'), "id", w.ID)
 	text("url", w.URL)
 	dst = appendFilter(append(dst, `,"filter":`...), &w.Filter)
 	text("description", w.Description)
@@ -318,43 +306,27 @@ func appendWebhook(dst []byte, w *webhooks.Webhook) []byte {
 
 // appendFilter appends a filter in the form in which it was sent.
 func appendFilter(dst []byte, f *changefeed.Filter) []byte {
-	first := len(dst) + 1
 	dst = append(dst, '{')
-	member := func(name string) {
-		if len(dst) > first {
-			dst = append(dst, ',')
-		}
-		dst = append(append(append(dst, '"'), name...), `":`...)
-	}
-	text := func(name, value string) {
-		if value != "" {
-			member(name)
-			dst = strictjson.AppendString(dst, value)
-		}
-	}
-	text("airline", f.Airline)
-	text("airport", f.Airport)
+	dst = strictjson.AppendMember(dst, "airline", f.Airline)
+	dst = strictjson.AppendMember(dst, "airport", f.Airport)
 	if f.Flight != nil {
 		direction := "D"
 		if f.Flight.Arriving {
 			direction = "A"
 		}
-		text("flight", strings.Join([]string{f.Flight.Airport, direction, f.Flight.Airline, f.Flight.Number, f.Flight.Day.String()}, "/"))
-	}
-	for i, plate := range f.Plates {
-		if i == 0 {
-			member("plate")
-			dst = append(dst, '[')
-		} else {
-			dst = append(dst, ',')
-		}
-		dst = strictjson.AppendString(dst, string(plate))
+		path := strings.Join([]string{f.Flight.Airport, direction, f.Flight.Airline, f.Flight.Number, f.Flight.Day.String()}, "/")
+		dst = strictjson.AppendText(dst, "flight", path)
 	}
 	if len(f.Plates) > 0 {
+		dst = append(strictjson.AppendName(dst, "plate"), '[')
+		for _, plate := range f.Plates {
+			dst = strictjson.AppendString(strictjson.AppendComma(dst), string(plate))
+		}
 		dst = append(dst, ']')
 	}
-	if text("pnr", f.PNR); f.PNR != "" {
-		text("date", f.Date.String())
+	if f.PNR != "" {
+		dst = strictjson.AppendText(dst, "pnr", f.PNR)
+		dst = strictjson.AppendText(dst, "date", f.Date.String())
 	}
 	return append(dst, '}')
 }

@@ -39,6 +39,8 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		{"POST", "", `{"url":"https://example.com/","filter":[]}`, "/filter malformed"},
 		{"POST", "", `{"url":"https://example.com/","filter":{"airline":"lx","airport":"QQQ","limit":5,"plate":["1"],"pnr":"ABC123"}}`,
 			"/filter/limit unknown, /filter/airline malformed, /filter/airport no_such, /filter/date missing, /filter/plate/0 malformed"},
+		{"POST", "", `{"url":"https://example.com/","filter":{"plate":[]}}`, "/filter/plate malformed"},
+		{"PATCH", "/wh_1", `{"filter":{"airline":"LX","plate":[]}}`, "/filter/plate malformed"},
 		{"POST", "", `{"url":"https://example.com/","filter":{"flight":"ZRH/X/LX/1/2026-03-14"}}`, "/filter/flight malformed"},
 		{"POST", "", `{"url":"https://example.com/","filter":"{}"}`, "/filter malformed"},
 		{"POST", "", `{"url":"https://example.com/","filter":{"plate":"0724100001","airport":["ZRH"]}}`, "/filter/plate malformed, /filter/airport malformed"},

@@ -33,8 +33,7 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 	if details && errors.As(err, &why) {
 		a.Body = bytes.TrimSuffix(a.Body, []byte("}]}"))
 		a.Body = appendOffset(a.Body, why.Offset)
-		a.Body = append(a.Body, `,"expected":`...)
-		a.Body = strictjson.AppendString(a.Body, why.Expected)
+		a.Body = strictjson.AppendText(a.Body, "expected", why.Expected)
 		a.Body = append(a.Body, "}]}"...)
 	}
 	return a
@@ -43,16 +42,14 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 // appendList appends a member with a list of diagnostics, unless there are none. Each has the two
 // members of the interface and, with details, all others (rules §1).
 func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at int, details bool) []byte {
-	for i, d := range list {
-		if i == 0 {
-			dst = append(dst, `,"`+name+`":[`...)
-		} else {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"`+kind+`_code":`...)
-		dst = strictjson.AppendString(dst, d.Code)
-		dst = append(dst, `,"`+kind+`_description":`...)
-		dst = strictjson.AppendString(dst, d.Description)
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(strictjson.AppendName(dst, name), '[')
+	for _, d := range list {
+		dst = append(strictjson.AppendComma(dst), '{')
+		dst = strictjson.AppendText(dst, kind+"_code", d.Code)
+		dst = strictjson.AppendText(dst, kind+"_description", d.Description)
 		if details {
 			dst = d.AppendDetails(dst)
 			if d.Code == fault.BIMMissing.Entry().Code {
@@ -61,10 +58,7 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 		}
 		dst = append(dst, '}')
 	}
-	if len(list) > 0 {
-		dst = append(dst, ']')
-	}
-	return dst
+	return append(dst, ']')
 }
 
 // appendOffset appends the offset of a fault in the body.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,14 +204,11 @@ func show(c *web.Call, messages []posted, outcomes []ingestor.Outcome) web.Answe
 	}
 	dst := append(c.Buffer, '{')
 	for v, n := range counts {
-		dst = append(append(append(dst, '"'), verdictNames[v]...), '"', ':')
-		dst = append(strconv.AppendInt(dst, int64(n), 10), ',')
+		dst = strictjson.AppendNumber(dst, verdictNames[v], n)
 	}
-	dst = append(dst, `"results":[`...)
+	dst = append(dst, `,"results":[`...)
 	for i := range messages {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+		dst = strictjson.AppendComma(dst)
 		dst = messages[i].append(dst, &outcomes[i])
 		var err error
 		if dst, err = c.Part(dst); err != nil {
@@ -223,31 +221,18 @@ func show(c *web.Call, messages []posted, outcomes []ingestor.Outcome) web.Answe
 func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
 	dst = append(dst, '{')
 	if p.hasID {
-		dst = append(dst, `"id":`...)
-		dst = append(strictjson.AppendString(dst, p.id), ',')
+		dst = strictjson.AppendText(dst, "id", p.id)
 	}
-	dst = append(dst, `"verdict":"`+verdictNames[p.verdict(o)]+`","diagnostics":[`...)
-	for i, list := range [...][]ingestor.Diagnostic{o.Errors, o.Warnings} {
-		for j, diagnostic := range list {
-			if j > 0 || i > 0 && len(o.Errors) > 0 {
-				dst = append(dst, ',')
-			}
-			dst = diagnostic.Append(dst)
-		}
-	}
-	dst = append(dst, ']')
-	for i, e := range p.events {
-		if i == 0 {
-			dst = append(dst, `,"events":[`...)
-		} else {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"plate":`...)
-		dst = strictjson.AppendString(dst, string(e.plate))
-		dst = append(dst, `,"code":`...)
-		dst = append(strictjson.AppendString(dst, e.code), '}')
-	}
+	dst = strictjson.AppendText(dst, "verdict", verdictNames[p.verdict(o)])
+	dst = strictjson.AppendName(dst, "diagnostics")
+	dst = ingestor.AppendDiagnostics(dst, slices.Concat(o.Errors, o.Warnings))
 	if len(p.events) > 0 {
+		dst = append(dst, `,"events":[`...)
+		for _, e := range p.events {
+			dst = append(strictjson.AppendComma(dst), '{')
+			dst = strictjson.AppendText(dst, "plate", string(e.plate))
+			dst = append(strictjson.AppendText(dst, "code", e.code), '}')
+		}
 		dst = append(dst, ']')
 	}
 	return append(dst, '}')
@@ -257,7 +242,24 @@ func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
 type reading struct {
 	messages []posted
 	texts    []string
+	count    int // of messages, faulty ones included
 	errors   []web.RequestError
+}
+
+// fail adds a fault, unless there are more than are told.
+func (r *reading) fail(e web.RequestError) {
+	if len(r.errors) <= web.MostFaults {
+		r.errors = append(r.errors, e)
+	}
+}
+
+// more counts a message. It returns false if there are too many; the first of them is a fault.
+func (r *reading) more(pointer string) bool {
+	r.count++
+	if r.count == maxMessages+1 {
+		r.fail(web.RequestError{Pointer: pointer, Cause: fault.TooMany, Expected: "at most " + strconv.Itoa(maxMessages)})
+	}
+	return r.count <= maxMessages
 }
 
 // read reads the body in the form that its content type names.
@@ -266,18 +268,18 @@ func (r *reading) read(c *web.Call) {
 	for i, p := range c.Query {
 		switch {
 		case p.Name != "format":
-			r.errors = append(r.errors, web.RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
+			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
 		case p.Value != "text":
-			r.errors = append(r.errors, web.RequestError{Parameter: p.Name, Cause: fault.Malformed, Got: p.Value, Expected: "text"})
+			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Malformed, Got: p.Value, Expected: "text"})
 		case asText:
-			r.errors = append(r.errors, web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: c.Query[i].Value})
+			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: c.Query[i].Value})
 		default:
 			asText = true
 		}
 	}
 	media := c.MediaType()
 	if isText := media == "text/plain"; isText != asText {
-		r.errors = append(r.errors, web.RequestError{Parameter: "format", Cause: fault.Conflict, Got: media, Expected: "format=text with text/plain, and only with it"})
+		r.fail(web.RequestError{Parameter: "format", Cause: fault.Conflict, Got: media, Expected: "format=text with text/plain, and only with it"})
 		return
 	}
 	switch media {
@@ -295,7 +297,7 @@ func (r *reading) read(c *web.Call) {
 		r.readList(c.Body)
 	}
 	if len(r.texts) == 0 && len(r.errors) == 0 {
-		r.errors = append(r.errors, web.RequestError{Cause: fault.Missing, Expected: "at least one message"})
+		r.fail(web.RequestError{Cause: fault.Missing, Expected: "at least one message"})
 	}
 }
 
@@ -303,10 +305,10 @@ func (r *reading) read(c *web.Call) {
 func (r *reading) readText(body []byte) {
 	for messages := capture.NewReader(bytes.NewReader(body)); ; {
 		m, err := messages.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || !r.more("") {
 			return
 		}
-		r.add(posted{}, m.Text, "")
+		r.add(posted{}, m.Text)
 	}
 }
 
@@ -316,7 +318,7 @@ func (r *reading) readList(body []byte) {
 	err := strictjson.Object(body, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
 		fail := func(cause fault.Cause, expected string) {
-			r.errors = append(r.errors, web.RequestError{Pointer: web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
+			r.fail(web.RequestError{Pointer: web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
 		}
 		switch {
 		case name != "messages":
@@ -349,7 +351,7 @@ func sent(value []byte) string {
 
 // readMessage reads {"text": "…", "id": "…"}.
 func (r *reading) readMessage(value []byte, pointer string) {
-	if len(r.texts) > maxMessages {
+	if !r.more(pointer) {
 		return
 	}
 	var message posted
@@ -359,7 +361,7 @@ func (r *reading) readMessage(value []byte, pointer string) {
 		name, _ := strictjson.Unquote(m.Name)
 		got, isText := strictjson.Unquote(m.Value)
 		fail := func(cause fault.Cause, expected string) {
-			r.errors = append(r.errors, web.RequestError{Pointer: pointer + web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
+			r.fail(web.RequestError{Pointer: pointer + web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
 		}
 		switch {
 		case name != "text" && name != "id":
@@ -377,18 +379,15 @@ func (r *reading) readMessage(value []byte, pointer string) {
 	})
 	switch {
 	case err != nil:
-		r.errors = append(r.errors, web.RequestError{Pointer: pointer, Cause: fault.Malformed, Got: sent(value), Expected: "a JSON object: " + err.Error()})
+		r.fail(web.RequestError{Pointer: pointer, Cause: fault.Malformed, Got: sent(value), Expected: "a JSON object: " + err.Error()})
 	case !seen["text"]:
-		r.errors = append(r.errors, web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
+		r.fail(web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
 	default:
-		r.add(message, strings.Clone(text), pointer)
+		r.add(message, strings.Clone(text))
 	}
 }
 
-// add adds a message, unless there are too many.
-func (r *reading) add(message posted, text, pointer string) {
-	if len(r.texts) == maxMessages {
-		r.errors = append(r.errors, web.RequestError{Pointer: pointer, Cause: fault.TooMany, Expected: "at most " + strconv.Itoa(maxMessages)})
-	}
+// add adds a message.
+func (r *reading) add(message posted, text string) {
 	r.messages, r.texts = append(r.messages, message), append(r.texts, text)
 }

@@ -209,6 +209,21 @@ func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
 	}
 }
 
+func TestABatchOfFaultsIsBoundedLikeABatchOfMessages(t *testing.T) {
+	for _, tc := range []struct{ media, body, want string }{
+		{jsonType, `{"messages":[` + strings.Repeat("0,", 100_000) + `0]}`, `More than 1000 faults`},
+		{linesType, strings.Repeat("0\n", 100_000), `More than 1000 faults`},
+		{jsonType, `{"messages":[{"text":"x"` + strings.Repeat(`,"a":1`, 100_000) + `}]}`, `More than 1000 faults`},
+		{jsonType, `{"messages":[` + strings.Repeat(`{"text":"x"},`, 1000) + `0,0]}`, `"pointer":"/messages/1000","code":"too_many"`},
+	} {
+		b := newBatches()
+		w := b.post("all", "/v1/messages", tc.media, tc.body)
+		if n := strings.Count(w.Body.String(), `"pointer"`); w.Code != 400 || n > 1000 || !strings.Contains(w.Body.String(), tc.want) || b.index.filed > 0 {
+			t.Errorf("%.60s: %d with %d faults in %d bytes\n%.300s\nwant %s", tc.body, w.Code, n, w.Body.Len(), w.Body, tc.want)
+		}
+	}
+}
+
 func TestABatchIsBoundedAndNeedsItsRight(t *testing.T) {
 	b := newBatches()
 	wide := func(plate string) string {

@@ -9,6 +9,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/strictjson"
 )
 
 // Headers of the records, and their values.
@@ -173,12 +174,9 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 // room for.
 func diagnostics(list []ingestor.Diagnostic) []byte {
 	out := []byte{'['}
-	for i, d := range list {
+	for _, d := range list {
 		end := len(out)
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if out = d.Append(out); len(out) > maxDiagnostics {
+		if out = d.Append(strictjson.AppendComma(out)); len(out) > maxDiagnostics {
 			out = out[:end]
 			break
 		}

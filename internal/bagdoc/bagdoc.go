@@ -57,8 +57,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 		return dst, false
 	}
 	s := subject{t, seen}
-	dst = append(dst, `{"plate":`...)
-	dst = strictjson.AppendString(dst, string(seen.Plate))
+	dst = strictjson.AppendText(append(dst, '{'), "plate", string(seen.Plate))
 	dst = strictjson.AppendBool(dst, "unknown", seen.Unknown)
 	dst = strictjson.AppendBool(dst, "rush", seen.Rush)
 	dst = strictjson.AppendBool(dst, "cancelled", seen.Cancelled)
@@ -66,7 +65,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	dst = appendChecked(dst, seen)
 	dst = append(dst, `,"legs":[`...)
 	for i := range seen.Legs {
-		dst = appendComma(dst, i)
+		dst = strictjson.AppendComma(dst)
 		dst = w.appendLeg(dst, s, &seen.Legs[i])
 	}
 	dst = append(dst, `],"events":[`...)
@@ -77,7 +76,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 		first = max(0, len(seen.Events)-w.MostEvents)
 	}
 	for i := first; i < len(seen.Events); i++ {
-		dst = appendComma(dst, i-first)
+		dst = strictjson.AppendComma(dst)
 		dst = w.appendEvent(dst, s, &seen.Events[i])
 	}
 	dst = append(dst, ']')
@@ -141,8 +140,7 @@ func appendChecked(dst []byte, b *bag.Bag) []byte {
 }
 
 func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
-	dst = append(dst, `{"airline":`...)
-	dst = strictjson.AppendString(dst, cmp.Or(l.Carrier, l.Airline))
+	dst = strictjson.AppendText(append(dst, '{'), "airline", cmp.Or(l.Carrier, l.Airline))
 	dst = strictjson.AppendMember(dst, "flight", l.Number)
 	dst = strictjson.AppendMember(dst, "date", l.Day.String())
 	dst = strictjson.AppendMember(dst, "from", l.From)
@@ -195,8 +193,7 @@ func hasEvent(b *bag.Bag, m *bag.Message) bool {
 
 func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	m := e.Message
-	dst = append(dst, `{"id":`...)
-	dst = strictjson.AppendString(dst, bag.EventID(s.seen.Plate, m))
+	dst = strictjson.AppendText(append(dst, '{'), "id", bag.EventID(s.seen.Plate, m))
 	dst = strictjson.AppendMember(dst, "code", e.Code)
 	if w.Fields == Brief {
 		dst = strictjson.AppendMember(dst, "airport", m.Airport)
@@ -291,17 +288,15 @@ func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	})
 }
 
-// appendObject appends a member that is an object. members must append a comma before each member
-// of the object. If it appends nothing, neither does appendObject.
+// appendObject appends a member that is an object. If members appends nothing, neither does
+// appendObject.
 func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
-	start := len(dst)
-	dst = strictjson.AppendName(dst, name)
-	body := len(dst)
-	if dst = members(dst); len(dst) == body {
-		return dst[:start]
+	object := append(strictjson.AppendName(dst, name), '{')
+	empty := len(object)
+	if object = members(object); len(object) == empty {
+		return dst
 	}
-	dst[body] = '{'
-	return append(dst, '}')
+	return append(object, '}')
 }
 
 func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
@@ -309,9 +304,8 @@ func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
 		return dst
 	}
 	dst = append(strictjson.AppendName(dst, name), '[')
-	for i, p := range plates {
-		dst = appendComma(dst, i)
-		dst = strictjson.AppendString(dst, string(p))
+	for _, p := range plates {
+		dst = strictjson.AppendString(strictjson.AppendComma(dst), string(p))
 	}
 	return append(dst, ']')
 }
@@ -324,11 +318,4 @@ func AppendTime(dst []byte, name string, at time.Time) []byte {
 	dst = append(strictjson.AppendName(dst, name), '"')
 	dst = bagjson.AppendMillis(dst, at.UTC())
 	return append(dst, '"')
-}
-
-func appendComma(dst []byte, i int) []byte {
-	if i > 0 {
-		return append(dst, ',')
-	}
-	return dst
 }

@@ -12,8 +12,7 @@ import (
 // the asker's views of the bags of its plate. If the bag is not among them, only plate, rush,
 // status and the data of the list are written.
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []byte {
-	dst = append(dst, `{"plate":`...)
-	dst = strictjson.AppendString(dst, string(l.Bag.Plate))
+	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
 	dst = appendObject(dst, "passenger", func(dst []byte) []byte {
 		dst = strictjson.AppendMember(dst, "last_name", l.Bag.Surname)
@@ -33,8 +32,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []*bag.Bag) []
 	}
 	dst = append(w.appendLeg(dst, subject{seen: b}, &shown), ']')
 	last := &b.Events[len(b.Events)-1]
-	dst = append(dst, `,"last_event":{"code":`...)
-	dst = strictjson.AppendString(dst, last.Code)
+	dst = strictjson.AppendText(append(dst, `,"last_event":{`...), "code", last.Code)
 	dst = strictjson.AppendMember(dst, "airport", last.Message.Airport)
 	dst = strictjson.AppendMember(dst, "read_location", last.Message.Processing.ReadLocation)
 	dst = append(AppendHappened(dst, last.Message, w.Places), '}')

@@ -41,8 +41,7 @@ func AppendFlightBag(dst []byte, b *bag.Bag, leg *bag.Leg) []byte {
 
 // AppendPassengerBag appends the entry of a list of bags for a passenger (2.2).
 func AppendPassengerBag(dst []byte, b *bag.Bag, rushTag bag.Plate) []byte {
-	dst = append(dst, `{"bagtag":`...)
-	dst = strictjson.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendText(append(dst, '{'), "bagtag", string(b.Plate))
 	dst = appendNames(dst, b)
 	dst = appendRush(dst, b)
 	dst = strictjson.AppendMember(dst, "rushtag", string(rushTag))
@@ -51,8 +50,7 @@ func AppendPassengerBag(dst []byte, b *bag.Bag, rushTag bag.Plate) []byte {
 
 // AppendBag appends the common bag information of a history (2.3).
 func AppendBag(dst []byte, b *bag.Bag) []byte {
-	dst = append(dst, `{"bagtag":`...)
-	dst = strictjson.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendText(append(dst, '{'), "bagtag", string(b.Plate))
 	dst = appendNames(dst, b)
 	dst = strictjson.AppendNumber(dst, "no_of_checked_bags", b.Pieces)
 	dst = strictjson.AppendNumber(dst, "total_weight_of_checkedin_bags", b.Weight)
@@ -63,12 +61,9 @@ func AppendBag(dst []byte, b *bag.Bag) []byte {
 // AppendEvent appends an event of a history (2.3).
 func AppendEvent(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
 	m := e.Message
-	dst = append(dst, `{"airport":`...)
-	dst = strictjson.AppendString(dst, m.Airport)
-	dst = append(dst, `,"event_code":`...)
-	dst = strictjson.AppendString(dst, e.Code)
-	dst = append(dst, `,"event_desc":`...)
-	dst = strictjson.AppendString(dst, e.Description)
+	dst = strictjson.AppendText(append(dst, '{'), "airport", m.Airport)
+	dst = strictjson.AppendText(dst, "event_code", e.Code)
+	dst = strictjson.AppendText(dst, "event_desc", e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
 	dst = appendTime(dst, m.Happened.In(places.Location(m.Airport)))
 	dst = append(dst, `","utc_date_time":"`...)

@@ -1,7 +1,6 @@
 package bagjson
 
 import (
-	"strconv"
 	"time"
 
 	"bagtrail/internal/flightref"
@@ -14,17 +13,12 @@ func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()
 	origin := places.Location(r.Origin)
-	dst = append(dst, `{"airline":`...)
-	dst = strictjson.AppendString(dst, r.Carrier)
-	dst = append(dst, `,"flight_no":`...)
-	dst = strictjson.AppendString(dst, r.Flight.Number)
-	dst = append(dst, `,"orig_airport":`...)
-	dst = strictjson.AppendString(dst, r.Origin)
+	dst = strictjson.AppendText(append(dst, '{'), "airline", r.Carrier)
+	dst = strictjson.AppendText(dst, "flight_no", r.Flight.Number)
+	dst = strictjson.AppendText(dst, "orig_airport", r.Origin)
 	dst = appendTimes(dst, "dept_datetime", departure, origin)
-	dst = append(dst, `,"datetime_type":`...)
-	dst = strictjson.AppendString(dst, string(basis))
-	dst = append(dst, `,"paxinquiry_subscription":`...)
-	dst = strconv.AppendBool(dst, r.Subscription)
+	dst = strictjson.AppendText(dst, "datetime_type", string(basis))
+	dst = strictjson.AppendBool(dst, "paxinquiry_subscription", r.Subscription)
 	if !r.BlackoutStart.IsZero() {
 		dst = appendTimes(dst, "blackout_start", r.BlackoutStart, origin)
 	}

@@ -383,25 +383,15 @@ func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, ba
 	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.Feed.Places, plate, c.seen) {
 		return c
 	}
-	dst := append(w.text[:0], `{"id":`...)
-	dst = strictjson.AppendString(dst, c.ID)
-	dst = append(dst, `,"plate":`...)
-	dst = strictjson.AppendString(dst, string(plate))
-	dst = append(dst, `,"epoch":`...)
-	dst = strconv.AppendInt(dst, at.Epoch, 10)
-	dst = append(dst, `,"sequence":`...)
-	dst = strconv.AppendInt(dst, at.Sequence, 10)
+	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)
+	dst = strictjson.AppendText(dst, "plate", string(plate))
+	dst = strictjson.AppendNumber(dst, "epoch", at.Epoch)
+	dst = strictjson.AppendNumber(dst, "sequence", at.Sequence)
 	dst = append(dst, `,"bags":[`...)
-	first := true
 	for _, t := range bags {
-		if w.Viewer.View(t.Bag) == nil {
-			continue
+		if w.Viewer.View(t.Bag) != nil {
+			dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: the bag is seen
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst, _ = w.Append(dst, t) // never false: the bag is seen
 	}
 	w.text = append(dst, "]}"...)
 	c.Document = bytes.Clone(w.text)

@@ -163,10 +163,8 @@ func (s *stream) reset(ctx context.Context, reason string) error {
 		return nil
 	}
 	s.cursor = now
-	data := append([]byte(nil), `{"reason":`...)
-	data = strictjson.AppendString(data, reason)
-	data = append(data, `,"cursor":`...)
-	data = append(strictjson.AppendString(data, now.String()), '}')
+	data := strictjson.AppendText([]byte{'{'}, "reason", reason)
+	data = append(strictjson.AppendText(data, "cursor", now.String()), '}')
 	if err := s.to.Send(EventReset, now.String(), data); err != nil {
 		return err
 	}

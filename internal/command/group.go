@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"go.uber.org/zap"
@@ -60,10 +61,10 @@ func (c *cleanup) add(name string, stop func() error) {
 // run stops all parts, also after an error, and returns all errors.
 func (c *cleanup) run() error {
 	var faults []error
-	for i := len(c.parts) - 1; i >= 0; i-- {
-		c.log.Debug("stopping", zap.String("part", c.parts[i].name))
-		if err := c.parts[i].stop(); err != nil {
-			faults = append(faults, fmt.Errorf("stop %s: %w", c.parts[i].name, err))
+	for _, p := range slices.Backward(c.parts) {
+		c.log.Debug("stopping", zap.String("part", p.name))
+		if err := p.stop(); err != nil {
+			faults = append(faults, fmt.Errorf("stop %s: %w", p.name, err))
 		}
 	}
 	c.parts = nil

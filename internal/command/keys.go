@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (p *process) listKeys() *cobra.Command {
 			now := time.Now()
 			for _, k := range keys {
 				fmt.Fprintln(table, strings.Join([]string{
-					k.Name, k.State(now), orDash(k.Customer), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k),
+					k.Name, k.State(now), cmp.Or(k.Customer, "-"), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k),
 				}, "\t"))
 			}
 			return failed(table.Flush())
@@ -127,18 +128,11 @@ func (p *process) revokeKey() *cobra.Command {
 	}
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func codes(s apikey.Scope) string {
 	if s.All {
 		return "*"
 	}
-	return orDash(strings.Join(s.Codes, ","))
+	return cmp.Or(strings.Join(s.Codes, ","), "-")
 }
 
 func rate(k *apikey.Key) string {

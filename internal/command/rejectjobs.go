@@ -56,10 +56,10 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	var job jobDocument
 	asJSON := j.desk.json
 	j.desk.json = false // only the last answer is printed
-	_, err := j.desk.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
+	err := j.desk.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
 	for err == nil && job.State == "running" {
 		if err = pause.For(cmd.Context(), jobsEvery); err == nil {
-			_, err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+			err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 		}
 	}
 	j.desk.json = asJSON
@@ -69,7 +69,7 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	case err != nil:
 		return err
 	case asJSON:
-		_, err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+		err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 	default:
 		_, err = fmt.Fprintln(j.desk.process.stdout, job.summary(j.action))
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,10 +46,21 @@ type document struct {
 }
 
 type rejectDocument struct {
-	ID, State, Received, Door, Key, Airport, Text string
-	Codes                                         []string
-	Diagnostics                                   []diagnosticDocument
-	History                                       []struct{ At, Action, Key, Verdict, Reason string }
+	ID, State, Received, Door, Key, Airport, Form, Text string
+	Codes                                               []string
+	Diagnostics                                         []diagnosticDocument
+	History                                             []struct{ At, Action, Key, Verdict, Reason string }
+}
+
+// message returns the text that the diagnostics are about: without the document in which it came, if
+// it did.
+func (r *rejectDocument) message() string {
+	if r.Form == "json" {
+		if text, ok := ingestor.DecodeDocument(r.Text); ok {
+			return text
+		}
+	}
+	return r.Text
 }
 
 type diagnosticDocument struct {
@@ -135,7 +147,7 @@ func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) e
 		}
 		for _, r := range answer.Rejects {
 			if !d.json {
-				fmt.Fprintln(table, strings.Join([]string{r.ID, r.State, r.Received, r.Door, orDash(r.Airport), strings.Join(r.Codes, ",")}, "\t"))
+				fmt.Fprintln(table, strings.Join([]string{r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), strings.Join(r.Codes, ",")}, "\t"))
 			}
 		}
 		most -= len(answer.Rejects)
@@ -152,12 +164,12 @@ func (d *rejectDesk) show() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r rejectDocument
-			if _, err := d.fetch(cmd, http.MethodGet, "/"+url.PathEscape(args[0]), nil, &r); err != nil || d.json {
+			if err := d.fetch(cmd, http.MethodGet, "/"+url.PathEscape(args[0]), nil, &r); err != nil || d.json {
 				return err
 			}
 			out := d.process.stdout
-			fmt.Fprintf(out, "%s %s, received %s by %s, airport %s, key %s\n", r.ID, r.State, r.Received, r.Door, orDash(r.Airport), orDash(printable(r.Key)))
-			d.printVerdict(r.ID, r.Text, "rejected", r.Diagnostics)
+			fmt.Fprintf(out, "%s %s, received %s by %s, airport %s, key %s\n", r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), cmp.Or(printable(r.Key), "-"))
+			d.printVerdict(r.ID, r.message(), "rejected", r.Diagnostics)
 			for _, h := range r.History {
 				fmt.Fprintf(out, "%s %s by %s %s%s\n", h.At, h.Action, printable(h.Key), h.Verdict, printable(h.Reason))
 			}
@@ -220,7 +232,7 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 				return err
 			}
 			if mended == "" {
-				text = answer.Reject.Text
+				text = answer.Reject.message()
 			}
 			if !d.json {
 				d.printVerdict(args[0], text, answer.Verdict, answer.Diagnostics)
@@ -273,37 +285,37 @@ func (d *rejectDesk) dismiss() *cobra.Command {
 // ask sends a request about rejects, and returns the answer.
 func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body any) (document, error) {
 	var answer document
-	return d.fetch(cmd, method, target, body, &answer)
+	err := d.fetch(cmd, method, target, body, &answer)
+	return answer, err
 }
 
 // answerLimit bounds an answer, in bytes.
 const answerLimit = 128 << 20
 
-// fetch sends a request about rejects. It reads an answer 2xx into want, which may be the document
-// that is returned; other answers are errors.
-func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body any, want any) (document, error) {
+// fetch sends a request about rejects, and decodes an answer 2xx into want. Other answers are errors.
+func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body, want any) error {
 	eff, err := d.process.load(cmd)
 	if err != nil {
-		return document{}, err
+		return err
 	}
 	status, text, err := d.send(cmd.Context(), method, serviceURL(d.url, eff.Config)+"/v1/rejects"+target, body)
 	if err != nil {
-		return document{}, failed(printableError(err))
+		return failed(printableError(err))
 	}
-	var answer document
 	if status/100 != 2 {
+		var answer document
 		if json.Unmarshal(text, &answer) != nil || answer.Title == "" {
-			return document{}, failed(fmt.Errorf("the service answers with status %d", status))
+			return failed(fmt.Errorf("the service answers with status %d", status))
 		}
-		return document{}, answer.problem(status)
+		return answer.problem(status)
 	}
-	if err := errors.Join(json.Unmarshal(text, want), json.Unmarshal(text, &answer)); err != nil {
-		return document{}, failed(fmt.Errorf("the answer is not of a service like this: %w", err))
+	if err := json.Unmarshal(text, want); err != nil {
+		return failed(fmt.Errorf("the answer is not of a service like this: %w", err))
 	}
 	if d.json {
 		_, err = fmt.Fprintf(d.process.stdout, "%s\n", text)
 	}
-	return answer, failed(err)
+	return failed(err)
 }
 
 // problem returns the error for a problem document.

@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -69,6 +71,24 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 	}
 	if nowhere := run(t, "", nil, "rejects", "--url", "http://127.0.0.1:1", "list"); nowhere.code != command.Failed {
 		t.Errorf("%+v", nowhere)
+	}
+}
+
+func TestMarksOfAMessageThatCameInADocumentStandUnderItsLines(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reject := `{"id": "0123456789abcdef0123", "state": "open", "form": "json", "text": "{\"bim_message\": \"BSM\\r\\n.V/1Lzrh\\r\\n\"}", "diagnostics": [` +
+			`{"code": "SVCPRB015", "severity": "error", "line": 2, "column": 6, "end_column": 9, "description": "x"}]}`
+		if r.Method == http.MethodPost {
+			reject = `{"verdict": "rejected", "diagnostics": [{"code": "SVCPRB015", "severity": "error", "line": 2, "column": 6, "end_column": 9, "description": "x"}], "reject": ` + reject + `}`
+		}
+		_, _ = w.Write([]byte(reject))
+	}))
+	defer service.Close()
+	for _, command := range []string{"show", "resubmit"} {
+		got := run(t, "", nil, "rejects", "--url", service.URL, command, "0123456789abcdef0123")
+		if !strings.Contains(got.stdout, "     2 | .V/1Lzrh\n       |      ^^^\n") {
+			t.Errorf("%s: %+v", command, got)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -30,10 +31,7 @@ func suggestFlag(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	written := unknown.GetSpecifiedShortnames()
-	if written == "" {
-		written = unknown.GetSpecifiedName()
-	}
+	written := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	if meant := config.DidYouMean("--"+written, names); meant != "" {

@@ -140,8 +140,7 @@ func (v *validation) show(ctx context.Context, m messagefile.Message) error {
 
 // appendJSON appends the JSON object of one message and a line end.
 func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome ingestor.Outcome, events []preview.Event) []byte {
-	dst = append(dst, `{"file":`...)
-	dst = strictjson.AppendString(dst, m.File)
+	dst = strictjson.AppendText(append(dst, '{'), "file", m.File)
 	dst = fmt.Appendf(dst, `,"message":%d,"kind":`, m.Number)
 	dst = strictjson.AppendString(dst, outcome.Identifier)
 	dst = fmt.Appendf(dst, `,"accepted":%t,"errors":`, outcome.Verdict != ingestor.Rejected)
@@ -150,11 +149,8 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	dst = ingestor.AppendDiagnostics(dst, outcome.Warnings)
 	if v.events {
 		dst = append(dst, `,"events":[`...)
-		for i, e := range events {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, e.Document...)
+		for _, e := range events {
+			dst = append(strictjson.AppendComma(dst), e.Document...)
 		}
 		dst = append(dst, ']')
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -50,10 +51,7 @@ func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
 	if outcome.Verdict == ingestor.Rejected {
 		verdict = v.in(red, "rejected")
 	}
-	kind := outcome.Identifier
-	if kind == "" {
-		kind = "message"
-	}
+	kind := cmp.Or(outcome.Identifier, "message")
 	fmt.Fprintf(v.w, "%s:%d: %s %s\n", printable(m.File), m.Line, printable(kind), verdict)
 	for _, d := range slices.Concat(outcome.Errors, outcome.Warnings) {
 		name, colour := "error", red

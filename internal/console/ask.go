@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -16,6 +17,7 @@ type problem struct {
 	Detail    string `json:"detail"`
 	Code      string `json:"code"`
 	RequestID string `json:"request_id"`
+	Wait      string `json:"-"` // seconds until the next try, or ""
 	Errors    []struct {
 		Got      string `json:"got"`
 		Expected string `json:"expected"`
@@ -59,9 +61,7 @@ func (c *Console) ask(r *http.Request, header http.Header, method, target string
 			inner.Header[name] = values
 		}
 	}
-	for name, values := range header {
-		inner.Header[name] = values
-	}
+	maps.Copy(inner.Header, header)
 	if body != nil {
 		inner.Header.Set("Content-Type", "application/json")
 	}
@@ -77,7 +77,7 @@ func (a *answer) read(v any) *problem {
 		if json.Unmarshal(a.body.Bytes(), p) != nil || p.Status == 0 {
 			p = &problem{Title: http.StatusText(a.status), RequestID: a.header.Get("X-Request-Id")}
 		}
-		p.Status = a.status
+		p.Status, p.Wait = a.status, a.header.Get("Retry-After")
 		return p
 	}
 	if v == nil {

@@ -45,6 +45,13 @@ func TestTheBoardShowsFlightsAtRiskFirst(t *testing.T) {
 	}
 }
 
+func TestOneIsNotShownAsMany(t *testing.T) {
+	one := flightsOf(8)
+	one["flights"] = one["flights"].([]object)[7:] // it leaves in 10 minutes
+	one["flights"].([]object)[0]["bags"], one["flights"].([]object)[0]["status"] = 1, map[string]int{"Not Loaded": 1}
+	must(t, get(newConsole(newV1(object{"GET /v1/flights": one})), boardPath), 200, ". 1 flight, 1 bag.", ">1 bag not loaded, departure within")
+}
+
 func TestArrivalsHaveNoRisk(t *testing.T) {
 	v := newV1(object{"GET /v1/flights": flightsOf(20)})
 	text := must(t, get(newConsole(v), "/console/flights?airport=ZRH&direction=A&date=2026-11-22"), 200, "ZRH arrivals", "landed", `<s class="dim c-m">04:00</s>`, "/console/flights/ZRH/A/LX/100/2026-11-22")

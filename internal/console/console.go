@@ -86,10 +86,18 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c.handle("POST "+Path+"rejects/bulk", "rejects", (*visit).bulk)
 	c.handle("POST "+Path+"rejects/{id}/resubmit", "rejects", (*visit).resubmit)
 	c.handle("POST "+Path+"rejects/{id}/dismiss", "rejects", (*visit).dismiss)
+	c.mux.HandleFunc("GET "+Path+"rejects/bulk", pageOfForm)
+	c.mux.HandleFunc("GET "+Path+"rejects/{id}/{form}", pageOfForm)
 	c.handle("GET "+Path+"rejects/jobs/{id}", "job", (*visit).job)
 	c.handle("GET "+Path+"feeds", "feeds", (*visit).feeds)
 	c.handle(Path, "search", (*visit).missing)
 	return c
+}
+
+// pageOfForm leads from the address of a form about rejects to its page. A login and a problem lead
+// back to the address that was asked for, which takes posts only.
+func pageOfForm(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, strings.TrimSuffix(path("rejects", r.PathValue("id")), "/"), http.StatusSeeOther)
 }
 
 // ServeHTTP implements http.Handler. Forms from pages of other origins are refused.

@@ -309,6 +309,24 @@ func TestAProblemHasItsState(t *testing.T) {
 	}
 }
 
+func TestAPageWaitsAsLongAsARefusalTells(t *testing.T) {
+	refused := newV1(object{"GET " + flightPath: 429})
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "37")
+		refused.ServeHTTP(w, r)
+	})
+	must(t, get(newConsole(pages), flightPage), 429, "asked for again in <span data-seconds>37</span> s")
+	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span data-seconds>10</span> s")
+}
+
+func TestAFlightWithoutADestinationHasATitle(t *testing.T) {
+	empty := flightOf(0)
+	delete(empty["flight"].(object), "to")
+	must(t, get(newConsole(newV1(object{"GET " + flightPath: empty})), flightPage), 200, "<title>LX14 ZRH, 22 Nov · bagtrail</title>")
+	delete(empty["flight"].(object), "from")
+	must(t, get(newConsole(newV1(object{"GET " + flightPath: empty})), flightPage), 200, "<title>LX14, 22 Nov · bagtrail</title>")
+}
+
 func TestWhoIsNotLoggedInIsLedToTheLoginAndBack(t *testing.T) {
 	v := newV1(object{"GET /v1/session": 401})
 	c := newConsole(v)

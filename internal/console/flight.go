@@ -58,7 +58,11 @@ func (v *visit) flight() (view, *problem) {
 	}
 	data := v.flightPage(list, at("airport"), at("direction") == "A")
 	shown.Airport, shown.Data = data.Airport, data
-	shown.Title = fmt.Sprintf("%s%s %s to %s, %s", data.Airline, data.Flight, data.From, data.To, day(data.Date))
+	route := data.From
+	if data.To != "" {
+		route += " to " + data.To
+	}
+	shown.Title = strings.TrimSpace(data.Airline+data.Flight+" "+route) + ", " + day(data.Date)
 	filter := url.Values{"fields": {"list"}, "flight": {strings.TrimPrefix(target, "/v1/flights/")}}
 	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: list.Cursor}
 	return shown, nil

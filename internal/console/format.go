@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ func (c *Console) functions() template.FuncMap {
 		"ago":    func(now, t time.Time) string { return span(now.Sub(t)) },
 		"until":  func(now, t time.Time) string { return span(t.Sub(now)) },
 		"path":   path,
+		"plural": plural,
 		"title":  func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers": covers,
 		"offset": func(t time.Time, airport string) int {
@@ -110,6 +112,14 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d h %02d", minutes/60, minutes%60)
 	}
 	return fmt.Sprintf("%d d", minutes/60/24)
+}
+
+// plural returns a number with the word for what it counts.
+func plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return strconv.Itoa(n) + " " + word
 }
 
 // covers shows a list of the session.

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -50,6 +52,25 @@ type diagnosticDoc struct {
 
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
+
+// open takes the message out of the document {"bim_message": "…"} in which it came, if it did: its
+// faults are those of the message.
+func (r *rejectDoc) open() {
+	if r.Form != "json" {
+		return
+	}
+	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); err == nil {
+		r.Form, r.Text = "text", text
+	}
+}
+
+// Found returns the beginning of what was found, which may be a whole message.
+func (d diagnosticDoc) Found() string {
+	if found := []rune(d.Value); len(found) > mostFound {
+		return string(found[:mostFound]) + "…"
+	}
+	return d.Value
+}
 
 // First returns the first fault, of which the list of rejects tells.
 func (r rejectDoc) First() diagnosticDoc { return append(r.Diagnostics, diagnosticDoc{})[0] }
@@ -122,6 +143,8 @@ type line struct {
 
 const (
 	mostListed = 50                         // rejects of a page
+	mostFound  = 80                         // characters of a faulty text beside what was expected
+	mostText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
@@ -149,7 +172,7 @@ func (v *visit) rejects() (view, *problem) {
 		Rejects []rejectDoc `json:"rejects"`
 		Next    string      `json:"next"`
 	}
-	query := cloned(data.filter)
+	query := maps.Clone(data.filter)
 	query.Set("limit", strconv.Itoa(mostListed))
 	if asked.Has("cursor") {
 		query.Set("cursor", asked.Get("cursor"))
@@ -170,18 +193,11 @@ func (v *visit) rejects() (view, *problem) {
 		if p := v.ask(http.MethodGet, "/v1/rejects/"+url.PathEscape(id), nil, data.Selected); p != nil {
 			return shown, p
 		}
+		data.Selected.open()
 		data.Check = checkOf(data.Selected.Text, data.Selected.Diagnostics, data.Selected.State == "open")
 	}
 	shown.Data = data
 	return shown, nil
-}
-
-func cloned(values url.Values) url.Values {
-	copied := url.Values{}
-	for name, value := range values {
-		copied[name] = value
-	}
-	return copied
 }
 
 // summary reads how many rejects there are by state, code, airport, door and hour.
@@ -227,11 +243,14 @@ func (v *visit) summary(data *rejectsPage) *problem {
 	for _, f := range data.Facets {
 		slices.SortStableFunc(f.Values, func(a, b tally) int { return b.Count - a.Count })
 	}
+	ago := func(hour time.Time) int { return int(v.now.Sub(hour).Hours()) }
 	for _, h := range sum.Hours {
-		data.Most = max(data.Most, h.Count)
+		if ago(h.Hour) < 24 {
+			data.Most = max(data.Most, h.Count)
+		}
 	}
 	for _, h := range sum.Hours {
-		if ago := int(v.now.Sub(h.Hour).Hours()); ago >= 0 && ago < 24 {
+		if ago := ago(h.Hour); ago >= 0 && ago < 24 {
 			height := 100 * float64(h.Count) / float64(data.Most)
 			data.Hours = append(data.Hours, hour{percent(float64(23-ago) * 100 / 24), percent(100 - height), percent(height)})
 		}
@@ -242,7 +261,7 @@ func (v *visit) summary(data *rejectsPage) *problem {
 // Address returns the address of the list with another value of a filter. "" takes the filter away;
 // "none" of the airport is the empty airport.
 func (p rejectsPage) Address(name, value string) string {
-	query := cloned(p.filter)
+	query := maps.Clone(p.filter)
 	if query.Get(name) == value && name != "state" {
 		query.Del(name)
 	} else {
@@ -262,10 +281,13 @@ func (p rejectsPage) Is(name, value string) bool {
 	return p.filter.Has(name) && p.filter.Get(name) == value
 }
 
+// lineFeeds replaces the line ends that messages have, as a text field does.
+var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // checkOf arranges a text and its faults.
 func checkOf(text string, faults []diagnosticDoc, open bool) check {
 	c := check{Text: text, Faults: faults, Open: open, Verdict: "rejected"}
-	for i, content := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
 		l := line{Text: content}
 		for _, f := range faults {
 			if f.Line == i+1 {
@@ -293,15 +315,21 @@ func mark(marks, content string, f diagnosticDoc) string {
 	return string(under)
 }
 
-// form returns a text of the posted form, with the line ends that messages have.
-func (v *visit) form(name string) string {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, 4*maxForm)
-	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostFormValue(name), "\r\n", "\n"), "\n", "\r\n")
+// text returns the text of the editor, with the line ends that messages have.
+func (v *visit) text() (string, *problem) {
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, mostText)
+	if err := v.r.ParseForm(); err != nil {
+		return "", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long for the editor"}
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n"), nil
 }
 
 // checkReject checks the text of the editor, and answers the parts that show its faults.
 func (v *visit) checkReject() (view, *problem) {
-	text := v.form("text")
+	text, p := v.text()
+	if p != nil {
+		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
+	}
 	var answer struct {
 		Results []struct {
 			Verdict     string          `json:"verdict"`
@@ -331,8 +359,12 @@ func (v *visit) checkReject() (view, *problem) {
 // resubmit sends a reject in again, mended if the form has another text than the reject.
 func (v *visit) resubmit() (view, *problem) {
 	id, body := v.r.PathValue("id"), map[string]any{}
+	text, p := v.text()
+	if p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
 	if v.r.PostFormValue("as") != "it came" {
-		body["text"] = v.form("text")
+		body["text"] = text
 	}
 	var answer struct {
 		Verdict string `json:"verdict"`
@@ -380,10 +412,7 @@ func (v *visit) done(id, verdict string) view {
 
 // Faulty says how many faults are left, or were in a reject that is decided on.
 func (c check) Faulty() string {
-	words := "1 fault"
-	if n := len(c.Faults); n != 1 {
-		words = fmt.Sprintf("%d faults", n)
-	}
+	words := plural(len(c.Faults), "fault")
 	if c.Open {
 		words += " left"
 	}

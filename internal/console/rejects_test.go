@@ -93,7 +93,66 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	must(t, get(c, w.Header().Get("Location")), 200, "Accepted.", `<a href="/console/bags/0724000001" autofocus>Bag <span>0724</span> 000001</a>`)
 	must(t, get(c, "/console/rejects?done=accepted&plate=../1"), 200, "and out of the list.</p>")
 	v.answers["POST "+at+"/resubmit"] = 409
-	must(t, post(c, page+"/resubmit", back), 409)
+	must(t, post(c, page+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+page+`/resubmit"`)
+}
+
+// A login and a problem lead to the address of the form, which takes posts only.
+func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
+	v := withRejects(1)
+	v.answers["GET /v1/session"] = 401
+	c := newConsole(v)
+	one := "/console/rejects/" + fmt.Sprintf("%020d", 0)
+	for form, page := range map[string]string{one + "/resubmit": one, one + "/dismiss": one, "/console/rejects/bulk": "/console/rejects"} {
+		w := post(c, form, url.Values{"text": {"BSM"}})
+		if got := w.Header().Get("Location"); w.Code != 303 || got != "/console/login?ended&next="+url.QueryEscape(form) {
+			t.Errorf("%s: %d %s", form, w.Code, got)
+		}
+		if w := get(c, form); w.Code != 303 || w.Header().Get("Location") != page {
+			t.Errorf("%s leads to %d %s, want %s", form, w.Code, w.Header().Get("Location"), page)
+		}
+	}
+}
+
+func TestAMessageThatTheKeyMayNotSendIsNotSaidToBeAccepted(t *testing.T) {
+	v := withRejects(1)
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "unauthorised", "diagnostics": []object{}}}}
+	text := must(t, post(newConsole(v), "/console/rejects/check?rows=", url.Values{"text": {"BSM"}}), 200, `class="alert del"`, "The key may not send this message.")
+	if strings.Contains(text, "Would be accepted") {
+		t.Error(text)
+	}
+}
+
+func TestCaretsStandUnderLinesThatEndWithCR(t *testing.T) {
+	v := withRejects(1)
+	v.answers["GET /v1/rejects/"+fmt.Sprintf("%020d", 0)].(object)["text"] = "BSM\r.V/1LZRH\r.F/LÜ14Ü/22NOVX/\rENDBSM\r"
+	must(t, get(newConsole(v), "/console/rejects"), 200, "<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>")
+}
+
+func TestAMessageThatCameInADocumentCanBeMended(t *testing.T) {
+	v := withRejects(1)
+	reject := v.answers["GET /v1/rejects/"+fmt.Sprintf("%020d", 0)].(object)
+	reject["form"], reject["text"] = "json", `{"bim_message": "BSM\r\n.V/1LZRH\r\n.F/LÜ14Ü/22NOVX/\r\nENDBSM\r\n"}`
+	c := newConsole(v)
+	must(t, get(c, "/console/rejects"), 200, "^^^^^^ ^<small>", `<textarea id="text"`, "Resubmit mended")
+	reject["text"] = `{"message": "BSM"}`
+	if text := must(t, get(c, "/console/rejects"), 200, `{"message": "BSM"}`, "Resubmit as it came"); strings.Contains(text, "<textarea") {
+		t.Error("a document without a message seems to be editable")
+	}
+}
+
+func TestATextThatIsTooLongForTheEditorIsNotJudgedAsEmpty(t *testing.T) {
+	v := withRejects(1)
+	v.answers["POST /v1/messages/validate"] = func(body string) object {
+		if len(body) < 1<<20 {
+			t.Errorf("%d bytes were asked about", len(body))
+		}
+		return object{"results": []object{{"verdict": "rejected", "diagnostics": []object{}}}}
+	}
+	c := newConsole(v)
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat("z", 1<<20)}}), 200, "Rejected.")
+	long := url.Values{"text": {strings.Repeat("z", 5<<20)}}
+	must(t, post(c, "/console/rejects/check?rows=", long), 200, "Not checked.", "The text is too long for the editor")
+	must(t, post(c, "/console/rejects/"+fmt.Sprintf("%020d", 0)+"/resubmit", long), 413, "The text is too long for the editor")
 }
 
 func TestARejectThatIsDecidedOnHasNoFaultLeft(t *testing.T) {
@@ -103,5 +162,26 @@ func TestARejectThatIsDecidedOnHasNoFaultLeft(t *testing.T) {
 	text := must(t, get(newConsole(v), strings.Replace(at, "/v1", "/console", 1)), 200, "<b>2 faults.</b>", "readonly")
 	if strings.Contains(text, "to edit here") {
 		t.Error("a reject that is decided on seems to be editable")
+	}
+}
+
+func TestTheBarsOfADayAreMeasuredByThatDay(t *testing.T) {
+	v := withRejects(2)
+	summary := v.answers["GET /v1/rejects/summary"].(object)
+	summary["hours"] = append([]object{{"hour": "2026-11-12T11:00:00.000Z", "count": 400}}, summary["hours"].([]object)...)
+	text := must(t, get(newConsole(v), "/console/rejects"), 200, "An hour a bar, most 2<", `height="100.00%"`)
+	if strings.Count(text, `<rect class="h"`) != 1 {
+		t.Error("an earlier day has a bar")
+	}
+}
+
+func TestTheListShowsTheBeginningOfALongFault(t *testing.T) {
+	v := withRejects(0)
+	long := rejectOf(0)
+	long["diagnostics"].([]object)[0]["value"] = strings.Repeat("Ü", 30_000)
+	v.answers["GET /v1/rejects"] = object{"rejects": []object{long}}
+	v.answers["GET /v1/rejects/"+fmt.Sprintf("%020d", 0)] = long
+	if text := must(t, get(newConsole(v), "/console/rejects"), 200, strings.Repeat("Ü", 80)+"…<"); strings.Contains(text, strings.Repeat("Ü", 81)) {
+		t.Error("the fault is there as a whole")
 	}
 }

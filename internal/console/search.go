@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 			if isPNR(written) {
 				q.PNR = word
 			}
-		case isDigits(word) && len(word) == 13: // as in a message, with how many tags follow
+		case isDigits(word) && (len(word) == 11 || len(word) == 13): // with a check digit, or with how many tags follow
 			q.Plate = word[:10]
 		case isPNR(word):
 			q.PNR = word
@@ -243,7 +244,7 @@ func (v *visit) search() (view, *problem) {
 	switch {
 	case len(data.Hits) == 1:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
-	case len(data.Hits) == 0 && len(data.Flights) > 0 && len(q.Names) == 0 && q.End == "":
+	case len(data.Hits) == 0 && len(data.Flights) > 0 && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight):
 		shown.Redirect = data.Flights[0]
 	}
 	shown.Data = data
@@ -317,9 +318,7 @@ func (v *visit) questions(q query, airport string, week bool) (all []map[string]
 	}
 	for _, day := range days {
 		question := map[string]any{"date": day.Format(time.DateOnly), "fields": "list", "limit": 200}
-		for name, value := range base {
-			question[name] = value
-		}
+		maps.Copy(question, base)
 		all = append(all, question)
 	}
 	return all, ""

@@ -29,6 +29,7 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"mueller swr 14a":       {"name MUELLER, flight SWR14A", `"airline":"SWR"`},
 		"mueller/annamrs":       {"name MUELLER", `"last_name":"MUELLER"`},
 		"van den/berg lx14":     {"name VANDEN, flight LX14", `"last_name":"VANDEN"`},
+		"lx9999 31feb":          {"PNR 31FEB, flight LX9999", `"pnr":"31FEB"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
 		if q == "lee jfk" {
@@ -84,6 +85,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 	for q, want := range map[string]string{
 		"0724000009":    "/console/bags/0724000009",
 		"0724000009001": "/console/bags/0724000009",
+		"07240000094":   "/console/bags/0724000009", // with its check digit
 		"0724 000009":   "/console/bags/0724000009",
 		"lx 14":         flightPage,
 		"mueller lx14":  "/console/bags/0724000002",

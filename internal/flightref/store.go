@@ -66,12 +66,7 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	if from == "" && len(references) != 1 {
 		return false
 	}
-	for _, r := range references {
-		if s.fits(from, r.Origin) && r.Departed(now) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(references, func(r *Reference) bool { return s.fits(from, r.Origin) && r.Departed(now) })
 }
 
 // Between returns the flights of which a leg departs, by its best known time, after one time and

@@ -56,8 +56,7 @@ func (m Maker) event(plate bag.Plate, e *bag.Event) Event {
 	if e.Code == bag.EventReflighted && e.Message.Original != "" {
 		known.Reflighted = &bag.Reflighted{Plate: e.Message.Original}
 	}
-	doc := append([]byte(nil), `{"bagtag":`...)
-	doc = strictjson.AppendString(doc, string(plate))
+	doc := strictjson.AppendText([]byte{'{'}, "bagtag", string(plate))
 	doc = append(doc, `,"event":`...)
 	doc = bagjson.AppendEvent(doc, e, m.Places, known)
 	return Event{Plate: plate, Code: e.Code, Description: e.Description, Document: append(doc, '}')}

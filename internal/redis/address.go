@@ -82,35 +82,6 @@ func ParseURL(text string) (Address, error) {
 	return p.Address, nil
 }
 
-// Redact returns the URL with its passwords replaced by ***. A text that is no valid URL becomes
-// *** altogether.
-func Redact(text string) string {
-	if _, err := ParseURL(text); err != nil {
-		return "***"
-	}
-	scheme, rest, _ := strings.Cut(text, "://")
-	rest, query, hasQuery := strings.Cut(rest, "?")
-	authority, path, hasPath := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		if user, _, has := strings.Cut(authority[:at], ":"); has {
-			authority = user + ":***" + authority[at:]
-		}
-	}
-	if hasPath {
-		authority += "/" + path
-	}
-	if hasQuery {
-		parameters := strings.Split(query, "&")
-		for i, parameter := range parameters {
-			if strings.HasPrefix(parameter, "sentinel_password=") {
-				parameters[i] = "sentinel_password=***"
-			}
-		}
-		authority += "?" + strings.Join(parameters, "&")
-	}
-	return scheme + "://" + authority
-}
-
 // urlParser holds the address that is parsed so far, and its faults.
 type urlParser struct {
 	Address

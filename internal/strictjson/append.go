@@ -57,31 +57,44 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// AppendMember appends a comma and a member of an object, or nothing if the value is "". The name is
-// written as it is.
+// AppendComma appends a comma, unless dst ends with the bracket that opens a list or an object.
+func AppendComma(dst []byte) []byte {
+	if n := len(dst); n > 0 && (dst[n-1] == '[' || dst[n-1] == '{') {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+// AppendText appends a member of an object. It and the functions below first append a comma, unless
+// the member is the first. Names are written as they are.
+func AppendText(dst []byte, name, value string) []byte {
+	return AppendString(AppendName(dst, name), value)
+}
+
+// AppendMember is AppendText, but appends nothing if the value is "".
 func AppendMember(dst []byte, name, value string) []byte {
 	if value == "" {
 		return dst
 	}
-	return AppendString(AppendName(dst, name), value)
+	return AppendText(dst, name, value)
 }
 
-// AppendNumber appends a comma and a member, or nothing if the value is negative.
-func AppendNumber[N int | int32](dst []byte, name string, value N) []byte {
+// AppendNumber appends a member, or nothing if the value is negative.
+func AppendNumber[N int | int32 | int64](dst []byte, name string, value N) []byte {
 	if value < 0 {
 		return dst
 	}
 	return strconv.AppendInt(AppendName(dst, name), int64(value), 10)
 }
 
-// AppendBool appends a comma and a member.
+// AppendBool appends a member.
 func AppendBool(dst []byte, name string, value bool) []byte {
 	return strconv.AppendBool(AppendName(dst, name), value)
 }
 
-// AppendName appends a comma, a name as it is, and a colon.
+// AppendName appends the name of a member and a colon.
 func AppendName(dst []byte, name string) []byte {
-	return append(append(append(dst, ',', '"'), name...), '"', ':')
+	return append(append(append(AppendComma(dst), '"'), name...), '"', ':')
 }
 
 func appendEscape(dst []byte, b byte) []byte {

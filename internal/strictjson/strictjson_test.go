@@ -207,7 +207,19 @@ func TestMembersAreAppendedUnlessTheyAreEmpty(t *testing.T) {
 	dst = strictjson.AppendMember(dst, "c", "\"x\"")
 	dst = strictjson.AppendNumber(dst, "d", 0)
 	dst = strictjson.AppendBool(dst, "e", false)
-	if want := `{,"c":"\"x\"","d":0,"e":false`; string(dst) != want {
+	dst = strictjson.AppendText(dst, "f", "")
+	if want := `{"c":"\"x\"","d":0,"e":false,"f":""`; string(dst) != want {
 		t.Errorf("%s, want %s", dst, want)
+	}
+}
+
+func TestACommaIsAppendedUnlessABracketOpens(t *testing.T) {
+	for before, want := range map[string]string{
+		"[": "[", "{": "{", `{"a":[`: `{"a":[`, `["["`: `["[",`, "[{}": "[{},", "[[]": "[[],", "1": "1,",
+		"": ",", // the elements before it are in another buffer
+	} {
+		if got := string(strictjson.AppendComma([]byte(before))); got != want {
+			t.Errorf("after %q: %q, want %q", before, got, want)
+		}
 	}
 }

@@ -13,22 +13,17 @@ import (
 // AppendFaults appends the JSON object of an error answer.
 func AppendFaults(dst []byte, ids ...fault.ID) []byte {
 	dst = append(dst, `{"success":false,"errors":[`...)
-	for i, id := range ids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
+	for _, id := range ids {
 		e := id.Entry()
-		dst = AppendFault(dst, e.Code, e.Text)
+		dst = AppendFault(strictjson.AppendComma(dst), e.Code, e.Text)
 	}
 	return append(dst, `]}`...)
 }
 
 // AppendFault appends the JSON object of one fault in an error answer.
 func AppendFault(dst []byte, code, text string) []byte {
-	dst = append(dst, `{"error_code":`...)
-	dst = strictjson.AppendString(dst, code)
-	dst = append(dst, `,"error_description":`...)
-	return append(strictjson.AppendString(dst, text), '}')
+	dst = strictjson.AppendText(append(dst, '{'), "error_code", code)
+	return append(strictjson.AppendText(dst, "error_description", text), '}')
 }
 
 // Header values that answers share. They must not be changed.

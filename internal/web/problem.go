@@ -26,10 +26,17 @@ func Pointer(name string) string { return "/" + escapePointer.Replace(name) }
 // maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
-// Invalid answers 400 with all faults of a request.
+// MostFaults is how many faults of a request are told. A body of a few MiB can have millions; if
+// there are more, callers of Invalid need not collect them.
+const MostFaults = 1000
+
+// Invalid answers 400 with the faults of a request: all of them, or the first MostFaults.
 func (c *Call) Invalid(errors []RequestError) Answer {
 	detail := "1 fault"
-	if n := len(errors); n != 1 {
+	if n := len(errors); n > MostFaults {
+		detail = "More than " + strconv.Itoa(MostFaults) + " faults, of which these are the first"
+		errors = errors[:MostFaults]
+	} else if n != 1 {
 		detail = strconv.Itoa(n) + " faults"
 	}
 	return c.problem(fault.InvalidRequest, detail, errors)
@@ -48,26 +55,19 @@ func (c *Call) Reset(reason, cursor string) Answer {
 
 func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError) Answer {
 	p := id.Problem()
-	dst := append(c.Buffer, `{"type":"`+ProblemPages...)
-	dst = append(dst, p.Name...)
-	dst = append(dst, `","title":`...)
-	dst = strictjson.AppendString(dst, p.Title)
-	dst = append(dst, `,"status":`...)
-	dst = strconv.AppendInt(dst, int64(p.Status), 10)
+	dst := strictjson.AppendText(append(c.Buffer, '{'), "type", ProblemPages+p.Name)
+	dst = strictjson.AppendText(dst, "title", p.Title)
+	dst = strictjson.AppendNumber(dst, "status", p.Status)
 	dst = strictjson.AppendMember(dst, "detail", detail)
 	if p.Code != fault.None {
 		dst = strictjson.AppendMember(dst, "code", p.Code.Entry().Code)
 	}
 	dst = strictjson.AppendMember(dst, "request_id", c.RequestID)
-	for i, e := range errors {
-		if i == 0 {
-			dst = append(dst, `,"errors":[{`...)
-		} else {
-			dst = append(dst, `,{`...)
-		}
-		dst = e.append(dst)
-	}
 	if len(errors) > 0 {
+		dst = append(dst, `,"errors":[`...)
+		for _, e := range errors {
+			dst = e.append(append(strictjson.AppendComma(dst), '{'))
+		}
 		dst = append(dst, ']')
 	}
 	return Answer{Status: p.Status, Body: append(dst, '}'), problem: true}
@@ -79,8 +79,7 @@ func (e RequestError) append(dst []byte) []byte {
 	if value == "" {
 		name, value = "pointer", e.Pointer
 	}
-	dst = append(append(append(dst, '"'), name...), `":`...)
-	dst = strictjson.AppendString(dst, value)
+	dst = strictjson.AppendText(dst, name, value)
 	dst = strictjson.AppendMember(dst, "code", e.Cause.Name)
 	dst = strictjson.AppendMember(dst, "detail", e.Cause.Detail)
 	got := e.Got

@@ -14,7 +14,7 @@ type Parameter struct{ Name, Value string }
 
 // parseQuery appends the parameters of a query to dst. It drops nothing: a name or value with
 // faulty percent-encoding keeps its text, so that a check of the value finds the fault. Only &
-// separates parameters.
+// separates parameters. A pair without a name, such as =x, is a parameter with that name.
 func parseQuery(raw string, dst Query) Query {
 	for more := raw != ""; more; {
 		var pair string
@@ -23,6 +23,9 @@ func parseQuery(raw string, dst Query) Query {
 			continue
 		}
 		name, value, _ := strings.Cut(pair, "=")
+		if name == "" {
+			name, value = pair, "" // a fault must name something
+		}
 		dst = append(dst, Parameter{unescape(name), unescape(value)})
 	}
 	return dst

@@ -108,21 +108,17 @@ func (p Proxies) secure(r *http.Request) bool {
 
 // appendSession appends the session of a call, or its key if it has no session.
 func appendSession(dst []byte, c *Call) []byte {
-	dst = append(dst, `{"name":`...)
-	dst = strictjson.AppendString(dst, c.Key.Name)
+	dst = strictjson.AppendText(append(dst, '{'), "name", c.Key.Name)
 	for _, list := range []struct {
 		name  string
 		scope apikey.Scope
 	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
-		dst = append(append(append(dst, `,"`...), list.name...), `":[`...)
+		dst = append(strictjson.AppendName(dst, list.name), '[')
 		if list.scope.All {
 			dst = append(dst, `"*"`...)
 		} else {
-			for i, code := range list.scope.Codes {
-				if i > 0 {
-					dst = append(dst, ',')
-				}
-				dst = strictjson.AppendString(dst, code)
+			for _, code := range list.scope.Codes {
+				dst = strictjson.AppendString(strictjson.AppendComma(dst), code)
 			}
 		}
 		dst = append(dst, ']')

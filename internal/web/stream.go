@@ -68,11 +68,10 @@ func (s *Stream) Flush() error {
 	return s.call.controller.Flush()
 }
 
-// Renew looks the key of the call up again, or its session. It returns false if the key is not
-// valid any more, or has lost the right to the operation. If it is not known whether the session
+// Renew looks the key of a call that lasts up again, or its session. It returns false if the key is
+// not valid any more, or has lost the right to the operation. If it is not known whether the session
 // was ended, it goes on.
-func (s *Stream) Renew(ctx context.Context) (*apikey.Key, bool) {
-	c := s.call
+func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 	if given, _ := apiKey(c.Request.Header, true); given != "" {
 		key, known := c.site.Keys.Lookup(given, c.site.Clock())
 		return key, known && key.MayUse(c.operation.Right)

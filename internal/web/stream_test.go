@@ -21,11 +21,13 @@ import (
 
 // streamServer serves streams over real connections, whose time limits are far below the length of
 // a stream. A key may have two of them.
-func streamServer(t *testing.T, keys web.Keys, run func(context.Context, *web.Stream)) (*httptest.Server, *web.Site) {
+func streamServer(t *testing.T, keys web.Keys, run func(context.Context, *web.Call, *web.Stream)) (*httptest.Server, *web.Site) {
 	t.Helper()
 	op := web.Operation{
 		Operation: operation.ByID("getChanges"),
-		Serve:     func(_ context.Context, c *web.Call) web.Answer { return c.Stream(run) },
+		Serve: func(_ context.Context, c *web.Call) web.Answer {
+			return c.Stream(func(ctx context.Context, s *web.Stream) { run(ctx, c, s) })
+		},
 	}
 	site := web.New(web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now, Streams: 2}, []web.Operation{op}, nil)
 	server := httptest.NewUnstartedServer(site)
@@ -62,7 +64,7 @@ func open(t *testing.T, server *httptest.Server, key string) opened {
 
 func TestAStreamIsSentAsItHappensAndEndsWithTheSite(t *testing.T) {
 	next := make(chan string)
-	server, site := streamServer(t, testKeys, func(ctx context.Context, s *web.Stream) {
+	server, site := streamServer(t, testKeys, func(ctx context.Context, _ *web.Call, s *web.Stream) {
 		for {
 			select {
 			case data := <-next:
@@ -113,7 +115,7 @@ func TestAStreamIsSentAsItHappensAndEndsWithTheSite(t *testing.T) {
 
 func TestAKeyMayHaveSomeStreams(t *testing.T) {
 	ended := make(chan struct{}, 10)
-	server, site := streamServer(t, testKeys, func(ctx context.Context, s *web.Stream) {
+	server, site := streamServer(t, testKeys, func(ctx context.Context, _ *web.Call, s *web.Stream) {
 		if s.Send("heartbeat", "x", nil) == nil && s.Flush() == nil {
 			<-ctx.Done()
 		}
@@ -157,9 +159,9 @@ func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
 	}
 	keys.Store(key())
 	ask, renewed := make(chan struct{}), make(chan string)
-	server, _ := streamServer(t, keys, func(ctx context.Context, s *web.Stream) {
+	server, _ := streamServer(t, keys, func(ctx context.Context, c *web.Call, _ *web.Stream) {
 		for range ask {
-			switch current, valid := s.Renew(ctx); {
+			switch current, valid := c.Renew(ctx); {
 			case !valid:
 				renewed <- "ended"
 			case current != keys.Load():
@@ -188,7 +190,7 @@ func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
 func TestAStreamWhoseCallerTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
 	took := make(chan time.Duration, 1)
-	server, _ := streamServer(t, testKeys, func(_ context.Context, s *web.Stream) {
+	server, _ := streamServer(t, testKeys, func(_ context.Context, _ *web.Call, s *web.Stream) {
 		began := time.Now()
 		for s.Send("change", "x", []byte(strings.Repeat("x", 1<<20))) == nil && s.Flush() == nil {
 			began = time.Now()

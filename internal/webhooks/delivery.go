@@ -42,10 +42,8 @@ func changed(webhook string, list []changefeed.Change) message {
 	ids := make([]string, len(list))
 	data := []byte(`{"changes":[`)
 	for i, c := range list {
-		if ids[i] = c.ID; i > 0 {
-			data = append(data, ',')
-		}
-		data = append(data, c.Document...)
+		ids[i] = c.ID
+		data = append(strictjson.AppendComma(data), c.Document...)
 	}
 	return message{messageID(webhook, ids...), "bags.changed", append(data, "]}"...), len(list)}
 }
@@ -125,18 +123,16 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	return result
 }
 
-// send sends a request and notes the answer.
+// send sends a request and notes the answer. The status counts even if the body is cut off, or does
+// not come in time.
 func (s *Service) send(request *http.Request, result *Delivery) error {
 	response, err := s.conf.Client.Do(request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read as far as it is wanted
-	answer, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
-	if err != nil {
-		return err
-	}
-	_, _ = io.CopyN(io.Discard, response.Body, mostDrained) // an error costs the connection only
+	defer response.Body.Close()                                        //nolint:errcheck // it was read as far as it is wanted
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer)) // as much of it as there is
+	_, _ = io.CopyN(io.Discard, response.Body, mostDrained)            // an error costs the connection only
 	result.Status, result.Answer = response.StatusCode, strings.ToValidUTF8(string(answer), "\ufffd")
 	result.retryAfter = readRetryAfter(response.Header.Get("Retry-After"), s.conf.Now())
 	return nil

@@ -48,8 +48,12 @@ func (g Guard) CheckURL(text string) error {
 var special = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
 	"192.88.99.0/24", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
+	"2001::/23", "2001:db8::/32", "3fff::/20",
 )
+
+// unicast is the block from which public IPv6 addresses are assigned (RFC 4291). Everything outside
+// is reserved, except the translated blocks.
+var unicast = netip.MustParsePrefix("2000::/3")
 
 // translated lists the IPv6 blocks whose addresses contain an IPv4 address. first is the index of
 // its first byte.
@@ -91,6 +95,9 @@ func (g Guard) check(addr netip.Addr) error {
 			b := addr.As16()
 			return g.check(netip.AddrFrom4([4]byte(b[t.first : t.first+4])))
 		}
+	}
+	if addr.Is6() && !unicast.Contains(addr) {
+		return ErrAddress
 	}
 	return nil
 }

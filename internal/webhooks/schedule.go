@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -31,7 +32,7 @@ func delay(failed int, after time.Duration, random float64) time.Duration {
 // readRetryAfter returns the delay in a header Retry-After: seconds, or a date. It is 0 if there is
 // none.
 func readRetryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // then it is the largest number
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {

@@ -138,7 +138,7 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 }
 
 func TestRetryAfterCountsUpToAnHour(t *testing.T) {
-	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "86400": time.Hour, "": 5 * time.Second, "soon": 5 * time.Second, "date": 40 * time.Second} {
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "86400": time.Hour, "99999999999999": time.Hour, "-1": 5 * time.Second, "": 5 * time.Second, "soon": 5 * time.Second, "date": 40 * time.Second} {
 		simulate(t, func(_ *testing.T, w *world) {
 			w.feed.tell(1)
 			w.receiver.answer = func(n int, _ []string) *http.Response {
@@ -394,6 +394,45 @@ func TestDeliveriesTellStatusAndDurationAndTheBeginningOfTheAnswer(t *testing.T)
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// halting is the body of an answer that never ends.
+type halting struct {
+	begun  *strings.Reader
+	cancel context.Context
+}
+
+func (h halting) Read(p []byte) (int, error) {
+	if n, err := h.begun.Read(p); err == nil {
+		return n, nil
+	}
+	<-h.cancel.Done()
+	return 0, h.cancel.Err()
+}
+
+func (halting) Close() error { return nil }
+
+func TestTheStatusCountsIfTheBodyOfAnAnswerDoesNotEnd(t *testing.T) {
+	for status, want := range map[int]string{200: "", 410: "the receiver answered 410 Gone"} {
+		simulate(t, func(t *testing.T, w *world) {
+			w.feed.tell(1)
+			w.receiver.answer = func(int, []string) *http.Response {
+				end, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+				t.Cleanup(cancel)
+				return &http.Response{StatusCode: status, Body: halting{strings.NewReader("so far"), end}}
+			}
+		}, func(t *testing.T, w *world) {
+			sleep(time.Hour)
+			at := w.store.Position()
+			if n := len(w.receiver.attempts()); n != 1 || at.Failing != nil || (at.Pause == nil) != (want == "") || at.Pause != nil && at.Pause.Reason != want {
+				t.Errorf("%d: %d attempts, %+v", status, n, at)
+			}
+			var d webhooks.Delivery
+			if err := json.Unmarshal(w.deliveries.list[0], &d); err != nil || d.Status != status || d.Answer != "so far" || d.Error != "" {
+				t.Errorf("%d: %+v, %v", status, d, err)
+			}
+		})
+	}
 }
 
 // The name of a receiver may resolve to an address that its customer should not learn.

@@ -74,14 +74,9 @@ func isCode(s string, shortest, longest int) bool {
 // {"Errors":{"Error":[{"value":…,"Code":…}]},"Version":0.1}.
 func (r *Reply) Append(dst []byte) []byte {
 	dst = append(dst, `{"Errors":{"Error":[`...)
-	for i, e := range r.Errors {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"value":`...)
-		dst = strictjson.AppendString(dst, e.Value)
-		dst = append(dst, `,"Code":`...)
-		dst = strictjson.AppendString(dst, e.Code)
+	for _, e := range r.Errors {
+		dst = strictjson.AppendText(append(strictjson.AppendComma(dst), '{'), "value", e.Value)
+		dst = strictjson.AppendText(dst, "Code", e.Code)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `]},"Version":`...)

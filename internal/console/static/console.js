@@ -258,12 +258,22 @@
     if (!form) return
     const text = $('#text')
     let number = 0, timer
+    // check shows the faults of the text, and returns whether they are known. If not, the text stays
+    // as it is: a page that was left would lose the edits.
     const check = async () => {
       const mine = ++number
-      const r = await fetch(form.dataset.check + '?rows=', { method: 'POST', body: new URLSearchParams({ text: text.value }) })
-      if (mine !== number) return
-      if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
-      if (r.ok) apply(await r.text())
+      const r = await fetch(form.dataset.check + '?rows=', { method: 'POST', body: new URLSearchParams({ text: text.value }) }).catch(() => null)
+      if (mine !== number) return false
+      if (r?.ok) { apply(await r.text()); return true }
+      const verdict = $('#verdict'), why = d.createElement('span')
+      why.textContent = 'Not checked. Nothing is lost: the text stays here. '
+      if (r?.status === 401) {
+        const link = Object.assign(d.createElement('a'), { href: '/console/login', target: '_blank', textContent: 'Log in in another tab' })
+        why.append('Your session has ended. ', link, ', then go on here.')
+      } else why.append(r ? `The service answered ${r.status}. Try again in a moment.` : 'The service does not answer. Try again in a moment.')
+      verdict.className = 'alert risk'
+      verdict.replaceChildren(why)
+      return false
     }
     // part returns what stands between two columns of a line. Columns are bytes, from 1.
     const part = (line, from, to) => new TextDecoder().decode(new TextEncoder().encode(line).slice(from - 1, to && to - 1))
@@ -282,8 +292,7 @@
       if (e.submitter?.value) return // as it came
       e.preventDefault()
       clearTimeout(timer)
-      try { await check() } catch { /* the service says so itself */ }
-      if (!$('#verdict').matches('.del')) { form.submit(); return }
+      if (await check() && !$('#verdict').matches('.del')) { form.submit(); return }
       edit()
       say($('#verdict').textContent)
     })
@@ -327,8 +336,15 @@
       field.addEventListener('input', () => { again(); remember('filter', field.value) })
       $$('[data-show]').forEach((b) => b.addEventListener('click', () => { press(b); again(); remember('show', b.dataset.show) }))
       $('[data-clear]').addEventListener('click', () => { field.value = ''; remember('filter', ''); $('[data-show=""]').click() })
-      $$('#rows thead button').forEach((b) => b.addEventListener('click', () => { const th = b.closest('th'); sort(th); say('Sorted by ' + b.textContent) }))
-      $('#moved')?.addEventListener('click', () => sort($('th[data-first]'), true))
+      const heads = $$('#rows thead th'), order = asked.get('sort') || '', first = heads[order.replace('-', '')]
+      if (order && first?.querySelector('button')) sort(first, order[0] !== '-')
+      $$('#rows thead button').forEach((b) => b.addEventListener('click', () => {
+        const th = b.closest('th')
+        sort(th)
+        remember('sort', (th.getAttribute('aria-sort') === 'ascending' ? '' : '-') + heads.indexOf(th))
+        say('Sorted by ' + b.textContent)
+      }))
+      $('#moved')?.addEventListener('click', () => { sort($('th[data-first]'), true); remember('sort', '') })
     }
     const retry = $('[data-retry] [data-seconds]')
     if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -241,9 +242,7 @@ func (f *files) losses(n note) (list []loss) {
 
 // known returns every partition of the files and of the note, in order.
 func (f *files) known(n note) (list []partitionID) {
-	for p := range f.partitions {
-		list = append(list, p)
-	}
+	list = slices.Collect(maps.Keys(f.partitions))
 	for topic, partitions := range n.Topics {
 		for number := range partitions {
 			list = append(list, partitionID{topic, number})
