@@ -19,31 +19,36 @@ import (
 // readLibraries returns the airports, and the pairs of airline codes in the operator's file. The
 // airports are those that are compiled in, and those in the operator's file.
 func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
-	extra, err := readFile("airports file", c.Files.Airports, airport.ReadExtra)
+	extra, err := readFile("airports-file", c.Files.Airports, airport.ReadExtra)
 	if err != nil {
 		return nil, nil, err
 	}
-	pairs, err := readFile("airlines file", c.Files.Airlines, airline.ReadPairs)
+	pairs, err := readFile("airlines-file", c.Files.Airlines, airline.ReadPairs)
 	if err != nil {
 		return nil, nil, err
 	}
 	return airport.New(extra), pairs, nil
 }
 
-// readFile reads a file of the operator; if there is no name, it returns the zero value.
-func readFile[T any](what, name string, read func(io.Reader) (T, error)) (value T, err error) {
+// readFile reads the file that a setting names; if there is no name, it returns the zero value.
+func readFile[T any](setting, name string, read func(io.Reader) (T, error)) (value T, err error) {
 	if name == "" {
 		return value, nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return value, unusable(fmt.Errorf("%s: %w", what, err))
+		return value, unusable(wrongFile(setting, err))
 	}
 	defer f.Close()
 	if value, err = read(f); err != nil {
-		return value, unusable(fmt.Errorf("%s %s: %w", what, name, err))
+		return value, unusable(wrongFile(setting, fmt.Errorf("%s: %w", name, err)))
 	}
 	return value, nil
+}
+
+// wrongFile returns the error about a file that cannot be used, which names its setting.
+func wrongFile(setting string, err error) error {
+	return fmt.Errorf("%s: %w", config.Names(setting), err)
 }
 
 // openLibraries reads the airports and airlines, and makes the enricher and the judge with them.
@@ -66,7 +71,7 @@ func (s *service) openFlights(context.Context) (err error) {
 	}
 	if path := s.conf.Files.Flights; path != "" {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
-			return unusable(fmt.Errorf("flights file: %w", err))
+			return unusable(wrongFile("flights-file", err))
 		}
 		s.watch("flights file", func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 			s.flights.Watch(ctx, ticks, func(changed []bag.Flight, err error) {

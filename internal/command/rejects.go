@@ -298,7 +298,11 @@ func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body, want
 	if err != nil {
 		return err
 	}
-	status, text, err := d.send(cmd.Context(), method, serviceURL(d.url, eff.Config)+"/v1/rejects"+target, body)
+	service, err := serviceURL(d.url, eff.Config)
+	if err != nil {
+		return err
+	}
+	status, text, err := d.send(cmd.Context(), method, service+"/v1/rejects"+target, body)
 	if err != nil {
 		return failed(printableError(err))
 	}
@@ -359,12 +363,16 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 
 // serviceURL returns the URL of a service: the one that is given, or that of one on this machine
 // with these settings.
-func serviceURL(given string, conf *config.Config) string {
+func serviceURL(given string, conf *config.Config) (string, error) {
 	switch {
 	case given != "":
-		return strings.TrimSuffix(given, "/")
+		u, err := url.Parse(given)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return "", &exit{Usage, fmt.Errorf("--url: %q is no http:// or https:// URL", given)}
+		}
+		return strings.TrimSuffix(given, "/"), nil
 	case conf.HTTP.TLS():
-		return "https://" + conf.HTTP.Addr
+		return "https://" + conf.HTTP.Addr, nil
 	}
-	return "http://" + conf.HTTP.Addr
+	return "http://" + conf.HTTP.Addr, nil
 }

@@ -163,9 +163,13 @@ func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
 	}, fields...)...)
 }
 
-// listenOn listens on the address of a setting. The error names the setting.
+// listenOn listens on the address of a setting. The error names the setting. An address that is none
+// is a wrong usage.
 func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if malformed := new(net.AddrError); errors.As(err, &malformed) {
+		return nil, &exit{Usage, unlistened(err, setting, address)}
+	}
 	if err != nil {
 		return nil, failed(unlistened(err, setting, address))
 	}

@@ -52,7 +52,10 @@ func (s *service) readKeys() (*apikey.Store, error) {
 		return apikey.Development(), nil
 	}
 	keys, err := apikey.Open(s.keysFile(), s.airlines)
-	return keys, unusable(err)
+	if err != nil {
+		return nil, unusable(wrongFile("keys-file", err))
+	}
+	return keys, nil
 }
 
 // ownKeyName is the name of the key that serve makes.

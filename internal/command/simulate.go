@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"time"
@@ -60,6 +61,9 @@ The last line is JSON: what was sent, and the start.`,
 			if sim.options.Faults, err = simulate.ParseFaults(sim.faults); err != nil {
 				return &exit{Usage, fmt.Errorf("--faults: %w", err)}
 			}
+			if err := sim.validate(); err != nil {
+				return &exit{Usage, err}
+			}
 			return p.runSimulation(cmd.Context(), eff.Config, &sim)
 		},
 	}
@@ -79,6 +83,18 @@ The last line is JSON: what was sent, and the start.`,
 	return cmd
 }
 
+// validate returns every fault of the numbers.
+func (sim *simulation) validate() error {
+	err := sim.options.Validate()
+	if !(sim.rate >= 0) || math.IsInf(sim.rate, 0) { // so NaN is refused, too
+		err = errors.Join(err, fmt.Errorf("--rate: %v messages a second: want 0 or more", sim.rate))
+	}
+	if sim.connections < 1 {
+		err = errors.Join(err, fmt.Errorf("--connections: %d: want at least 1", sim.connections))
+	}
+	return err
+}
+
 // runSimulation opens the target, and sends the messages to it.
 func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *simulation) error {
 	switch sim.to {
@@ -87,9 +103,13 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 			return p.send(ctx, sim, simulate.ToLog(s.kafka), p.stdout)
 		}, (*service).openKafka, (*service).waitForServers)
 	case "http":
+		service, err := serviceURL(sim.url, conf)
+		if err != nil {
+			return err
+		}
 		return p.send(ctx, sim, simulate.Poster{
 			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
-			URL:    sim.target(conf), Key: sim.key, Connections: sim.connections, RetryFor: time.Minute,
+			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key, Connections: sim.connections, RetryFor: time.Minute,
 		}, p.stdout)
 	case messagefile.Stdin:
 		return p.capture(ctx, sim, p.stdout, p.stderr)
@@ -105,11 +125,6 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	return errors.Join(p.send(ctx, sim, simulate.ToCapture(out), summary), failed(out.Flush()))
-}
-
-// target returns the URL to which messages are posted.
-func (sim *simulation) target(conf *config.Config) string {
-	return serviceURL(sim.url, conf) + httpdoor.Door{}.Operation().Template
 }
 
 // send sends the messages to a sink, and writes the summary.

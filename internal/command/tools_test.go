@@ -164,6 +164,28 @@ func TestSimulateSendsNothingFromTheFutureByDefault(t *testing.T) {
 	}
 }
 
+func TestAWrongFlagOfAToolIsWrongUsage(t *testing.T) {
+	for _, tc := range []struct{ command, says string }{
+		{"simulate --to=- --bags=-1", "-1 bags"},
+		{"simulate --to=- --interval=-1s", "interval -1s"},
+		{"simulate --to=- --rate=-1", "--rate"},
+		{"simulate --to=- --rate=NaN", "--rate"},
+		{"simulate --to=- --rate=Inf", "--rate"},
+		{"simulate --to=- --connections=0", "--connections"},
+		{"simulate --to=http --url=localhost:8080", "--url"},
+		{"simulate --to=http --url=ftp://a", "--url"},
+		{"rejects list --url=localhost:8080", "--url"},
+		{"rejects list --url=http://", "--url"},
+		{"wtr-simulator --addr=x", "--addr"},
+		{"wtr-simulator --addr=127.0.0.1:99999", "--addr"},
+		{"webhook-receiver --addr=x --signing-secret=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "--addr"},
+	} {
+		if got := run(t, "", tools(t), strings.Fields(tc.command)...); got.code != command.Usage || got.stdout != "" || !strings.Contains(got.stderr, tc.says) {
+			t.Errorf("%q: %+v", tc.command, got)
+		}
+	}
+}
+
 func TestSimulateSaysWhatIsWrong(t *testing.T) {
 	for _, args := range [][]string{
 		{"simulate", "--faults=some"},

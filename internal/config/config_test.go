@@ -252,6 +252,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--redis-url-file=/no/such/file"}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
 		{args: []string{"--redis-url-file=/dev/null", "--redis-url=redis://a"}, variables: []string{"BAGTRAIL_REDIS_URL"}},
 		{args: []string{"--kafka-brokers=:9092"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
+		{args: []string{"--kafka-brokers=a:0"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
 		{args: []string{"--http-tls-key=k"}, variables: []string{"BAGTRAIL_HTTP_TLS_CERT"}},
 		{args: []string{"--kafka-sasl-username=u"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM"}},
 		{args: []string{"--kafka-sasl-mechanism=GSSAPI"}, variables: []string{"BAGTRAIL_KAFKA_SASL_MECHANISM", "BAGTRAIL_KAFKA_SASL_USERNAME", "BAGTRAIL_KAFKA_SASL_PASSWORD"}},

@@ -75,8 +75,8 @@ func (k Kafka) Validate() error {
 	for _, b := range k.Brokers {
 		if err := hostPort(b); err != nil {
 			errs = append(errs, fault("kafka-brokers", "%q %v", b, err))
-		} else if strings.HasPrefix(b, ":") {
-			errs = append(errs, fault("kafka-brokers", "%q has no host", b))
+		} else if host, port, _ := net.SplitHostPort(b); host == "" || strings.Trim(port, "0") == "" {
+			errs = append(errs, fault("kafka-brokers", "%q has no host, or no port to connect to", b))
 		}
 	}
 	errs = append(errs, k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics())

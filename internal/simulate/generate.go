@@ -11,7 +11,7 @@ import (
 // their received times, except for messages that are sent out of order. Generate calls truth with
 // the truth about a bag after its last message was made; truth may be nil.
 func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
-	if err := opt.validate(); err != nil {
+	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	opt.Interval = opt.interval()

@@ -51,8 +51,8 @@ type Message struct {
 	Code     string    // the code with which it must be rejected, SVCPRB017; "" if it must be accepted
 }
 
-// validate returns every fault of the options.
-func (o Options) validate() error {
+// Validate returns every fault of the options.
+func (o Options) Validate() error {
 	var all []error
 	if o.Bags < 0 {
 		all = append(all, fmt.Errorf("%d bags: want 0 or more", o.Bags))

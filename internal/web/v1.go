@@ -146,7 +146,9 @@ func (c *Call) reserve() bool {
 // type. It returns false otherwise.
 func (c *Call) unreadable() (Answer, bool) {
 	switch {
-	case !slices.Contains(strings.Fields(c.operation.Media), c.MediaType()), len(c.Request.Header["Content-Encoding"]) > 0:
+	case len(c.Request.Header["Content-Encoding"]) > 0:
+		return c.Problem(fault.WrongMediaType, "Expected a body without Content-Encoding"), true
+	case !slices.Contains(strings.Fields(c.operation.Media), c.MediaType()):
 		return c.Problem(fault.WrongMediaType, "Expected "+strings.Join(strings.Fields(c.operation.Media), " or ")), true
 	case c.TooLarge:
 		return c.Problem(fault.TooLargeV1, "The limit is "+strconv.Itoa(c.operation.bodyLimit())+" bytes"), true

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +270,10 @@ func TestABodyOfV1HasOneContentTypeAndALimit(t *testing.T) {
 		w := answer(s, request("POST", "/v1/bags/search", tc.body, append(tc.headers, "api_key", demo)...))
 		if got := problem(t, w); got != tc.want || w.Header().Get("ETag") != "" {
 			t.Errorf("%q: %s, want %s", tc.headers, got, tc.want)
+		}
+		encoded := slices.Contains(tc.headers, "Content-Encoding")
+		if strings.Contains(w.Body.String(), "Expected a body without Content-Encoding") != encoded {
+			t.Errorf("%q: %s", tc.headers, w.Body)
 		}
 	}
 	cut := request("POST", "/v1/bags/search", "", "api_key", demo, "Content-Type", "application/json")

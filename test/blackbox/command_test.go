@@ -64,9 +64,10 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 		{"ingest with Kafka off", []string{"ingest", "--redis-url", "redis://127.0.0.1:1", "--kafka-brokers", "off"}, nil, 2},
 		{"not on loopback without keys", []string{"api", "--redis-url", "redis://127.0.0.1:1", "--kafka-brokers", "127.0.0.1:1"}, []string{"BAGTRAIL_HTTP_ADDR=0.0.0.0:0"}, 2},
 		{"configuration that is missing", []string{"serve", "--config", missing}, nil, 2},
-		{"key file that is missing", []string{"serve", "--keys-file", missing}, nil, 3},
-		{"key file that is wrong", []string{"serve", "--keys-file", broken}, nil, 2},
+		{"keys file that is missing", []string{"serve", "--keys-file", missing}, nil, 3},
+		{"keys file that is wrong", []string{"serve", "--keys-file", broken}, nil, 2},
 		{"airports file that is wrong", []string{"serve", "--airports-file", broken}, nil, 2},
+		{"airlines file that is missing", []string{"serve", "--airlines-file", missing}, nil, 3},
 		{"flights file that is wrong", []string{"serve", "--flights-file", broken}, nil, 2},
 		{"address that is taken", []string{"serve"}, []string{"BAGTRAIL_HTTP_ADDR=" + strings.TrimPrefix(taken.URL, "http://")}, 3},
 		{"broker's address that is taken", []string{"serve"}, []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR=" + taken.Kafka}, 3},
@@ -85,6 +86,9 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 			}
 			if code != 0 && (stdout != "" || stderr == "") {
 				t.Errorf("stdout %q, stderr %q", stdout, stderr)
+			}
+			if file, _, found := strings.Cut(tc.name, " file that is "); found && !strings.Contains(stderr, "--"+file+"-file: ") {
+				t.Errorf("its setting is not named: %s", stderr)
 			}
 		})
 	}
