@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/internal/kafka/broker"
+	"bagtrail/test/servers/inprocess"
 	"bagtrail/test/servers/program"
 )
 
@@ -69,7 +69,7 @@ func (b *bench) needRedis(ctx context.Context) (*redisServer, error) {
 	}
 	r := &redisServer{}
 	if _, err := exec.LookPath(program.RedisServer); err != nil {
-		server, err := miniredis.Run()
+		server, err := inprocess.StartRedis("127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}

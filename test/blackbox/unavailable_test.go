@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/server"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/test/loopback"
+	"bagtrail/test/servers/inprocess"
 	"bagtrail/test/service"
 )
 
@@ -43,19 +43,10 @@ var redisless = lazyService{start: func() *service.Service {
 // startRedis starts a Redis inside the test process.
 func startRedis(t service.T) *miniredis.Miniredis {
 	t.Helper()
-	redis := miniredis.NewMiniRedis()
-	if err := redis.StartAddr(loopback.Address(t)); err != nil {
+	redis, err := inprocess.StartRedis(loopback.Address(t))
+	if err != nil {
 		t.Fatal(err)
 	}
-	redis.Server().SetPreHook(func(c *server.Peer, cmd string, _ ...string) bool {
-		if cmd != "INFO" {
-			return false
-		}
-		// Without a version the service would not start, and without a run id each new connection
-		// would make the consumer handle its records again.
-		c.WriteBulk("# Server\r\nredis_version:7.0.15\r\nrun_id:b7a3c5d1\r\n")
-		return true
-	})
 	t.Cleanup(redis.Close)
 	return redis
 }

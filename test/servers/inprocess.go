@@ -3,18 +3,24 @@ package servers
 import (
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"bagtrail/test/servers/inprocess"
 )
 
 func inProcessRedis(t testing.TB) (Server, error) {
-	addr := miniredis.RunT(t).Addr()
-	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, nil
+	redis, err := inprocess.StartRedis("127.0.0.1:0")
+	if err != nil {
+		return Server{}, err
+	}
+	t.Cleanup(redis.Close)
+	return Server{Addrs: []string{redis.Addr()}, URL: "redis://" + redis.Addr()}, nil
 }
 
 // inProcessCluster returns one node that serves all slots.
 func inProcessCluster(t testing.TB) (Server, error) {
-	return clusterOf([]string{miniredis.RunT(t).Addr()}), nil
+	node, err := inProcessRedis(t)
+	return clusterOf(node.Addrs), err
 }
 
 func inProcessKafka(t testing.TB) (Server, error) {

@@ -71,6 +71,7 @@ func TestKafkaKeepsARecordOnEveryRung(t *testing.T) {
 }
 
 func TestTestsThatShareARedisDoNotShareADatabase(t *testing.T) {
+	t.Setenv("BAGTRAIL_TEST_RUNG", string(servers.Given))
 	t.Setenv("BAGTRAIL_TEST_REDIS", "redis://"+servers.PrivateRedis(t).Addr)
 	one, other := servers.Redis(t), servers.Redis(t)
 	if one.Kind != servers.Given || one.Addrs[0] != other.Addrs[0] || one.URL == other.URL {
