@@ -46,8 +46,9 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 			}
 		}
 	}
-	for _, m := range slices.Backward(messages) { // rule 3
-		if in := m.Inbound; !in.IsZero() && !current.ignored.Has(m) && out.open(in.Airport) {
+	for _, e := range slices.Backward(events) { // rule 3
+		m := e.Message
+		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.open(in.Airport) {
 			all.add(r.inbound(m), NoStatus)
 			out.take(in.Airport, in.Flight)
 		}

@@ -217,6 +217,11 @@ var containerRules = []rule{
 10:00 BPM .V/1LLHR .F/BA713/20JUN/GVA .U/AKE1 .N/+A
 10:10 BPM .V/1LGVA .F/BA713/20JUN/GVA .U/AKE1/41`,
 		[]string{"events A: LOADED_IN_CONTAINER"}},
+	{"a positioning gives no leg by its inbound flight", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
+10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
+10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .I/LX016/19JUN/JFK .U/AKE1/41`,
+		[]string{"legs A: LX602 ZRH-GVA Loaded on Aircraft", "D JFK LX16 19: none", "history A 19 pnr= name=: /SMITH"}},
 	{"a positioning meets the other code of its airline", `
 10:00 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
 10:10 BPM .V/1LZRH .F/SWR602/20JUN/GVA .U/AKE1/41`,

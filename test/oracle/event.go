@@ -214,6 +214,9 @@ func (o *Oracle) addPositionings(b *Bag, positionings []*item) {
 		b.sortEvents()
 		b.items = append(b.items, p)
 		slices.SortFunc(b.items, order)
+		for _, f := range p.named() { // it counts as a message of the bag
+			b.dates = append(b.dates, dayText(f.day))
+		}
 	}
 }
 

@@ -117,7 +117,7 @@ func (o *Oracle) legOutOf(b *Bag, s bookings, airport string) (sourcedLeg, bool)
 		return l, true
 	}
 	for _, it := range slices.Backward(b.items) {
-		if o.samePlace(it.in.airport, airport) && !s.saysNothing(it) {
+		if o.samePlace(it.in.airport, airport) && !s.saysNothing(it) && !isPositioning(it) {
 			return inboundOf(it), true
 		}
 	}

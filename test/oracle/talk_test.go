@@ -339,6 +339,12 @@ func (w *talk) position() {
 	}
 	lines = append(lines, w.flight('F', w.leg(i), pick(w.r, w.after(i), w.after(i), w.after(i), w.stops[i])),
 		".U/"+pick(w.r, "AKE1", "AKE1", "AKE2")+pick(w.r, "", "/41", "/41", "/42", "/"+w.stops[i]))
+	if i > 0 && w.chance(10) {
+		lines = append(lines, w.flight('I', w.leg(i-1), w.stops[i-1]))
+	}
+	if w.chance(5) {
+		lines = append(lines, w.flight('O', w.others[i], "GVA"))
+	}
 	if w.chance(10) {
 		lines = append(lines, w.flight('F', w.others[i], w.after(i)), ".U/"+pick(w.r, "AKE1", "AKE2")+"/41")
 	}
