@@ -79,7 +79,7 @@ type Leg struct {
 	Living   bool
 	Status   Status   // NoStatus if the leg is known from an .I only and no event there set one
 	Seat     string   // from the latest BSM at From, for this flight, that holds one
-	Arrived  bool     // an ARRIVED event names the flight
+	Arrived  bool     // an ARRIVED event names the flight, at another airport than From
 	Departed bool     // Depart made it Delayed
 	SetBy    *Message // the message of the event that set Status; nil if none did
 }

@@ -30,12 +30,18 @@ func (s *statuses) from(airport string) []int {
 	}
 	var found []int
 	for i := range s.legs {
-		if from := s.legs[i].From; from != "" && s.rules.SamePlace(from, airport) {
+		if s.departs(i, airport) {
 			found = append(found, i)
 		}
 	}
 	s.out.Set(airport, found)
 	return found
+}
+
+// departs reports whether a leg is known to depart from an airport.
+func (s *statuses) departs(leg int, airport string) bool {
+	from := s.legs[leg].From
+	return from != "" && s.rules.SamePlace(from, airport)
 }
 
 // follow applies events, which must be in order.
@@ -45,8 +51,8 @@ func (s *statuses) follow(events []Event) {
 		m := e.Message
 		switch {
 		case e.Code == EventArrived:
-			s.arrive(m.Outbound.Flight)
-			s.arrive(m.Inbound.Flight)
+			s.arrive(m.Outbound.Flight, m.Airport)
+			s.arrive(m.Inbound.Flight, m.Airport)
 		case e.Sets == NoStatus:
 		case m.IsReport():
 			s.mishandle(m)
@@ -75,9 +81,7 @@ func (s *statuses) set(leg int, status Status, by *Message) {
 // leg out of its airport that was known from an .I only has a status from then on.
 func (s *statuses) applyToFlight(e *Event) {
 	same := s.byFlight.Value(e.Message.Outbound.Flight)
-	here := func(i int) bool {
-		return s.legs[i].From != "" && s.rules.SamePlace(s.legs[i].From, e.Message.Airport)
-	}
+	here := func(i int) bool { return s.departs(i, e.Message.Airport) }
 	some := slices.ContainsFunc(same, here)
 	for _, i := range same {
 		switch {
@@ -121,10 +125,13 @@ func (s *statuses) mishandle(by *Message) {
 	}
 }
 
-// arrive records that the bag has come off a flight.
-func (s *statuses) arrive(f Flight) {
+// arrive records that the bag has come off a flight at an airport. A through flight goes on from
+// there without it.
+func (s *statuses) arrive(f Flight, airport string) {
 	for _, i := range s.byFlight.Value(f) {
-		s.legs[i].Arrived = true
+		if !s.departs(i, airport) {
+			s.legs[i].Arrived = true
+		}
 	}
 }
 

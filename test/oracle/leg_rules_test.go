@@ -43,6 +43,11 @@ var arrivalRules = []rule{
 20:00 BPM .V/1LJFK .F/LX914/20JUN/JFK .N/+A
 20:00 BPM .V/1LJFK .I/LX914/20JUN/ZRH .N/+B`,
 		[]string{"legs A: LX914 ZRH-JFK Not Loaded", "legs B: LX914 ZRH-JFK Not Loaded"}},
+	{"the arrival of a through flight does not count for the leg on which it goes on", `
+10:00 BSM .V/1LGVA .F/LX914/20JUN/ZRH .O/LX914/20JUN/JFK .N/+A .N/+B .P/SMITH
+12:00 BPM .V/1LZRH .F/LX914/20JUN/ZRH .N/+A
+12:00 BPM .V/1LZRH .I/LX914/20JUN/GVA .N/+B`,
+		[]string{"legs A: LX914 GVA-ZRH Not Loaded, LX914 ZRH-JFK Delayed", "legs B: LX914 GVA-ZRH Not Loaded, LX914 ZRH-JFK Delayed"}},
 	{"an offloaded bag is not delayed by departure", `
 10:00 BSM .V/1LZRH .F/LX914/20JUN/JFK .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX914/20JUN/JFK .B/OFF/+A`,

@@ -111,10 +111,10 @@ func (o *Oracle) statusNow(b *Bag, l sourcedLeg) string {
 }
 
 // arrivedBy reports whether an ARRIVED event names the leg's flight as the arriving one, in .F or
-// .I.
+// .I, at another airport than that of the leg's departure.
 func (o *Oracle) arrivedBy(b *Bag, l sourcedLeg) bool {
 	return slices.ContainsFunc(b.events, func(e *event) bool {
-		return e.row == arrived && (o.same(e.out, l.flight) || o.same(e.in, l.flight))
+		return e.row == arrived && (o.same(e.out, l.flight) || o.same(e.in, l.flight)) && !o.samePlace(l.from, e.airport)
 	})
 }
 
