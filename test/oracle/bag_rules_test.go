@@ -72,6 +72,12 @@ var delayRules = []rule{
 12:00 BPM .V/1LZRH .F/LX014/20JUN/JFK .U/AKE2/41 .N/+A
 21/10:00 REPORT JFK A`,
 		[]string{"legs A: LX602 GVA-ZRH Loaded on Aircraft, LX14 ZRH-JFK Delayed"}},
+	{"a report leaves out a last leg without a status", `
+10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
+12:00 BPM .V/1LZRH .F/LX014/20JUN/JFK .U/AKE2/41 .N/+A
+21/08:00 BPM .V/1LBOS .I/LX016/21JUN/JFK .N/+A
+21/10:00 REPORT BOS A`,
+		[]string{"legs A: LX14 ZRH-JFK Delayed, LX16/21 JFK-BOS"}},
 	{"a report leaves out legs without a status", `
 10:00 BSM .V/1TZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+A .P/SMITH
 12:00 BPM .V/1LZRH .F/LX014/20JUN/JFK .U/AKE2/41 .N/+A
@@ -202,6 +208,12 @@ var containerRules = []rule{
 	{"a load without a device is passed over by positionings", `
 10:00 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
 10:10 BPM .V/1LZRH .J/R .F/LX602/20JUN/GVA .N/+A
+10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41`,
+		[]string{"events A: LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT"}},
+	{"a load without a device on another flight is not passed over by positionings", `
+10:00 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
+10:10 BPM .V/1LZRH .J/R .F/LX604/20JUN/GVA .N/+A
+10:20 BPM .V/1LZRH .J/R .F/LX602/20JUN/GVA .N/+A
 10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41`,
 		[]string{"events A: LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT"}},
 	{"the event of an earlier positioning counts for a later one", `

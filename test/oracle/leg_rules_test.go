@@ -125,6 +125,10 @@ var legRules = []rule{
 10:00 BSM .V/1LGVA .F/LX204/20JUN/ZRH .N/+A .P/SMITH
 20:00 BSM .V/1XJFK .F/LX204/20JUN/JFK .N/+A .P/SMITH`,
 		[]string{"legs A: LX204 GVA-ZRH Not Loaded"}},
+	{"an arriving flight is a leg of its own if none of several legs of that flight arrives there", `
+10:00 BSM .V/1LGVA .F/LX204/20JUN/ZRH .O/LX204/20JUN/JFK .N/+A .P/SMITH
+20:00 BSM .V/1XBOS .F/LX204/20JUN/BOS .N/+A .P/SMITH`,
+		[]string{"A BOS LX204: A Not Loaded", "A ZRH LX204: A Not Loaded", "A JFK LX204: A Not Loaded"}},
 	{"an arriving flight alone has an unknown departure", `
 20:00 BSM .V/1XJFK .F/LX204/20JUN/JFK .N/+A .P/SMITH`,
 		[]string{"legs A: LX204 ?-JFK Not Loaded", "A JFK LX204: A Not Loaded"}},

@@ -100,6 +100,13 @@ var deletionRules = []rule{
 10:20 BSM DEL .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:30 BSM CHG .V/1LZRH .F/LX604/20JUN/GVA .N/+A .S/Y/12A/B .P/SMITH`,
 		[]string{"events A: EXPECTED CANCELLED REROUTED"}},
+	{"a DEL of an onward flight does not count where the airport ever had a BSM", `
+10:00 BSM .V/1LGVA .F/LX602/20JUN/ZRH .O/LX014/20JUN/JFK .N/+A .P/SMITH
+10:10 BSM .V/1TZRH .F/LX016/20JUN/JFK .N/+A .P/SMITH
+10:20 BSM DEL .V/1TZRH .F/LX016/20JUN/JFK .N/+A .P/SMITH
+10:30 BSM DEL .V/1TZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
+10:40 BSM CHG .V/1TZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH`,
+		[]string{"events A: EXPECTED EXPECTED CANCELLED CANCELLED REROUTED"}},
 	{"current BSMs of arriving and of departing flights are apart", `
 10:00 BSM .V/1TZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 10:20 BSM .V/1XZRH .F/LX602/20JUN/ZRH .N/+A .P/SMITH`,
@@ -198,6 +205,12 @@ var copyRules = []rule{
 10:14 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A
 10:18 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A`,
 		[]string{"events A: EXPECTED LOADED_ON_AIRCRAFT OFFLOADED", "legs A: LX602 ZRH-GVA Offloaded"}},
+	{"the last moment of the window belongs to it", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
+10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
+10:14 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A
+10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A`,
+		[]string{"legs A: LX602 ZRH-GVA Offloaded"}},
 	{"a load in the words of one outside of the window counts", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
