@@ -47,3 +47,16 @@ func TestMissingYear(t *testing.T) {
 		})
 	}
 }
+
+// A message of March 2026 that was read on 30 September is of the year before, and so are its
+// flights.
+func TestTheReadDateIsTheReferenceDayForAllOtherDates(t *testing.T) {
+	for _, text := range []string{
+		"BSM\n.V/1LZRH\n.J/S///30SEP\n.F/LX100/02APR/JFK\n.N/" + plate + "001\nENDBSM",
+		"BPM\n.V/1LZRH\n.J/S///30SEP/0600Z\n.F/LX100/02APR/JFK\n.N/" + plate + "001\nENDBPM",
+	} {
+		if day := read(t, text, "2026-03-12T06:00:00Z").Outbound.Day.String(); day != "2025-04-02" {
+			t.Errorf("%s: day = %s", text[:3], day)
+		}
+	}
+}

@@ -64,6 +64,60 @@ func TestListShowsOfABagTheFieldsThatAreSeen(t *testing.T) {
 	}
 }
 
+// Who posts about a bag does not see its first message, and so not its nameless ones, by a read time
+// that lies before it.
+func TestTheFirstMessageIsFirstByReceipt(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BPM", ".V/1LZRH", ".J/H", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBPM")
+	w.send("12T06:30", "BPM", ".V/1LZRH", ".J/G", ".F/LX318/12MAR/LHR", ".N/0220000001001", "ENDBPM")
+	w.send("12T07:00", "BPM", ".V/1LLHR", ".J/S///12MAR/0500Z", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", "ENDBPM")
+	b := w.one(plate)
+	expect(t, "events", codes(b), "SORTED HAND_SCANNED GROUND_TRACKED")
+	expect(t, "seen by BA at LHR", codes(bag.NewViewer(t.Context(), covering{"BA", "LHR"}).View(b)), "SORTED")
+}
+
+// A key sees the messages of other airlines that have the PNR of one of its own, and no others with a
+// PNR.
+func TestAMessageWithThePNROfOneInScopeIsSeen(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BPM", ".V/1LLHR", ".J/S", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".L/abc123", "ENDBPM")
+	w.send("12T07:10", "BPM", ".V/1LLHR", ".J/G", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/XYZ789", "ENDBPM")
+	b := w.one(plate)
+	expect(t, "events", codes(b), "EXPECTED SORTED GROUND_TRACKED")
+	expect(t, "seen by LX at ZRH", codes(bag.NewViewer(t.Context(), covering{"LX", "ZRH"}).View(b)), "EXPECTED SORTED")
+}
+
+// A message that names nobody is about two bags here, and the key sees the first message of one.
+func TestAMessageIsNotSeenThatIsAboutABagWhoseFirstMessageIsNot(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BPM", ".V/1LFRA", ".J/S", ".F/LH400/12MAR/JFK", ".N/0220000001001", "ENDBPM")
+	seen := func() string {
+		viewer := bag.NewViewer(t.Context(), covering{"LX", "ZRH"})
+		for _, b := range w.bags(plate) {
+			if b.PNR == "ABC123" {
+				return codes(viewer.View(b))
+			}
+		}
+		return ""
+	}
+	expect(t, "of one bag", seen(), "EXPECTED SORTED")
+	w.send("12T08:00", "BPM", ".V/1LLHR", ".J/G", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1JONES", ".L/XYZ789", "ENDBPM")
+	expect(t, "bags", len(w.bags(plate)), 2)
+	expect(t, "of two bags", seen(), "EXPECTED")
+}
+
+// A report that came before every message of a bag does not show its messages to the station.
+func TestADelayedBagReportIsNeverTheFirstMessage(t *testing.T) {
+	w := newWorld(t)
+	w.report("12T06:00", plate) // at JFK
+	w.send("12T06:30", "BPM", ".V/1LZRH", ".J/G", ".F/LX318/12MAR/LHR", ".N/0220000001001", "ENDBPM")
+	b := w.one(plate)
+	expect(t, "events", codes(b), "MISHANDLED GROUND_TRACKED")
+	expect(t, "seen at JFK", codes(bag.NewViewer(t.Context(), covering{"", "JFK"}).View(b)), "MISHANDLED")
+}
+
 // A rush bag that is not seen takes no place in a chain of those that are: the tag is the last one that is seen without a gap.
 func TestRushChainEndsBeforeABagThatIsNotSeen(t *testing.T) {
 	w := newWorld(t)

@@ -123,6 +123,10 @@ var rushRules = []rule{
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .R/WAS~#A~AND~#B .P/SMITH`,
 		[]string{"reflighted R: A:LX14"}},
+	{"no plate is named if the first word of ten digits in .R is the bag's own plate", `
+10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
+21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .R/TAG~#R~WAS~#A .P/JONES`,
+		[]string{"reflighted R: -", "legs A: LX14 ZRH-JFK Not Loaded"}},
 	{"a plate that is named but has no bag is shown without a flight", `
 21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#A .P/SMITH`,
 		[]string{"reflighted R: A:"}},
