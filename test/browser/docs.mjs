@@ -44,7 +44,8 @@ reader('a second tab shows the page as well', async () => {
   await open()
 })
 
-// tryOut tries an operation with the examples that stand there, and returns the status and text that the page shows.
+// tryOut tries an operation with the examples that stand there, and returns the status and text that the page shows. It
+// closes the operation again: the page takes longer for each one that is open.
 async function tryOut(page, operation) {
   const block = page.locator(`.opblock[id$="-${operation}"]`)
   await block.locator('.opblock-summary-control').click()
@@ -52,7 +53,9 @@ async function tryOut(page, operation) {
   await block.getByRole('button', { name: 'Execute' }).click()
   const answer = block.locator('.live-responses-table .response')
   const status = await answer.locator('.response-col_status').innerText()
-  return { status: status.trim(), text: await answer.locator('.response-col_description .highlight-code').first().innerText() }
+  const text = await answer.locator('.response-col_description .highlight-code').first().innerText()
+  await block.locator('.opblock-summary-control').click()
+  return { status: status.trim(), text }
 }
 
 // needMore are the operations about something that no example makes.
