@@ -27,11 +27,12 @@ type Follower struct {
 func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 	var reading sync.WaitGroup
 	defer reading.Wait()
+	poller := c.newPoller(topic)
 	for ctx.Err() == nil {
 		partitions, err := c.Partitions(ctx, topic)
 		if err == nil {
 			for _, p := range partitions {
-				reading.Go(func() { c.follow(ctx, topic, p, f) })
+				reading.Go(func() { c.follow(ctx, poller, p, f) })
 			}
 			return
 		}
@@ -40,20 +41,22 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 }
 
 // follow reads one partition. After an error it goes on where it was.
-func (c *Client) follow(ctx context.Context, topic string, partition int, f Follower) {
+func (c *Client) follow(ctx context.Context, poller *poller, partition int, f Follower) {
 	at := int64(-1)
 	for ctx.Err() == nil {
-		first, end, err := c.Reader(topic, partition, 0).Bounds(ctx)
+		r := poller.Reader(partition, 0)
+		first, end, err := r.Bounds(ctx)
 		if err == nil {
 			at = f.Begin(at, first, end)
 		}
-		for r := c.Reader(topic, partition, at); err == nil; {
+		for r.offset = at; err == nil; {
 			var batch Batch
 			if batch, err = r.Fetch(ctx, followFetchWait); err == nil {
 				f.Take(partition, batch)
 				at = batch.Next
 			}
 		}
+		r.Close()
 		f.pause(ctx, err)
 	}
 }

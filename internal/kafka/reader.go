@@ -15,14 +15,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// The size of a fetch, in bytes. While records come soon after each other, a fetch waits up to
-// fetchSoon for fetchEnough, so that a steady trickle does not become one request and one commit
-// for each record.
-const (
-	fetchMost   = 256 << 10
-	fetchEnough = 32 << 10
-	fetchSoon   = 20 * time.Millisecond
-)
+// fetchMost is how many bytes of a partition are fetched at once, unless one record is larger.
+const fetchMost = 256 << 10
 
 // Reader reads one partition in order. It returns the records that producers have committed and
 // none of an aborted transaction, so it reads up to the first open transaction. Only one goroutine
@@ -31,10 +25,10 @@ type Reader struct {
 	client    *Client
 	topic     string
 	partition int
-	offset    int64     // of the next fetch
-	came      time.Time // when a fetch last had records
-	busy      bool      // the last fetch had records, soon after the one before it
-	last      int       // number of records of the last fetch that had some
+	offset    int64   // of the next fetch
+	last      int     // number of records of the last fetch that had some
+	poller    *poller // that fetches for it together with others, or nil
+	leader    *leader // of the poller, from the first fetch on
 }
 
 // Batch is the result of one fetch.
@@ -108,52 +102,88 @@ func (r *Reader) offsets(ctx context.Context, ask ...kafkago.OffsetRequest) (kaf
 	return kafkago.PartitionOffsets{}, errNoAnswer
 }
 
+// Close ends the use of a reader of a poller.
+func (r *Reader) Close() {
+	if r.leader != nil {
+		r.leader.leave()
+		r.leader = nil
+	}
+}
+
 // Fetch returns what comes next. If nothing comes within the wait, the batch is empty.
 func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
-	b, err := r.request(ctx, wait)
+	b, err := r.fetch(ctx, wait)
 	if err != nil {
 		return Batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)
 	}
-	now := time.Now()
-	r.busy = len(b.Records) > 0 && now.Sub(r.came) < 2*fetchSoon
 	if len(b.Records) > 0 {
-		r.came, r.last = now, len(b.Records)
+		r.last = len(b.Records)
 	}
 	r.offset = b.Next
 	return b, nil
 }
 
-func (r *Reader) request(ctx context.Context, wait time.Duration) (Batch, error) {
-	enough := int32(1)
-	if r.busy {
-		enough, wait = fetchEnough, min(fetchSoon, wait)
+func (r *Reader) fetch(ctx context.Context, wait time.Duration) (Batch, error) {
+	var p *fetch.ResponsePartition
+	var err error
+	if r.poller != nil {
+		p, err = r.poller.fetch(ctx, r, wait)
+	} else {
+		answers := r.client.fetch(ctx, r.topic, []*Reader{r}, wait)
+		p, err = answers[0].partition, answers[0].err
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait+r.client.conf.Timing.Request)
-	defer cancel()
-	response, err := r.client.client.Transport.RoundTrip(ctx, r.client.client.Addr, &fetch.Request{
-		ReplicaID: -1, MaxWaitTime: int32(wait.Milliseconds()), MinBytes: enough, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
-		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
-		Topics: []fetch.RequestTopic{{Topic: r.topic, Partitions: []fetch.RequestPartition{{
-			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: fetchMost,
-		}}}},
-	})
 	if err != nil {
 		return Batch{}, err
 	}
-	answer, ok := response.(*fetch.Response)
-	switch {
-	case !ok:
-		return Batch{}, errNoAnswer
-	case answer.ErrorCode != 0:
-		return Batch{}, kafkago.Error(answer.ErrorCode)
-	case len(answer.Topics) != 1 || len(answer.Topics[0].Partitions) != 1:
-		return Batch{}, errNoAnswer
-	}
-	p := &answer.Topics[0].Partitions[0]
-	if p.ErrorCode != 0 {
-		return Batch{}, kafkago.Error(p.ErrorCode)
-	}
 	return r.batch(p)
+}
+
+// fetch asks for the next records of partitions that one broker leads, and returns an answer for each
+// reader. If nothing comes within the wait, they are empty.
+func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wait time.Duration) []response {
+	partitions := make([]fetch.RequestPartition, len(readers))
+	for i, r := range readers {
+		partitions[i] = fetch.RequestPartition{
+			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: fetchMost,
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+c.conf.Timing.Request)
+	defer cancel()
+	answer, err := c.client.Transport.RoundTrip(ctx, c.client.Addr, &fetch.Request{
+		ReplicaID: -1, MaxWaitTime: int32(max(1, wait.Milliseconds())), MinBytes: 1, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
+		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
+		Topics: []fetch.RequestTopic{{Topic: topic, Partitions: partitions}},
+	})
+	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
+	switch fetched, ok := answer.(*fetch.Response); {
+	case err != nil:
+	case !ok:
+		err = errNoAnswer
+	case fetched.ErrorCode != 0:
+		err = kafkago.Error(fetched.ErrorCode)
+	default:
+		for i := range fetched.Topics {
+			for j := range fetched.Topics[i].Partitions {
+				p := &fetched.Topics[i].Partitions[j]
+				byPartition[p.Partition] = p
+			}
+		}
+	}
+	all := make([]response, len(readers))
+	for i, r := range readers {
+		p := byPartition[int32(r.partition)]
+		switch {
+		case err != nil:
+			all[i].err = err
+		case p == nil:
+			all[i].err = errNoAnswer
+		case p.ErrorCode != 0:
+			all[i].err = kafkago.Error(p.ErrorCode)
+		default:
+			all[i].partition = p
+		}
+	}
+	return all
 }
 
 // batch returns the batch in an answer.

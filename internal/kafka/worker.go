@@ -18,6 +18,7 @@ import (
 type worker struct {
 	*Consumer
 	handler    Handler
+	poller     *poller // of the generation
 	generation *kafkago.Generation
 	partition  int
 	log        *zap.Logger
@@ -95,6 +96,7 @@ func (w *worker) consume(generation, work context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	for generation.Err() == nil {
 		wait := w.client.conf.Timing.Wait
 		if w.offset > w.committed {
@@ -133,7 +135,7 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 			return nil, err
 		}
 	}
-	r := w.client.Reader(w.conf.Topic, w.partition, 0)
+	r := w.poller.Reader(w.partition, 0)
 	first, end, err := r.Bounds(generation)
 	if err != nil {
 		return nil, err

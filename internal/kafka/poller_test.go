@@ -1,0 +1,227 @@
+package kafka_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
+)
+
+const (
+	topic      = "topic"
+	partitions = 12
+)
+
+// cluster starts brokers that share the partitions of a topic, and returns a client of them.
+func cluster(t *testing.T, brokers int) (*kfake.Cluster, *kafka.Client) {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	client, err := kafka.Open(kafka.Config{Brokers: c.ListenAddrs(), Topics: []string{topic}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return c, client
+}
+
+// keyOf returns a key that is written to a partition.
+func keyOf(partition int) []byte {
+	for i := 0; ; i++ {
+		if key := fmt.Append(nil, i); kafka.PartitionOf(key, partitions) == partition {
+			return key
+		}
+	}
+}
+
+// log is what was read of each partition.
+type log struct {
+	mu     sync.Mutex
+	read   [partitions][]string
+	next   [partitions]int64
+	faults []string
+}
+
+// take notes a batch. Each partition must come in order, without gaps and repetitions.
+func (l *log) take(partition int, records []kafka.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range records {
+		if r.Offset != l.next[partition] || r.Partition != partition {
+			l.faults = append(l.faults, fmt.Sprintf("partition %d: record %d of partition %d, want %d", partition, r.Offset, r.Partition, l.next[partition]))
+		}
+		l.next[partition] = r.Offset + 1
+		l.read[partition] = append(l.read[partition], string(r.Value))
+	}
+}
+
+func (l *log) count(partition int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.read[partition])
+}
+
+// await waits until so many records of a partition were read.
+func (l *log) await(t *testing.T, partition, count int, within time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	for l.count(partition) < count {
+		if pause.For(ctx, time.Millisecond) != nil {
+			t.Fatalf("partition %d: %d records within %v, want %d", partition, l.count(partition), within, count)
+		}
+	}
+}
+
+// follow follows the topic until the test ends.
+func (l *log) follow(t *testing.T, client *kafka.Client) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	following.Go(func() {
+		client.Follow(ctx, topic, kafka.Follower{
+			Begin: func(at, first, _ int64) int64 { return max(at, first) },
+			Take:  func(partition int, b kafka.Batch) { l.take(partition, b.Records) },
+			Fail:  func(err error) { t.Log(err) },
+		})
+	})
+	t.Cleanup(func() { cancel(); following.Wait() })
+}
+
+func produce(t *testing.T, client *kafka.Client, partition int, values ...string) {
+	t.Helper()
+	records := make([]kafka.Record, len(values))
+	for i, v := range values {
+		records[i] = kafka.Record{Key: keyOf(partition), Value: []byte(v)}
+	}
+	if err := client.Produce(t.Context(), topic, records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATrickleInAllPartitionsTakesFewRequests(t *testing.T) {
+	c, client := cluster(t, 1)
+	var requests atomic.Int64
+	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		requests.Add(1)
+		return nil, nil, false
+	})
+	var l log
+	l.follow(t, client)
+	const rounds = 50
+	for i := range rounds {
+		for p := range partitions {
+			produce(t, client, p, fmt.Sprint(i))
+		}
+	}
+	for p := range partitions {
+		l.await(t, p, rounds, 10*time.Second)
+	}
+	// Without the others, each partition would take a request for nearly each of its records.
+	if n := requests.Load(); n > partitions*rounds/4 {
+		t.Errorf("%d requests for %d records", n, partitions*rounds)
+	}
+	for _, fault := range l.faults {
+		t.Error(fault)
+	}
+}
+
+func TestLeadersThatMoveWhileTheirPartitionsAreReadLoseNothing(t *testing.T) {
+	c, client := cluster(t, 3)
+	var l log
+	l.follow(t, client)
+	random := rand.New(rand.NewPCG(1, 2))
+	const rounds = 200
+	for i := range rounds {
+		p := random.IntN(partitions)
+		if i%20 == 10 {
+			if err := c.MoveTopicPartition(topic, int32(random.IntN(partitions)), int32(random.IntN(3))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		produce(t, client, p, fmt.Sprint(i))
+	}
+	want := 0
+	for p := range partitions {
+		for want < rounds {
+			ends, err := client.Ends(t.Context(), topic)
+			if err != nil {
+				continue // the leader has moved
+			}
+			l.await(t, p, int(ends[p]), 20*time.Second)
+			want += int(ends[p])
+			break
+		}
+	}
+	if want != rounds {
+		t.Errorf("%d records are there, want %d", want, rounds)
+	}
+	for _, fault := range l.faults {
+		t.Error(fault)
+	}
+}
+
+// slow is a handler whose partition 0 waits for a signal.
+type slow struct {
+	*log
+	partition int
+	go0       chan struct{}
+}
+
+func (s slow) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
+func (s slow) Release()                                                {}
+func (s slow) Handle(_ context.Context, records []kafka.Record) (int, error) {
+	if s.partition == 0 {
+		<-s.go0
+	}
+	s.take(s.partition, records)
+	return len(records), nil
+}
+
+func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
+	_, client := cluster(t, 1)
+	l, go0 := new(log), make(chan struct{})
+	consumer := client.NewConsumer(kafka.ConsumerConfig{
+		Group: "group", Topic: topic, AtOnce: 2,
+		Handler: func(p int) kafka.Handler { return slow{l, p, go0} },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := consumer.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	produce(t, client, 1, "begun")
+	l.await(t, 1, 1, 20*time.Second)
+	produce(t, client, 0, "held", "behind")
+	// Others are read at once, and not when the wait of an empty fetch is over, half a second.
+	for i := range 5 {
+		produce(t, client, 2, fmt.Sprint(i))
+		l.await(t, 2, i+1, 300*time.Millisecond)
+	}
+	if n := l.count(0); n > 0 {
+		t.Errorf("%d records of the partition in hand", n)
+	}
+	close(go0)
+	l.await(t, 0, 2, 300*time.Millisecond)
+	produce(t, client, 0, "free")
+	l.await(t, 0, 3, 300*time.Millisecond)
+	for _, fault := range l.faults {
+		t.Error(fault)
+	}
+}
