@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
 
@@ -92,7 +94,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	}
 	n := o.first(records)
 	if err := o.tell(ctx, records[:n]); err != nil {
-		return 0, err
+		return 0, err // if Redis has lost what was told, the next attempt begins there
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
@@ -113,6 +115,9 @@ func (o *owner) tick(ctx context.Context) {
 func (o *owner) look(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if err := o.compare(ctx); err != nil {
+		return err
+	}
 	if err := o.prepare(ctx); err != nil {
 		return err
 	}
@@ -133,20 +138,29 @@ func (o *owner) look(ctx context.Context) error {
 	return o.markDepartures(ctx, now)
 }
 
+// compare finds out whether Redis has lost what was told, or the epoch is another, if no mark comes.
+func (o *owner) compare(ctx context.Context) error {
+	if !o.ready {
+		return nil
+	}
+	p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
+	if err == nil && (!known || p.Told < o.next-1) {
+		o.lose()
+	}
+	return err
+}
+
+// lose notes that Redis has lost what was told.
+func (o *owner) lose() {
+	o.log.Warn("the index of changes has lost what was told, which is told again", zap.Int64("next", o.next))
+	o.ready = false
+}
+
 // prepare makes the owner ready to tell the next mark that the consumer brings. After a takeover,
 // and if Redis has lost what was told, it goes back to what is told, and tells the rest again.
 func (o *owner) prepare(ctx context.Context) error {
 	if o.ready {
-		p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
-		if err != nil {
-			return err
-		}
-		if known && p.Told >= o.next-1 {
-			return nil
-		}
-		o.log.Warn("the index of changes has lost what was told, which is told again",
-			zap.Int64("told", p.Told), zap.Int64("next", o.next))
-		o.ready = false
+		return nil
 	}
 	if err := o.begin(ctx); err != nil {
 		return err
@@ -385,11 +399,11 @@ type change struct {
 	follow  []Mark // of the originals of its rush bags
 }
 
-// rest waits as long as the fold before took, while a door is behind, but not for long: who waits for
-// changes should still hear of them. Folding takes most of a processor, which a door needs to catch
-// up.
+// rest waits twice as long as the fold before took, while a door is behind, but not for long: who
+// waits for changes should still hear of them. Folding takes most of a processor, which a door needs
+// to catch up, and what is marked again meanwhile is folded once.
 func (o *owner) rest(ctx context.Context) {
-	for end := time.Now().Add(min(o.folded, mostRest)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(min(2*o.folded, mostRest)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
 		_ = pause.For(ctx, min(doorsLook, time.Until(end)))
 	}
 }
@@ -448,8 +462,10 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
+	var text []byte // memory for a state
 	for _, p := range plates {
-		c := o.change(p, bags[p.plate])
+		var c change
+		c, text = o.change(p, bags[p.plate], text[:0])
 		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
 			told = append(told, c)
 		}
@@ -461,7 +477,7 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 // are told at once. Of many marks of few plates, as a message on many bags makes them again and
 // again, only the last of each counts.
 func (o *owner) first(records []kafka.Record) int {
-	keys := make(map[string]struct{}, o.portion)
+	keys := make(map[string]struct{}, min(len(records), o.portion))
 	for i := range records {
 		if keys[string(records[i].Key)] = struct{}{}; len(keys) > o.portion {
 			return i
@@ -470,16 +486,15 @@ func (o *owner) first(records []kafka.Record) int {
 	return len(records)
 }
 
-// change returns what there is to tell of a plate.
-func (o *owner) change(p marked, bags []trail.Traced) change {
-	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: []byte{'['}}
-	for i, b := range bags {
-		if i > 0 {
-			c.state = append(c.state, ',')
-		}
-		c.state = o.conf.Append(c.state, b)
+// change returns what there is to tell of a plate. It writes the state into text first, and returns
+// that memory.
+func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []byte) {
+	text = append(text, '[')
+	for _, b := range bags {
+		text = o.conf.Append(strictjson.AppendComma(text), b)
 	}
-	c.state = append(c.state, ']')
+	text = append(text, ']')
+	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
 	c.summarise(bags)
 	c.digest = o.digests.of(c.state)
 	if p.steps < maxSteps {
@@ -491,7 +506,7 @@ func (o *owner) change(p marked, bags []trail.Traced) change {
 			}
 		}
 	}
-	return c
+	return c, text
 }
 
 // write writes to the index, and fails with errLost if it has lost what was told.
@@ -503,7 +518,7 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 		return err
 	}
 	if !ok {
-		o.ready = false
+		o.lose()
 		return errLost
 	}
 	o.clocked = now

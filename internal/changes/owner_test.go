@@ -86,6 +86,9 @@ func TestWhatRedisHasLostIsToldAgain(t *testing.T) {
 	}
 	w.set("0220999999", "OTHER")
 	w.mark(changes.Mark{Plate: plate})
+	if err := o.run(); err == nil {
+		t.Error("no error, want that the loss is noticed")
+	}
 	o.mustRun()
 	if score, err := w.redis.ReadClient().ZScore(ctx, w.key(e, at, "all"), string(plate)).Result(); err != nil || score < 2 {
 		t.Errorf("sequence %v, want that of the last mark (%v)", score, err)
@@ -125,6 +128,9 @@ func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	}
 	w.delete(w.redis.Prefix() + "d:epoch")
 	w.set(plate, "TWO")
+	if err := o.run(); err == nil {
+		t.Error("no error, want that the loss is noticed")
+	}
 	if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
 		t.Fatalf("error %v, want %v", err, changes.ErrNoEpoch)
 	}
