@@ -1,11 +1,12 @@
 package changes
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,49 +14,85 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
 
 // Record is a change as a record of the topic of changes holds it.
 type Record struct {
-	ID       string          `json:"id"`
-	Plate    bag.Plate       `json:"plate"`
-	Epoch    int64           `json:"epoch"`
-	Sequence int64           `json:"sequence"`
-	Bags     json.RawMessage `json:"bags,omitempty"` // as a key without limits sees them, at the time of the record; absent if they are too large for a record
-	PNRs     []string        `json:"pnrs"`           // every one that a message of the plate holds, in capitals
-	Airlines []string        `json:"airlines"`       // of every flight that a message names
-	Airports []string        `json:"airports"`       // of these flights, and of the events
-	Flights  []string        `json:"flights"`        // these flights, as FlightName returns them; nil in a record of an earlier version
-	Time     time.Time       `json:"-"`              // by which the bags were folded
-}
-
-// cloudEvent is the envelope of a record: CloudEvents 1.0 in structured mode.
-type cloudEvent struct {
-	SpecVersion     string    `json:"specversion"`
-	Type            string    `json:"type"`
-	Source          string    `json:"source"`
-	ID              string    `json:"id"`
-	Subject         string    `json:"subject"`
-	Time            time.Time `json:"time"`
-	DataContentType string    `json:"datacontenttype"`
-	Data            *Record   `json:"data"`
+	ID       string
+	Plate    bag.Plate
+	Epoch    int64
+	Sequence int64
+	Bags     []byte    // a JSON array: as a key without limits sees them, at the time of the record; nil if they are too large for a record
+	PNRs     []string  // every one that a message of the plate holds, in capitals
+	Airlines []string  // of every flight that a message names
+	Airports []string  // of these flights, and of the events
+	Flights  []string  // these flights, as FlightName returns them; nil in a record of an earlier version
+	Time     time.Time // by which the bags were folded
 }
 
 // ContentType is the content type of a record's value, which its only header holds.
 const ContentType = "application/cloudevents+json"
 
-// ParseRecord reads the value of a record of the topic of changes.
+// ParseRecord reads the value of a record of the topic of changes. Bags is a view of the value.
 func ParseRecord(value []byte) (*Record, error) {
-	var event cloudEvent
-	if err := json.Unmarshal(value, &event); err != nil {
+	var r Record
+	var faults []error
+	number := func(m strictjson.Member) int64 {
+		n, err := strconv.ParseInt(string(m.Value), 10, 64)
+		faults = append(faults, err)
+		return n
+	}
+	err := strictjson.Walk(value, func(depth int, m strictjson.Member) {
+		switch depth {
+		case 0: // of the envelope, a CloudEvent
+			if m.Is("time") {
+				faults = append(faults, r.Time.UnmarshalJSON(m.Value))
+			}
+		case 1: // of its data
+			switch string(m.Name) {
+			case `"id"`:
+				r.ID, _ = strictjson.Unquote(m.Value)
+			case `"plate"`:
+				plate, _ := strictjson.Unquote(m.Value)
+				r.Plate = bag.Plate(plate)
+			case `"epoch"`:
+				r.Epoch = number(m)
+			case `"sequence"`:
+				r.Sequence = number(m)
+			case `"bags"`:
+				r.Bags = m.Value
+			case `"pnrs"`:
+				r.PNRs = texts(m.Value)
+			case `"airlines"`:
+				r.Airlines = texts(m.Value)
+			case `"airports"`:
+				r.Airports = texts(m.Value)
+			case `"flights"`:
+				r.Flights = texts(m.Value)
+			}
+		}
+	})
+	if !r.Plate.Valid() {
+		faults = append(faults, errors.New("it names no plate"))
+	}
+	if err = cmp.Or(err, errors.Join(faults...)); err != nil {
 		return nil, fmt.Errorf("read a change: %w", err)
 	}
-	if event.Data == nil || !event.Data.Plate.Valid() {
-		return nil, fmt.Errorf("read a change: it names no plate")
+	return &r, nil
+}
+
+// texts returns the strings of a JSON array, or nil if it is none.
+func texts(array []byte) (list []string) {
+	err := strictjson.Elements(array, func(value []byte) {
+		text, _ := strictjson.Unquote(value)
+		list = append(list, text)
+	})
+	if err == nil && list == nil {
+		list = []string{}
 	}
-	event.Data.Time = event.Time
-	return event.Data, nil
+	return list
 }
 
 // publish publishes changes in the order of their sequences.
@@ -65,11 +102,7 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 	}
 	records := make([]kafka.Record, len(told))
 	for i := range told {
-		record, err := o.document(&told[i], now)
-		if err != nil {
-			return err
-		}
-		records[i] = record
+		records[i] = o.document(&told[i], now)
 	}
 	err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records)
 	if errors.Is(err, kafka.ErrTooLarge) {
@@ -91,9 +124,7 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
 				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
 			told[i].state = nil
-			if records[i], err = o.document(&told[i], now); err != nil {
-				return err
-			}
+			records[i] = o.document(&told[i], now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
@@ -108,22 +139,38 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 	return nil
 }
 
-// document returns the record of a change, a CloudEvent.
-func (o *owner) document(c *change, now time.Time) (kafka.Record, error) {
-	id := Position{o.epoch.Begun, c.entry.Sequence}.ID(c.entry.Plate)
-	value, err := json.Marshal(cloudEvent{
-		SpecVersion: "1.0", Type: "bagtrail.bag.changed", Source: "/bagtrail", ID: id,
-		Subject: string(c.entry.Plate), Time: now.UTC(), DataContentType: "application/json",
-		Data: &Record{
-			ID: id, Plate: c.entry.Plate, Epoch: o.epoch.Begun, Sequence: c.entry.Sequence,
-			Bags: c.state, PNRs: c.pnrs, Airlines: c.entry.Airlines, Airports: c.entry.Airports,
-			Flights: c.flights,
-		},
-	})
-	return kafka.Record{
-		Key: []byte(c.entry.Plate), Value: value, Time: now,
-		Headers: []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}},
-	}, err
+// contentType is the only header of a record: SDKs of CloudEvents misread others.
+var contentType = []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}}
+
+// document returns the record of a change: CloudEvents 1.0 in structured mode.
+func (o *owner) document(c *change, now time.Time) kafka.Record {
+	plate, id := string(c.entry.Plate), Position{o.epoch.Begun, c.entry.Sequence}.ID(c.entry.Plate)
+	dst := make([]byte, 0, 1024+len(c.state))
+	dst = append(dst, `{"specversion":"1.0","type":"bagtrail.bag.changed","source":"/bagtrail"`...)
+	dst = strictjson.AppendText(dst, "id", id)
+	dst = strictjson.AppendText(dst, "subject", plate)
+	dst = strictjson.AppendText(dst, "time", now.UTC().Format(time.RFC3339Nano))
+	dst = append(strictjson.AppendText(dst, "datacontenttype", "application/json"), `,"data":{`...)
+	dst = strictjson.AppendText(dst, "id", id)
+	dst = strictjson.AppendText(dst, "plate", plate)
+	dst = strictjson.AppendNumber(dst, "epoch", o.epoch.Begun)
+	dst = strictjson.AppendNumber(dst, "sequence", c.entry.Sequence)
+	if c.state != nil {
+		dst = append(strictjson.AppendName(dst, "bags"), c.state...)
+	}
+	dst = appendTexts(dst, "pnrs", c.pnrs)
+	dst = appendTexts(dst, "airlines", c.entry.Airlines)
+	dst = appendTexts(dst, "airports", c.entry.Airports)
+	dst = appendTexts(dst, "flights", c.flights)
+	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: now, Headers: contentType}
+}
+
+func appendTexts(dst []byte, name string, list []string) []byte {
+	dst = append(strictjson.AppendName(dst, name), '[')
+	for _, text := range list {
+		dst = strictjson.AppendString(strictjson.AppendComma(dst), text)
+	}
+	return append(dst, ']')
 }
 
 // FlightName returns a flight as records name it: airline, number and day, such as LX/14/2026-03-14.
@@ -133,44 +180,43 @@ func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" +
 // name, living or not, with its airline and airports, the airports of the events, and the PNRs.
 func (c *change) summarise(bags []trail.Traced) {
 	e := &c.entry
+	e.Airlines, e.Airports, c.pnrs, c.flights = []string{}, []string{}, []string{}, []string{} // never null in JSON
 	var flights []bag.Flight
 	fly := func(f bag.Flight) {
 		if !f.IsZero() && !slices.Contains(flights, f) {
 			flights = append(flights, f)
+			add(&e.Airlines, f.Airline)
+			add(&c.flights, FlightName(f))
 		}
 	}
 	for _, t := range bags {
-		b := t.Bag
-		for i := range b.Events {
-			m := b.Events[i].Message
-			e.Airports = append(e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
+		for i := range t.Bag.Events {
+			m := t.Bag.Events[i].Message
+			add(&e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
+			for i := range m.Onward {
+				add(&e.Airports, m.Onward[i].Airport)
+			}
 			for f := range m.Flights() {
 				fly(f)
 			}
-			for _, s := range m.Onward {
-				e.Airports = append(e.Airports, s.Airport)
-			}
-			c.pnrs = append(c.pnrs, strings.ToUpper(m.PNR))
+			add(&c.pnrs, strings.ToUpper(m.PNR))
 		}
-		for _, l := range b.Legs {
+		for i := range t.Bag.Legs {
+			l := &t.Bag.Legs[i]
 			fly(l.Flight)
-			e.Airports = append(e.Airports, l.From, l.To)
+			add(&e.Airports, l.From, l.To)
 		}
 	}
-	for _, f := range flights {
-		e.Airlines = append(e.Airlines, f.Airline)
-		c.flights = append(c.flights, FlightName(f))
+	for _, list := range [][]string{e.Airlines, e.Airports, c.pnrs, c.flights} {
+		slices.Sort(list)
 	}
-	e.Airlines, e.Airports = distinct(e.Airlines), distinct(e.Airports)
-	c.pnrs, c.flights = distinct(c.pnrs), distinct(c.flights)
 }
 
-// distinct sorts a list, and leaves out repetitions and "".
-func distinct(list []string) []string {
-	slices.Sort(list)
-	list = slices.Compact(list)
-	if len(list) > 0 && list[0] == "" {
-		list = list[1:]
+// add appends texts to a list, except "" and those that are in it.
+func add(list *[]string, texts ...string) {
+	for _, text := range texts {
+		if text != "" && !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
 	}
-	return append([]string{}, list...) // never null in JSON
 }
