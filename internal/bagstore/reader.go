@@ -16,6 +16,7 @@ import (
 	"bagtrail/internal/bagstore/codec"
 	"bagtrail/internal/batcher"
 	"bagtrail/internal/budget"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/trail"
 )
 
@@ -74,9 +75,32 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents), Named: r.named(named, w.Named),
 		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
 	}
-	found.TrailVersions, found.TrailLengths = versions(trailVersions)
-	found.StowageVersions, _ = versions(stowageVersions)
+	found.TrailVersions, found.StowageVersions = versions(trailVersions), versions(stowageVersions)
 	return found, nil
+}
+
+// Lengths implements trail.Index.
+func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
+	if len(plates) == 0 {
+		return nil, nil
+	}
+	replies := make([]*goredis.IntCmd, len(plates))
+	err := r.store.redis.Read(ctx, func(p goredis.Pipeliner) {
+		for i, plate := range plates {
+			replies[i] = p.HLen(ctx, r.store.keys.plate(plate))
+		}
+	})
+	if err != nil {
+		return nil, unavailable("read", err)
+	}
+	lengths := make([]int, len(plates))
+	for i, reply := range replies {
+		if err := reply.Err(); err != nil && !redis.WrongType(err) { // Read reports a wrong type
+			return nil, unavailable("read", err)
+		}
+		lengths[i] = int(reply.Val())
+	}
+	return lengths, nil
 }
 
 // ascending returns the plates of each reply in ascending order.
@@ -118,13 +142,13 @@ func airlineLength(name string) int {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// versions returns for each reply to HKEYS the version of the hash and how many fields it has.
-func versions(replies []*goredis.StringSliceCmd) (versions []uint64, lengths []int) {
-	versions, lengths = make([]uint64, len(replies)), make([]int, len(replies))
+// versions returns for each reply to HKEYS the version of the hash.
+func versions(replies []*goredis.StringSliceCmd) []uint64 {
+	all := make([]uint64, len(replies))
 	for i, reply := range replies {
-		versions[i], lengths[i] = versionOf(reply.Val(), 1), len(reply.Val())
+		all[i] = versionOf(reply.Val(), 1)
 	}
-	return versions, lengths
+	return all
 }
 
 // held returns what each reply to HGETALL holds. plates are those of the replies, or nil for

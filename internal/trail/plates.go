@@ -26,8 +26,7 @@ func (r *Reader) At(now time.Time) *Reader {
 
 // Lengths returns how many messages and reports are held of each plate.
 func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
-	found, err := r.index.Read(ctx, Wanted{TrailVersions: plates})
-	return found.TrailLengths, err
+	return r.index.Lengths(ctx, plates)
 }
 
 // InContainers returns the plates that messages say are in each container.

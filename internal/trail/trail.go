@@ -15,6 +15,8 @@ type Index interface {
 	// Read returns everything that is wanted in one round trip, whatever its size. Missing entries are
 	// empty, and damaged ones are left out.
 	Read(ctx context.Context, w Wanted) (Found, error)
+	// Lengths returns how many messages and reports were filed under each plate. It reads no message.
+	Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 }
 
 // Wanted names what is to be read.
@@ -47,7 +49,6 @@ type Found struct {
 	Named                                        [][]bag.Plate
 	Trails, Stowage                              []Held
 	TrailVersions, StowageVersions               []uint64
-	TrailLengths                                 []int // how many messages there are, for TrailVersions
 }
 
 // Held is what was filed under one plate, or for one container.

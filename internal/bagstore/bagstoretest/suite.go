@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -309,6 +310,16 @@ func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	compare(b, "messages of plate", got.Trails, want.Trails)
 	compare(b, "plates in container", got.Contents, want.Contents)
 	compare(b, "positionings of container", got.Stowage, want.Stowage)
+	plates := slices.Collect(maps.Keys(want.Trails))
+	lengths, err := s.Reader().Lengths(context.Background(), plates)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, plate := range plates {
+		if lengths[i] != len(want.Trails[plate]) {
+			b.Errorf("%d messages of plate %s, want %d", lengths[i], plate, len(want.Trails[plate]))
+		}
+	}
 }
 
 func compare[K comparable, V any](t testing.TB, what string, got, want map[K]V) {
@@ -419,10 +430,13 @@ func testEmpty(t *testing.T, b *bench) {
 	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
 	want := trail.Found{
 		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none, Named: [][]bag.Plate{nil},
-		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1}, TrailLengths: []int{0, 0},
+		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %+v, %v", got, err)
+	}
+	if lengths, err := r.Lengths(ctx, two); err != nil || !slices.Equal(lengths, []int{0, 0}) {
+		t.Errorf("lengths %v, %v", lengths, err)
 	}
 	if got, err := r.Read(ctx, trail.Wanted{}); err != nil || len(got.Trails) > 0 {
 		t.Errorf("found %+v, %v, where nothing was wanted", got, err)

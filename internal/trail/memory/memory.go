@@ -107,7 +107,6 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 		Trails:          x.held(copies(x.trails, w.Trails)),
 		Stowage:         x.held(copies(x.stowage, w.Stowage)),
 		TrailVersions:   versions(x.held(copies(x.trails, w.TrailVersions))),
-		TrailLengths:    lengths(x.trails, w.TrailVersions),
 		StowageVersions: versions(x.held(copies(x.stowage, w.StowageVersions))),
 	}, nil
 }
@@ -120,12 +119,15 @@ func versions(all []trail.Held) []uint64 {
 	return out
 }
 
-func lengths(lists map[bag.Plate][]bag.Stored, plates []bag.Plate) []int {
+// Lengths implements trail.Index.
+func (x *Index) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	all := make([]int, len(plates))
 	for i, plate := range plates {
-		all[i] = len(lists[plate])
+		all[i] = len(x.trails[plate])
 	}
-	return all
+	return all, nil
 }
 
 // held gives each list its version: it does not depend on the order.
