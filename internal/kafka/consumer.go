@@ -131,10 +131,10 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 		c.mu.Unlock()
 		c.joined.Store(false)
 	})
-	poller := c.client.newPoller(c.conf.Topic)
+	fetcher := c.client.newFetcher(c.conf.Topic, len(assigned))
 	for _, a := range assigned {
 		w := &worker{
-			Consumer: c, handler: c.conf.Handler(a.ID), poller: poller, generation: generation, partition: a.ID,
+			Consumer: c, handler: c.conf.Handler(a.ID), fetcher: fetcher, generation: generation, partition: a.ID,
 			offset: a.Offset, committed: a.Offset, safe: a.Offset,
 			log: c.log.With(zap.Int("partition", a.ID)),
 		}

@@ -8,10 +8,7 @@ import (
 	"bagtrail/internal/pause"
 )
 
-const (
-	followRetryWait = time.Second            // after an error
-	followFetchWait = 500 * time.Millisecond // how long a broker may hold a fetch if nothing comes
-)
+const followRetryWait = time.Second // after an error
 
 // Follower says what Client.Follow does with a topic. Begin and Take are called by one goroutine for
 // each partition.
@@ -27,12 +24,12 @@ type Follower struct {
 func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 	var reading sync.WaitGroup
 	defer reading.Wait()
-	poller := c.newPoller(topic)
 	for ctx.Err() == nil {
 		partitions, err := c.Partitions(ctx, topic)
 		if err == nil {
+			fetcher := c.newFetcher(topic, len(partitions))
 			for _, p := range partitions {
-				reading.Go(func() { c.follow(ctx, poller, p, f) })
+				reading.Go(func() { c.follow(ctx, fetcher, p, f) })
 			}
 			return
 		}
@@ -41,17 +38,17 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 }
 
 // follow reads one partition. After an error it goes on where it was.
-func (c *Client) follow(ctx context.Context, poller *poller, partition int, f Follower) {
+func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f Follower) {
 	at := int64(-1)
 	for ctx.Err() == nil {
-		r := poller.Reader(partition, 0)
+		r := fetcher.Reader(partition, 0)
 		first, end, err := r.Bounds(ctx)
 		if err == nil {
 			at = f.Begin(at, first, end)
 		}
 		for r.offset = at; err == nil; {
 			var batch Batch
-			if batch, err = r.Fetch(ctx, followFetchWait); err == nil {
+			if batch, err = r.Fetch(ctx, c.conf.Timing.Wait); err == nil {
 				f.Take(partition, batch)
 				at = batch.Next
 			}

@@ -15,7 +15,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// fetchMost is how many bytes of a partition are fetched at once, unless one record is larger.
+// fetchMost is how many bytes of a partition are fetched at once. The first batch that comes may be
+// larger if its partition is the first of the request that has any.
 const fetchMost = 256 << 10
 
 // Reader reads one partition in order. It returns the records that producers have committed and
@@ -25,10 +26,11 @@ type Reader struct {
 	client    *Client
 	topic     string
 	partition int
-	offset    int64   // of the next fetch
-	last      int     // number of records of the last fetch that had some
-	poller    *poller // that fetches for it together with others, or nil
-	leader    *leader // of the poller, from the first fetch on
+	offset    int64    // of the next fetch
+	last      int      // number of records of the last fetch that had some
+	fetcher   *fetcher // that fetches for it together with others, or nil
+	leader    *leader  // of the partition, from the first fetch of the fetcher on
+	more      bool     // there was more to read behind the last batch
 }
 
 // Batch is the result of one fetch.
@@ -102,10 +104,10 @@ func (r *Reader) offsets(ctx context.Context, ask ...kafkago.OffsetRequest) (kaf
 	return kafkago.PartitionOffsets{}, errNoAnswer
 }
 
-// Close ends the use of a reader of a poller.
+// Close tells the fetcher of the reader, if it has one, that the reader fetches no more.
 func (r *Reader) Close() {
 	if r.leader != nil {
-		r.leader.leave()
+		r.leader.removeReader()
 		r.leader = nil
 	}
 }
@@ -119,18 +121,20 @@ func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 	if len(b.Records) > 0 {
 		r.last = len(b.Records)
 	}
-	r.offset = b.Next
+	r.offset, r.more = b.Next, b.Next < b.Stable
 	return b, nil
 }
 
 func (r *Reader) fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 	var p *fetch.ResponsePartition
 	var err error
-	if r.poller != nil {
-		p, err = r.poller.fetch(ctx, r, wait)
+	if r.fetcher != nil {
+		p, err = r.fetcher.fetch(ctx, r, wait)
 	} else {
-		answers := r.client.fetch(ctx, r.topic, []*Reader{r}, wait)
-		p, err = answers[0].partition, answers[0].err
+		var answers []response
+		if answers, err = r.client.fetch(ctx, r.topic, []*Reader{r}, wait); err == nil {
+			p, err = answers[0].partition, answers[0].err
+		}
 	}
 	if err != nil {
 		return Batch{}, err
@@ -139,8 +143,9 @@ func (r *Reader) fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 }
 
 // fetch asks for the next records of partitions that one broker leads, and returns an answer for each
-// reader. If nothing comes within the wait, they are empty.
-func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wait time.Duration) []response {
+// reader. If nothing comes within the wait, they are empty. An error is that of all readers, though
+// one partition may be the cause: kafka-go reads all records before it returns any.
+func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wait time.Duration) ([]response, error) {
 	partitions := make([]fetch.RequestPartition, len(readers))
 	for i, r := range readers {
 		partitions[i] = fetch.RequestPartition{
@@ -154,27 +159,26 @@ func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wai
 		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
 		Topics: []fetch.RequestTopic{{Topic: topic, Partitions: partitions}},
 	})
-	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
-	switch fetched, ok := answer.(*fetch.Response); {
-	case err != nil:
+	if err != nil {
+		return nil, err
+	}
+	fetched, ok := answer.(*fetch.Response)
+	switch {
 	case !ok:
-		err = errNoAnswer
+		return nil, errNoAnswer
 	case fetched.ErrorCode != 0:
-		err = kafkago.Error(fetched.ErrorCode)
-	default:
-		for i := range fetched.Topics {
-			for j := range fetched.Topics[i].Partitions {
-				p := &fetched.Topics[i].Partitions[j]
-				byPartition[p.Partition] = p
-			}
+		return nil, kafkago.Error(fetched.ErrorCode)
+	}
+	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
+	for i := range fetched.Topics {
+		for j := range fetched.Topics[i].Partitions {
+			p := &fetched.Topics[i].Partitions[j]
+			byPartition[p.Partition] = p
 		}
 	}
 	all := make([]response, len(readers))
 	for i, r := range readers {
-		p := byPartition[int32(r.partition)]
-		switch {
-		case err != nil:
-			all[i].err = err
+		switch p := byPartition[int32(r.partition)]; {
 		case p == nil:
 			all[i].err = errNoAnswer
 		case p.ErrorCode != 0:
@@ -183,7 +187,7 @@ func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wai
 			all[i].partition = p
 		}
 	}
-	return all
+	return all, nil
 }
 
 // batch returns the batch in an answer.

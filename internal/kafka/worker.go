@@ -18,7 +18,7 @@ import (
 type worker struct {
 	*Consumer
 	handler    Handler
-	poller     *poller // of the generation
+	fetcher    *fetcher // of the generation
 	generation *kafkago.Generation
 	partition  int
 	log        *zap.Logger
@@ -135,7 +135,7 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 			return nil, err
 		}
 	}
-	r := w.poller.Reader(w.partition, 0)
+	r := w.fetcher.Reader(w.partition, 0)
 	first, end, err := r.Bounds(generation)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,20 @@
 package kafka_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,6 +25,8 @@ import (
 const (
 	topic      = "topic"
 	partitions = 12
+	idle       = 30 * time.Second // how long a broker holds a fetch if nothing comes
+	soon       = 5 * time.Second  // within which a record comes that waits for none of these fetches
 )
 
 // cluster starts brokers that share the partitions of a topic, and returns a client of them.
@@ -29,7 +37,7 @@ func cluster(t *testing.T, brokers int) (*kfake.Cluster, *kafka.Client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: c.ListenAddrs(), Topics: []string{topic}})
+	client, err := kafka.Open(kafka.Config{Brokers: c.ListenAddrs(), Topics: []string{topic}, Timing: kafka.Timing{Wait: idle}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +108,16 @@ func (l *log) follow(t *testing.T, client *kafka.Client) {
 	t.Cleanup(func() { cancel(); following.Wait() })
 }
 
+// want reports what came otherwise than in order.
+func (l *log) want(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, fault := range l.faults {
+		t.Error(fault)
+	}
+}
+
 func produce(t *testing.T, client *kafka.Client, partition int, values ...string) {
 	t.Helper()
 	records := make([]kafka.Record, len(values))
@@ -134,9 +152,7 @@ func TestATrickleInAllPartitionsTakesFewRequests(t *testing.T) {
 	if n := requests.Load(); n > partitions*rounds/4 {
 		t.Errorf("%d requests for %d records", n, partitions*rounds)
 	}
-	for _, fault := range l.faults {
-		t.Error(fault)
-	}
+	l.want(t)
 }
 
 func TestLeadersThatMoveWhileTheirPartitionsAreReadLoseNothing(t *testing.T) {
@@ -169,9 +185,103 @@ func TestLeadersThatMoveWhileTheirPartitionsAreReadLoseNothing(t *testing.T) {
 	if want != rounds {
 		t.Errorf("%d records are there, want %d", want, rounds)
 	}
-	for _, fault := range l.faults {
-		t.Error(fault)
+	l.want(t)
+}
+
+// A client of Kafka reads all records of a response before it returns any.
+func TestABatchThatCannotBeReadHoldsUpNoOtherPartition(t *testing.T) {
+	c, client := cluster(t, 1)
+	produceGarbage(t, c.ListenAddrs(), 0)
+	var l log
+	l.follow(t, client)
+	for i := range 5 {
+		for p := 1; p < partitions; p++ {
+			produce(t, client, p, fmt.Sprint(i))
+		}
+		for p := 1; p < partitions; p++ {
+			l.await(t, p, i+1, soon)
+		}
 	}
+	if n := l.count(0); n > 0 {
+		t.Errorf("%d records of garbage", n)
+	}
+	l.want(t)
+}
+
+// produceGarbage writes a batch that says it is packed, and is not.
+func produceGarbage(t *testing.T, brokers []string, partition int) {
+	t.Helper()
+	batch := kmsg.RecordBatch{
+		PartitionLeaderEpoch: -1, Magic: 2, Attributes: 1, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
+		NumRecords: 1, Records: []byte("this is not gzip"),
+	}
+	const lengthEnds, crcEnds = 12, 21
+	batch.Length = int32(len(batch.AppendTo(nil)) - lengthEnds)
+	batch.CRC = int32(crc32.Checksum(batch.AppendTo(nil)[crcEnds:], crc32.MakeTable(crc32.Castagnoli)))
+	raw := batch.AppendTo(nil)
+	raw = append(binary.BigEndian.AppendUint32(nil, uint32(len(raw))), raw...)
+	client := &kafkago.Client{Addr: kafkago.TCP(brokers...)}
+	answer, err := client.RawProduce(t.Context(), &kafkago.RawProduceRequest{
+		Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
+		RawRecords: protocol.RawRecordSet{Reader: bytes.NewReader(raw)},
+	})
+	if err != nil || answer.Error != nil {
+		t.Fatal(err, answer)
+	}
+}
+
+// A broker gives a batch that is larger than the fetch only to the first partition that has one.
+func TestLargeBatchesOfOnePartitionComeBetweenThoseOfOthers(t *testing.T) {
+	_, client := cluster(t, 1)
+	const batches = 30
+	large := strings.Repeat("x", 300<<10)
+	for range batches {
+		for p := range 2 {
+			produce(t, client, p, large)
+		}
+	}
+	produce(t, client, 2, large)
+	var l log
+	l.follow(t, client)
+	l.await(t, 2, 1, 10*time.Second)
+	if n := l.count(0) + l.count(1); n > batches {
+		t.Errorf("%d batches of other partitions came before", n)
+	}
+	for p := range 2 {
+		l.await(t, p, batches, 20*time.Second)
+	}
+	l.want(t)
+}
+
+func TestWhatIsThereAtFirstDoesNotWaitForAPartitionWithoutRecords(t *testing.T) {
+	for range 3 {
+		_, client := cluster(t, 1)
+		for p := 1; p < partitions; p++ {
+			produce(t, client, p, "there")
+		}
+		var l log
+		l.follow(t, client)
+		for p := 1; p < partitions; p++ {
+			l.await(t, p, 1, soon)
+		}
+	}
+}
+
+func TestABacklogIsReadWithoutPauses(t *testing.T) {
+	_, client := cluster(t, 1)
+	large := strings.Repeat("x", 60<<10)
+	const records = 300 // five in a fetch
+	for range records {
+		produce(t, client, 0, large)
+	}
+	var l log
+	began := time.Now()
+	l.follow(t, client)
+	l.await(t, 0, records, 20*time.Second)
+	if took := time.Since(began); took > time.Second { // with pauses of 20 ms it is 1.2 s and more
+		t.Errorf("took %v", took)
+	}
+	l.want(t)
 }
 
 // slow is a handler whose partition 0 waits for a signal.
@@ -209,19 +319,17 @@ func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
 	produce(t, client, 1, "begun")
 	l.await(t, 1, 1, 20*time.Second)
 	produce(t, client, 0, "held", "behind")
-	// Others are read at once, and not when the wait of an empty fetch is over, half a second.
+	// Others are read at once, and not when the wait of an empty fetch is over.
 	for i := range 5 {
 		produce(t, client, 2, fmt.Sprint(i))
-		l.await(t, 2, i+1, 300*time.Millisecond)
+		l.await(t, 2, i+1, soon)
 	}
 	if n := l.count(0); n > 0 {
 		t.Errorf("%d records of the partition in hand", n)
 	}
 	close(go0)
-	l.await(t, 0, 2, 300*time.Millisecond)
+	l.await(t, 0, 2, soon)
 	produce(t, client, 0, "free")
-	l.await(t, 0, 3, 300*time.Millisecond)
-	for _, fault := range l.faults {
-		t.Error(fault)
-	}
+	l.await(t, 0, 3, soon)
+	l.want(t)
 }

@@ -1,0 +1,249 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/fetch"
+)
+
+// fetchLinger is how long requests are delayed so that they serve more records. While records
+// trickle, the next request is sent this long after the last response with records, so that each
+// record does not take a request and a commit. There is no delay for a reader that is known to have
+// more to read. fetchLinger also bounds how long a broker holds a request for some of the readers
+// only.
+const fetchLinger = 20 * time.Millisecond
+
+// fetcher fetches from several partitions of a topic, with one request at a time to each broker that
+// leads some of them. A request costs the broker and this process as much as dozens of records.
+type fetcher struct {
+	client  *Client
+	topic   string
+	readers int          // how many there are while none is being opened
+	open    atomic.Int64 // readers that have fetched and are not closed
+	mu      sync.Mutex
+	leaders map[kafkago.Broker]*leader // partitions without a leader are under the zero Broker
+}
+
+// leader sends the requests for the readers whose partitions one broker leads. kafka-go finds the
+// broker. If a partition has moved, a request fails for all of its readers; they are closed, and new
+// ones find their leaders again.
+type leader struct {
+	fetcher *fetcher
+	mu      sync.Mutex
+	open    int           // readers that have fetched from this leader and are not closed
+	waiting []*waiter     // for the next request
+	running bool          // there is a goroutine that sends requests
+	more    chan struct{} // has an element if a reader waits that has more to read
+
+	// Only run uses the rest. One run follows another under mu.
+	lastRecords time.Time // when a response last held records
+	trickle     bool      // they came soon after others
+}
+
+// waiter is a reader in Fetch.
+type waiter struct {
+	reader *Reader
+	until  time.Time // when it is answered with no records
+	answer chan response
+}
+
+// response is the part of a fetch response for one partition, or an error.
+type response struct {
+	partition *fetch.ResponsePartition
+	err       error
+}
+
+// newFetcher returns a fetcher for so many readers.
+func (c *Client) newFetcher(topic string, readers int) *fetcher {
+	return &fetcher{client: c, topic: topic, readers: readers, leaders: make(map[kafkago.Broker]*leader)}
+}
+
+// Reader returns a reader of a partition that begins at an offset. It must be closed, also after an
+// error: an open reader that does not fetch makes the requests for the others short, and only a new
+// one finds a leader that has moved.
+func (f *fetcher) Reader(partition int, offset int64) *Reader {
+	r := f.client.Reader(f.topic, partition, offset)
+	r.fetcher = f
+	return r
+}
+
+// leaderOf returns the leader of a reader.
+func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
+	if r.leader != nil {
+		return r.leader, nil
+	}
+	topic, err := f.client.topic(ctx, f.topic)
+	if err != nil {
+		return nil, err
+	}
+	var broker kafkago.Broker
+	for _, partition := range topic.Partitions {
+		if partition.ID == r.partition {
+			broker = partition.Leader
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.leaders[broker]
+	if l == nil {
+		l = &leader{fetcher: f, more: make(chan struct{}, 1)}
+		f.leaders[broker] = l
+	}
+	r.leader = l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open++
+	f.open.Add(1)
+	return l, nil
+}
+
+// fetch waits for the next records of a reader. The answer is empty if nothing comes in time. After
+// ctx has ended the reader must not fetch again: a request may still use it.
+func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fetch.ResponsePartition, error) {
+	l, err := f.leaderOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	w := &waiter{r, time.Now().Add(wait), make(chan response, 1)} // buffered: if ctx has ended, nobody receives
+	l.mu.Lock()
+	l.waiting = append(l.waiting, w)
+	if !l.running {
+		l.running = true
+		go l.run() //nolint:contextcheck // a request serves many readers, and outlives the one that started it
+	}
+	l.mu.Unlock()
+	if r.more {
+		select {
+		case l.more <- struct{}{}:
+		default:
+		}
+	}
+	select {
+	case a := <-w.answer:
+		return a.partition, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// removeReader says that a reader of l is closed.
+func (l *leader) removeReader() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	l.fetcher.open.Add(-1)
+}
+
+// run sends requests until nobody waits.
+func (l *leader) run() {
+	for {
+		if l.trickle {
+			linger := time.NewTimer(time.Until(l.lastRecords.Add(fetchLinger)))
+			select {
+			case <-linger.C:
+			case <-l.more:
+			}
+			linger.Stop()
+		}
+		waiters, wait := l.take()
+		if len(waiters) == 0 {
+			return
+		}
+		l.give(waiters, l.fetcher.ask(waiters, wait))
+	}
+}
+
+// ask fetches for waiters together. If that fails as a whole for another reason than time, it fetches
+// for each alone: one partition has records that cannot be read, or another leader.
+func (f *fetcher) ask(waiters []*waiter, wait time.Duration) []response {
+	readers := make([]*Reader, len(waiters))
+	for i, w := range waiters {
+		readers[i] = w.reader
+	}
+	ctx := context.Background()
+	answers, err := f.client.fetch(ctx, f.topic, readers, wait)
+	var network *net.OpError
+	switch {
+	case err == nil:
+		return answers
+	case len(readers) == 1 || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network):
+		for range readers {
+			answers = append(answers, response{err: err})
+		}
+		return answers
+	}
+	answers = make([]response, len(readers))
+	var asking sync.WaitGroup
+	for i := range readers {
+		asking.Go(func() {
+			alone, err := f.client.fetch(ctx, f.topic, readers[i:i+1], 0)
+			if answers[i].err = err; err == nil {
+				answers[i] = alone[0]
+			}
+		})
+	}
+	asking.Wait()
+	return answers
+}
+
+// take returns the waiters, and how long the broker may hold their request: until the first of them
+// must be answered, but at most fetchLinger if other readers are not waiting, or not open yet, since
+// these may call Fetch at any time.
+func (l *leader) take() (waiters []*waiter, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waiters, l.waiting = l.waiting, nil
+	if l.running = len(waiters) > 0; !l.running {
+		return nil, 0
+	}
+	until := waiters[0].until
+	for _, w := range waiters {
+		if w.until.Before(until) {
+			until = w.until
+		}
+	}
+	wait = max(0, time.Until(until))
+	if len(waiters) < l.open || int(l.fetcher.open.Load()) < l.fetcher.readers {
+		wait = min(wait, fetchLinger)
+	}
+	return waiters, wait
+}
+
+// give answers the waiters that have records or an error, and those whose wait is over. The others
+// are the first of the next request: a broker gives more than fetchMost, which a large batch takes,
+// only to the first partition that has any.
+func (l *leader) give(waiters []*waiter, answers []response) {
+	now := time.Now()
+	some := false
+	var others []*waiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, w := range waiters {
+		a := answers[i]
+		came := a.err == nil && hasRecords(a.partition)
+		if a.err == nil && !came && now.Before(w.until) {
+			others = append(others, w)
+			continue
+		}
+		some = some || came
+		w.answer <- a // from now on its goroutine may change the reader
+	}
+	l.waiting = append(others, l.waiting...)
+	if some {
+		l.trickle, l.lastRecords = now.Sub(l.lastRecords) < 2*fetchLinger, now
+	}
+}
+
+// hasRecords reports whether an answer moves its reader on. The records may be those of an aborted
+// transaction, of which the reader returns none.
+func hasRecords(p *fetch.ResponsePartition) bool {
+	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
+	return ok && len(stream.Records) > 0
+}
