@@ -94,7 +94,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	}
 	n := o.first(records)
 	if err := o.tell(ctx, records[:n]); err != nil {
-		return 0, err // if Redis has lost what was told, the next attempt begins there
+		return 0, err // if Redis has lost what was told, the next attempt goes back to what it still has
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
@@ -138,7 +138,8 @@ func (o *owner) look(ctx context.Context) error {
 	return o.markDepartures(ctx, now)
 }
 
-// compare finds out whether Redis has lost what was told, or the epoch is another, if no mark comes.
+// compare finds out whether Redis has lost what was told, and whether the epoch is still the same.
+// While marks come, write finds out.
 func (o *owner) compare(ctx context.Context) error {
 	if !o.ready {
 		return nil
@@ -150,9 +151,10 @@ func (o *owner) compare(ctx context.Context) error {
 	return err
 }
 
-// lose notes that Redis has lost what was told.
+// lose notes that Redis has lost what was told, or that another epoch has begun.
 func (o *owner) lose() {
-	o.log.Warn("the index of changes has lost what was told, which is told again", zap.Int64("next", o.next))
+	o.log.Warn("the index of changes has lost what was told, or another epoch has begun: the owner takes over again",
+		zap.Int64("epoch", o.epoch.Begun), zap.Int64("next", o.next))
 	o.ready = false
 }
 

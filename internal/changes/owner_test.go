@@ -116,6 +116,25 @@ func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) 
 	}
 }
 
+// In a cluster the epoch may be lost alone, and with it the messages of some plates.
+func TestNothingIsPublishedIfTheEpochAloneIsLost(t *testing.T) {
+	w := newWorld(t)
+	o := w.owner(w.partitionOf(plate), 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	w.delete(w.redis.Prefix() + "d:epoch")
+	w.set(plate, "TWO")
+	if err := o.run(); err == nil {
+		t.Error("no error, want that the loss is noticed")
+	}
+	if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
+		t.Errorf("error %v, want %v", err, changes.ErrNoEpoch)
+	}
+	if n := len(w.published()); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+}
+
 func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	w := newWorld(t)
 	at := w.partitionOf(plate)

@@ -39,7 +39,7 @@ const ContentType = "application/cloudevents+json"
 func ParseRecord(value []byte) (*Record, error) {
 	var r Record
 	var faults []error
-	number := func(m strictjson.Member) int64 {
+	number := func(m strictjson.Member) int64 { // its error, nil as a rule, joins the faults
 		n, err := strconv.ParseInt(string(m.Value), 10, 64)
 		faults = append(faults, err)
 		return n
@@ -50,7 +50,7 @@ func ParseRecord(value []byte) (*Record, error) {
 			if m.Is("time") {
 				faults = append(faults, r.Time.UnmarshalJSON(m.Value))
 			}
-		case 1: // of its data
+		case 1: // of its data, which is the only object in it
 			switch string(m.Name) {
 			case `"id"`:
 				r.ID, _ = strictjson.Unquote(m.Value)

@@ -27,7 +27,8 @@ type Index interface {
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
 	// Tell writes entries and times, and then that everything up to the sequence told is told.
 	// If less than after is told before, it writes nothing and returns false: Redis has lost what
-	// was told. Sequences and times only rise.
+	// was told. It returns false too if e is not the epoch any more, and may have written then.
+	// Sequences and times only rise.
 	Tell(ctx context.Context, e Epoch, partition int, t Telling) (bool, error)
 	// RaiseFloor says that the index needs no sequence below the floor any more.
 	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error

@@ -186,11 +186,19 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	for _, list := range members {
 		args = append(append(args, len(list)), list...)
 	}
-	ok, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Bool()
+	// The epoch is in another slot than the rest, so the script cannot look at it.
+	pipe := s.redis.WriteClient().Pipeline()
+	epoch, done := pipe.Get(ctx, s.epochKey()), tell.EvalSha(ctx, pipe, keys, args...)
+	_, _ = pipe.Exec(ctx) // each command has its error
+	if goredis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
+		done = tell.Eval(ctx, s.redis.WriteClient(), keys, args...)
+	}
+	written, err := done.Bool()
 	if err != nil {
 		return false, redis.Unavailable("changestore: tell", err)
 	}
-	return ok, nil
+	current, err := readEpoch(epoch.Result())
+	return written && current == e, err
 }
 
 // RaiseFloor implements changes.Index. What is below the floor is removed by the next Tell that
