@@ -60,8 +60,8 @@ func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
-	s.retention, s.listing = retainNone, f // a list holds no message
-	s.at, s.skipVersions = at, true        // to read versions first could take one more round trip
+	s.caching, s.listing = cacheNone, f // a list holds no message
+	s.at, s.skipVersions = at, true     // to read versions first could take one more round trip
 	made, err := s.list(ctx, f, before)
 	if err != nil {
 		return list{}, err

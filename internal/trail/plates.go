@@ -13,7 +13,7 @@ import (
 // Uncached returns the Reader for plates that are read once: it caches none of them.
 func (r *Reader) Uncached() *Reader {
 	once := *r
-	once.retention = retainNone
+	once.caching = cacheNone
 	return &once
 }
 

@@ -223,18 +223,18 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 		return nil, err
 	}
 	if s.reflights == nil {
-		s.reflights, s.joined = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool)
+		s.reflights, s.joinedRush = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool)
 	}
-	if !s.plates[b.Plate] {
+	if !s.joinedPlates[b.Plate] {
 		for _, p := range s.rush.Value(b.Plate) {
 			if err := s.addReflights(ctx, s.bags.Value(p)); err != nil {
 				return nil, err
 			}
 		}
-		if s.plates == nil {
-			s.plates = make(map[bag.Plate]bool)
+		if s.joinedPlates == nil {
+			s.joinedPlates = make(map[bag.Plate]bool)
 		}
-		s.plates[b.Plate] = true
+		s.joinedPlates[b.Plate] = true
 	}
 	if !b.Rush {
 		for _, pnr := range b.PNRs {
@@ -258,13 +258,13 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 // addReflights notes the originals of rush bags, each rush bag once.
 func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 	for _, rush := range s.founded(bags) {
-		if !rush.Rush || rush.OwnRush || s.joined[rush] {
+		if !rush.Rush || rush.OwnRush || s.joinedRush[rush] {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.joined[rush] = true
+		s.joinedRush[rush] = true
 		found, err := s.originals(ctx, rush)
 		if err != nil {
 			return err

@@ -14,40 +14,43 @@ import (
 type session struct {
 	reader       *Reader
 	bags         smallmap.Map[bag.Plate, []*bag.Bag]
-	days         smallmap.Map[bag.Plate, []*bag.Bag] // the same in the order of their first flight dates
+	days         smallmap.Map[bag.Plate, []*bag.Bag] // those whose founders the asker sees, in the order of first flight dates
 	passengers   smallmap.Map[string, *passenger]    // by PNR
 	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
-	viewer       *bag.Viewer                         // of the asker, for whom bags lead to others; nil: sees everything
-	joined       map[*bag.Bag]bool                   // rush bags that are in reflights
-	plates       map[bag.Plate]bool                  // those whose rush bags are all joined
-	at           end                                 // the end of the legs of a list
+	viewer       *bag.Viewer                         // the asker: only bags whose founders it sees are joined with others; nil: all
+	joinedRush   map[*bag.Bag]bool                   // rush bags that are in reflights
+	joinedPlates map[bag.Plate]bool                  // the rush bags that name them are joined
+	at           end                                 // the airport of a list, and whether its legs begin or end there
 	listing      bag.Flight                          // the flight of a list; zero if whole bags are wanted
-	tracing      bool                                // read with the bags which of their PNRs have rush bags
+	tracing      bool                                // load also reads the rush bags that are filed under the PNRs of the bags
 	skipVersions bool                                // read cached plates at once, not their versions first
-	retention    retention                           // of the messages that are read
+	caching      caching                             // of the messages that are read
 
-	// Answers of the index.
+	// Answers of the index. A key is there from the moment it is asked for, so a session is of no use
+	// after an error.
 	pnrs            smallmap.Map[string, []bag.Plate]
-	rush            smallmap.Map[bag.Plate, []bag.Plate] // the rush bags that name a plate
-	rushPNRs        smallmap.Map[string, []bag.Plate]    // the rush bags that were filed under a PNR
+	rush            smallmap.Map[bag.Plate, []bag.Plate] // the plates of rush bags that name a plate
+	rushPNRs        smallmap.Map[string, []bag.Plate]    // the plates of rush bags that are filed under a PNR
 	trails          smallmap.Map[bag.Plate, *plateState] // bags may not be made yet
 	trailVersions   smallmap.Map[bag.Plate, uint64]
 	stowage         smallmap.Map[bag.Container, []*bag.Message]
 	stowageVersions smallmap.Map[bag.Container, uint64]
 }
 
-func (r *Reader) newSession() *session { return &session{reader: r, retention: r.retention} }
+func (r *Reader) newSession() *session { return &session{reader: r, caching: r.caching} }
 
-// retention says which plates are cached for later questions.
-type retention uint8
+// caching says which plates are kept in the cache for later questions, from most to fewest: callers
+// take the max.
+type caching uint8
 
 const (
-	retainAll      retention = iota
-	retainRepeated           // plates that were asked for before, lately
-	retainNone
+	cacheAll      caching = iota
+	cacheRepeated         // plates that were asked for before, lately
+	cacheNone
 )
 
-// ask reads what is wanted, and keeps the answers in the session.
+// ask reads what is wanted and returns it. It keeps the answers about plates, PNRs and containers in
+// the session.
 func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	now, err := s.reader.index.Read(ctx, w)
 	if err != nil {
@@ -75,7 +78,7 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		}
 		s.addStowage(c, now.Stowage[i])
 	}
-	made, err := s.newTrails(ctx, w.Trails, now.Trails)
+	made, err := s.statesOf(ctx, w.Trails, now.Trails)
 	if err != nil {
 		return Found{}, err
 	}
@@ -88,12 +91,12 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 // platesAWorker is how many plates are worth a goroutine of their own.
 const platesAWorker = 32
 
-// newTrails reads the messages of plates again.
-func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
+// statesOf returns the states of plates, as stateOf does, on several processors.
+func (s *session) statesOf(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
 	made := make([]*plateState, len(plates))
 	err := parallel.Do(len(plates), parallel.Workers(len(plates), platesAWorker), func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
-			made[i], err = s.newTrail(ctx, plates[i], held[i])
+			made[i], err = s.stateOf(ctx, plates[i], held[i])
 		}
 		return err
 	})
@@ -104,10 +107,10 @@ func (s *session) newTrails(ctx context.Context, plates []bag.Plate, held []Held
 // milliseconds.
 const messagesAtOnce = 512
 
-// newTrail parses the messages of a plate, unless the cached state is current, and makes its bags if
+// stateOf parses the messages of a plate, unless the cached state is current, and makes its bags if
 // the positionings of its containers are there. For a list it keeps only what the list shows, so
 // that a large list takes little memory.
-func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*plateState, error) {
+func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*plateState, error) {
 	if before, have := s.reader.plates.get(plate); have && before.version == held.Version {
 		return before, nil
 	}
@@ -123,7 +126,7 @@ func (s *session) newTrail(ctx context.Context, plate bag.Plate, held Held) (*pl
 		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
 	f := newPlateState(held.Version, messages)
-	f.transient = s.retention == retainNone || s.retention == retainRepeated && !s.reader.isRepeated(plate)
+	f.transient = s.caching == cacheNone || s.caching == cacheRepeated && !s.reader.noteHistory(plate)
 	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return f, nil
 	}
@@ -150,7 +153,8 @@ func (s *session) addStowage(c bag.Container, held Held) {
 	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, 1+weightOf(messages))
 }
 
-// recallStowage takes up what is remembered of a container at the version that it has, if that is known.
+// recallStowage takes the positionings of a container from the cache. It returns false if the session
+// does not know their version, or the cache does not have that version.
 func (s *session) recallStowage(c bag.Container) bool {
 	before, have := s.reader.stowage.get(c)
 	if version, known := s.stowageVersions.Get(c); !have || !known || before.version != version {
@@ -160,8 +164,8 @@ func (s *session) recallStowage(c bag.Container) bool {
 	return true
 }
 
-// load makes the bags of the plates that are not loaded yet, and reads what else is wanted with the first round trip. Each
-// question has copies of its own, since it joins them with other plates.
+// load makes the bags of the plates that are not loaded yet. It reads also with the first round trip.
+// Each question has its own copies of the bags, since it changes them.
 func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
@@ -181,7 +185,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 	return nil
 }
 
-// add takes up the bags of a plate.
+// add adds the bags of a plate to the session. It copies those of a cached state.
 func (s *session) add(plate bag.Plate, f *plateState) {
 	own := f.bags
 	if !f.transient {
@@ -195,9 +199,9 @@ func (s *session) add(plate bag.Plate, f *plateState) {
 	s.bags.Set(plate, bags)
 }
 
-// isRepeated reports whether the history of a plate was asked for lately, and notes that it is now. A
-// plate that is asked for once is not worth caching.
-func (r *Reader) isRepeated(plate bag.Plate) bool {
+// noteHistory notes that the history of a plate is asked for, and reports whether it was asked for
+// lately. A plate that is asked for once is not worth caching.
+func (r *Reader) noteHistory(plate bag.Plate) bool {
 	_, asked := r.recent.get(plate)
 	if !asked {
 		r.recent.put(plate, struct{}{}, 1)
@@ -215,8 +219,8 @@ func (r *Reader) remember(plate bag.Plate, f *plateState) {
 	}
 }
 
-// weightOf returns how much of a cache messages take: one for each, and one for each KiB of text.
-// Most are short; a text of 64 KiB weighs as much as the memory that it takes.
+// weightOf returns the weight of messages in a cache: one for each, and one for each whole KiB of its
+// text. Most texts are shorter.
 func weightOf(messages []*bag.Message) int {
 	weight := len(messages)
 	for _, m := range messages {
@@ -225,7 +229,7 @@ func weightOf(messages []*bag.Message) int {
 	return weight
 }
 
-// depart makes Delayed the legs whose flight has departed by now.
+// depart sets the status of legs to Delayed if their flight has departed by now, see bag.Bag.Depart.
 func (r *Reader) depart(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()
@@ -233,7 +237,7 @@ func (r *Reader) depart(b *bag.Bag) {
 	}
 }
 
-// fold makes the bags of a plate. The positionings of its containers are there.
+// fold makes the bags of a plate. The positionings of its containers must be in the session.
 func (s *session) fold(ctx context.Context, plate bag.Plate, f *plateState) (*plateState, error) {
 	var positionings []*bag.Message
 	for _, c := range f.containers {
@@ -266,8 +270,7 @@ func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	return all
 }
 
-// ofPNR returns the bags that are found by a PNR. What is wanted to know of them, whether they were re-flighted, is read with
-// them.
+// ofPNR returns the bags that are found by a PNR. It also reads which rush bags name their plates.
 func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 	pnr = strings.ToUpper(pnr)
 	if found, have := s.passengers.Get(pnr); have {
@@ -281,8 +284,8 @@ func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 	return found, nil
 }
 
-// loadPNRs loads the plates that are filed under PNRs, in capitals, and which rush bags name them. It takes as many round trips for
-// many PNRs as for one.
+// loadPNRs loads the plates that are filed under PNRs, which are in capitals. With them it reads which
+// rush bags name these plates. It takes as many round trips for many PNRs as for one.
 func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
 	var missing []string
 	for _, pnr := range pnrs {
@@ -303,7 +306,7 @@ func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
 	return s.load(ctx, plates, Wanted{Originals: s.unasked(plates)})
 }
 
-// unasked returns those plates of which it is not known yet which rush bags name them.
+// unasked returns the plates for which the session has not asked yet which rush bags name them.
 func (s *session) unasked(plates []bag.Plate) []bag.Plate {
 	var missing []bag.Plate
 	for _, p := range plates {
@@ -314,8 +317,8 @@ func (s *session) unasked(plates []bag.Plate) []bag.Plate {
 	return missing
 }
 
-// loadRush loads the rush bags that name the plates, and returns their plates. Which rush bags name
-// these is read with them.
+// loadRush loads the rush bags that name the plates, and returns the plates of these rush bags. With
+// them it reads which rush bags name these in turn.
 func (s *session) loadRush(ctx context.Context, plates []bag.Plate) ([]bag.Plate, error) {
 	if missing := s.unasked(plates); len(missing) > 0 {
 		if _, err := s.ask(ctx, Wanted{Originals: missing}); err != nil {

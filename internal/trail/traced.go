@@ -86,7 +86,7 @@ func (s *session) lookAs(viewer *bag.Viewer) {
 	s.viewer = viewer
 	if viewer != nil {
 		fresh := session{}
-		s.days, s.passengers, s.reflights, s.joined, s.plates = fresh.days, fresh.passengers, fresh.reflights, fresh.joined, fresh.plates
+		s.days, s.passengers, s.reflights, s.joinedRush, s.joinedPlates = fresh.days, fresh.passengers, fresh.reflights, fresh.joinedRush, fresh.joinedPlates
 	}
 }
 

@@ -106,15 +106,15 @@ type Settings struct {
 
 // Reader answers the questions. It may be used by several goroutines at once.
 type Reader struct {
-	index     Index
-	enricher  Enricher
-	settings  Settings
-	plates    *cache[bag.Plate, *plateState]
-	stowage   *cache[bag.Container, containerState]
-	lists     *cache[bag.Flight, list]
-	recent    *cache[bag.Plate, struct{}] // the plates whose history was asked for
-	sight     bag.Sight                   // of who asks; nil is everything
-	retention retention                   // of the plates that are read
+	index    Index
+	enricher Enricher
+	settings Settings
+	plates   *cache[bag.Plate, *plateState]
+	stowage  *cache[bag.Container, containerState]
+	lists    *cache[bag.Flight, list]
+	recent   *cache[bag.Plate, struct{}] // the plates whose history was asked for
+	sight    bag.Sight                   // of who asks; nil is everything
+	caching  caching                     // of the plates that are read
 }
 
 // New returns a Reader over the index.
@@ -149,7 +149,7 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 // History returns the bags that OfPlate returns, without asking which were re-flighted.
 func (r *Reader) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
-	s.retention, s.viewer = max(retainRepeated, r.retention), bag.NewViewer(ctx, r.sight)
+	s.caching, s.viewer = max(cacheRepeated, r.caching), bag.NewViewer(ctx, r.sight)
 	return s.ofPlate(ctx, plate)
 }
 
