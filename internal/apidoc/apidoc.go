@@ -47,7 +47,7 @@ func Pages(version string, clock func() time.Time, home Home) ([]web.Page, error
 	if err != nil {
 		return nil, err
 	}
-	topics, err := AsyncAPI(version)
+	asyncAPI, err := AsyncAPI(version)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Pages(version string, clock func() time.Time, home Home) ([]web.Page, error
 	return []web.Page{
 		{Path: "/", Handler: home.handler(clock)},
 		{Path: "/openapi.json", Handler: serveDated(document, clock)},
-		{Path: "/asyncapi.json", Handler: serveFixed(topics)},
+		{Path: "/asyncapi.json", Handler: serveFixed(asyncAPI)},
 		{Path: "/codes.json", Handler: serveFixed(codes)},
 		{Path: "/docs/", Handler: withProblems(problems, docs("/openapi.json", "/docs/"))},
 	}, nil

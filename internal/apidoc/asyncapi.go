@@ -7,18 +7,18 @@ import (
 	"fmt"
 )
 
-// topics is the AsyncAPI document, without the schemas that it shares with the OpenAPI document.
+// asyncAPISkeleton is the AsyncAPI document, without the schemas that it shares with openapi.json.
 //
 //go:embed asyncapi.json
-var topics []byte
+var asyncAPISkeleton []byte
 
-// sharedSchemas are the schemas that are copied from the OpenAPI document.
+// sharedSchemas are the schemas that are copied from openapi.json.
 var sharedSchemas = []string{"Plate"}
 
-// AsyncAPI returns the AsyncAPI 3.0 document of the topics.
+// AsyncAPI returns the AsyncAPI 3.0 document of the topics. version is that of the service.
 func AsyncAPI(version string) ([]byte, error) {
 	var document object
-	if err := json.Unmarshal(topics, &document); err != nil {
+	if err := json.Unmarshal(asyncAPISkeleton, &document); err != nil {
 		return nil, fmt.Errorf("read the AsyncAPI document: %w", err)
 	}
 	var openapi struct {
@@ -37,7 +37,11 @@ func AsyncAPI(version string) ([]byte, error) {
 	}
 	info["version"] = version
 	for _, name := range sharedSchemas {
-		schemas[name] = openapi.Components.Schemas[name]
+		schema, known := openapi.Components.Schemas[name]
+		if !known {
+			return nil, fmt.Errorf("openapi.json has no schema %s", name)
+		}
+		schemas[name] = schema
 	}
 	text, err := json.Marshal(document)
 	if err != nil {

@@ -1,10 +1,12 @@
-// Package apikey holds the API keys: it reads and edits the key file, and decides the scope (rules
-// §4, key scope) and the rate limit of each key. The file stores only the digest of a key; the key
-// itself is shown once, when it is made.
+// Package apikey reads and edits the key file. It tells what a key covers (rules §4, what a key
+// covers) and whether its rate limit lets a request pass. It also limits how many unknown keys an
+// address may present. The file stores only the digest of a key; the key itself is shown once, when
+// it is made.
 //
-// A request looks up its key once and keeps it. A *Key never changes, so that a reload of the file
-// does not change the scope in the middle of a request. The package does not decide on answers, and
-// never logs.
+// A request looks up its key once and keeps it; a stream looks it up again at each heartbeat. Apart
+// from the tokens of its rate limit, a *Key does not change, so that a reload of the file does not
+// change the scope in the middle of a request. The package does not decide on answers, and never
+// logs.
 package apikey
 
 import (
@@ -15,7 +17,7 @@ import (
 	"bagtrail/enricher/airline"
 )
 
-// Scope is a list of codes that a key covers. The zero Scope covers nothing.
+// Scope is a list of codes, or of the names of rights, that a key covers. The zero Scope covers nothing.
 type Scope struct {
 	All   bool     // it covers every code, and "" too
 	Codes []string // the codes that it covers otherwise
@@ -37,10 +39,10 @@ func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Cont
 // Key is one entry of the key file. After it is read, only the tokens in its bucket change.
 type Key struct {
 	Name       string // shown in logs
-	Customer   string // "" if the key has none
-	Airlines   Scope
+	Customer   string // owner of webhooks; "" if there is none: then the key cannot ask for histories
+	Airlines   Scope  // ask Airline, which takes IATA and ICAO codes; Has compares codes as they are
 	Airports   Scope
-	Operations Scope
+	Operations Scope     // names of rights, see operation.Right
 	Conceal    bool      // bags out of scope are answered as if they did not exist
 	Expires    time.Time // from then on the key is not accepted; zero: never
 	Revoked    bool
@@ -49,7 +51,7 @@ type Key struct {
 
 	airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	digest   [sha256.Size]byte
-	bucket   *bucket
+	bucket   *bucket // of the rate limit; nil is no limit
 }
 
 // Digest returns the SHA-256 digest of the key.

@@ -1,9 +1,9 @@
 // Package command is the bagtrail command: its subcommands, their flags and exit codes, and their
 // wiring.
 //
-// It knows nothing of messages and bags. Results go to stdout, logs and progress to stderr. It
-// starts the parts that a command needs, and stops them in the reverse order when the context of
-// the command ends.
+// It holds no rule about messages and bags: the packages that it starts do. Results go to stdout,
+// logs and progress to stderr. It starts the parts that a command needs, and stops them in the
+// reverse order when the work is done, a part fails, or the context of the command ends.
 package command
 
 import (
@@ -26,7 +26,7 @@ import (
 // The exit codes.
 const (
 	Done     = 0
-	Rejected = 1 // done, and something was rejected
+	Rejected = 1 // done, and something was rejected; of health: not ready
 	Usage    = 2 // wrong usage or configuration
 	Failed   = 3 // a server or file could not be used
 )
@@ -37,7 +37,12 @@ type exit struct {
 	err  error // nil if everything has been printed already
 }
 
-func (e *exit) Error() string { return fmt.Sprint(e.err) }
+func (e *exit) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
 func (e *exit) Unwrap() error { return e.err }
 
 // failed gives err the exit code Failed. It returns nil if err is nil.
@@ -54,7 +59,7 @@ type process struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
-	demo   bool // serve plays simulated traffic
+	demo   bool // the flag --demo of serve
 }
 
 // Run runs the command that args name, without the name of the program, and returns its exit code.
@@ -72,16 +77,21 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return Done
 	}
 	var known *exit
-	if !errors.As(err, &known) { // an error of cobra: unknown command, flag or argument
+	if !errors.As(err, &known) { // an error without a code is wrong usage: an unknown command, flag or argument
 		fmt.Fprintf(stderr, "bagtrail: %s\nSee %s --help.\n", printable(err.Error()), ran.CommandPath())
 		return Usage
 	}
-	if known.err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			fmt.Fprintf(stderr, "bagtrail: %s\n", printable(line))
+	tell(stderr, err)
+	return known.code
+}
+
+// tell prints the text of an error. Joined errors have a line each, except those without a text.
+func tell(w io.Writer, err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line != "" {
+			fmt.Fprintf(w, "bagtrail: %s\n", printable(line))
 		}
 	}
-	return known.code
 }
 
 func (p *process) root() *cobra.Command {
@@ -94,8 +104,8 @@ func (p *process) root() *cobra.Command {
 Every setting is a flag of every command, an environment variable BAGTRAIL_… and a member of the YAML file
 named by --config; bagtrail config shows them all.
 
-Exit codes: 0 done; 1 done, and something was rejected; 2 wrong usage or configuration; 3 a server or file
-could not be used.`,
+Exit codes: 0 done; 1 done, and something was rejected (health: not ready); 2 wrong usage or configuration;
+3 a server or file could not be used.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          subcommandOnly,
@@ -134,7 +144,7 @@ func usage(template string) string {
 	return strings.Replace(template, inherited, `  every setting, such as --config or --log-level: see "bagtrail help"`, 1)
 }
 
-// load returns the configuration of a command. checks are those of the command.
+// load returns the configuration of a command. checks are added to the check of the Redis URL.
 func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effective, error) {
 	eff, err := config.Load(cmd.Flags(), p.env, append([]config.Check{redisURL}, checks...)...)
 	if err != nil {
@@ -166,8 +176,9 @@ func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	return log, nil
 }
 
-// unusable gives the error of a file that a setting names its exit code: Failed if the file cannot
-// be read, Usage if its text is wrong.
+// unusable returns err with an exit code. err is about a file that a setting names. The code is
+// Failed if the file cannot be read or written, and Usage otherwise, for example if its text is
+// wrong.
 func unusable(err error) error {
 	if err == nil {
 		return nil

@@ -38,7 +38,7 @@ It reads the environment and the file of --config. It does not see the flags of 
 			}
 			answer, err := askHealth(cmd.Context(), "http://"+eff.Ops.Addr+path)
 			if err != nil {
-				return &exit{1, err}
+				return &exit{Rejected, err}
 			}
 			_, err = fmt.Fprintf(p.stdout, "%s\n", answer)
 			return failed(err)

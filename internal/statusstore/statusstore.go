@@ -1,5 +1,5 @@
-// Package statusstore passes the reports of processes around, in Redis. It implements
-// status.Reports.
+// Package statusstore keeps in Redis the last status report of each process, so that every process
+// can read the reports of all. It implements status.Reports.
 package statusstore
 
 import (
@@ -15,14 +15,15 @@ import (
 
 // The key. It begins with the prefix of the installation, which is "" as a rule.
 //
-//	key     type  holds                                              expires
-//	status  hash  process → its last report; removed a minute after  never
+//	key     type  holds                                            expires
+//	status  hash  process → its last report, until Exchange removes it  never
 const statusKey = "status"
 
-// kept is how long the report of a process that has ended is kept.
+// kept is how old a report may be before Exchange removes it.
 const kept = time.Minute
 
-// Store is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store is safe for concurrent use. Its errors wrap redis.ErrUnavailable, except if a report
+// cannot be encoded.
 type Store struct{ redis *redis.Client }
 
 // New returns a Store in the Redis of a client.

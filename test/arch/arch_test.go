@@ -100,7 +100,7 @@ type knower struct {
 // knowers lists the packages that may import a library. No package may import a library that is not
 // listed.
 var knowers = []knower{
-	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "internal/simulate", "test"}},
+	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
 	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/reportstore", "internal/rejectstore", "internal/deliverystore", "internal/sessionstore", "internal/statusstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
