@@ -31,16 +31,16 @@ type fetcher struct {
 	leaders map[kafkago.Broker]*leader // partitions without a leader are under the zero Broker
 }
 
-// leader sends the requests for the readers whose partitions one broker leads. kafka-go finds the
-// broker. If a partition has moved, a request fails for all of its readers; they are closed, and new
-// ones find their leaders again.
+// leader sends the requests for the readers whose partitions one broker led when they first fetched.
+// kafka-go finds the broker. If a partition has moved, a request fails for all of its readers, and
+// each finds its leader again.
 type leader struct {
 	fetcher *fetcher
 	mu      sync.Mutex
 	open    int           // readers that have fetched from this leader and are not closed
 	waiting []*waiter     // for the next request
 	running bool          // there is a goroutine that sends requests
-	more    chan struct{} // has an element if a reader waits that has more to read
+	hurry   chan struct{} // has an element if a reader waits that is behind; one left over shortens one delay
 
 	// Only run uses the rest. One run follows another under mu.
 	lastRecords time.Time // when a response last held records
@@ -93,7 +93,7 @@ func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
 	defer f.mu.Unlock()
 	l := f.leaders[broker]
 	if l == nil {
-		l = &leader{fetcher: f, more: make(chan struct{}, 1)}
+		l = &leader{fetcher: f, hurry: make(chan struct{}, 1)}
 		f.leaders[broker] = l
 	}
 	r.leader = l
@@ -107,11 +107,29 @@ func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
 // fetch waits for the next records of a reader. The answer is empty if nothing comes in time. After
 // ctx has ended the reader must not fetch again: a request may still use it.
 func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fetch.ResponsePartition, error) {
+	until := time.Now().Add(wait)
+	p, err := f.await(ctx, r, until)
+	if misrouted(err) {
+		r.Close() // the leader of some reader has moved, perhaps of this one
+		p, err = f.await(ctx, r, until)
+	}
+	return p, err
+}
+
+// misrouted reports whether kafka-go has sent nothing, since it found no broker that leads all
+// partitions of a request.
+func misrouted(err error) bool {
+	var routing *fetch.Error
+	return errors.As(err, &routing)
+}
+
+// await waits for the answer of the leader of a reader.
+func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch.ResponsePartition, error) {
 	l, err := f.leaderOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	w := &waiter{r, time.Now().Add(wait), make(chan response, 1)} // buffered: if ctx has ended, nobody receives
+	w := &waiter{r, until, make(chan response, 1)} // buffered: if ctx has ended, nobody receives
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if !l.running {
@@ -119,9 +137,9 @@ func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fe
 		go l.run() //nolint:contextcheck // a request serves many readers, and outlives the one that started it
 	}
 	l.mu.Unlock()
-	if r.more {
+	if r.behind {
 		select {
-		case l.more <- struct{}{}:
+		case l.hurry <- struct{}{}:
 		default:
 		}
 	}
@@ -148,7 +166,7 @@ func (l *leader) run() {
 			linger := time.NewTimer(time.Until(l.lastRecords.Add(fetchLinger)))
 			select {
 			case <-linger.C:
-			case <-l.more:
+			case <-l.hurry:
 			}
 			linger.Stop()
 		}
@@ -156,13 +174,17 @@ func (l *leader) run() {
 		if len(waiters) == 0 {
 			return
 		}
-		l.give(waiters, l.fetcher.ask(waiters, wait))
+		answers, together := l.fetcher.fetchTogether(waiters, wait)
+		l.give(waiters, answers)
+		if !together {
+			l.trickle, l.lastRecords = true, time.Now() // whatever the cause, it bounds the requests
+		}
 	}
 }
 
-// ask fetches for waiters together. If that fails as a whole for another reason than time, it fetches
-// for each alone: one partition has records that cannot be read, or another leader.
-func (f *fetcher) ask(waiters []*waiter, wait time.Duration) []response {
+// fetchTogether fetches for waiters. If the request fails though the broker can be reached and answers
+// in time, it fetches for each alone: the records of one partition may be unreadable.
+func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers []response, together bool) {
 	readers := make([]*Reader, len(waiters))
 	for i, w := range waiters {
 		readers[i] = w.reader
@@ -172,12 +194,12 @@ func (f *fetcher) ask(waiters []*waiter, wait time.Duration) []response {
 	var network *net.OpError
 	switch {
 	case err == nil:
-		return answers
-	case len(readers) == 1 || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network):
+		return answers, true
+	case len(readers) == 1 || misrouted(err) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network):
 		for range readers {
 			answers = append(answers, response{err: err})
 		}
-		return answers
+		return answers, true
 	}
 	answers = make([]response, len(readers))
 	var asking sync.WaitGroup
@@ -190,7 +212,7 @@ func (f *fetcher) ask(waiters []*waiter, wait time.Duration) []response {
 		})
 	}
 	asking.Wait()
-	return answers
+	return answers, false
 }
 
 // take returns the waiters, and how long the broker may hold their request: until the first of them
@@ -222,28 +244,28 @@ func (l *leader) take() (waiters []*waiter, wait time.Duration) {
 func (l *leader) give(waiters []*waiter, answers []response) {
 	now := time.Now()
 	some := false
-	var others []*waiter
+	var unanswered []*waiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, w := range waiters {
 		a := answers[i]
-		came := a.err == nil && hasRecords(a.partition)
+		came := a.err == nil && advances(a.partition)
 		if a.err == nil && !came && now.Before(w.until) {
-			others = append(others, w)
+			unanswered = append(unanswered, w)
 			continue
 		}
 		some = some || came
 		w.answer <- a // from now on its goroutine may change the reader
 	}
-	l.waiting = append(others, l.waiting...)
+	l.waiting = append(unanswered, l.waiting...)
 	if some {
 		l.trickle, l.lastRecords = now.Sub(l.lastRecords) < 2*fetchLinger, now
 	}
 }
 
-// hasRecords reports whether an answer moves its reader on. The records may be those of an aborted
-// transaction, of which the reader returns none.
-func hasRecords(p *fetch.ResponsePartition) bool {
+// advances reports whether an answer moves its reader on. Its records may be those of an aborted
+// transaction, which the reader leaves out.
+func advances(p *fetch.ResponsePartition) bool {
 	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
 	return ok && len(stream.Records) > 0
 }

@@ -284,6 +284,71 @@ func TestABacklogIsReadWithoutPauses(t *testing.T) {
 	l.want(t)
 }
 
+// The reader of a partition that has moved still asks for it where it was. In between nothing comes.
+func TestALeaderThatMovesWhileItsPartitionIsInHandCostsFewRequests(t *testing.T) {
+	c, client := cluster(t, 2)
+	for p := range int32(partitions) {
+		if err := c.MoveTopicPartition(topic, p, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var requests, failures atomic.Int64
+	var once sync.Once
+	held, release := make(chan struct{}), make(chan struct{})
+	var l log
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	t.Cleanup(func() { cancel(); following.Wait() })
+	produce(t, client, 0, "held")
+	if err := pause.For(ctx, 2*time.Second); err != nil { // until the metadata knows the leaders
+		t.Fatal(err)
+	}
+	following.Go(func() {
+		client.Follow(ctx, topic, kafka.Follower{
+			Begin: func(at, first, _ int64) int64 { return max(at, first) },
+			Take: func(p int, b kafka.Batch) {
+				if p == 0 && len(b.Records) > 0 {
+					once.Do(func() { close(held); <-release })
+				}
+				l.take(p, b.Records)
+			},
+			Fail: func(err error) { failures.Add(1); t.Log(err) },
+		})
+	})
+	<-held
+	if err := c.MoveTopicPartition(topic, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := pause.For(ctx, 2*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		requests.Add(1)
+		return nil, nil, false
+	})
+	close(release)
+	l.await(t, 0, 1, soon)
+	if err := pause.For(ctx, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if n := requests.Load(); n > 200 { // one each 20 ms for both leaders is 100
+		t.Errorf("%d requests", n)
+	}
+	for i := range 2 { // and all partitions are read
+		for p := range partitions {
+			produce(t, client, p, fmt.Sprint(i))
+		}
+	}
+	for p := range partitions {
+		l.await(t, p, 2, soon)
+	}
+	if n := failures.Load(); n > 0 {
+		t.Errorf("%d failures", n)
+	}
+	l.want(t)
+}
+
 // slow is a handler whose partition 0 waits for a signal.
 type slow struct {
 	*log

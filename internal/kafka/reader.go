@@ -30,7 +30,7 @@ type Reader struct {
 	last      int      // number of records of the last fetch that had some
 	fetcher   *fetcher // that fetches for it together with others, or nil
 	leader    *leader  // of the partition, from the first fetch of the fetcher on
-	more      bool     // there was more to read behind the last batch
+	behind    bool     // there was more to read after the last batch
 }
 
 // Batch is the result of one fetch.
@@ -121,7 +121,7 @@ func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 	if len(b.Records) > 0 {
 		r.last = len(b.Records)
 	}
-	r.offset, r.more = b.Next, b.Next < b.Stable
+	r.offset, r.behind = b.Next, b.Next < b.Stable
 	return b, nil
 }
 
