@@ -186,9 +186,10 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	for _, list := range members {
 		args = append(append(args, len(list)), list...)
 	}
-	// The epoch is in another slot than the rest, so the script cannot look at it.
+	// The epoch is in another slot than the rest, so the script cannot look at it. It is read after the
+	// script, so that it was still the epoch when that wrote.
 	pipe := s.redis.WriteClient().Pipeline()
-	epoch, done := pipe.Get(ctx, s.epochKey()), tell.EvalSha(ctx, pipe, keys, args...)
+	done, epoch := tell.EvalSha(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
 	_, _ = pipe.Exec(ctx) // each command has its error
 	if goredis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
 		done = tell.Eval(ctx, s.redis.WriteClient(), keys, args...)

@@ -118,7 +118,8 @@ func (c *Client) Close() error {
 // the time of a call, by ReadLimit as a rule.
 func (c *Client) ReadClient() goredis.UniversalClient { return c.reads }
 
-// WriteClient returns the client for single writing commands, and for Watch. It waits up to ten
+// WriteClient returns the client for single writing commands, for Watch, and for pipelines that Write
+// does not suit. It waits up to ten
 // seconds and sends nothing twice.
 func (c *Client) WriteClient() goredis.UniversalClient { return c.writes }
 
