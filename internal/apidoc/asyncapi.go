@@ -15,7 +15,7 @@ var asyncAPISkeleton []byte
 // sharedSchemas are the schemas that are copied from openapi.json.
 var sharedSchemas = []string{"Plate"}
 
-// AsyncAPI returns the AsyncAPI 3.0 document of the topics. version is that of the service.
+// AsyncAPI returns the AsyncAPI 3.0 document of the public Kafka topics. version is that of the service.
 func AsyncAPI(version string) ([]byte, error) {
 	var document object
 	if err := json.Unmarshal(asyncAPISkeleton, &document); err != nil {

@@ -36,17 +36,18 @@ func ScopeOf(codes []string) Scope {
 // covers it.
 func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Contains(s.Codes, code) }
 
-// Key is one entry of the key file. After it is read, only the tokens in its bucket change.
+// Key is an API key, usually an entry of the key file. A Key from a Store does not change, except for
+// the tokens in its bucket.
 type Key struct {
 	Name       string // shown in logs
-	Customer   string // owner of webhooks; "" if there is none: then the key cannot ask for histories
+	Customer   string // owner of webhooks; "" if there is none: then the key gets no histories, bags of /v1 and changes
 	Airlines   Scope  // ask Airline, which takes IATA and ICAO codes; Has compares codes as they are
 	Airports   Scope
 	Operations Scope     // names of rights, see operation.Right
 	Conceal    bool      // bags out of scope are answered as if they did not exist
 	Expires    time.Time // from then on the key is not accepted; zero: never
 	Revoked    bool
-	Rate       float64 // requests a second in the long run; 0: without limit
+	Rate       float64 // requests a second in the long run, in each process; 0: no limit
 	Burst      int     // requests at once, at least 1 if there is a rate
 
 	airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
@@ -54,7 +55,7 @@ type Key struct {
 	bucket   *bucket // of the rate limit; nil is no limit
 }
 
-// Digest returns the SHA-256 digest of the key.
+// Digest returns the SHA-256 digest of the text of the key.
 func (k *Key) Digest() [sha256.Size]byte { return k.digest }
 
 // State returns "active", "expired" or "revoked".

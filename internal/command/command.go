@@ -31,7 +31,8 @@ const (
 	Failed   = 3 // a server or file could not be used
 )
 
-// exit is an error with an exit code.
+// exit is an error with an exit code. A subcommand must return its errors with a code, see failed and
+// unusable: Run takes an error without a code for wrong usage.
 type exit struct {
 	code int
 	err  error // nil if everything has been printed already
@@ -153,7 +154,8 @@ func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effe
 	return eff, nil
 }
 
-// redisURL checks the form of the URL, which only package redis knows.
+// redisURL checks the Redis URL. Package config cannot do that, since it does not know the form of the
+// URL.
 func redisURL(c *config.Config) error {
 	if c.Redis.InProcess() {
 		return nil

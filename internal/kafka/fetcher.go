@@ -25,7 +25,7 @@ const fetchLinger = 20 * time.Millisecond
 type fetcher struct {
 	client  *Client
 	topic   string
-	readers int          // how many there are while none is being opened
+	readers int          // that the fetcher is meant for: one for each partition
 	open    atomic.Int64 // readers that have fetched and are not closed
 	mu      sync.Mutex
 	leaders map[kafkago.Broker]*leader // partitions without a leader are under the zero Broker
@@ -42,12 +42,13 @@ type leader struct {
 	running bool          // there is a goroutine that sends requests
 	hurry   chan struct{} // has an element if a reader waits that is behind; one left over shortens one delay
 
-	// Only run uses the rest. One run follows another under mu.
+	// Only the goroutine of run uses the rest. The next one starts after the last one has set running
+	// to false, under mu.
 	lastRecords time.Time // when a response last held records
-	trickle     bool      // they came soon after others
+	trickle     bool      // they came soon after others, or a request failed
 }
 
-// waiter is a reader in Fetch.
+// waiter is a call of Fetch. It stays in the queue if its context ends.
 type waiter struct {
 	reader *Reader
 	until  time.Time // when it is answered with no records
@@ -66,15 +67,15 @@ func (c *Client) newFetcher(topic string, readers int) *fetcher {
 }
 
 // Reader returns a reader of a partition that begins at an offset. It must be closed, also after an
-// error: an open reader that does not fetch makes the requests for the others short, and only a new
-// one finds a leader that has moved.
+// error. While a reader is closed or does not fetch, a broker holds the requests for the others for at
+// most fetchLinger.
 func (f *fetcher) Reader(partition int, offset int64) *Reader {
 	r := f.client.Reader(f.topic, partition, offset)
 	r.fetcher = f
 	return r
 }
 
-// leaderOf returns the leader of a reader.
+// leaderOf returns the leader of a reader. The first call assigns it, and counts the reader as open.
 func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
 	if r.leader != nil {
 		return r.leader, nil

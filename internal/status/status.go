@@ -38,9 +38,10 @@ type Backlog struct {
 	Seconds float64 `json:"seconds"` // age of the oldest record
 }
 
-// Reports passes the reports of the processes around.
+// Reports keeps the last report of each process where all processes can read it.
 type Reports interface {
-	// Exchange stores the report of a process and returns those of all processes, also old ones.
+	// Exchange stores the report of a process and returns the reports of all processes. Some may be
+	// older than Lasts.
 	Exchange(ctx context.Context, process string, own Report) ([]Report, error)
 }
 

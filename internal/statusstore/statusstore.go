@@ -13,10 +13,10 @@ import (
 	"bagtrail/internal/status"
 )
 
-// The key. It begins with the prefix of the installation, which is "" as a rule.
+// The key. It begins with the prefix of the installation; the prefix is usually empty.
 //
-//	key     type  holds                                            expires
-//	status  hash  process → its last report, until Exchange removes it  never
+//	key     type  holds                      TTL
+//	status  hash  process → its last report  none; Exchange removes old fields
 const statusKey = "status"
 
 // kept is how old a report may be before Exchange removes it.
@@ -29,7 +29,8 @@ type Store struct{ redis *redis.Client }
 // New returns a Store in the Redis of a client.
 func New(client *redis.Client) *Store { return &Store{client} }
 
-// Exchange implements status.Reports. It also removes reports that are too old.
+// Exchange implements status.Reports. It also removes reports that cannot be decoded, or are more
+// than kept older than own.
 func (s *Store) Exchange(ctx context.Context, process string, own status.Report) ([]status.Report, error) {
 	text, err := json.Marshal(own)
 	if err != nil {

@@ -17,7 +17,7 @@ type session struct {
 	days         smallmap.Map[bag.Plate, []*bag.Bag] // those whose founders the asker sees, in the order of first flight dates
 	passengers   smallmap.Map[string, *passenger]    // by PNR
 	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
-	viewer       *bag.Viewer                         // the asker: only bags whose founders it sees are joined with others; nil: all
+	viewer       *bag.Viewer                         // of the asker; only bags whose founders it sees are joined with others; a nil viewer sees all
 	joinedRush   map[*bag.Bag]bool                   // rush bags that are in reflights
 	joinedPlates map[bag.Plate]bool                  // the rush bags that name them are joined
 	at           end                                 // the airport of a list, and whether its legs begin or end there
@@ -116,7 +116,7 @@ func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*pla
 	}
 	stored, whole := held.Messages()
 	if !whole {
-		held.Version = 0 // so that it is never taken for what is held
+		held.Version = 0 // no version in the index is 0, so the cache never counts this as current
 	}
 	messages := make([]*bag.Message, 0, len(stored))
 	for some := range slices.Chunk(stored, messagesAtOnce) {
@@ -145,7 +145,7 @@ func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*pla
 func (s *session) addStowage(c bag.Container, held Held) {
 	stored, whole := held.Messages()
 	if !whole {
-		held.Version = 0 // so that it is never taken for what is held
+		held.Version = 0 // no version in the index is 0, so the cache never counts this as current
 		s.stowageVersions.Set(c, 0)
 	}
 	messages := s.reader.enricher.Stowage(c, stored)
@@ -164,8 +164,8 @@ func (s *session) recallStowage(c bag.Container) bool {
 	return true
 }
 
-// load makes the bags of the plates that are not loaded yet. It reads also with the first round trip.
-// Each question has its own copies of the bags, since it changes them.
+// load makes the bags of the plates that are not loaded yet. The first round trip also reads the
+// entries of also. Each question has its own copies of the bags, since it changes them.
 func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
@@ -229,7 +229,8 @@ func weightOf(messages []*bag.Message) int {
 	return weight
 }
 
-// depart sets the status of legs to Delayed if their flight has departed by now, see bag.Bag.Depart.
+// depart calls Bag.Depart with the flight reference and the clock: legs that are Not Loaded become
+// Delayed if their flight has departed.
 func (r *Reader) depart(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()
@@ -252,7 +253,8 @@ func (s *session) fold(ctx context.Context, plate bag.Plate, f *plateState) (*pl
 	return &made, nil
 }
 
-// versionOf returns the version of the positionings of containers, from that of each.
+// versionOf returns a hash of the versions of the positionings of containers. The order of the
+// containers matters.
 func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container, uint64]) uint64 {
 	version := uint64(len(containers))
 	for _, c := range containers {
@@ -261,7 +263,8 @@ func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container,
 	return version
 }
 
-// ofPlates returns the bags of plates that are loaded, in the order of lists.
+// ofPlates returns the bags of plates that are loaded, by plate, and for each plate in the order of
+// bag.Compare.
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
 	for _, p := range slices.Sorted(slices.Values(plates)) {
