@@ -26,7 +26,7 @@ const (
 )
 
 var secrets = []string{
-	secretKey, "QZKEY", secretSurname, "QZGIVEN", secretPNR, secretPlate, "724590591", "590591", "QZFREQUENT", "QZTEXT", "QZCLAIMANT", "QZPATH", "QZMETHOD", "QZQUERY",
+	secretKey, "bagtrail_QZ", "QZKEY", secretSurname, "QZGIVEN", secretPNR, secretPlate, "724590591", "590591", "QZFREQUENT", "QZTEXT", "QZCLAIMANT", "QZPATH", "QZMETHOD", "QZQUERY",
 	"QZHEADER", "QZBODY", "QZCALLBACK", "QZPASSWORD", "QZKAFKA", "QZFAULT",
 }
 
