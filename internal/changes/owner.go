@@ -19,6 +19,7 @@ import (
 )
 
 const (
+	fetchBytes      = 64 << 10         // of marks, some 1,500: a mark in memory is four times as large
 	platesAtOnce    = 200              // that are folded and told together at most
 	digestsOfOwner  = 20_000           // plates in a generation of its digests
 	clockEvery      = time.Minute      // how often the clock is written at least, which keeps the index

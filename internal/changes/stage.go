@@ -102,6 +102,7 @@ func New(conf Config) *Stage {
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
 		AtOnce:  2 * folds, // while some fold, others wait for Redis and Kafka
+		Fetch:   fetchBytes,
 		Handler: func(partition int) kafka.Handler { return s.newOwner(partition) },
 	})
 	return s

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -38,6 +39,7 @@ type ConsumerConfig struct {
 	Handler func(partition int) Handler // returns the handler of a partition that the process takes over
 	Metrics Metrics                     // nil: none
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
+	Fetch   int                         // how many bytes of a partition are fetched at once; 0: 256 KiB
 
 	// Keeper tells what keeps the results of the handler, for a keeper that may lose the latest of
 	// them. identity changes if that may have happened; it is a short text without spaces, the same
@@ -131,7 +133,7 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 		c.mu.Unlock()
 		c.joined.Store(false)
 	})
-	fetcher := c.client.newFetcher(c.conf.Topic, len(assigned))
+	fetcher := c.client.newFetcher(c.conf.Topic, len(assigned), cmp.Or(c.conf.Fetch, fetchMost))
 	for _, a := range assigned {
 		w := &worker{
 			Consumer: c, handler: c.conf.Handler(a.ID), fetcher: fetcher, generation: generation, partition: a.ID,

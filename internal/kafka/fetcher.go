@@ -26,6 +26,7 @@ type fetcher struct {
 	client  *Client
 	topic   string
 	readers int          // that the fetcher is meant for: one for each partition
+	most    int          // bytes of a partition that are fetched at once
 	open    atomic.Int64 // readers that have fetched and are not closed
 	mu      sync.Mutex
 	leaders map[kafkago.Broker]*leader // partitions without a leader are under the zero Broker
@@ -61,9 +62,9 @@ type response struct {
 	err       error
 }
 
-// newFetcher returns a fetcher for so many readers.
-func (c *Client) newFetcher(topic string, readers int) *fetcher {
-	return &fetcher{client: c, topic: topic, readers: readers, leaders: make(map[kafkago.Broker]*leader)}
+// newFetcher returns a fetcher for so many readers, which fetch at most so many bytes at once.
+func (c *Client) newFetcher(topic string, readers, most int) *fetcher {
+	return &fetcher{client: c, topic: topic, readers: readers, most: most, leaders: make(map[kafkago.Broker]*leader)}
 }
 
 // Reader returns a reader of a partition that begins at an offset. It must be closed, also after an
@@ -71,7 +72,7 @@ func (c *Client) newFetcher(topic string, readers int) *fetcher {
 // most fetchLinger.
 func (f *fetcher) Reader(partition int, offset int64) *Reader {
 	r := f.client.Reader(f.topic, partition, offset)
-	r.fetcher = f
+	r.fetcher, r.most = f, f.most
 	return r
 }
 
@@ -240,7 +241,7 @@ func (l *leader) take() (waiters []*waiter, wait time.Duration) {
 }
 
 // give answers the waiters that have records or an error, and those whose wait is over. The others
-// are the first of the next request: a broker gives more than fetchMost, which a large batch takes,
+// are the first of the next request: a broker gives more than was asked for, which a large batch takes,
 // only to the first partition that has any.
 func (l *leader) give(waiters []*waiter, answers []response) {
 	now := time.Now()

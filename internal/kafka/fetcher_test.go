@@ -366,13 +366,9 @@ func (s slow) Handle(_ context.Context, records []kafka.Record) (int, error) {
 	return len(records), nil
 }
 
-func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
-	_, client := cluster(t, 1)
-	l, go0 := new(log), make(chan struct{})
-	consumer := client.NewConsumer(kafka.ConsumerConfig{
-		Group: "group", Topic: topic, AtOnce: 2,
-		Handler: func(p int) kafka.Handler { return slow{l, p, go0} },
-	})
+// run runs a consumer until the test ends.
+func run(t *testing.T, consumer *kafka.Consumer) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -381,6 +377,15 @@ func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { cancel(); running.Wait() })
+}
+
+func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
+	_, client := cluster(t, 1)
+	l, go0 := new(log), make(chan struct{})
+	run(t, client.NewConsumer(kafka.ConsumerConfig{
+		Group: "group", Topic: topic, AtOnce: 2,
+		Handler: func(p int) kafka.Handler { return slow{l, p, go0} },
+	}))
 	produce(t, client, 1, "begun")
 	l.await(t, 1, 1, 20*time.Second)
 	produce(t, client, 0, "held", "behind")
@@ -397,4 +402,52 @@ func TestAPartitionInHandHoldsUpNoOther(t *testing.T) {
 	produce(t, client, 0, "free")
 	l.await(t, 0, 3, soon)
 	l.want(t)
+}
+
+// counting is a handler that notes the most bytes that it is given at once.
+type counting struct {
+	*log
+	partition int
+	most      *atomic.Int64
+}
+
+func (c counting) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
+func (c counting) Release()                                                {}
+func (c counting) Handle(_ context.Context, records []kafka.Record) (int, error) {
+	size := 0
+	for _, r := range records {
+		size += len(r.Value)
+	}
+	c.most.Store(max(c.most.Load(), int64(size)))
+	c.take(c.partition, records)
+	return len(records), nil
+}
+
+func TestAConsumerFetchesOnlySoManyBytesAtOnce(t *testing.T) {
+	_, client := cluster(t, 1)
+	const records, size = 100, 10_000
+	for range records {
+		produce(t, client, 0, strings.Repeat("x", size))
+	}
+	for _, test := range []struct {
+		fetch       int
+		atLeast     int64 // bytes, of values
+		atMost      int64
+		description string
+	}{
+		{64 << 10, 3 * size, 64 << 10, "64 KiB"},
+		{0, 100 << 10, 256 << 10, "the default"},
+		{1, size, size, "less than a record"}, // a record comes all the same
+	} {
+		l, most := new(log), new(atomic.Int64)
+		run(t, client.NewConsumer(kafka.ConsumerConfig{
+			Group: test.description, Topic: topic, Fetch: test.fetch,
+			Handler: func(p int) kafka.Handler { return counting{l, p, most} },
+		}))
+		l.await(t, 0, records, 20*time.Second)
+		if n := most.Load(); n < test.atLeast || n > test.atMost {
+			t.Errorf("%s: %d bytes came at once, want %d to %d", test.description, n, test.atLeast, test.atMost)
+		}
+		l.want(t)
+	}
 }

@@ -27,7 +27,7 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 	for ctx.Err() == nil {
 		partitions, err := c.Partitions(ctx, topic)
 		if err == nil {
-			fetcher := c.newFetcher(topic, len(partitions))
+			fetcher := c.newFetcher(topic, len(partitions), fetchMost)
 			for _, p := range partitions {
 				reading.Go(func() { c.follow(ctx, fetcher, p, f) })
 			}

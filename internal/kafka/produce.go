@@ -31,7 +31,7 @@ func (r *roundRobin) next(partitions []int) int {
 // partition keep their order. Those without a key go together to one partition, the next in turn at
 // each call.
 //
-// Produce sets Partition and Offset of each record that a broker has acknowledgec. It retries
+// Produce sets Partition and Offset of each record that a broker has acknowledged. It retries
 // temporary errors until ctx ends; a permanent error of one partition does not keep the others from
 // being written. After an error any of the records may be in the topic.
 func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {

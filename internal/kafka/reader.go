@@ -15,8 +15,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// fetchMost is how many bytes of a partition are fetched at once. The first batch that comes may be
-// larger if its partition is the first of the request that has any.
+// fetchMost is how many bytes of a partition are fetched at once, unless a consumer wants another
+// number. The first batch that comes may be larger if its partition is the first of the request that
+// has any.
 const fetchMost = 256 << 10
 
 // Reader reads one partition in order. It returns the records that producers have committed and
@@ -26,6 +27,7 @@ type Reader struct {
 	client    *Client
 	topic     string
 	partition int
+	most      int      // bytes that are fetched at once
 	offset    int64    // of the next fetch
 	last      int      // number of records of the last fetch that had some
 	fetcher   *fetcher // that fetches for it together with others, or nil
@@ -59,7 +61,7 @@ func (b *Batch) latest() (t time.Time) {
 
 // Reader returns a reader of a partition that begins at an offset.
 func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
-	return &Reader{client: c, topic: topic, partition: partition, offset: offset}
+	return &Reader{client: c, topic: topic, partition: partition, most: fetchMost, offset: offset}
 }
 
 // Bounds returns the first offset that the partition still has, and the offset behind the last that
@@ -149,7 +151,7 @@ func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wai
 	partitions := make([]fetch.RequestPartition, len(readers))
 	for i, r := range readers {
 		partitions[i] = fetch.RequestPartition{
-			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: fetchMost,
+			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: int32(r.most),
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait+c.conf.Timing.Request)
