@@ -140,6 +140,10 @@ func (w *wanted) matches(r *rejectstore.Reject) bool {
 // mostLooked is how many rejects the other filters look at for one answer.
 const mostLooked = 10_000
 
+// looksAtOnce is how many rejects the other filters read together, at least: with a short page they
+// would look at 10,000 one by one.
+const looksAtOnce = 500
+
 // list answers GET /v1/rejects.
 func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c)
@@ -180,13 +184,17 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 // find returns the rejects after a position, the newest first. last is the position of the last one
 // that was looked at, and more reports whether others follow.
 func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position, limit int) (found []rejectstore.Reject, last rejectstore.Position, more bool, err error) {
+	step := limit
+	if w.looks {
+		step = max(limit, looksAtOnce)
+	}
 	for looked := 0; looked < mostLooked && len(found) < limit; {
-		positions, err := d.Store.List(ctx, w.Filter, after, limit+1)
+		positions, err := d.Store.List(ctx, w.Filter, after, step+1)
 		if err != nil {
 			return nil, last, false, err
 		}
-		more = len(positions) > limit
-		positions = positions[:min(limit, len(positions))]
+		more = len(positions) > step
+		positions = positions[:min(step, len(positions))]
 		ids := make([]string, len(positions))
 		for i, p := range positions {
 			ids[i] = p.ID

@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/trail/memory"
@@ -27,6 +30,7 @@ type rejectDesk struct {
 	*web.Site
 	*ingestor.Acceptor
 	t         *testing.T
+	redis     *redis.Client
 	store     *rejectstore.Store
 	now       time.Time
 	log       []ingestor.Record
@@ -42,8 +46,8 @@ type rejectDesk struct {
 func newRejectDesk(t *testing.T) *rejectDesk {
 	t.Helper()
 	library := airport.New()
-	d := &rejectDesk{t: t, now: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), index: memory.New()}
-	d.store = rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, d.Now)
+	d := &rejectDesk{t: t, now: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), index: memory.New(), redis: redistest.Open(t, "")}
+	d.store = rejectstore.New(d.redis, 14*24*time.Hour, d.Now)
 	d.Acceptor = ingestor.NewAcceptor(ingestor.Config{
 		Door: "http", Judge: ingestor.NewJudge(library, enricher.New(library)), Log: d, Index: d, Rejects: d.store,
 	})
@@ -274,6 +278,35 @@ func TestOtherFiltersLookAtEachReject(t *testing.T) {
 	}
 	if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects?state=new&airport=zrh&since=today&q=&limit=0&stat=x", "")); got != "stat unknown, state malformed, since malformed, q malformed, airport malformed, limit malformed" {
 		t.Error(got)
+	}
+}
+
+// trips counts round trips to Redis. It implements goredis.Hook.
+type trips struct{ atomic.Int64 }
+
+func (n *trips) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+func (n *trips) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error { n.Add(1); return next(ctx, cmd) }
+}
+
+func (n *trips) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error { n.Add(1); return next(ctx, cmds) }
+}
+
+// A search for which nothing matches reads many rejects together, however short its pages are.
+func TestAShortPageTakesFewRoundTrips(t *testing.T) {
+	d := newRejectDesk(t)
+	for i := range 700 {
+		d.post("lx", strings.Replace(badFlight, "0009001", fmt.Sprintf("%04d001", i), 1))
+	}
+	var made trips
+	d.redis.ReadClient().AddHook(&made)
+	if status, got := d.ask("demo", "?limit=1&q=nothing", ""); status != 200 || len(got.Rejects) > 0 || got.Next != "" {
+		t.Errorf("%d %+v", status, got)
+	}
+	if n := made.Load(); n < 2 || n > 20 {
+		t.Errorf("%d round trips", n)
 	}
 }
 

@@ -508,3 +508,41 @@ func sameStatuses(t *testing.T, limited, free *office, plate string) (compared i
 	}
 	return compared
 }
+
+// A through flight has a leg for each part, and the bag may change its container between them.
+func TestAThroughFlightShowsTheContainerOfItsOwnLeg(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	for _, text := range []string{
+		"BSM\n.V/1LGVA\n.F/LX204/14MAR/ZRH\n.N/0724100001001\nENDBSM\n",
+		"BSM\n.V/1LZRH\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBSM\n",
+		"BPM\n.V/1LGVA\n.J/R///14MAR/0800Z\n.F/LX204/14MAR/ZRH\n.U/AKE11111LX/11L\n.N/0724100001001\nENDBPM\n",
+		"BPM\n.V/1LZRH\n.J/R///14MAR/1100Z\n.F/LX204/14MAR/JFK\n.U/AKE22222LX/22L\n.N/0724100001001\nENDBPM\n",
+	} {
+		o.takeText(t, text)
+	}
+	for at, want := range map[string]string{
+		"GVA/D": `"stowage_device":"AKE11111LX","aircraft_compartment":"11L"`, "ZRH/A": `"stowage_device":"AKE11111LX","aircraft_compartment":"11L"`,
+		"ZRH/D": `"stowage_device":"AKE22222LX","aircraft_compartment":"22L"`, "JFK/A": `"stowage_device":"AKE22222LX","aircraft_compartment":"22L"`,
+	} {
+		if got := askV1(o.site, "key", "/v1/flights/"+at+"/LX/204/2026-03-14", "").Body.String(); !strings.Contains(got, want) {
+			t.Errorf("%s: no %s in %s", at, want, got)
+		}
+	}
+}
+
+// What made a re-flighted bag Delayed is told by the list of the flight as by the bag itself.
+func TestAFlightTellsWhatMadeABagDelayed(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	o.takeText(t, "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MEIER\n.L/ABC123\nENDBSM\n")
+	o.takeText(t, "BSM\n.V/1LZRH\n.F/LX102/15MAR/JFK\n.N/2724100002001\n.E/RUSH\n.P/1MEIER\n.L/ABC123\n.M/0724100001\nENDBSM\n")
+	_, cause, told := strings.Cut(askV1(o.site, "key", "/v1/bags/0724100001", "").Body.String(), `"status":"Delayed",`)
+	cause, _, _ = strings.Cut(cause, "}")
+	if !told || !strings.Contains(cause, `"status_since":"2026-03-18T`) || !strings.Contains(cause, `"status_event":"`) {
+		t.Fatalf("the bag is not said to be Delayed by an event: %s", cause)
+	}
+	for _, at := range []string{"ZRH/D", "JFK/A"} {
+		if got := askV1(o.site, "key", "/v1/flights/"+at+"/LX/100/2026-03-14", "").Body.String(); !strings.Contains(got, `"status":"Delayed",`+cause+"}") {
+			t.Errorf("%s: no %s in %s", at, cause, got)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	}
 	w := q.writer(ctx, c, fields)
 	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
-	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1})
+	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
 }
 
 // mostPlates is how many plates one question may name.
@@ -74,7 +74,7 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part)
+	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
 }
 
 // noCustomer is the problem detail for a key without a customer. Such a key gets no bag history
@@ -91,14 +91,14 @@ func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
 }
 
 // showBags answers with a page of the wanted bags. As with the five operations, if there are wanted
-// bags and the key sees none of them, the answer is that the key is not authorised, unless the key
-// has conceal.
-func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page) web.Answer {
+// bags and the key sees none of them, the answer is that the key is not authorised, unless that is
+// to be concealed.
+func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page, conceal bool) web.Answer {
 	there, seen := visible(all, w.Viewer, wanted)
 	if err := w.Viewer.Err(); err != nil {
 		return c.Unavailable(err)
 	}
-	if there > 0 && len(seen) == 0 && !c.Key.Conceal {
+	if there > 0 && len(seen) == 0 && !conceal {
 		return c.NotAuthorised()
 	}
 	dst := append(c.Buffer, `{"bags":[`...)

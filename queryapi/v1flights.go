@@ -194,19 +194,35 @@ func pageOf(listed []trail.Listed, part page) (shown []trail.Listed, next string
 	return shown, ""
 }
 
-// seenBags returns the viewer's views of the bags of a list, by plate.
-func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []trail.Listed) (map[bag.Plate][]*bag.Bag, error) {
-	var plates []bag.Plate
+// seenBags returns the bags of a list by plate, each as the viewer sees it. Those that are Delayed
+// are joined with the rush bags that may have made them so, which costs further reads.
+func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []trail.Listed) (map[bag.Plate][]trail.Traced, error) {
+	var delayed, others []bag.Plate
 	for i := range listed {
-		plates = append(plates, listed[i].Bag.Plate)
+		if l := &listed[i]; l.Leg.Status == bag.Delayed {
+			delayed = append(delayed, l.Bag.Plate)
+		} else {
+			others = append(others, l.Bag.Plate)
+		}
 	}
-	bags, err := trails.Folded(ctx, plates)
+	traced, err := trails.TracePlates(ctx, delayed)
 	if err != nil {
 		return nil, err
 	}
-	seen := make(map[bag.Plate][]*bag.Bag, len(plates))
-	for _, b := range views(bags, viewer) {
-		seen[b.Plate] = append(seen[b.Plate], b)
+	others = slices.DeleteFunc(others, func(p bag.Plate) bool { return slices.Contains(delayed, p) })
+	bags, err := trails.Folded(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bags {
+		traced = append(traced, trail.Traced{Bag: b})
+	}
+	seen := make(map[bag.Plate][]trail.Traced, len(listed))
+	for _, t := range traced {
+		if view := viewer.View(t.Bag); view != nil {
+			t.Bag = view
+			seen[view.Plate] = append(seen[view.Plate], t)
+		}
 	}
 	return seen, viewer.Err()
 }

@@ -87,9 +87,14 @@ func (s *search) filter() changefeed.Filter {
 	return changefeed.Filter{Airline: s.flight.Airline}
 }
 
+// guesses reports whether somebody who guesses can ask the question: a surname, or the end of a
+// plate. If bags are found and the key sees none of them, the answer is then that of no bags, or it
+// would tell whether the guess is right (rules §4, as for histories).
+func (s *search) guesses() bool { return s.by == "last_name" || s.by == "plate_end" }
+
 // isSurname reports whether a text has letters to compare.
 func isSurname(s string) bool {
-	return utf8.RuneCountInString(s) <= maxSurname && bag.FoldName(s) != ""
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxSurname && bag.FoldName(s) != ""
 }
 
 // trace returns the bags that may match, with what joins them with others.

@@ -43,12 +43,24 @@ func TestSearchesByNameAndEndOfPlate(t *testing.T) {
 			}
 		}
 	}
-	for key, want := range map[string]int{"lx": 200, "lx-at-jfk": 200, "ba": 403, "lhr": 403, "no-customer": 403, "history-only": 403, "nobody": 401} {
-		for _, query := range []string{"last_name=MUELLER&airport=ZRH&date=2026-03-14", "plate_end=100001&airport=ZRH&date=2026-03-14"} {
-			if w := askV1(s, key, "/v1/bags?"+query, ""); w.Code != want || want == 403 && strings.Contains(w.Body.String(), "0724") {
-				t.Errorf("%s: %d %s", key, w.Code, w.Body)
+	for key, want := range map[string]string{
+		"lx": `200 {"bags":[{"plate":"0724100001",`, "lx-at-jfk": `200 {"bags":[{"plate":"0724100001",`,
+		"ba": `200 {"bags":[]}`, "lhr": `200 {"bags":[]}`, // as for a surname that is not there
+		"no-customer": "403 ", "history-only": "403 ", "nobody": "401 ",
+	} {
+		for _, query := range []string{
+			"last_name=MUELLER&airport=ZRH&date=2026-03-14", "last_name=MUELLER&airline=LX&flight=100&date=2026-03-14",
+			"plate_end=100001&airport=ZRH&date=2026-03-14",
+		} {
+			w := askV1(s, key, "/v1/bags?"+query, "")
+			got := fmt.Sprint(w.Code, " ", w.Body)
+			if !strings.HasPrefix(got, want) || !strings.HasPrefix(want, "200 ") && strings.Contains(got, "0724") {
+				t.Errorf("%s: %s", key, got)
 			}
 		}
+	}
+	if got := faultsV1(t, askV1(s, "demo", "/v1/bags?last_name=M%FFLLER&airport=ZRH&date=2026-03-14", "")); got != "last_name malformed" {
+		t.Errorf("a surname that is not UTF-8: %s", got)
 	}
 }
 

@@ -174,12 +174,18 @@ func newOffice(key *apikey.Key) *office {
 // take processes a message, an hour after the previous one.
 func (o *office) take(t *testing.T, s worldMessage) {
 	t.Helper()
+	o.takeText(t, s.text())
+}
+
+// takeText is take for the text of a message.
+func (o *office) takeText(t *testing.T, text string) {
+	t.Helper()
 	o.now, o.count = o.now.Add(time.Hour), o.count+1
 	outcomes, err := o.acceptor.AcceptBatch(context.Background(), []ingestor.Envelope{{
-		Raw: s.text(), Received: o.now, Position: bag.Position{Known: true, Offset: o.count},
+		Raw: text, Received: o.now, Position: bag.Position{Known: true, Offset: o.count},
 	}})
 	if err != nil || outcomes[0].Verdict != ingestor.Accepted {
-		t.Fatalf("%q: %v %v", s.text(), outcomes, err)
+		t.Fatalf("%q: %v %v", text, outcomes, err)
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
+		c.discard(2 * most)
 		return
 	}
 	if cap(buf) == 0 {
@@ -32,6 +33,7 @@ func (c *Call) readBody() {
 		switch {
 		case len(buf) > most:
 			c.TooLarge = true
+			c.discard(2 * most)
 			return
 		case err == io.EOF:
 			c.Body = buf
@@ -42,6 +44,14 @@ func (c *Call) readBody() {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
+	}
+}
+
+// discard reads up to so many bytes of the body, for clients that read no answer before they have sent
+// all: they would find the connection reset. A client that sends Expect reads first.
+func (c *Call) discard(bytes int) {
+	if c.Request.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, c.Request.Body, int64(bytes))
 	}
 }
 

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -122,5 +123,34 @@ func TestServerAnswersOptionsOfEverythingLikeAnyUnknownPath(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	if text, _ := io.ReadAll(response.Body); response.StatusCode != 404 || response.Header.Get("X-Request-Id") == "" || string(text) != failure(fault.UnknownPath) {
 		t.Errorf("%d %v %s", response.StatusCode, response.Header, text)
+	}
+}
+
+// Many clients send the whole body before they read.
+func TestACallerThatSendsTooMuchBeforeItReadsIsToldSo(t *testing.T) {
+	address, stop := serve(t, site(zap.NewNop(), bim()))
+	defer func() { _ = stop() }()
+	const size = 2 << 20 // the limit is 1 MiB, and net/http reads 256 KiB of what is left of a body
+	text := strings.Repeat("x", size)
+	for framing, body := range map[string]string{
+		fmt.Sprintf("Content-Length: %d", size): text,
+		"Transfer-Encoding: chunked":            fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, text),
+	} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.(*net.TCPConn).SetWriteBuffer(32 << 10) // or the kernel takes it all
+		head := "POST /baggage/processbim/v1.0/ HTTP/1.1\r\nHost: x\r\napi_key: " + demo + "\r\n" + framing + "\r\n\r\n"
+		if _, err := io.WriteString(conn, head+body); err != nil {
+			t.Errorf("%s: %v", framing, err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Errorf("%s: %v", framing, err)
+		} else if answer.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %s", framing, answer.Status)
+		}
+		_ = conn.Close()
 	}
 }
