@@ -45,7 +45,7 @@ var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 // It holds a cursor and no queue. What is published is told if it is above the cursor; whatever
 // else there is, the index has.
 func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats <-chan time.Time) {
-	s := stream{Feed: f, asker: a, cursor: c, to: to}
+	s := stream{Feed: f, asker: a, cursor: c, to: to, beats: beats}
 	s.cursor.Sequences = slices.Clone(c.Sequences)
 	s.follower = f.Follow(a)
 	defer func() { s.follower.Leave() }()
@@ -65,16 +65,10 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 				err = s.tell(ctx, published)
 			}
 		case <-beats:
-			key, valid := to.Renew(ctx)
-			if !valid {
-				return
+			if err = s.renew(ctx); err == nil {
+				err = s.catchUp(ctx)
 			}
-			if key != s.asker.Key {
-				s.asker.Key = key
-				s.follower.Leave()
-				s.follower = f.Follow(s.asker)
-			}
-			if err = s.catchUp(ctx); err == nil {
+			if err == nil {
 				err = s.heartbeat()
 			}
 		}
@@ -91,11 +85,29 @@ type stream struct {
 	cursor   changes.Cursor // behind what was sent
 	behind   bool           // the last read has failed: the index has more
 	to       Listener
+	beats    <-chan time.Time
 	follower *changes.Follower
 }
 
-// catchUp sends what the index has behind the cursor. Its error is that of the listener; if the
-// index cannot be read, that is tried again later.
+// errEnded says that the listener is to be told no more.
+var errEnded = errors.New("the key may not be told changes any more")
+
+// renew looks at the key of the listener.
+func (s *stream) renew(ctx context.Context) error {
+	key, valid := s.to.Renew(ctx)
+	if !valid {
+		return errEnded
+	}
+	if key != s.asker.Key {
+		s.asker.Key = key
+		s.follower.Leave()
+		s.follower = s.Follow(s.asker)
+	}
+	return nil
+}
+
+// catchUp sends what the index has behind the cursor. It may take long, so that it beats as well. Its
+// error is that of the listener; if the index cannot be read, that is tried again later.
 func (s *stream) catchUp(ctx context.Context) error {
 	s.follower.Take() // it is all in the index
 	for ctx.Err() == nil {
@@ -117,6 +129,16 @@ func (s *stream) catchUp(ctx context.Context) error {
 		s.cursor = b.Cursor
 		if err := s.to.Flush(); err != nil || !b.More {
 			return err
+		}
+		select {
+		case <-s.beats:
+			if err := s.renew(ctx); err != nil {
+				return err
+			}
+			if err := s.heartbeat(); err != nil {
+				return err
+			}
+		default:
 		}
 	}
 	return nil

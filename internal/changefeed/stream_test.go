@@ -1,6 +1,7 @@
 package changefeed_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -286,5 +287,43 @@ func TestStreamsOfSeveralKeysAreToldWhatEachKeySees(t *testing.T) {
 		if last != want {
 			t.Errorf("%+v, fields %d\nstream %s\nanswer %s", readers[i].asker.Key, readers[i].asker.Fields, last, want)
 		}
+	}
+}
+
+// lagging is a listener whose key is revoked after the first change.
+type lagging struct {
+	changes, beats int
+}
+
+func (l *lagging) Send(event, _ string, _ []byte) error {
+	if event == changefeed.EventChange {
+		l.changes++
+	} else {
+		l.beats++
+	}
+	return nil
+}
+func (*lagging) Flush() error                                      { return nil }
+func (l *lagging) Renew(context.Context) (*apikey.Key, bool)       { return nil, false }
+func (*lagging) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+
+func TestAStreamThatCatchesUpEndsWithItsKey(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	for i := range 10 {
+		var texts []string
+		for j := range 100 {
+			texts = append(texts, bsm(fmt.Sprintf("0724%06d", 100*i+j), "LX100", "MUELLER", "ABC123"))
+		}
+		w.send(texts...)
+	}
+	beats := make(chan time.Time, 1)
+	beats <- time.Time{}
+	l := new(lagging)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r.feed.Stream(ctx, r.asker, r.cursor, l, beats)
+	if l.changes > 500 {
+		t.Errorf("%d changes, %d heartbeats", l.changes, l.beats)
 	}
 }

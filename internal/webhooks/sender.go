@@ -76,6 +76,7 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	asker, err := s.asker(d)
 	switch {
 	case d.Paused || s.at.Pause != nil:
+		s.at.Failing = nil // what failed before a pause says nothing about the time after it
 		pause(longestDelay, nil)
 		return
 	case errors.Is(err, errUnknownKey) && s.conf.Now().Sub(d.Changed) < keysDiffer:
@@ -87,7 +88,7 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	}
 	if f := s.at.Failing; f != nil {
 		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && d.Changed.Equal(s.tried) { // else the change may help
-			pause(wait, nil)
+			pause(min(wait, lookAgain), nil) // the key may be revoked meanwhile
 			return
 		}
 	}

@@ -246,7 +246,7 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 func TestTwoSecretsSignForADayAfterAChangeOfSecret(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
 		sleep(time.Second)
-		w.store.Change(func(d *webhooks.Definition) { d.Secret, d.SecretSince = 2, time.Now() })
+		w.store.Change(func(d *webhooks.Definition) { d.Secret, d.Replaced = 2, []time.Time{time.Now()} })
 		w.feed.tell(1)
 		sleep(23 * time.Hour)
 		w.feed.tell(1)
@@ -486,6 +486,27 @@ func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
 		w.store.Change(func(d *webhooks.Definition) { d.ID = "deleted" })
 		if sleep(time.Second); w.store.Position().Cursor != "" {
 			t.Errorf("%+v", w.store.Position())
+		}
+	})
+}
+
+func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if n < 4 {
+				return answer(503)
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Paused = true; d.Changed = time.Now() })
+		sleep(73 * time.Hour)
+		w.store.Change(func(d *webhooks.Definition) { d.Resume(); d.Changed = time.Now() })
+		sleep(2 * time.Hour)
+		if p := w.store.Position().Pause; p != nil {
+			t.Errorf("paused: %s", p.Reason)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"bagtrail/internal/changefeed"
@@ -92,11 +93,18 @@ func (d *Definition) Rewind(since time.Time) {
 
 // Rotate gives a webhook of a customer a new secret. ok is false if he has none with that id.
 func (s *Service) Rotate(ctx context.Context, customer, id string) (next Secret, ok bool, err error) {
-	w, ok, err := s.Change(ctx, customer, id, func(d *Definition) { d.Secret, d.SecretSince = d.Secret+1, s.now() })
+	w, ok, err := s.Change(ctx, customer, id, func(d *Definition) { d.replaceSecret(s.now()) })
 	if !ok || err != nil {
 		return "", ok, err
 	}
 	return s.secrets(&w.Definition)[0], true, nil
+}
+
+// replaceSecret sets a new secret.
+func (d *Definition) replaceSecret(now time.Time) {
+	d.Secret++
+	d.Replaced = append(slices.Clone(d.Replaced), now)
+	d.Replaced = d.Replaced[max(0, len(d.Replaced)-mostReplaced):]
 }
 
 // Test posts a message without changes, once, and returns the delivery.

@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,11 +45,11 @@ type Definition struct {
 	Paused      bool              `json:"paused,omitempty"`  // by the customer
 	Resumed     int               `json:"resumed,omitempty"` // how often the customer has resumed it
 
-	Secret      int       `json:"secret"`                // number of the secret, from 1
-	SecretSince time.Time `json:"secret_since,omitzero"` // of the last change of the secret
-	Started     int       `json:"started"`               // how often a starting point was set: 1, and once for each rewind
-	Start       string    `json:"start,omitempty"`       // the starting point, as a cursor
-	StartTime   time.Time `json:"start_time,omitzero"`   // the starting point, if there is no cursor
+	Secret    int         `json:"secret"`              // number of the secret, from 1
+	Replaced  []time.Time `json:"replaced,omitempty"`  // when the secrets before it were replaced, the last one last
+	Started   int         `json:"started"`             // how often a starting point was set: 1, and once for each rewind
+	Start     string      `json:"start,omitempty"`     // the starting point, as a cursor
+	StartTime time.Time   `json:"start_time,omitzero"` // the starting point, if there is no cursor
 }
 
 // Position is how far a webhook has come. It is written by the owner.
@@ -188,14 +189,20 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// rotation is how long the secret before the present one is good.
-const rotation = 24 * time.Hour
+// A secret that is replaced is good for rotation more, but only the latest mostReplaced are.
+const (
+	rotation     = 24 * time.Hour
+	mostReplaced = 4
+)
 
 // secrets returns the secrets that sign for a webhook now, the present one first.
 func (s *Service) secrets(d *Definition) []Secret {
 	list := []Secret{DeriveSecret(s.conf.Secret, d.ID, d.Secret)}
-	if d.Secret > 1 && s.conf.Now().Sub(d.SecretSince) < rotation {
-		list = append(list, DeriveSecret(s.conf.Secret, d.ID, d.Secret-1))
+	for _, at := range slices.Backward(d.Replaced) {
+		if s.conf.Now().Sub(at) >= rotation {
+			break
+		}
+		list = append(list, DeriveSecret(s.conf.Secret, d.ID, d.Secret-len(list)))
 	}
 	return list
 }
