@@ -320,12 +320,12 @@ func useChanges(t *testing.T, url string) {
 		t.Errorf("progress is known before anything is told, or %v", err)
 	}
 	for _, sequence := range []int64{0, 1} {
-		ok, err := store.Tell(ctx, epoch, 0, changes.Telling{
+		found, err := store.Tell(ctx, epoch, 0, changes.Telling{
 			After: changes.AfterAny, Told: sequence, Floor: sequence, Clock: time.Now(), Departed: time.Now(),
 			Entries: []changes.Entry{{Plate: "0220123456", Sequence: sequence, Airlines: []string{"LX"}, Airports: []string{"ZRH"}}},
 		})
-		if err != nil || !ok {
-			t.Errorf("telling %d: %v, %v", sequence, ok, err)
+		if err != nil || found == changes.FoundLess {
+			t.Errorf("telling %d: %v, %v", sequence, found, err)
 		}
 	}
 	if err := store.RaiseFloor(ctx, epoch, 0, 1); err != nil {

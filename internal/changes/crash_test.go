@@ -32,17 +32,17 @@ type stops struct {
 	after  func() error
 }
 
-func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
+func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
 	if s.before != nil && len(t.Entries) > 0 {
 		if err := s.before(ctx, e, partition, t); err != nil {
-			return false, err
+			return changes.FoundLess, err
 		}
 	}
-	ok, err := s.Index.Tell(ctx, e, partition, t)
+	found, err := s.Index.Tell(ctx, e, partition, t)
 	if s.after != nil && err == nil && len(t.Entries) > 0 {
 		err = s.after()
 	}
-	return ok, err
+	return found, err
 }
 
 // tracing is bags that do something before they are traced.
@@ -109,8 +109,8 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 		{"half of the index", func(w *world, c *changes.Config) {
 			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) error {
 				half := changes.Telling{After: changes.AfterAny, Told: -1, Floor: -1, Entries: t.Entries[:2]}
-				if ok, err := w.index.Tell(ctx, e, partition, half); err != nil || !ok {
-					return fmt.Errorf("half of the entries: %v %w", ok, err)
+				if found, err := w.index.Tell(ctx, e, partition, half); err != nil || found == changes.FoundLess {
+					return fmt.Errorf("half of the entries: %v %w", found, err)
 				}
 				return errKilled
 			}}
@@ -410,5 +410,127 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 	}
 	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 0 {
 		t.Errorf("noted %v (%v)", noted, err)
+	}
+}
+
+// The reply of Redis to a telling is lost: it was written, the owner tries again. In between a reader
+// has read, and another message of the plate was filed.
+func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	lose := false
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Index = stops{Index: c.Index, after: func() error {
+			if lose {
+				lose = false
+				return errors.New("i/o timeout: the reply is lost")
+			}
+			return nil
+		}}
+	})
+	w.eventuallyTold(at, -1) // the takeover is over: what is marked from here on is remembered
+	cursor := beginning(w.currentEpoch())
+
+	w.set(plate, "ONE")
+	lose = true
+	if o.run() == nil {
+		t.Fatal("no error")
+	}
+	got, cursor := w.follow(cursor, everything, 10) // a delta query is answered: it folds ONE
+	if !slices.Equal(got, []bag.Plate{plate}) {
+		t.Fatalf("told %v", got)
+	}
+	seen := w.bags.states[plate]
+
+	w.bags.set(plate, "TWO") // a second message is filed; its mark is written a moment later
+	o.mustRun()              // the second attempt
+	w.mark(changes.Mark{Plate: plate})
+	o.mustRun()
+
+	if got, _ = w.follow(cursor, everything, 10); len(got) > 0 {
+		seen = w.bags.states[plate]
+	}
+	if seen != "TWO" {
+		t.Errorf("whoever follows the cursor has been told %s, and nothing follows; want TWO", seen)
+	}
+}
+
+// Between two attempts the state of a plate goes back to what was told before both.
+func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	lose := false
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Index = stops{Index: c.Index, after: func() error {
+			if lose {
+				return errors.New("i/o timeout: the reply is lost")
+			}
+			return nil
+		}}
+	})
+	w.eventuallyTold(at, -1)
+	w.set(plate, "ONE")
+	o.mustRun()
+	w.set(plate, "TWO")
+	lose = true
+	if o.run() == nil {
+		t.Fatal("no error")
+	}
+	_, cursor := w.follow(beginning(w.currentEpoch()), everything, 10) // folds TWO
+	lose = false
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	w.mark(changes.Mark{Plate: plate})
+	o.mustRun()
+	if got, _ := w.follow(cursor, everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
+		t.Errorf("behind the cursor %v is told, want that the plate is as before", got)
+	}
+}
+
+// The changes are published, and the mark that follows is refused once.
+func TestAMessageThatIsFiledBetweenTwoAttemptsIsPublished(t *testing.T) {
+	w := newWorld(t)
+	const at = 1
+	plates := platesIn(at, 2)
+	w.bags.originals[plates[0]] = plates[1:]
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	w.set(plates[0], "ONE")
+	refused := w.refuse(w.marks, 0) // the mark that follows
+	if o.run() == nil {
+		t.Fatal("no error")
+	}
+	refused.Remove()
+	w.bags.set(plates[0], "TWO")
+	o.mustRun()
+	w.mark(changes.Mark{Plate: plates[0]})
+	o.mustRun()
+	if got := w.told()[plates[0]]; got != document("TWO") {
+		t.Errorf("a reader of the topic who keeps the rule has %s, want %s", got, document("TWO"))
+	}
+}
+
+// An owner that stood still goes on with a mark that the next owner has not told yet.
+func TestWhatTwoOwnersTellOfAPlateHidesNoLaterChange(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	slow := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	next := w.owner(at, 0)
+	if err := changes.Look(t.Context(), next.handler); err != nil { // it has taken over
+		t.Fatal(err)
+	}
+	w.set(plate, "ONE")
+	slow.mustRun()
+	_, cursor := w.follow(beginning(w.currentEpoch()), everything, 10) // folds ONE
+	w.bags.set(plate, "TWO")
+	next.mustRun()
+	w.mark(changes.Mark{Plate: plate})
+	next.mustRun()
+	if got := w.told()[plate]; got != document("TWO") {
+		t.Errorf("a reader of the topic has %s", got)
+	}
+	if got, _ := w.follow(cursor, everything, 10); len(got) == 0 {
+		t.Error("behind the cursor nothing is told")
 	}
 }

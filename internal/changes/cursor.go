@@ -15,6 +15,12 @@ type Cursor struct {
 	Rights    uint32  // a digest of what the key may see
 }
 
+// No epoch and no sequence is higher.
+const (
+	mostEpoch    = 1 << 40
+	mostSequence = 1 << 52
+)
+
 // errCursor is the error of a text that is no cursor.
 var errCursor = errors.New("not a cursor")
 
@@ -36,7 +42,7 @@ func ParseCursor(text string) (Cursor, error) {
 		return Cursor{}, errCursor
 	}
 	epoch, n := binary.Uvarint(b)
-	if n <= 0 || len(b) < n+8 || epoch > 1<<40 {
+	if n <= 0 || len(b) < n+8 || epoch > mostEpoch {
 		return Cursor{}, errCursor
 	}
 	c := Cursor{
@@ -45,7 +51,7 @@ func ParseCursor(text string) (Cursor, error) {
 	}
 	for b = b[n+8:]; len(b) > 0; {
 		s, n := binary.Uvarint(b)
-		if n <= 0 || s > 1<<53 {
+		if n <= 0 || s > mostSequence+1 {
 			return Cursor{}, errCursor
 		}
 		c.Sequences = append(c.Sequences, int64(s)-1)

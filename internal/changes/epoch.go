@@ -108,37 +108,46 @@ func (s *Stage) Restore(ctx context.Context) error {
 const restoredFrom = 100
 
 // rebuild writes the index of a partition again from the changes of the epoch that are published,
-// except how far they are told. That is what it returns, with a Told of -1 if there are none.
-// Departures are marked up to about the time of the newest change.
-func (o *owner) rebuild(ctx context.Context) (Progress, error) {
-	p := Progress{Told: -1, Floor: -1}
+// except how far they are told. That is what it returns, with a Told of -1 if there are none, and how
+// far the index is built. Departures are marked up to about the time of the newest change.
+func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error) {
+	p = Progress{Told: -1, Floor: -1}
 	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
 	if err != nil {
-		return p, err
+		return p, 0, err
 	}
 	var entries []Entry
-	take := func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+	take := func(ctx context.Context, _ int, records []kafka.Record, next int64) error {
 		entries = entries[:0]
 		for i := range records {
 			r, err := ParseRecord(records[i].Value)
-			if err != nil || r.Epoch != o.epoch.Begun {
+			if err != nil {
+				continue
+			}
+			if r.Time.After(p.Departed) { // in any epoch
+				p.Departed = r.Time
+			}
+			if r.Epoch != o.epoch.Begun {
 				continue
 			}
 			if p.Floor < 0 || r.Sequence < p.Floor {
 				p.Floor = r.Sequence
 			}
 			p.Told = max(p.Told, r.Sequence)
-			if r.Time.After(p.Departed) {
-				p.Departed = r.Time
-			}
 			entries = append(entries, Entry{r.Plate, r.Sequence, r.Airlines, r.Airports})
 		}
 		if len(entries) == 0 {
 			return nil
 		}
-		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, Told: -1, Floor: -1, Entries: entries})
+		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
+			After: AfterAny, AfterBuilt: built, Built: next, Told: -1, Floor: -1, Entries: entries,
+		})
+		if err == nil && found == FoundLess {
+			err = errLost // of what is built
+		}
+		built = next
 		return err
 	}
 	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{{Partition: o.partition, From: first, To: end}}, take)
-	return p, err
+	return p, built, err
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
@@ -313,4 +316,290 @@ func TestPlatesThatTakeTooLongTogetherAreToldInFewerAtOnce(t *testing.T) {
 		}
 	}
 	w.wantTold(want)
+}
+
+// The number of partitions is changed while a mark waits.
+func TestPositionsRiseThoughTheNumberOfPartitionsChanges(t *testing.T) {
+	w := newWorld(t)
+	var moved bag.Plate
+	var from, to int
+	for i := 0; moved == ""; i++ {
+		p := bag.Plate(fmt.Sprintf("02200%05d", i))
+		from, to = kafka.PartitionOf([]byte(p), partitions), kafka.PartitionOf([]byte(p), 2*partitions)
+		if from != to {
+			moved = p
+		}
+	}
+	for _, p := range platesIn(from, 20) {
+		if p != moved {
+			w.set(p, "FILLER")
+		}
+	}
+	o := w.owner(from, 0)
+	o.mustRun()
+	o.handler.Release()
+	before := w.currentEpoch()
+	w.set(moved, "ONE") // it waits
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	answer, err := client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{Topics: []kafkago.TopicPartitionsConfig{
+		{Name: w.marks, Count: 2 * partitions}, {Name: w.changes, Count: 2 * partitions},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range answer.Errors {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	redistest.Eventually(t, 10*time.Second, "no new partitions", func() bool {
+		m, err1 := w.kafka.Partitions(t.Context(), w.marks)
+		c, err2 := w.kafka.Partitions(t.Context(), w.changes)
+		return err1 == nil && err2 == nil && len(m) == 2*partitions && len(c) == 2*partitions
+	})
+	old, fresh := w.owner(from, o.offset), w.owner(to, 0)
+	old.mustRun()
+	w.set(moved, "TWO")
+	fresh.mustRun()
+	old.mustRun()
+	fresh.mustRun()
+	after := w.currentEpoch()
+	if after == before {
+		t.Fatal("no new epoch")
+	}
+	var last changes.Position
+	for _, r := range w.published() {
+		if r.Plate == moved {
+			if r.Epoch < last.Epoch || r.Epoch == last.Epoch && r.Sequence < last.Sequence {
+				t.Errorf("(%d, %d) after (%d, %d)", r.Epoch, r.Sequence, last.Epoch, last.Sequence)
+			}
+			last = changes.Position{Epoch: r.Epoch, Sequence: r.Sequence}
+		}
+	}
+	if got := w.told()[moved]; got != document("TWO") {
+		t.Errorf("a reader who keeps the rule has %s, want %s", got, document("TWO"))
+	}
+}
+
+// A mark of a plate in a partition that is not that of the plate, as a producer with another
+// partitioner writes it.
+func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	foreign := (at + 1) % partitions
+	var records []kafkago.Record
+	for range 50 {
+		records = append(records, kafkago.Record{Key: kafkago.NewBytes([]byte(plate)), Value: kafkago.NewBytes([]byte("ordinary"))})
+	}
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	if _, err := client.Produce(t.Context(), &kafkago.ProduceRequest{
+		Topic: w.marks, Partition: foreign, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.bags.set(plate, "ONE")
+	other, own := w.owner(foreign, 0), w.owner(at, 0)
+	other.mustRun()
+	own.mustRun()
+	w.set(plate, "TWO")
+	own.mustRun()
+	if got := w.told()[plate]; got != document("TWO") {
+		t.Errorf("a reader who keeps the rule has %s, want %s", got, document("TWO"))
+	}
+}
+
+// The topic of marks is made anew and has more marks than before when the owner notices: the
+// consumer, whom the broker has told so, begins at its beginning.
+func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	for range 5 {
+		w.set(plate, "ONE")
+		o.mustRun()
+	}
+	before := w.currentEpoch()
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	if _, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{w.marks}}); err != nil {
+		t.Fatal(err)
+	}
+	topic := kafkago.TopicConfig{Topic: w.marks, NumPartitions: partitions, ReplicationFactor: 1}
+	if _, err := client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
+		t.Fatal(err)
+	}
+	w.set(plate, "TWO")
+	for _, p := range platesIn(at, 8) {
+		w.set(p, "FILLER")
+	}
+	o.offset = 0 // where worker.open begins
+	o.mustRun()
+	if now := w.currentEpoch(); now.Begun <= before.Begun {
+		t.Errorf("epoch %+v behind %+v, want a new one: readers have higher sequences", now, before)
+	}
+	if got := w.told()[plate]; got != document("TWO") {
+		t.Errorf("a reader of the topic has %s, want %s", got, document("TWO"))
+	}
+}
+
+// losing is an index that loses the entries of one telling of a rebuild, as a failover of Redis does.
+type losing struct {
+	changes.Index
+	w     *world
+	calls atomic.Int64
+}
+
+func (l *losing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+	found, err := l.Index.Tell(ctx, e, partition, t)
+	if len(t.Entries) > 0 && t.After == changes.AfterAny && l.calls.Add(1) == 1 {
+		for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
+			l.w.delete(l.w.key(e, partition, rest))
+		}
+	}
+	return found, err
+}
+
+func TestAnIndexIsWholeThoughRedisTakesOverWhileItIsBuilt(t *testing.T) {
+	w := newWorld(t)
+	const at = 1
+	plates := platesIn(at, 6)
+	for _, p := range plates {
+		w.set(p, strings.Repeat("X", 200<<10))
+	}
+	o := w.owner(at, 0)
+	o.mustRun()
+	o.handler.Release()
+	w.forget(at)
+	l := &losing{w: w}
+	next := w.owner(at, o.offset, func(c *changes.Config) { l.Index, c.Index = c.Index, l })
+	next.mustRun()
+	w.eventuallyTold(at, o.offset-1)
+	if n := l.calls.Load(); n < 2 {
+		t.Fatalf("%d tellings", n)
+	}
+	if got, _ := w.follow(beginning(w.currentEpoch()), everything, 100); len(got) != len(plates) {
+		t.Errorf("the index tells %d plates, want %d", len(got), len(plates))
+	}
+}
+
+// A new epoch begins after a stop, because a partition of the marks has lost its end. Flights have
+// departed meanwhile.
+func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		w := newWorld(t)
+		const flights = 30
+		r := &reference{departs: make(map[bag.Flight]time.Time)}
+		for i := range flights {
+			f := bag.Flight{Airline: "LX", Number: fmt.Sprint(i + 1), Day: lx14.Day}
+			r.departs[f] = w.now.Add(30 * time.Minute)
+			w.bags.flights[f] = []bag.Plate{bag.Plate(fmt.Sprintf("02200000%02d", i))}
+		}
+		all := func(c *clock) (handlers []*owner) {
+			for p := range partitions {
+				o := w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
+				w.eventuallyTold(p, -1)
+				handlers = append(handlers, o)
+			}
+			return handlers
+		}
+		for p := range partitions { // each partition has told something
+			w.set(platesIn(p, 1)[0], "ONE")
+		}
+		for _, o := range all(&clock{now: w.now}) {
+			o.mustRun()
+			o.handler.Release()
+			if err := changes.Look(t.Context(), o.handler); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lost {
+			e := w.currentEpoch()
+			found, err := w.index.Tell(t.Context(), e, 0, changes.Telling{After: -1, Floor: -1, Told: 500})
+			if err != nil || found == changes.FoundLess {
+				t.Fatal(found, err)
+			}
+		}
+		for _, o := range all(&clock{now: w.now.Add(time.Hour)}) {
+			o.handler.Release()
+			for range 3 {
+				if err := changes.Look(t.Context(), o.handler); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := w.marked() - partitions; n < flights {
+			t.Errorf("end lost %t: %d of %d bags that departed are marked", lost, n, flights)
+		}
+	}
+}
+
+// Many bags depart at once. While some of them wait to be marked, Redis loses the index of the partitions.
+func TestADepartureIsMarkedThoughTheIndexIsLostMeanwhile(t *testing.T) {
+	const bags = 2000
+	w := newWorld(t)
+	for p := range partitions { // each partition has told something
+		w.set(platesIn(p, 1)[0], "ONE")
+	}
+	for _, o := range w.owners() {
+		o.mustRun()
+		o.handler.Release()
+	}
+	for i := range bags {
+		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("022000%04d", i)))
+	}
+	c := &clock{now: w.now}
+	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
+	var owners []*owner
+	for p := range partitions {
+		o := w.owner(p, 1, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
+		w.eventuallyTold(p, 0)
+		owners = append(owners, o)
+	}
+	c.move(2 * time.Minute)
+	redistest.Eventually(t, 5*time.Second, "nothing is marked", func() bool { return w.marked() > partitions })
+	for _, o := range owners { // they tell what is marked so far
+		o.mustRun()
+	}
+	for p := range partitions {
+		w.forget(p)
+	}
+	redistest.Eventually(t, 8*time.Second, "not all bags that departed are marked", func() bool { return w.marked()-partitions >= bags })
+}
+
+// A record that no owner wrote.
+func TestARecordWithAnEpochOfNoTimeRestoresNoEpoch(t *testing.T) {
+	w := newWorld(t)
+	at := w.partitionOf(plate)
+	w.bags.set(plate, "ONE")
+	o := w.owner(at, 0)
+	o.mustRun()
+	o.handler.Release()
+	epoch := w.currentEpoch()
+	value := fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":-5,"bags":[]}}`, plate, int64(1)<<62)
+	if err := w.kafka.Produce(t.Context(), w.changes, []kafka.Record{{Key: []byte(plate), Value: []byte(value)}}); err != nil {
+		t.Fatal(err)
+	}
+	w.delete(w.redis.Prefix() + "d:epoch")
+	if err := w.stage().Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := w.currentEpoch(); now != epoch {
+		t.Errorf("epoch %+v, want %+v", now, epoch)
+	}
+	c := changes.Cursor{Epoch: w.currentEpoch().Begun, Sequences: []int64{1, 2, 3}}
+	if _, err := changes.ParseCursor(c.String()); err != nil {
+		t.Errorf("every cursor is refused: %v", err)
+	}
+}
+
+func TestARecordHasAPositionThatAnOwnerMayHaveWritten(t *testing.T) {
+	for position, ok := range map[[2]int64]bool{
+		{1, 0}: true, {1 << 40, 1 << 52}: true,
+		{1, -1}: false, {1, 1<<52 + 1}: false, {-1, 1}: false, {1<<40 + 1, 1}: false,
+	} {
+		text := fmt.Sprintf(`{"data":{"plate":"0724100001","epoch":%d,"sequence":%d,"bags":[]}}`, position[0], position[1])
+		if _, err := changes.ParseRecord([]byte(text)); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

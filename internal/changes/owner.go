@@ -43,8 +43,9 @@ type owner struct {
 	mu       sync.Mutex
 	ready    bool  // it has taken over from the owner before, and has found no loss since
 	consumed int64 // the offset of the next mark that the consumer brings
+	cut      bool  // the topic has lost its end, and may have grown again since
 	next     int64 // the offset of the next mark to tell: everything before it is told
-	settled  int64 // marks before this offset were there at the takeover, and are told for certain
+	settled  int64 // what is marked before this offset is told for certain, and not remembered, see doubt
 	epoch    Epoch
 	portion  int // how many plates are told together: fewer after an error
 	digests  *digests
@@ -88,7 +89,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first < o.consumed { // the topic has lost its end
-		o.ready, o.consumed = false, first
+		o.ready, o.consumed, o.cut = false, first, true
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
@@ -185,8 +186,9 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	built := int64(0)
 	if !known {
-		if p, err = o.rebuild(ctx); err != nil {
+		if p, built, err = o.rebuild(ctx); err != nil {
 			return err
 		}
 	}
@@ -195,14 +197,15 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.Told >= end {
+	if p.Told >= end || o.cut && p.Told >= o.consumed {
 		o.log.Error("the topic of marks ends before what is told: a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
 			return err
 		}
-		p, known = Progress{Told: -1, Departed: p.Departed}, false
+		p, known, built = Progress{Told: -1, Departed: p.Departed}, false, 0
 	}
+	o.cut = false
 	o.consumed = min(o.consumed, end) // the consumer finds out later that the topic has lost its end
 	floor := int64(-1)
 	if !known {
@@ -212,12 +215,18 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
-		if _, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, Floor: floor, Told: told}); err != nil {
+		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
+		if err != nil {
 			return err
+		}
+		if found == FoundLess {
+			return errLost
 		}
 	}
 	o.digests, o.settled, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
-	o.departs = newDepartures(p.Departed, o.conf.Now())
+	if o.departs == nil { // else it knows how far it has come, and which plates wait
+		o.departs = newDepartures(p.Departed, o.conf.Now())
+	}
 	return nil
 }
 
@@ -257,16 +266,27 @@ type marked struct {
 	steps    int   // the fewest
 }
 
+// doubt forgets what was told, and has everything that is marked before an offset told for certain:
+// readers may know other states, from an attempt that failed or from another owner.
+func (o *owner) doubt(before int64) {
+	o.digests, o.settled = newDigests(digestsOfOwner), max(o.settled, before)
+}
+
 // tell brings marks about, some plates after the other, in the order of their sequences: fold,
 // index, topic, the marks that follow. Whatever it has done before an error may be done again.
-func (o *owner) tell(ctx context.Context, records []kafka.Record) error {
+func (o *owner) tell(ctx context.Context, records []kafka.Record) (err error) {
+	last := records[len(records)-1].Offset
+	defer func() {
+		if err != nil {
+			o.doubt(last + 1)
+		}
+	}()
 	portion := o.portion
 	o.portion = max(1, portion/2) // for another attempt: the messages of so many plates may take too long to read
 	plates, follow, err := o.read(ctx, records)
 	if err != nil {
 		return err
 	}
-	last := records[len(records)-1].Offset
 	for more, most := true, portion; more; {
 		n, told, err := o.fold(ctx, plates[:min(most, len(plates))])
 		if err != nil {
@@ -344,8 +364,10 @@ func (o *owner) bring(ctx context.Context, told []change, follow []Mark, upTo in
 	return nil
 }
 
-// read returns the plates that records mark, in the order of their last marks, and the marks of
-// the plates that are in marked containers.
+// read returns the plates that records mark, in the order of their last marks, and the marks that
+// follow: of the plates in marked containers, and of plates whose marks belong into another partition,
+// because the number of partitions has changed, or somebody else wrote them. The sequences of a plate
+// come from one partition.
 func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
 	at := make(map[bag.Plate]int)
 	containers := make(map[bag.Container]bool) // whether certain
@@ -360,6 +382,10 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 			containers[m.Container] = containers[m.Container] || m.Certain
 			continue
 		}
+		if kafka.PartitionOf(r.Key, o.epoch.Partitions) != o.partition {
+			follow = append(follow, m)
+			continue
+		}
 		next := marked{m.Plate, r.Offset, m.Certain, m.Steps}
 		if j, have := at[m.Plate]; have {
 			next.certain = next.certain || plates[j].certain
@@ -369,8 +395,8 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 		at[m.Plate] = len(plates)
 		plates = append(plates, next)
 	}
-	follow, err = o.contents(ctx, containers)
-	return slices.DeleteFunc(plates, func(p marked) bool { return p.plate == "" }), follow, err
+	inside, err := o.contents(ctx, containers)
+	return slices.DeleteFunc(plates, func(p marked) bool { return p.plate == "" }), append(follow, inside...), err
 }
 
 // contents returns the marks of the plates in containers.
@@ -514,15 +540,18 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 
 // write writes to the index, and fails with errLost if it has lost what was told.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
-	ok, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
+	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
 		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departs.done(), Entries: entries,
 	})
 	if err != nil {
 		return err
 	}
-	if !ok {
+	switch found {
+	case FoundLess:
 		o.lose()
 		return errLost
+	case FoundMore:
+		o.doubt(told + 1)
 	}
 	o.clocked = now
 	return nil

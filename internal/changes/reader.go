@@ -180,6 +180,12 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	if err != nil {
 		return Page{}, err
 	}
+	if e, progress, err = r.state(ctx); err != nil { // the floor may have been raised meanwhile
+		return Page{}, err
+	}
+	if err := q.check(c, e, progress); err != nil {
+		return Page{}, err
+	}
 	page.Candidates = interleave(byPartition)
 	page.End, page.More = told, !slices.Equal(upTo, told.Sequences)
 	if len(page.Candidates) <= limit {

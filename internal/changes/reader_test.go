@@ -166,7 +166,7 @@ func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
 	if err := w.index.RaiseFloor(t.Context(), e, 1, 5); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := w.index.Tell(t.Context(), e, 1, changes.Telling{After: -1, Floor: 5, Told: 9}); err != nil || !ok {
+	if found, err := w.index.Tell(t.Context(), e, 1, changes.Telling{After: -1, Floor: 5, Told: 9}); err != nil || found == changes.FoundLess {
 		t.Fatal(err)
 	}
 	var reset *changes.ResetError
@@ -213,8 +213,8 @@ func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry := changes.Entry{Plate: "0220000001", Sequence: 1, Airlines: []string{"LX"}}
-	if ok, err := w.index.Tell(t.Context(), e, at, changes.Telling{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); !ok || err != nil {
-		t.Fatal(ok, err)
+	if found, err := w.index.Tell(t.Context(), e, at, changes.Telling{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); err != nil || found == changes.FoundLess {
+		t.Fatal(found, err)
 	}
 	for rest, want := range map[string]int64{"all": 1, "a:LX": 1, "p:ZRH": 1} {
 		if n, err := w.redis.ReadClient().ZCard(t.Context(), w.key(e, at, rest)).Result(); err != nil || n != want {
@@ -244,8 +244,8 @@ func (w *world) fill(e changes.Epoch, partition, n int) {
 func (w *world) tell(e changes.Epoch, partition int, told int64, entries ...changes.Entry) {
 	w.t.Helper()
 	t := changes.Telling{After: changes.AfterAny, Floor: 0, Told: told, Entries: entries}
-	if ok, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || !ok {
-		w.t.Fatal(ok, err)
+	if found, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || found == changes.FoundLess {
+		w.t.Fatal(found, err)
 	}
 }
 
@@ -321,5 +321,40 @@ func TestPlatesThatLeftAScopeHideNoOthers(t *testing.T) {
 		if n := len(slices.Compact(got)); n != 20 {
 			t.Errorf("pages of %d: %d plates are told, want 20", limit, n)
 		}
+	}
+}
+
+// between is an index of which the floor is raised after its state is read.
+type between struct {
+	changes.ReadIndex
+	do func()
+}
+
+func (b between) Between(ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int) ([][]changes.Candidate, []int64, error) {
+	b.do()
+	return b.ReadIndex.Between(ctx, e, scopes, after, told, limit)
+}
+
+func TestACursorBelowAFloorThatIsRaisedMeanwhileIsReset(t *testing.T) {
+	w := newWorld(t)
+	const at = 1
+	plates := platesIn(at, 3)
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	for _, p := range plates {
+		w.set(p, "ONE")
+	}
+	o.mustRun()
+	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: between{w.index, func() {
+		if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 2); err != nil {
+			t.Fatal(err)
+		}
+		w.set(plates[2], "TWO")
+		o.mustRun()
+	}}}
+	page, err := reader.Next(t.Context(), beginning(w.currentEpoch()), everything, 100)
+	var reset *changes.ResetError
+	if !errors.As(err, &reset) {
+		t.Errorf("%d of 3 plates and error %v, want that the cursor is reset", len(page.Candidates), err)
 	}
 }

@@ -77,6 +77,9 @@ func ParseRecord(value []byte) (*Record, error) {
 	if !r.Plate.Valid() {
 		faults = append(faults, errors.New("it names no plate"))
 	}
+	if r.Epoch < 0 || r.Epoch > mostEpoch || r.Sequence < 0 || r.Sequence > mostSequence {
+		faults = append(faults, errors.New("it has a position that no owner writes"))
+	}
 	if err = cmp.Or(err, errors.Join(faults...)); err != nil {
 		return nil, fmt.Errorf("read a change: %w", err)
 	}

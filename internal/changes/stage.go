@@ -26,10 +26,8 @@ type Index interface {
 	// epoch, or if Redis has lost it.
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
 	// Tell writes entries and times, and then that everything up to the sequence told is told.
-	// If less than after is told before, it writes nothing and returns false: Redis has lost what
-	// was told. It returns false too if e is not the epoch any more, and may have written then.
-	// Sequences and times only rise.
-	Tell(ctx context.Context, e Epoch, partition int, t Telling) (bool, error)
+	// Sequences and times only rise. It returns what it found before.
+	Tell(ctx context.Context, e Epoch, partition int, t Telling) (Found, error)
 	// RaiseFloor says that the index needs no sequence below the floor any more.
 	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
 }
@@ -42,11 +40,29 @@ type Telling struct {
 	Clock    time.Time // not written if it is zero
 	Departed time.Time // not written if it is zero
 	Entries  []Entry
+
+	// While the index is built again, these take the place of Told and After: how far it is built,
+	// as offsets in the topic of changes. Built is not written, and AfterBuilt needs nothing, if it is 0.
+	Built, AfterBuilt int64
 }
 
 // AfterAny is the After of a telling that needs nothing to be there: -1 needs an index in which
 // nothing is told yet.
 const AfterAny = -2
+
+// Found is what a telling has found in the index.
+type Found int
+
+const (
+	// FoundLess says that less than After was told: Redis has lost what was told, and nothing is
+	// written. Or the epoch has ended, and something may be written.
+	FoundLess Found = iota
+	// FoundAfter says that all up to After was told, and no more.
+	FoundAfter
+	// FoundMore says that more than After was told: by an attempt before, or by another owner.
+	// Readers may have read something else since.
+	FoundMore
+)
 
 // Bags answers what is held of plates.
 type Bags interface {

@@ -28,6 +28,8 @@ import (
 //	                       have in hand
 //	d:{E.n}:at     zset    told, floor: sequences                            retention and Reserve after the
 //	                       clock, departed: times, in milliseconds             last write
+//	                       built: an offset in the topic of changes, up
+//	                       to which the index was built again
 //	d:{E.n}:all    zset    plate → its latest sequence                       the same
 //	d:{E.n}:a:LX   zset    the same of plates with a flight of the airline   the same
 //	d:{E.n}:p:ZRH  zset    the same of plates with the airport               the same
@@ -144,7 +146,7 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 }
 
 // Tell implements changes.Index.
-func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (bool, error) {
+func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
 	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, "all")}
 	members := [][]any{nil, nil} // of each key
 	places := make(map[string]int)
@@ -182,24 +184,45 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	if t.Told >= 0 || t.After < 0 && t.Floor >= 0 {
 		members[0] = append(members[0], t.Told, "told")
 	}
-	args := []any{t.After, s.now().Add(s.expiry).Unix()}
+	if t.Built > 0 {
+		members[0] = append(members[0], t.Built, "built")
+	}
+	args := []any{t.After, s.now().Add(s.expiry).Unix(), "told"}
+	if t.AfterBuilt > 0 {
+		args[0], args[2] = t.AfterBuilt, "built"
+	}
 	for _, list := range members {
 		args = append(append(args, len(list)), list...)
 	}
-	// The epoch is in another slot than the rest, so the script cannot look at it. It is read after the
-	// script, so that it was still the epoch when that wrote.
-	pipe := s.redis.WriteClient().Pipeline()
-	done, epoch := tell.EvalSha(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
-	_, _ = pipe.Exec(ctx) // each command has its error
+	done, epoch := s.runTell(ctx, tell.EvalSha, keys, args)
 	if goredis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		done = tell.Eval(ctx, s.redis.WriteClient(), keys, args...)
+		done, epoch = s.runTell(ctx, tell.Eval, keys, args)
 	}
-	written, err := done.Bool()
+	found, err := done.Int()
 	if err != nil {
-		return false, redis.Unavailable("changestore: tell", err)
+		return changes.FoundLess, redis.Unavailable("changestore: tell", err)
 	}
 	current, err := readEpoch(epoch.Result())
-	return written && current == e, err
+	if current != e {
+		return changes.FoundLess, err
+	}
+	return changes.Found(found), err
+}
+
+// runTell runs the script that tells, and reads the epoch after it, so that it was still the epoch when
+// the script wrote. The epoch is in another slot than the rest, so the script cannot look at it.
+func (s *Store) runTell(
+	ctx context.Context, run func(context.Context, goredis.Scripter, []string, ...any) *goredis.Cmd, keys []string, args []any,
+) (done *goredis.Cmd, epoch *goredis.StringCmd) {
+	client := s.redis.WriteClient()
+	if s.redis.Cluster() { // other nodes do not wait for each other
+		done = run(ctx, client, keys, args...)
+		return done, client.Get(ctx, s.epochKey())
+	}
+	pipe := client.Pipeline()
+	done, epoch = run(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
+	_, _ = pipe.Exec(ctx) // each command has its error
+	return done, epoch
 }
 
 // RaiseFloor implements changes.Index. What is below the floor is removed by the next Tell that

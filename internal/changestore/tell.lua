@@ -2,22 +2,28 @@
 --
 -- KEYS[1]   the zset whose member 'told' is the sequence up to which everything is told
 -- KEYS[2…]  zsets of plates
--- ARGV[1]   the lowest 'told' with which anything is written, or -2 for any, and for none
+-- ARGV[1]   the lowest score of the member ARGV[3] with which anything is written, or -2 for any, and
+--           for none
 -- ARGV[2]   when the keys expire, in seconds since 1970
--- ARGV[3…]  for each key: how many arguments follow for it, then a score and a member in turn
+-- ARGV[3]   'told', or 'built' while the index is built again
+-- ARGV[4…]  for each key: how many arguments follow for it, then a score and a member in turn
 --
 -- Entries below the floor, the member 'floor' of KEYS[1], are removed from the keys that are written.
 --
--- Returns 1, or 0 if nothing was written. All keys are in one slot. What readers look at first,
--- KEYS[1], is written last.
+-- Returns 0 if nothing was written, 2 if the score was above ARGV[1], else 1. All keys are in one slot.
+-- What readers look at first, KEYS[1], is written last.
+local found = 1
 if tonumber(ARGV[1]) >= -1 then
-	local told = redis.call('ZSCORE', KEYS[1], 'told')
-	if not told or tonumber(told) < tonumber(ARGV[1]) then
+	local before = redis.call('ZSCORE', KEYS[1], ARGV[3])
+	if not before or tonumber(before) < tonumber(ARGV[1]) then
 		return 0
+	end
+	if tonumber(before) > tonumber(ARGV[1]) then
+		found = 2
 	end
 end
 local first = {}
-local at = 3
+local at = 4
 for i = 1, #KEYS do
 	first[i] = at
 	at = at + 1 + tonumber(ARGV[at])
@@ -33,4 +39,4 @@ for i = #KEYS, 1, -1 do
 	end
 	redis.call('EXPIREAT', KEYS[i], ARGV[2])
 end
-return 1
+return found

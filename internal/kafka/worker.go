@@ -148,9 +148,9 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 		w.log.Error("records were deleted before they were read",
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
 		w.offset, w.committed = first, max(w.committed, first)
-	case w.outOfRange && w.offset > end:
-		// The log has lost its end, and its offsets are used again. Reading all of it misses
-		// nothing, and changes nothing that was handled before.
+	case w.outOfRange:
+		// The log has lost its end, and its offsets are used again; it may have grown since. Reading
+		// all of it misses nothing, and changes nothing that was handled before.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
 		w.offset, w.committed, w.marks = first, first, nil

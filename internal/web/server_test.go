@@ -145,11 +145,9 @@ func TestACallerThatSendsTooMuchBeforeItReadsIsToldSo(t *testing.T) {
 		if _, err := io.WriteString(conn, head+body); err != nil {
 			t.Errorf("%s: %v", framing, err)
 		}
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Errorf("%s: %v", framing, err)
-		} else if answer.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s: %s", framing, answer.Status)
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if line != "HTTP/1.1 413 Request Entity Too Large\r\n" {
+			t.Errorf("%s: %q, %v", framing, line, err)
 		}
 		_ = conn.Close()
 	}

@@ -1,0 +1,116 @@
+package kafka_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
+)
+
+// collecting is a handler that notes the values.
+type collecting struct {
+	mu     sync.Mutex
+	values []string
+}
+
+func (h *collecting) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
+func (h *collecting) Release()                                                {}
+func (h *collecting) Handle(_ context.Context, records []kafka.Record) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range records {
+		h.values = append(h.values, string(r.Value))
+	}
+	return len(records), nil
+}
+func (h *collecting) has(value string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.values, value)
+}
+
+// A partition has lost its end. The broker says so, and while the worker waits to ask again, the
+// partition grows beyond the offset.
+func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	logged, entries := observer.New(zap.WarnLevel)
+	client, err := kafka.Open(kafka.Config{
+		Brokers: c.ListenAddrs(), Topics: []string{topic}, Logger: zap.New(logged),
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: time.Second, RetryMax: time.Second, Watch: time.Minute},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	h := &collecting{}
+	consumer := client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = consumer.Run(ctx) })
+	t.Cleanup(func() { stop(); running.Wait() })
+
+	eventually := func(what string, ok func() bool) {
+		t.Helper()
+		limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for !ok() {
+			if pause.For(limited, 5*time.Millisecond) != nil {
+				t.Fatalf("not in time: %s; %v", what, entries.All())
+			}
+		}
+	}
+	admin := &kafkago.Client{Addr: kafkago.TCP(c.ListenAddrs()...)}
+	write := func(prefix string, n int) {
+		t.Helper()
+		var records []kafkago.Record
+		for i := range n {
+			records = append(records, kafkago.Record{Value: kafkago.NewBytes(fmt.Append(nil, prefix, i))})
+		}
+		answer, err := admin.Produce(t.Context(), &kafkago.ProduceRequest{
+			Topic: topic, Partition: 0, RequiredAcks: kafkago.RequireAll, Records: kafkago.NewRecordReader(records...),
+		})
+		if err != nil || answer.Error != nil {
+			t.Fatal(err, answer)
+		}
+	}
+	outOfRange := func() (n int) {
+		for _, e := range entries.All() {
+			if strings.Contains(fmt.Sprint(e.ContextMap()["error"]), "Offset Out Of Range") {
+				n++
+			}
+		}
+		return n
+	}
+	write("old", 10)
+	eventually("old", func() bool { return h.has("old9") })
+	if _, err := admin.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	write("new", 5)
+	eventually("out of range", func() bool { return outOfRange() > 0 })
+	write("more", 10)
+	eventually("what is written last", func() bool { return h.has("more9") })
+	for _, want := range []string{"new0", "new4", "more0", "more4"} {
+		if !h.has(want) {
+			t.Errorf("%s is never handled", want)
+		}
+	}
+}
