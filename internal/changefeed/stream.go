@@ -106,8 +106,9 @@ func (s *stream) renew(ctx context.Context) error {
 	return nil
 }
 
-// catchUp sends what the index has behind the cursor. It may take long, so that it beats as well. Its
-// error is that of the listener; if the index cannot be read, that is tried again later.
+// catchUp sends what the index has behind the cursor. That may take long, so it looks at the key and
+// sends heartbeats meanwhile. Its error is errEnded, or that of the listener; if the index cannot be
+// read, that is tried again later.
 func (s *stream) catchUp(ctx context.Context) error {
 	s.follower.Take() // it is all in the index
 	for ctx.Err() == nil {

@@ -290,7 +290,7 @@ func TestStreamsOfSeveralKeysAreToldWhatEachKeySees(t *testing.T) {
 	}
 }
 
-// lagging is a listener whose key is revoked after the first change.
+// lagging is a listener whose key is revoked.
 type lagging struct {
 	changes, beats int
 }

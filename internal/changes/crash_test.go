@@ -413,21 +413,26 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 	}
 }
 
-// The reply of Redis to a telling is lost: it was written, the owner tries again. In between a reader
-// has read, and another message of the plate was filed.
-func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
-	w := newWorld(t)
-	at := kafka.PartitionOf([]byte(plate), partitions)
-	lose := false
-	o := w.owner(at, 0, func(c *changes.Config) {
+// losesReply lets the reply of Redis to the next telling be lost once *lose is set: it is written, and
+// the owner tries again.
+func losesReply(lose *bool) func(*changes.Config) {
+	return func(c *changes.Config) {
 		c.Index = stops{Index: c.Index, after: func() error {
-			if lose {
-				lose = false
+			if *lose {
+				*lose = false
 				return errors.New("i/o timeout: the reply is lost")
 			}
 			return nil
 		}}
-	})
+	}
+}
+
+// Between two attempts a reader has read, and another message of the plate was filed.
+func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	var lose bool
+	o := w.owner(at, 0, losesReply(&lose))
 	w.eventuallyTold(at, -1) // the takeover is over: what is marked from here on is remembered
 	cursor := beginning(w.currentEpoch())
 
@@ -459,15 +464,8 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
 func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
 	w := newWorld(t)
 	at := kafka.PartitionOf([]byte(plate), partitions)
-	lose := false
-	o := w.owner(at, 0, func(c *changes.Config) {
-		c.Index = stops{Index: c.Index, after: func() error {
-			if lose {
-				return errors.New("i/o timeout: the reply is lost")
-			}
-			return nil
-		}}
-	})
+	var lose bool
+	o := w.owner(at, 0, losesReply(&lose))
 	w.eventuallyTold(at, -1)
 	w.set(plate, "ONE")
 	o.mustRun()
@@ -477,7 +475,6 @@ func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
 		t.Fatal("no error")
 	}
 	_, cursor := w.follow(beginning(w.currentEpoch()), everything, 10) // folds TWO
-	lose = false
 	w.bags.set(plate, "ONE")
 	o.mustRun()
 	w.mark(changes.Mark{Plate: plate})

@@ -382,10 +382,6 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 			containers[m.Container] = containers[m.Container] || m.Certain
 			continue
 		}
-		if kafka.PartitionOf(r.Key, o.epoch.Partitions) != o.partition {
-			follow = append(follow, m)
-			continue
-		}
 		next := marked{m.Plate, r.Offset, m.Certain, m.Steps}
 		if j, have := at[m.Plate]; have {
 			next.certain = next.certain || plates[j].certain
@@ -395,8 +391,18 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 		at[m.Plate] = len(plates)
 		plates = append(plates, next)
 	}
-	inside, err := o.contents(ctx, containers)
-	return slices.DeleteFunc(plates, func(p marked) bool { return p.plate == "" }), append(follow, inside...), err
+	follow, err = o.contents(ctx, containers)
+	own := plates[:0]
+	for _, p := range plates {
+		switch {
+		case p.plate == "": // a later mark stands for it
+		case kafka.PartitionOf([]byte(p.plate), o.epoch.Partitions) == o.partition:
+			own = append(own, p)
+		default:
+			follow = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps})
+		}
+	}
+	return own, follow, err
 }
 
 // contents returns the marks of the plates in containers.

@@ -147,6 +147,15 @@ func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, err
 }
 
+// stateBehind is state if a cursor can be followed.
+func (r *Reader) stateBehind(ctx context.Context, c Cursor, q Question) (Epoch, []Progress, error) {
+	e, progress, err := r.state(ctx)
+	if err == nil {
+		err = q.check(c, e, progress)
+	}
+	return e, progress, err
+}
+
 // cursor returns the cursor behind everything that is told.
 func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 	c := Cursor{Epoch: e.Begun, Sequences: make([]int64, len(progress)), Filter: q.Filter, Rights: q.Rights}
@@ -159,11 +168,8 @@ func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 // Next returns what follows a cursor, at most limit candidates. The error is ErrFilter or a
 // *ResetError if the cursor cannot be followed.
 func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Page, error) {
-	e, progress, err := r.state(ctx)
+	e, progress, err := r.stateBehind(ctx, c, q)
 	if err != nil {
-		return Page{}, err
-	}
-	if err := q.check(c, e, progress); err != nil {
 		return Page{}, err
 	}
 	told := q.cursor(e, progress)
@@ -180,11 +186,10 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	if err != nil {
 		return Page{}, err
 	}
-	if e, progress, err = r.state(ctx); err != nil { // the floor may have been raised meanwhile
-		return Page{}, err
-	}
-	if err := q.check(c, e, progress); err != nil {
-		return Page{}, err
+	if !slices.Equal(c.Sequences, told.Sequences) { // there was something to read, and the floor may have been raised meanwhile
+		if _, _, err := r.stateBehind(ctx, c, q); err != nil {
+			return Page{}, err
+		}
 	}
 	page.Candidates = interleave(byPartition)
 	page.End, page.More = told, !slices.Equal(upTo, told.Sequences)

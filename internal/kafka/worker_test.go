@@ -58,11 +58,7 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 	}
 	t.Cleanup(client.Close)
 	h := &collecting{}
-	consumer := client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }})
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = consumer.Run(ctx) })
-	t.Cleanup(func() { stop(); running.Wait() })
+	run(t, client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }}))
 
 	eventually := func(what string, ok func() bool) {
 		t.Helper()

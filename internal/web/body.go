@@ -20,7 +20,7 @@ const (
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
-		c.discard(2 * most)
+		c.discard()
 		return
 	}
 	if cap(buf) == 0 {
@@ -33,7 +33,7 @@ func (c *Call) readBody() {
 		switch {
 		case len(buf) > most:
 			c.TooLarge = true
-			c.discard(2 * most)
+			c.discard()
 			return
 		case err == io.EOF:
 			c.Body = buf
@@ -47,11 +47,12 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads up to so many bytes of the body, for clients that read no answer before they have sent
-// all: they would find the connection reset. A client that sends Expect reads first.
-func (c *Call) discard(bytes int) {
+// discard reads what is left of a body that is too large, up to twice the limit, for clients that read
+// no answer before they have sent all: they would find the connection reset. A client that sends
+// Expect reads first.
+func (c *Call) discard() {
 	if c.Request.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, c.Request.Body, int64(bytes))
+		_, _ = io.CopyN(io.Discard, c.Request.Body, 2*int64(c.operation.bodyLimit()))
 	}
 }
 
