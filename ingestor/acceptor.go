@@ -1,6 +1,7 @@
 package ingestor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -296,7 +297,8 @@ func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
 				return errors.New("reject a message: it has no origin")
 			}
 			env.Received = milliseconds(env.Received)
-			rejections = append(rejections, Rejection{env, a.conf.Door, o.Errors, o.Airport})
+			env.Door = cmp.Or(env.Door, a.conf.Door)
+			rejections = append(rejections, Rejection{env, o.Errors, o.Airport})
 		}
 	}
 	if len(rejections) == 0 {

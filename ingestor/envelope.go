@@ -33,6 +33,7 @@ type Envelope struct {
 	Relayed  bool         // it was read from the log, to which another door appended it
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
 	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>
+	Door     string       // by which it came, if that is another one than the Acceptor's
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
 	Reject   string       // id of the rejected message that it was made of, or ""

@@ -38,7 +38,6 @@ type Index interface {
 // counts once.
 type Rejection struct {
 	Envelope
-	Door    string // by which it came
 	Errors  []Diagnostic
 	Airport string // see Outcome
 }

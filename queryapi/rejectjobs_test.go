@@ -78,8 +78,8 @@ func (d *rejectDesk) fill(n int, airports ...string) (ids []string) {
 	for i := range n {
 		at := airports[i%len(airports)]
 		text := strings.NewReplacer("ZRH", at, "0009001", fmt.Sprintf("%04d001", i)).Replace(mended)
-		r := ingestor.Rejection{Door: "kafka", Airport: at, Envelope: ingestor.Envelope{
-			Raw: text, Received: d.now.Add(time.Duration(i-n) * time.Second), Origin: fmt.Sprint("bim.raw/0/", i),
+		r := ingestor.Rejection{Airport: at, Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-n) * time.Second), Origin: fmt.Sprint("bim.raw/0/", i),
 		}}
 		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB023", Line: 3, Column: 1, EndColumn: 1, Value: at}}
 		list = append(list, r)
@@ -134,8 +134,8 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
 	var list []ingestor.Rejection
 	for i := range 9 {
 		text := strings.Replace(mended, "0009001", fmt.Sprintf("%04d001", i/3), 1)
-		list = append(list, ingestor.Rejection{Door: "kafka", Airport: "ZRH", Envelope: ingestor.Envelope{
-			Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
+		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
 		}})
 	}
 	if err := d.store.Reject(t.Context(), list); err != nil {

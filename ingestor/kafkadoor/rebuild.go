@@ -100,7 +100,9 @@ func (r *rebuild) run(ctx context.Context, start kafka.Start) error {
 func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Record, next int64) error {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
-		envelopes[i] = logged(r.conf.Topics.Raw, &records[i])
+		env := &envelopes[i]
+		*env = logged(r.conf.Topics.Raw, &records[i])
+		env.Reject, env.Sender = records[i].Header(headerReject), records[i].Header(headerSender)
 	}
 	for len(envelopes) > 0 {
 		batch := r.acceptor.JudgeBatch(envelopes)

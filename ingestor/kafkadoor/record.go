@@ -20,6 +20,7 @@ const (
 	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
+	headerDoor        = "bagtrail-door"
 	headerSender      = "bagtrail-key"    // the name of an API key
 	headerReject      = "bagtrail-reject" // of a message that was made of a rejected one: the id of that
 	headerDiagnostics = "bagtrail-diagnostics"
@@ -46,7 +47,7 @@ func logged(topic string, r *kafka.Record) ingestor.Envelope {
 // record.
 func rejected(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
-	env.Replayed, env.Sender = true, r.Header(headerSender)
+	env.Replayed, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
 	if env.Origin = r.Header(headerOrigin); env.Origin == "" { // another program has written it
 		env.Origin = origin(topic, r)
 	}
@@ -150,6 +151,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 		Time:  now,
 		Headers: []kafka.Header{
 			{Key: headerOrigin, Value: []byte(r.Origin)},
+			{Key: headerDoor, Value: []byte(r.Door)},
 			{Key: headerCodes, Value: []byte(ingestor.CodeList(r.Errors))},
 			{Key: headerDiagnostics, Value: diagnostics(r.Errors)},
 			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},

@@ -12,16 +12,18 @@ import (
 
 // RejectReplay judges the messages of the rejects topic again.
 type RejectReplay struct {
-	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone
-	// rebuilds every answer, and have no rejects.
+	// Acceptor decides. If it files accepted messages, it should append them to the raw topic, so that
+	// this alone rebuilds every answer. It must not write rejected ones to the rejects topic.
 	Acceptor interface {
 		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
 		// outcomes.
 		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 	}
-	// May reports whether the API key with this name may post a message now.
+	// From is where to start; by default at the beginning of the topic.
+	From kafka.Start
+	// May reports whether the API key with this name may post a message now; nil: every key may.
 	May func(sender string, m *parser.Message) bool
-	// Decided is called for every message, by one goroutine at a time.
+	// Decided is called for every message, by one goroutine at a time; nil: nobody looks.
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
@@ -30,7 +32,7 @@ type RejectReplay struct {
 // nothing: messages that were accepted the first time are Duplicate the second time.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
-	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})
+	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, replay.From)
 	if err == nil {
 		err = d.client.ReadSpans(ctx, d.conf.Topics.Rejects, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
 			return r.accept(ctx, r.unseen(records))
@@ -61,7 +63,7 @@ func (r *rejectReader) unseen(records []kafka.Record) []ingestor.Envelope {
 			continue
 		}
 		r.seen[env.Origin] = struct{}{}
-		if env.Sender != "" {
+		if env.Sender != "" && r.replay.May != nil {
 			env.Authorise = func(m *parser.Message) bool { return r.replay.May(env.Sender, m) }
 		}
 		envelopes = append(envelopes, env)
@@ -75,12 +77,19 @@ func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope
 		if err != nil {
 			return err
 		}
-		r.mu.Lock()
-		for i, outcome := range outcomes {
-			r.replay.Decided(envelopes[i].Origin, outcome)
-		}
-		r.mu.Unlock()
+		r.decided(envelopes, outcomes)
 		envelopes = envelopes[len(outcomes):]
 	}
 	return nil
+}
+
+func (r *rejectReader) decided(envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) {
+	if r.replay.Decided == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, outcome := range outcomes {
+		r.replay.Decided(envelopes[i].Origin, outcome)
+	}
 }

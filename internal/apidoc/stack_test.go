@@ -272,9 +272,9 @@ func (s *stack) reject(t testing.TB, in *rejectstore.Store, judge *ingestor.Acce
 	for i, text := range []string{
 		"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFQ\r\n.N/0724100009001\r\n.P/1KELLER/PIA\r\nENDBSM\r\n", "BSM\r\n.V/1LZRG\r\nENDBSM\r\n",
 	} {
-		env := ingestor.Envelope{Raw: text, Received: s.now.Add(time.Duration(i-2) * time.Hour), Origin: "bim.raw/0/" + strconv.Itoa(17+i)}
+		env := ingestor.Envelope{Raw: text, Received: s.now.Add(time.Duration(i-2) * time.Hour), Origin: "bim.raw/0/" + strconv.Itoa(17+i), Door: "kafka"}
 		o := judge.Judge(env)
-		rejections = append(rejections, ingestor.Rejection{Envelope: env, Door: "kafka", Errors: o.Errors, Airport: o.Airport})
+		rejections = append(rejections, ingestor.Rejection{Envelope: env, Errors: o.Errors, Airport: o.Airport})
 	}
 	if err := in.Reject(t.Context(), rejections); err != nil {
 		t.Fatal(err)

@@ -160,13 +160,32 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	return r, nil
 }
 
-// rebuild files all messages of the log in an in-process Redis, which begins empty.
+// restoreRejects reads the rejected messages back from the rejects topic. Everything else works
+// without them, so a failure is only logged.
+func (s *service) restoreRejects(ctx context.Context) {
+	s.state.Set(errors.New("reading the rejected messages"))
+	began, read := s.clock(), 0
+	err := s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
+		Acceptor: ingestor.NewAcceptor(ingestor.Config{Door: kafkaDoor, Judge: s.judge, Index: discard{}, Rejects: s.rejected}),
+		From:     kafka.Start{Time: began.Add(-s.conf.Rules.RejectsRetention)},
+		Decided:  func(string, ingestor.Outcome) { read++ },
+	})
+	if err != nil {
+		s.log.Error("not all rejected messages are read back; the next start reads them again", zap.Int("messages", read), zap.Error(err))
+		return
+	}
+	s.log.Info("rejected messages read back", zap.Int("messages", read), zap.Duration("took", s.clock().Sub(began)))
+}
+
+// rebuild fills an in-process Redis, which begins empty: with the rejected messages of the rejects
+// topic, and with all messages of the log.
 func (s *service) rebuild(ctx context.Context) error {
 	if !s.redis.InProcess() || s.kafka == nil {
 		return nil
 	}
+	s.restoreRejects(ctx)
 	said := s.clock()
-	progress, err := s.kafka.Rebuild(ctx, s.rebuilder(), kafka.Start{}, func(p kafkadoor.Progress) {
+	progress, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejected}, kafka.Start{}, func(p kafkadoor.Progress) {
 		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
 		if now := s.clock(); now.Sub(said) >= progressEvery {
 			said = now

@@ -16,6 +16,7 @@ import (
 	"bagtrail/internal/config"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/rejectstore"
 )
 
 func (p *process) replay() *cobra.Command {
@@ -92,14 +93,14 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		return err
 	}
 	shown := newProgress(p.stderr)
-	done, err := s.kafka.Rebuild(ctx, acceptor, start, func(now kafkadoor.Progress) {
+	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejected}, start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
 	fmt.Fprintf(p.stdout, "messages: %d, rejected: %d\n", done.Messages, done.Rejected)
 	switch {
 	case err != nil && len(done.Offsets) > 0:
-		return failed(fmt.Errorf("%w (go on with --from %v)", err, done.Offsets))
+		return failed(fmt.Errorf("%w (to continue: --from %v)", err, done.Offsets))
 	case err != nil:
 		return failed(err)
 	}
@@ -109,13 +110,14 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	return rejectedAny(int(done.Rejected))
 }
 
-// replayRejects judges the messages of the rejects topic again.
+// replayRejects judges the messages of the rejects topic again. If Redis has lost some that are
+// still rejected, it gets them back.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
 	keys, err := s.readKeys()
 	if err != nil {
 		return err
 	}
-	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Door: kafkaDoor, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejected})
 	var t tally
 	shown := newProgress(p.stderr)
 	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{

@@ -35,7 +35,7 @@ func newWorld(t *testing.T) *world {
 // rejection returns a rejection with an origin and these codes.
 func rejection(origin string, received time.Time, door, airport, sender string, codes ...string) ingestor.Rejection {
 	r := ingestor.Rejection{
-		Envelope: ingestor.Envelope{Raw: "text of " + origin, Received: received, Origin: origin, Sender: sender}, Door: door, Airport: airport,
+		Envelope: ingestor.Envelope{Raw: "text of " + origin, Received: received, Origin: origin, Door: door, Sender: sender}, Airport: airport,
 	}
 	for _, code := range codes {
 		r.Errors = append(r.Errors, ingestor.Diagnostic{Code: code, Line: 1, Column: 1, EndColumn: 1, Value: "value of " + origin})

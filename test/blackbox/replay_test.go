@@ -1,11 +1,15 @@
 package blackbox_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/segmentio/kafka-go"
 
 	"bagtrail/test/service"
 )
@@ -143,6 +147,58 @@ func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
 	h := historyOf(t, s, "0724910004", today().Format(time.DateOnly), "EXPECTED")
 	if len(h.Events) == 1 && at(t, h.Events[0].UTC).After(before) {
 		t.Errorf("happened %s, but the message was received before %s", h.Events[0].UTC, before)
+	}
+}
+
+// replay --rejects and then replay bring the workbench of rejects back into an empty Redis: with the
+// same answers, and with what was resubmitted, as far as the topics say so.
+func TestReplayBringsRejectsBackIntoAnEmptyRedis(t *testing.T) {
+	ownServers(t)
+	t.Parallel()
+	broker := startKafka(t)
+	brokers := "BAGTRAIL_KAFKA_BROKERS=" + broker
+	s := service.Start(t, brokers, "BAGTRAIL_REDIS_URL=redis://"+startRedis(t).Addr())
+	s.Kafka = broker
+	for _, plate := range []string{"0724910011", "0724910012"} {
+		if got := s.Process(strings.Replace(bsmOn(plate, today()), "/JFK/", "/JFQ/", 1)); got.Status != 400 {
+			t.Fatalf("%d %s", got.Status, got.Body)
+		}
+	}
+	produce(t, s, rawTopic, kafka.Message{Value: []byte("BSM\n.V/1LZRH\nENDBSM"), Time: time.Now()})
+	open := func(s *service.Service) string { return s.Get("/v1/rejects").Body }
+	if !s.Until(patience, func() bool { return strings.Count(open(s), `"id"`) == 3 }) {
+		t.Fatalf("open: %s", open(s))
+	}
+	var listed struct {
+		Rejects []struct{ ID, Door string }
+	}
+	if err := json.Unmarshal([]byte(open(s)), &listed); err != nil {
+		t.Fatal(err)
+	}
+	id := listed.Rejects[slices.IndexFunc(listed.Rejects, func(r struct{ ID, Door string }) bool { return r.Door == "http" })].ID
+	mended, err := json.Marshal(map[string]string{"text": bsmOn("0724910011", today())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Do("POST", "/v1/rejects/"+id+"/resubmit", strings.NewReader(string(mended)), "Content-Type", "application/json"); got.Status != 200 {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	left, done := open(s), s.Get("/v1/rejects/"+id).Body
+
+	empty := "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()
+	for range 2 {
+		for _, args := range [][]string{{"replay", "--rejects"}, {"replay"}} {
+			if stdout, stderr, code := run(t, "", args, brokers, empty); code != 1 {
+				t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
+			}
+		}
+		api := service.StartCommand(t, []string{"api"}, brokers, empty)
+		if got := open(api); got != left {
+			t.Errorf("open: %s\nbefore: %s", got, left)
+		}
+		if got := api.Get("/v1/rejects/" + id).Body; got != done {
+			t.Errorf("resubmitted: %s\nbefore: %s", got, done)
+		}
 	}
 }
 

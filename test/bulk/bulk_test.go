@@ -84,8 +84,8 @@ func fill(t *testing.T, store *rejectstore.Store, n int) {
 		list := make([]ingestor.Rejection, batch)
 		for j := range list {
 			text := fmt.Sprintf("BSM\r\n.V/1LZRH\r\n.F/LX%d/%s/JFK\r\n.N/0724%06d001\r\nENDBSM\r\n", 100+i/batch, day, i+j)
-			list[j] = ingestor.Rejection{Door: "kafka", Airport: "ZRH", Envelope: ingestor.Envelope{
-				Raw: text, Received: now.Add(time.Duration(i+j-n) * time.Millisecond), Origin: fmt.Sprint("bim.raw/0/", i+j),
+			list[j] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+				Door: "kafka", Raw: text, Received: now.Add(time.Duration(i+j-n) * time.Millisecond), Origin: fmt.Sprint("bim.raw/0/", i+j),
 			}, Errors: []ingestor.Diagnostic{{Code: "SVCPRB023", Line: 3, Column: 1, EndColumn: 1}}}
 		}
 		if err := store.Reject(t.Context(), list); err != nil {
