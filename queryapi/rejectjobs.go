@@ -106,7 +106,7 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	case err != nil:
 		return c.Unavailable(err)
 	case own >= mostOwnJobs || all >= mostJobs:
-		detail := fmt.Sprintf("%d jobs over rejects run, %d of this key; at most %d and %d may", all, own, mostJobs, mostOwnJobs)
+		detail := fmt.Sprintf("%d jobs over rejects are running (at most %d), %d of them of this key (at most %d)", all, mostJobs, own, mostOwnJobs)
 		return c.Problem(fault.LimitReached, detail)
 	}
 	job := rejectstore.Job{

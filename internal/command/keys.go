@@ -75,7 +75,7 @@ func (p *process) createKey() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&key.Customer, "customer", "", "`id` of the customer, without which the key cannot ask for histories")
+	flags.StringVar(&key.Customer, "customer", "", "`id` of the customer; a key without one cannot ask for histories, nor for bags, flights, changes and webhooks under /v1")
 	flags.StringSliceVar(&airlines, "airlines", nil, "comma-separated `list` of airlines; by default or with \"*\" all, with \"\" none")
 	flags.StringSliceVar(&airports, "airports", nil, "comma-separated `list` of airports; by default or with \"*\" all, with \"\" none")
 	flags.StringSliceVar(&operations, "operations", nil, "comma-separated `list` of "+strings.Join(operation.Rights(), ", ")+"; by default or with \"*\" all, with \"\" none")

@@ -29,7 +29,7 @@ type jobDocument struct {
 
 func (j *bulkJob) addFlags(cmd *cobra.Command) {
 	addFilters(cmd)
-	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "count, and decide nothing")
+	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "only count what would be decided")
 }
 
 // wanted reports whether flags or arguments ask for a job.

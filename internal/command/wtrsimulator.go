@@ -17,12 +17,12 @@ func (p *process) wtrSimulator() *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
 		Use:   "wtr-simulator",
-		Short: "Stand for the downstream delayed-bag system",
+		Short: "Simulate the downstream delayed-bag system",
 		Long: `wtr-simulator is the delayed-bag system that serve runs in process, as a process of its own:
 
   POST /            takes a request, numbers a record, answers
   GET  /records     how many records there are
-  POST /misbehave   ?fault=...&delay=...&times=n: what the next n requests meet (0: all)`,
+  POST /misbehave   ?fault=...&delay=...&times=n: how the next n requests are answered (0: all)`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.simulator(cmd, address, "delayed-bag simulator: use it as BAGTRAIL_WTR_URL=", func(*zap.Logger) http.Handler {

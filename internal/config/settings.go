@@ -49,7 +49,7 @@ const (
 // settings is the table of all settings, bound to c, in the order in which they are shown.
 func (c *Config) settings() []setting {
 	return []setting{
-		{name: "http-addr", init: "127.0.0.1:8080", value: text(&c.HTTP.Addr), usage: "`address` on which the five operations are served"},
+		{name: "http-addr", init: "127.0.0.1:8080", value: text(&c.HTTP.Addr), usage: "`address` of the HTTP interface: the operations, /v1, the console and the docs"},
 		{name: "http-tls-cert", value: text(&c.HTTP.TLSCert), empty: true, usage: "PEM `file` of the certificate chain; with --http-tls-key it turns TLS on"},
 		{name: "http-tls-key", value: text(&c.HTTP.TLSKey), empty: true, usage: "PEM `file` of the private key of the certificate"},
 		{name: "http-linger", init: "0s", value: duration(&c.HTTP.Linger), usage: "how long a stopping process still takes requests, so that load balancers notice"},

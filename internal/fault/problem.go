@@ -79,7 +79,7 @@ var problems = [problemCount]Problem{
 	},
 	LimitReached: {
 		"limit-reached", http.StatusConflict, None, "There are as many as allowed",
-		"The member detail names the limit. Delete what is not needed any more.",
+		"The member detail names the limit. Delete a webhook, or wait until a job has ended.",
 	},
 	TooLargeV1: {
 		"too-large", http.StatusRequestEntityTooLarge, TooLarge, "The request body is too large",

@@ -43,7 +43,7 @@ type mark struct {
 var (
 	errCommit  = errors.New("commit")                                 // ends a generation; the next one begins at what is committed
 	errKeeper  = errors.New("the latest results may be lost")         // makes the worker go back to what is safe
-	errUnknown = errors.New("it is not known what keeps the results") // of ConsumerConfig.Keeper, before its first answer
+	errUnknown = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.Keeper, before its first answer
 )
 
 // run returns when the generation has ended, or a commit has failed. If it returned earlier, it
