@@ -37,7 +37,7 @@ func newDepartures(noted, now time.Time) *departures {
 // time: so many a second that others do not wait for them. It is called with the lock held, and
 // releases it while it writes: another partition may be without a leader for long.
 func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
-	d := o.departs
+	d := o.departures
 	if len(d.waiting) == 0 {
 		if err := o.findDepartures(ctx, now); err != nil || len(d.waiting) == 0 {
 			return err
@@ -66,7 +66,7 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if o.conf.Departures == nil {
 		return nil
 	}
-	d := o.departs
+	d := o.departures
 	until := now.Add(-clocksApart)
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most

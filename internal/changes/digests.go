@@ -23,19 +23,19 @@ func newDigests(limit int) *digests {
 // of returns the digest of a state.
 func (d *digests) of(state []byte) uint64 { return maphash.Bytes(d.seed, state) }
 
-// toldLast reports whether a digest is that of the state that was told last.
-func (d *digests) toldLast(plate bag.Plate, digest uint64) bool {
+// remembers reports whether a digest is that of the state that was told last.
+func (d *digests) remembers(plate bag.Plate, digest uint64) bool {
 	told, known := d.young[plate]
 	if !known {
 		if told, known = d.old[plate]; known {
-			d.tell(plate, told)
+			d.remember(plate, told)
 		}
 	}
 	return known && told == digest
 }
 
-// tell notes what is told of a plate.
-func (d *digests) tell(plate bag.Plate, digest uint64) {
+// remember notes the digest of what is told of a plate.
+func (d *digests) remember(plate bag.Plate, digest uint64) {
 	if _, known := d.young[plate]; !known && len(d.young) >= d.limit {
 		d.old, d.young = d.young, make(map[bag.Plate]uint64)
 	}

@@ -13,7 +13,7 @@ func (s *Stage) NewOwner(partition int) kafka.Handler { return s.newOwner(partit
 var ParseMark = parseMark
 
 // Look lets an owner look once, for tests that do not wait for its ticks.
-func Look(ctx context.Context, h kafka.Handler) error { return h.(*owner).look(ctx) }
+func Look(ctx context.Context, h kafka.Handler) error { return h.(*owner).maintain(ctx) }
 
 // DeparturesATurn is departuresATurn.
 const DeparturesATurn = departuresATurn

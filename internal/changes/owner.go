@@ -22,17 +22,23 @@ const (
 	fetchBytes      = 64 << 10         // of marks, some 1,500: a mark in memory is four times as large
 	platesAtOnce    = 200              // that are folded and told together at most
 	digestsOfOwner  = 20_000           // plates in a generation of its digests
-	clockEvery      = time.Minute      // how often the clock is written at least, which keeps the index
-	tickEvery       = time.Second      // how often an owner looks at its index and at the departures
-	tickLimit       = 30 * time.Second // of one look
+	clockEvery      = time.Minute      // how often the index is written at least, so that it does not expire
+	tickEvery       = time.Second      // between two calls of maintain
+	tickLimit       = 30 * time.Second // of one call of it
 	raiseEvery      = 10 * time.Second
 	readAgainWait   = 500 * time.Millisecond
-	mostRest        = 250 * time.Millisecond // between two folds, while a door is behind
-	doorsLook       = 10 * time.Millisecond  // between two looks whether it still is
+	longestYield    = 250 * time.Millisecond // between two folds, while a door is behind
+	lagPoll         = 10 * time.Millisecond  // between two looks whether it still is
 	departuresATurn = 2000                   // plates a second, by all owners together
 )
 
-// owner owns one partition of the topic of marks. It implements kafka.Handler.
+// owner owns one partition of the topic of marks. It implements kafka.Handler. Of the marks that it
+// gets, process reads the plates, folds their bags, writes them to the index, publishes them on the
+// topic of changes, and writes the marks that follow, such as those of the originals of rush bags. To
+// tell a change is to do all of this. Once a second maintain does what needs no mark.
+//
+// Handle comes from the consumer, which commits behind it. After a takeover, and if Redis has lost
+// what was told, the owner reads the marks from next to consumed by itself, before the next Handle.
 type owner struct {
 	*Stage
 	partition int
@@ -40,19 +46,19 @@ type owner struct {
 	stop      context.CancelFunc
 	ticks     sync.WaitGroup
 
-	mu       sync.Mutex
-	ready    bool  // it has taken over from the owner before, and has found no loss since
-	consumed int64 // the offset of the next mark that the consumer brings
-	cut      bool  // the topic has lost its end, and may have grown again since
-	next     int64 // the offset of the next mark to tell: everything before it is told
-	settled  int64 // what is marked before this offset is told for certain, and not remembered, see doubt
-	epoch    Epoch
-	portion  int // how many plates are told together: fewer after an error
-	digests  *digests
-	folded   time.Duration // how long the last fold took
-	clocked  time.Time     // when the clock was written last
-	raised   time.Time     // when the floor was raised last
-	departs  *departures
+	mu            sync.Mutex
+	ready         bool  // it has taken over from the owner before, and has found no loss since
+	consumed      int64 // the offset of the next mark that the consumer brings
+	truncated     bool  // the topic has lost its end, and may have grown again since
+	next          int64 // the offset of the next mark to tell: everything before it is told
+	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
+	epoch         Epoch
+	portion       int // how many plates are told together: fewer after an error
+	digests       *digests
+	folded        time.Duration // how long the last fold took
+	clocked       time.Time     // when the index was written last, which keeps it from expiring
+	raised        time.Time     // when the floor was raised last
+	departures    *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
@@ -85,36 +91,38 @@ func (o *owner) Release() {
 
 // Handle implements kafka.Handler.
 func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error) {
-	defer context.AfterFunc(ctx, o.stop)() // so that a look in hand does not outlive the ownership
+	defer context.AfterFunc(ctx, o.stop)() // so that a call of maintain does not outlive the ownership
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first < o.consumed { // the topic has lost its end
-		o.ready, o.consumed, o.cut = false, first, true
+		o.ready, o.consumed, o.truncated = false, first, true
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
 	}
-	n := o.first(records)
-	if err := o.tell(ctx, records[:n]); err != nil {
+	n := o.portionOf(records)
+	if err := o.process(ctx, records[:n]); err != nil {
 		return 0, err // if Redis has lost what was told, the next attempt goes back to what it still has
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
 }
 
-// tick looks at the index and at the departures again and again, until ctx ends.
+// tick calls maintain again and again, until ctx ends.
 func (o *owner) tick(ctx context.Context) {
-	look := func() {
-		if err := o.look(ctx); err != nil && ctx.Err() == nil {
-			o.log.Warn("the index of changes cannot be kept", zap.Error(err))
+	maintain := func() {
+		if err := o.maintain(ctx); err != nil && ctx.Err() == nil {
+			o.log.Warn("the index of changes cannot be updated", zap.Error(err))
 		}
 	}
-	look()
-	pause.Every(ctx, tickEvery, look)
+	maintain()
+	pause.Every(ctx, tickEvery, maintain)
 }
 
-// look does what is due without any mark. A takeover may take as long as it must.
-func (o *owner) look(ctx context.Context) error {
+// maintain does what is due without any mark: it compares the index with what was told, keeps it
+// from expiring, raises its floor, and marks the bags of flights that have departed. Each of these
+// has a time limit, except a takeover.
+func (o *owner) maintain(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.compare(ctx); err != nil {
@@ -197,15 +205,15 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if p.Told >= end || o.cut && p.Told >= o.consumed {
-		o.log.Error("the topic of marks ends before what is told: a new epoch begins, and every cursor is reset",
+	if p.Told >= end || o.truncated && p.Told >= o.consumed {
+		o.log.Error("the topic of marks is shorter than what was told: a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
 			return err
 		}
 		p, known, built = Progress{Told: -1, Departed: p.Departed}, false, 0
 	}
-	o.cut = false
+	o.truncated = false
 	o.consumed = min(o.consumed, end) // the consumer finds out later that the topic has lost its end
 	floor := int64(-1)
 	if !known {
@@ -223,9 +231,9 @@ func (o *owner) begin(ctx context.Context) (err error) {
 			return errLost
 		}
 	}
-	o.digests, o.settled, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
-	if o.departs == nil { // else it knows how far it has come, and which plates wait
-		o.departs = newDepartures(p.Departed, o.conf.Now())
+	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
+	if o.departures == nil { // else it knows how far it has come, and which plates wait
+		o.departures = newDepartures(p.Departed, o.conf.Now())
 	}
 	return nil
 }
@@ -244,8 +252,8 @@ func (o *owner) readAgain(ctx context.Context) error {
 			for n < len(records) && records[n].Offset < o.consumed {
 				n++
 			}
-			n = o.first(records[:n])
-			if err := o.tell(ctx, records[:n]); err != nil {
+			n = o.portionOf(records[:n])
+			if err := o.process(ctx, records[:n]); err != nil {
 				return err
 			}
 			records = records[n:]
@@ -266,19 +274,19 @@ type marked struct {
 	steps    int   // the fewest
 }
 
-// doubt forgets what was told, and has everything that is marked before an offset told for certain:
-// readers may know other states, from an attempt that failed or from another owner.
-func (o *owner) doubt(before int64) {
-	o.digests, o.settled = newDigests(digestsOfOwner), max(o.settled, before)
+// forgetDigests forgets what was told. Marks before an offset are then told even if nothing has
+// changed: readers may know other states, from an attempt that failed or from another owner.
+func (o *owner) forgetDigests(before int64) {
+	o.digests, o.certainBefore = newDigests(digestsOfOwner), max(o.certainBefore, before)
 }
 
-// tell brings marks about, some plates after the other, in the order of their sequences: fold,
-// index, topic, the marks that follow. Whatever it has done before an error may be done again.
-func (o *owner) tell(ctx context.Context, records []kafka.Record) (err error) {
+// process tells what records mark, some plates after the other, in the order of their sequences.
+// Whatever it has done before an error may be done again.
+func (o *owner) process(ctx context.Context, records []kafka.Record) (err error) {
 	last := records[len(records)-1].Offset
 	defer func() {
 		if err != nil {
-			o.doubt(last + 1)
+			o.forgetDigests(last + 1)
 		}
 	}()
 	portion := o.portion
@@ -296,7 +304,7 @@ func (o *owner) tell(ctx context.Context, records []kafka.Record) (err error) {
 		if more = n < len(plates); more {
 			upTo, marks = plates[n-1].sequence, nil
 		}
-		if err := o.bring(ctx, told, marks, upTo); err != nil {
+		if err := o.writeAndPublish(ctx, told, marks, upTo); err != nil {
 			return err
 		}
 		plates, most = plates[n:], min(2*n, portion)
@@ -335,9 +343,9 @@ func names(plates []marked) []bag.Plate {
 	return list
 }
 
-// bring writes what is told to the index and to the topic, then the marks that follow. Everything up
-// to a sequence is told then.
-func (o *owner) bring(ctx context.Context, told []change, follow []Mark, upTo int64) error {
+// writeAndPublish writes changes to the index and to the topic, then the marks that follow. Then
+// everything up to a sequence is told.
+func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64) error {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
 	for i := range told {
@@ -354,8 +362,8 @@ func (o *owner) bring(ctx context.Context, told []change, follow []Mark, upTo in
 		return err
 	}
 	for i := range told {
-		if told[i].entry.Sequence >= o.settled {
-			o.digests.tell(told[i].entry.Plate, told[i].digest)
+		if told[i].entry.Sequence >= o.certainBefore {
+			o.digests.remember(told[i].entry.Plate, told[i].digest)
 		} else {
 			o.digests.forget(told[i].entry.Plate)
 		}
@@ -434,12 +442,12 @@ type change struct {
 	follow  []Mark // of the originals of its rush bags
 }
 
-// rest waits twice as long as the fold before took, while a door is behind, but not for long: who
-// waits for changes should still hear of them. Folding takes most of a processor, which a door needs
+// yieldToDoor waits twice as long as the fold before took, while a door is behind, but at most
+// longestYield, so that changes are still told. Folding takes most of a processor, which a door needs
 // to catch up, and what is marked again meanwhile is folded once.
-func (o *owner) rest(ctx context.Context) {
-	for end := time.Now().Add(min(2*o.folded, mostRest)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
-		_ = pause.For(ctx, min(doorsLook, time.Until(end)))
+func (o *owner) yieldToDoor(ctx context.Context) {
+	for end := time.Now().Add(min(2*o.folded, longestYield)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
+		_ = pause.For(ctx, min(lagPoll, time.Until(end)))
 	}
 }
 
@@ -470,7 +478,7 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 			return 0, 0, err
 		}
 		taken = need
-		o.rest(ctx)
+		o.yieldToDoor(ctx)
 	}
 }
 
@@ -501,17 +509,17 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	for _, p := range plates {
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
-		if p.certain || p.sequence < o.settled || !o.digests.toldLast(p.plate, c.digest) {
+		if p.certain || p.sequence < o.certainBefore || !o.digests.remembers(p.plate, c.digest) {
 			told = append(told, c)
 		}
 	}
 	return len(plates), told, nil
 }
 
-// first returns how many of the records, at least one, are told together: those of so many plates as
-// are told at once. Of many marks of few plates, as a message on many bags makes them again and
+// portionOf returns how many of the records, at least one, are told together: those of so many plates
+// as are told at once. Of many marks of few plates, as a message on many bags makes them again and
 // again, only the last of each counts.
-func (o *owner) first(records []kafka.Record) int {
+func (o *owner) portionOf(records []kafka.Record) int {
 	keys := make(map[string]struct{}, min(len(records), o.portion))
 	for i := range records {
 		if keys[string(records[i].Key)] = struct{}{}; len(keys) > o.portion {
@@ -547,7 +555,7 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 // write writes to the index, and fails with errLost if it has lost what was told.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
-		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departs.done(), Entries: entries,
+		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.done(), Entries: entries,
 	})
 	if err != nil {
 		return err
@@ -557,7 +565,7 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 		o.lose()
 		return errLost
 	case FoundMore:
-		o.doubt(told + 1)
+		o.forgetDigests(told + 1)
 	}
 	o.clocked = now
 	return nil
