@@ -11,10 +11,10 @@ import (
 // names the plate.
 func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
 	wanted := number(plate)
-	c := newCollector(e, plate, len(stored))
+	c := newMessageList(e, plate, len(stored))
 	for _, s := range stored {
 		if s.Report {
-			e.report(c, s)
+			e.addReport(c, s)
 			continue
 		}
 		c.read(s, func(g *parser.Group) (string, bool) { return holds(g, wanted) })
@@ -22,30 +22,30 @@ func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
 	return c.made
 }
 
-// Stowage parses the stored positionings of a container. It returns a bag.Message for each group
+// Positionings parses the stored positionings of a container. It returns a bag.Message for each group
 // that is about it.
-func (e *Enricher) Stowage(of bag.Container, stored []bag.Stored) []*bag.Message {
-	c := newCollector(e, "", len(stored))
+func (e *Enricher) Positionings(of bag.Container, stored []bag.Stored) []*bag.Message {
+	c := newMessageList(e, "", len(stored))
 	for _, s := range stored {
 		c.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == of.Device })
 	}
 	return slices.DeleteFunc(c.made, func(m *bag.Message) bool { return m.Outbound.Flight != of.Flight })
 }
 
-// collector parses stored messages and collects what they say.
-type collector struct {
+// messageList parses stored messages and collects what they say.
+type messageList struct {
 	enricher *Enricher
 	plate    bag.Plate     // "" for container positionings
 	block    []bag.Message // memory for the next messages
 	made     []*bag.Message
 }
 
-func newCollector(e *Enricher, plate bag.Plate, messages int) *collector {
-	return &collector{e, plate, make([]bag.Message, messages), make([]*bag.Message, 0, messages)}
+func newMessageList(e *Enricher, plate bag.Plate, messages int) *messageList {
+	return &messageList{e, plate, make([]bag.Message, messages), make([]*bag.Message, 0, messages)}
 }
 
 // add adds an empty message and returns it.
-func (c *collector) add() *bag.Message {
+func (c *messageList) add() *bag.Message {
 	if len(c.block) == 0 {
 		c.block = make([]bag.Message, 1)
 	}
@@ -55,7 +55,7 @@ func (c *collector) add() *bag.Message {
 }
 
 // read parses a stored text and adds a message for each group that wanted selects.
-func (c *collector) read(s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) {
+func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) {
 	e := c.enricher
 	m := e.parsed.Get().(*parser.Message)
 	defer e.parsed.Put(m)

@@ -46,8 +46,8 @@ func ReadReport(document string) (Report, error) {
 	return r, nil
 }
 
-// ReportFiling returns the filing of a report.
-func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing, error) {
+// FilingOfReport returns the filing of a report.
+func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	r, err := ReadReport(document)
 	if err != nil {
 		return bag.Filing{}, err
@@ -61,8 +61,9 @@ func (e *Enricher) ReportFiling(document string, received time.Time) (bag.Filing
 	return filing, nil
 }
 
-// report parses a stored report, and adds it if it names the plate.
-func (e *Enricher) report(c *collector, s bag.Stored) {
+// addReport parses a stored report, and adds it if it names the plate. A report was valid when it was
+// filed, so only one that is damaged is left out. Its station takes the place of the airport in .V.
+func (e *Enricher) addReport(c *messageList, s bag.Stored) {
 	document, err := ReadReport(s.Raw)
 	if err != nil || !slices.Contains(document.Plates, c.plate) {
 		return

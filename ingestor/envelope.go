@@ -77,8 +77,8 @@ type Filer interface {
 	// Happened returns when the event of a message without errors happened. It returns false if the
 	// message does not say so: then it happened when it was received.
 	Happened(m *parser.Message, received time.Time) (at time.Time, said bool)
-	// ReportFiling fails if the document is no delayed-bag report.
-	ReportFiling(document string, received time.Time) (bag.Filing, error)
+	// FilingOfReport fails if the document is no delayed-bag report.
+	FilingOfReport(document string, received time.Time) (bag.Filing, error)
 }
 
 // milliseconds returns a received time in its stored form.

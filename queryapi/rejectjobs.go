@@ -114,7 +114,7 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 		Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
 	}
 	if q.ids == nil {
-		q.limit(&job)
+		q.endAtStart(&job)
 		if job.Total, err = d.Store.Count(ctx, q.Filter); err != nil {
 			return c.Unavailable(err)
 		}
@@ -131,8 +131,8 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	return answer
 }
 
-// limit leaves out the rejects that came after a job was begun.
-func (q *question) limit(j *rejectstore.Job) {
+// endAtStart leaves out the rejects that came after a job was begun.
+func (q *question) endAtStart(j *rejectstore.Job) {
 	if end := j.Began.Add(time.Millisecond); q.Until.IsZero() || q.Until.After(end) {
 		q.Until = end
 	}
@@ -235,7 +235,7 @@ func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
 	key, known := d.Keys.Named(job.Key, d.Acceptor.Now())
 	if known {
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
-		step.asks.limit(job)
+		step.asks.endAtStart(job)
 	}
 	if !known || !step.key.MayUse(operation.Rejects) || step.asks.forbidden || len(a.errors) > 0 {
 		step.State = rejectstore.Stopped
@@ -260,10 +260,10 @@ const (
 	appliedBags = 1000    // after which nothing is added to what is filed together
 )
 
-// read returns the rejects of a step that can be decided on, and moves the place of the job behind
-// them.
+// read returns the rejects of a step that can be decided on, and moves the position of the job
+// behind them.
 func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err error) {
-	ids, places, last, err := s.next(ctx)
+	ids, positions, last, err := s.next(ctx)
 	bytes := 0
 	for from := 0; from < len(ids) && err == nil; from += stepTexts {
 		to := min(from+stepTexts, len(ids))
@@ -271,7 +271,7 @@ func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err erro
 		if err = failure; err != nil {
 			break
 		}
-		s.At, s.Looked, s.Skipped = places[to-1], s.Looked+int64(to-from), s.Skipped+int64(to-from-len(found))
+		s.At, s.Looked, s.Skipped = positions[to-1], s.Looked+int64(to-from), s.Skipped+int64(to-from-len(found))
 		for i := range found {
 			r := &found[i]
 			bytes += len(r.Text)
@@ -293,23 +293,23 @@ func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err erro
 	return list, err
 }
 
-// next returns the ids of the next rejects of the job, the place behind each, and whether no others
+// next returns the ids of the next rejects of the job, the position behind each, and whether no others
 // follow.
-func (s *jobStep) next(ctx context.Context) (ids, places []string, last bool, err error) {
+func (s *jobStep) next(ctx context.Context) (ids, positions []string, last bool, err error) {
 	if s.asks.ids != nil {
 		from, _ := strconv.Atoi(s.job.At) // "" is 0
 		to := min(from+stepRejects, len(s.asks.ids))
 		for i := from; i < to; i++ {
-			places = append(places, strconv.Itoa(i+1))
+			positions = append(positions, strconv.Itoa(i+1))
 		}
-		return s.asks.ids[from:to], places, to == len(s.asks.ids), nil
+		return s.asks.ids[from:to], positions, to == len(s.asks.ids), nil
 	}
 	after, _ := rejectstore.ParsePosition(s.job.At)
-	positions, err := s.Store.List(ctx, s.asks.Filter, after, stepRejects)
-	for _, p := range positions {
-		ids, places = append(ids, p.ID), append(places, p.String())
+	found, err := s.Store.List(ctx, s.asks.Filter, after, stepRejects)
+	for _, p := range found {
+		ids, positions = append(ids, p.ID), append(positions, p.String())
 	}
-	return ids, places, len(positions) < stepRejects, err
+	return ids, positions, len(found) < stepRejects, err
 }
 
 // decide makes or prepares the decisions of a step.
@@ -321,7 +321,7 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 	for i := range rejects {
 		r := &rejects[i]
 		switch {
-		case !s.free(ctx, r):
+		case !s.claimable(ctx, r):
 			s.Skipped++
 		case s.job.DryRun:
 			s.Dismissed++
@@ -334,9 +334,9 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 	return nil
 }
 
-// free reports whether nobody else has claimed a reject. A resubmission of others that was
-// interrupted is brought to its end.
-func (s *jobStep) free(ctx context.Context, r *rejectstore.Reject) bool {
+// claimable reports whether nobody else has claimed a reject. If somebody else has, and was
+// interrupted, claimable also brings that resubmission to its end.
+func (s *jobStep) claimable(ctx context.Context, r *rejectstore.Reject) bool {
 	if _, own := s.claimed(r.Claim); r.Claim == "" || own {
 		return true
 	}
@@ -379,16 +379,16 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 	var attempts []attempt
 	for i := range rejects {
 		r := &rejects[i]
-		if !s.free(ctx, r) {
+		if !s.claimable(ctx, r) {
 			s.Skipped++
 			continue
 		}
 		a := s.attempt(r, r.Claim, at)
-		if a.outcome.Verdict == ingestor.Accepted && a.claim == "" && a.meets(named) {
+		if a.outcome.Verdict == ingestor.Accepted && a.claim == "" && a.noteNames(named) {
 			at = at.Add(time.Millisecond)
 			clear(named)
 			a = s.attempt(r, "", at)
-			a.meets(named)
+			a.noteNames(named)
 		}
 		switch {
 		case s.job.DryRun || a.outcome.Verdict == ingestor.Refused:
@@ -402,9 +402,10 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 	return s.file(ctx, attempts)
 }
 
-// meets reports whether a message names a bag or a container that others of the same millisecond
-// name, or has their text. Messages about one bag are received at different times, in their order.
-func (a *attempt) meets(named map[string]bool) (met bool) {
+// noteNames adds to named what the message names, and reports whether any of it was there: a bag or a
+// container that another message of the same millisecond names, or the same text. Messages about one
+// bag are received at different times, in their order.
+func (a *attempt) noteNames(named map[string]bool) (met bool) {
 	note := func(name string) {
 		met = met || named[name]
 		named[name] = true

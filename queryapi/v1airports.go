@@ -20,8 +20,8 @@ func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 		return c.Problem(fault.NotFoundV1, "The airport library does not know this code")
 	}
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "code", code)
-	dst = strictjson.AppendText(dst, "time_zone", q.Airports.Location(code).String())
-	if latitude, longitude, known := q.Airports.Position(code); known {
+	dst = strictjson.AppendText(dst, "time_zone", q.Airports.TimeZone(code).String())
+	if latitude, longitude, known := q.Airports.Coordinates(code); known {
 		dst = append(dst, `,"latitude":`...)
 		dst = append(append(dst, latitude...), `,"longitude":`...)
 		dst = append(dst, longitude...)

@@ -142,8 +142,8 @@ func (l *Library) Codes(airport string) []string {
 	return codes
 }
 
-// Position returns the latitude and longitude in decimal degrees, north and east positive, as text.
-func (l *Library) Position(code string) (latitude, longitude string, known bool) {
+// Coordinates returns the latitude and longitude in decimal degrees, north and east positive, as text.
+func (l *Library) Coordinates(code string) (latitude, longitude string, known bool) {
 	a := l.find(code)
 	if a == nil || a.latitude == "" {
 		return "", "", false
@@ -151,8 +151,8 @@ func (l *Library) Position(code string) (latitude, longitude string, known bool)
 	return a.latitude, a.longitude, true
 }
 
-// Location returns the time zone of the airport, or UTC if the code is not in the library.
-func (l *Library) Location(code string) *time.Location {
+// TimeZone returns the time zone of the airport, or UTC if the code is not in the library.
+func (l *Library) TimeZone(code string) *time.Location {
 	a := l.find(code)
 	if a == nil {
 		return time.UTC

@@ -41,7 +41,7 @@ func TestAirportsMetropolitanAndRetiredCodesAreKnown(t *testing.T) {
 		if !lib.KnownAirport(code) {
 			t.Errorf("%s is not known", code)
 		}
-		if _, _, known := lib.Position(code); !known {
+		if _, _, known := lib.Coordinates(code); !known {
 			t.Errorf("%s has no position", code)
 		}
 	}
@@ -53,10 +53,10 @@ func TestNothingElseIsKnown(t *testing.T) {
 		if lib.KnownAirport(code) {
 			t.Errorf("%q is known", code)
 		}
-		if lib.Location(code) != time.UTC || lib.SamePlace(code, "ZRH") {
-			t.Errorf("%q: zone %v, one place with ZRH: %v", code, lib.Location(code), lib.SamePlace(code, "ZRH"))
+		if lib.TimeZone(code) != time.UTC || lib.SamePlace(code, "ZRH") {
+			t.Errorf("%q: zone %v, one place with ZRH: %v", code, lib.TimeZone(code), lib.SamePlace(code, "ZRH"))
 		}
-		if latitude, longitude, known := lib.Position(code); known || latitude != "" || longitude != "" {
+		if latitude, longitude, known := lib.Coordinates(code); known || latitude != "" || longitude != "" {
 			t.Errorf("%q has a position", code)
 		}
 	}
@@ -74,8 +74,8 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 		if i > 0 && rows[i-1][0] >= code {
 			t.Errorf("%s is out of order", code)
 		}
-		if !lib.KnownAirport(code) || lib.Location(code).String() != zone || zone == "" {
-			t.Errorf("%s: known %v, zone %v, want %s", code, lib.KnownAirport(code), lib.Location(code), zone)
+		if !lib.KnownAirport(code) || lib.TimeZone(code).String() != zone || zone == "" {
+			t.Errorf("%s: known %v, zone %v, want %s", code, lib.KnownAirport(code), lib.TimeZone(code), zone)
 		}
 		north, errNorth := strconv.ParseFloat(latitude, 64)
 		east, errEast := strconv.ParseFloat(longitude, 64)
@@ -99,7 +99,7 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 
 func TestZonesNeedNothingOnTheMachine(t *testing.T) {
 	t.Setenv("ZONEINFO", "/nowhere")
-	if got := airport.New().Location("NBO").String(); got != "Africa/Nairobi" {
+	if got := airport.New().TimeZone("NBO").String(); got != "Africa/Nairobi" {
 		t.Errorf("zone of NBO is %s", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestAMetropolitanCodeOrAStationHasItsOwnLocalTime(t *testing.T) {
 	for code, zone := range map[string]string{
 		"YMQ": "America/Toronto", "BUH": "Europe/Bucharest", "DTT": "America/Detroit", "EAP": "Europe/Paris", "QKL": "Europe/Berlin",
 	} {
-		if got := lib.Location(code).String(); got != zone {
+		if got := lib.TimeZone(code).String(); got != zone {
 			t.Errorf("zone of %s is %s, want %s", code, got, zone)
 		}
 	}
@@ -184,19 +184,19 @@ func TestAMetropolitanCodeOrAStationHasItsOwnLocalTime(t *testing.T) {
 
 func TestAMetropolitanCodeHasThePositionAndZoneOfItsAirports(t *testing.T) {
 	lib := airport.New()
-	latitude, longitude, known := lib.Position("LON")
+	latitude, longitude, known := lib.Coordinates("LON")
 	north, _ := strconv.ParseFloat(latitude, 64)
 	east, _ := strconv.ParseFloat(longitude, 64)
 	if !known || north < 51.1 || north > 51.9 || east < -0.6 || east > 0.4 {
 		t.Errorf("LON lies at %s %s", latitude, longitude)
 	}
-	if zone := lib.Location("SEL").String(); zone != "Asia/Seoul" {
+	if zone := lib.TimeZone("SEL").String(); zone != "Asia/Seoul" {
 		t.Errorf("zone of SEL is %s", zone)
 	}
 }
 
 func TestPositionsAreDecimalText(t *testing.T) {
-	latitude, longitude, known := airport.New().Position("ZRH")
+	latitude, longitude, known := airport.New().Coordinates("ZRH")
 	if !known || !strings.HasPrefix(latitude, "47.4") || !strings.HasPrefix(longitude, "8.5") {
 		t.Errorf("ZRH lies at %s %s", latitude, longitude)
 	}
@@ -223,7 +223,7 @@ func TestAZoneIsLoadedOnceForAll(t *testing.T) {
 	locations := make([]*time.Location, 50)
 	var all sync.WaitGroup
 	for i := range locations {
-		all.Go(func() { locations[i] = lib.Location([]string{"ZRH", "GVA"}[i%2]) })
+		all.Go(func() { locations[i] = lib.TimeZone([]string{"ZRH", "GVA"}[i%2]) })
 	}
 	all.Wait()
 	if slices.ContainsFunc(locations, func(l *time.Location) bool { return l != locations[0] }) {
@@ -233,11 +233,11 @@ func TestAZoneIsLoadedOnceForAll(t *testing.T) {
 
 func TestLookupsAllocateNothing(t *testing.T) {
 	lib := airport.New()
-	lib.Location("ZRH")
+	lib.TimeZone("ZRH")
 	if n := testing.AllocsPerRun(100, func() {
 		_ = lib.KnownAirport("ZRH") && lib.KnownAirport("QQQ") && lib.KnownStatus("ZRH", "LCK")
-		_, _, _ = lib.Position("ZRH")
-		_ = lib.Location("ZRH")
+		_, _, _ = lib.Coordinates("ZRH")
+		_ = lib.TimeZone("ZRH")
 		_ = lib.SamePlace("LHR", "EWR") || lib.Listed("LHR", "EWR")
 		_ = lib.Instant("ZRH", 20000, 3600)
 	}); n != 0 {

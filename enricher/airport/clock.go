@@ -15,7 +15,7 @@ func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	// less than a day. The first period that has not ended at the instant that its own offset gives
 	// is the right one. If that period begins after the instant, the clocks skipped the local time,
 	// and the offset of the period before counts.
-	at := wall.Add(-24 * time.Hour).In(l.Location(code))
+	at := wall.Add(-24 * time.Hour).In(l.TimeZone(code))
 	for previous := (time.Time{}); ; {
 		_, offset := at.Zone()
 		start, end := at.ZoneBounds()
@@ -31,4 +31,4 @@ func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 }
 
 // Local returns t in the time zone of the airport.
-func (l *Library) Local(code string, t time.Time) time.Time { return t.In(l.Location(code)) }
+func (l *Library) Local(code string, t time.Time) time.Time { return t.In(l.TimeZone(code)) }

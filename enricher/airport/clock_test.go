@@ -71,7 +71,7 @@ func TestEveryChangeOfEveryZoneIsReadWithTheOffsetBefore(t *testing.T) {
 			continue
 		}
 		seen[row[3]] = true
-		at := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).In(lib.Location(row[0]))
+		at := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).In(lib.TimeZone(row[0]))
 		for until := at.AddDate(20, 0, 0); ; {
 			_, change := at.ZoneBounds()
 			if change.IsZero() || change.After(until) {

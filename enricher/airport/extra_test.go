@@ -23,11 +23,11 @@ b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
 	}
 	lib := airport.New(extra)
 
-	latitude, longitude, known := lib.Position("MYS")
-	if !lib.KnownAirport("MYS") || !known || latitude != "3.5" || longitude != "39.05" || lib.Location("MYS").String() != "Africa/Addis_Ababa" {
-		t.Errorf("MYS lies at %s %s in %v", latitude, longitude, lib.Location("MYS"))
+	latitude, longitude, known := lib.Coordinates("MYS")
+	if !lib.KnownAirport("MYS") || !known || latitude != "3.5" || longitude != "39.05" || lib.TimeZone("MYS").String() != "Africa/Addis_Ababa" {
+		t.Errorf("MYS lies at %s %s in %v", latitude, longitude, lib.TimeZone("MYS"))
 	}
-	if _, _, known := lib.Position("QQQ"); known || !lib.KnownAirport("QQQ") {
+	if _, _, known := lib.Coordinates("QQQ"); known || !lib.KnownAirport("QQQ") {
 		t.Error("QQQ must be known, without a position")
 	}
 	for airport, code := range map[string]string{"ZRH": "LCK", "QQQ": "XRY"} {
@@ -45,9 +45,9 @@ b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
 
 func TestAnAddedAirportReplacesTheCompiledOne(t *testing.T) {
 	lib := read(t, "airports: [{code: LHR, timezone: Asia/Tokyo, latitude: -1, longitude: 2}]")
-	latitude, longitude, _ := lib.Position("LHR")
-	if latitude != "-1" || longitude != "2" || lib.SamePlace("LHR", "LON") || lib.Location("LHR").String() != "Asia/Tokyo" {
-		t.Errorf("LHR lies at %s %s in %v, in London: %v", latitude, longitude, lib.Location("LHR"), lib.SamePlace("LHR", "LON"))
+	latitude, longitude, _ := lib.Coordinates("LHR")
+	if latitude != "-1" || longitude != "2" || lib.SamePlace("LHR", "LON") || lib.TimeZone("LHR").String() != "Asia/Tokyo" {
+		t.Errorf("LHR lies at %s %s in %v, in London: %v", latitude, longitude, lib.TimeZone("LHR"), lib.SamePlace("LHR", "LON"))
 	}
 	if !lib.SamePlace("LGW", "LON") {
 		t.Error("LGW is no longer in London")
@@ -58,9 +58,9 @@ func TestANewMetropolitanCodeIsKnownByItsAirports(t *testing.T) {
 	lib := read(t, `airports:
   - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: XQZ}
   - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: XQZ}`)
-	latitude, longitude, _ := lib.Position("XQZ")
-	if !lib.KnownAirport("XQZ") || latitude != "47.59" || longitude != "7.529" || lib.Location("XQZ").String() != "Europe/Paris" {
-		t.Errorf("XQZ lies at %s %s in %v", latitude, longitude, lib.Location("XQZ"))
+	latitude, longitude, _ := lib.Coordinates("XQZ")
+	if !lib.KnownAirport("XQZ") || latitude != "47.59" || longitude != "7.529" || lib.TimeZone("XQZ").String() != "Europe/Paris" {
+		t.Errorf("XQZ lies at %s %s in %v", latitude, longitude, lib.TimeZone("XQZ"))
 	}
 	for _, code := range []string{"BSL", "MLH", "XQZ"} {
 		if !lib.SamePlace(code, "XQZ") || !lib.SamePlace(code, "BSL") {

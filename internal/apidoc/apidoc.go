@@ -2,8 +2,9 @@
 // Kafka, /codes.json, and /docs for people. The page at / links to them.
 //
 // Paths, parameters and schemas are written by hand in openapi.json and v1.json. The statuses,
-// codes and texts of answers come from the registers of package fault, so that none is forgotten.
-// The tests compare the documents with the running handlers.
+// codes and texts of answers come from the registers of package fault. Which problems an operation of
+// /v1 may answer is listed in v1.go. The tests, and .ci/run contract, compare the documents with the
+// running handlers.
 package apidoc
 
 import (

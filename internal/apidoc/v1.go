@@ -59,7 +59,7 @@ var answersV1 = map[string]string{
 	"validateMessages": "Verdicts",
 }
 
-// partV1 is the type of skeletonV1.
+// partV1 is the decoded skeletonV1.
 type partV1 struct {
 	Tags            []object                     `json:"tags"`
 	Paths           map[string]map[string]object `json:"paths"`
@@ -86,12 +86,12 @@ func (d *openAPI) addV1() error {
 		}
 		maps.Copy(known, added)
 	}
-	return d.shareEvent()
+	return d.copyEventMembers()
 }
 
-// shareEvent copies the members of the event of a history to the event of /v1, except the members
+// copyEventMembers copies the members of the event of a history to the event of /v1, except the members
 // that /v1 has in another form.
-func (d *openAPI) shareEvent() error {
+func (d *openAPI) copyEventMembers() error {
 	var shared struct {
 		Schemas struct {
 			Event, BagEvent struct {
@@ -189,32 +189,32 @@ func problemsOf(op operation.Operation) []fault.ProblemID {
 	if op.Right == operation.Changes {
 		all = append(all, fault.Reset)
 	}
-	if slices.Contains(haveLimits, op.ID) {
+	if slices.Contains(limitedOperations, op.ID) {
 		all = append(all, fault.LimitReached)
 	}
-	if slices.Contains(mayBeMissing, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
+	if slices.Contains(notFoundOperations, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
 		all = append(all, fault.NotFoundV1)
 	}
-	if slices.Contains(mayConflict, op.ID) {
+	if slices.Contains(conflictOperations, op.ID) {
 		all = append(all, fault.ConflictV1)
 	}
-	if slices.Contains(mayBeOff, op.ID) || op.Right == operation.Webhooks {
+	if slices.Contains(optionalOperations, op.ID) || op.Right == operation.Webhooks {
 		all = append(all, fault.NotConfigured)
 	}
 	return all
 }
 
-// mayBeMissing are the operations that answer 404 if their resource does not exist.
-var mayBeMissing = []string{"getReject", "resubmitReject", "dismissReject", "getRejectJob", "getAirport", "endSession"}
+// notFoundOperations are the operations that answer 404 if their resource does not exist.
+var notFoundOperations = []string{"getReject", "resubmitReject", "dismissReject", "getRejectJob", "getAirport", "endSession"}
 
-// mayConflict are the operations that answer 409 if the state of their resource does not allow them.
-var mayConflict = []string{"resubmitReject", "dismissReject"}
+// conflictOperations are the operations that answer 409 if the state of their resource does not allow them.
+var conflictOperations = []string{"resubmitReject", "dismissReject"}
 
-// haveLimits are the operations that answer 409 if there are as many resources as allowed.
-var haveLimits = []string{"createWebhook", "resubmitRejects", "dismissRejects"}
+// limitedOperations are the operations that answer 409 if there are as many resources as allowed.
+var limitedOperations = []string{"createWebhook", "resubmitRejects", "dismissRejects"}
 
-// mayBeOff are the operations that answer 501 if the service is not set up for them.
-var mayBeOff = []string{"getChanges", "beginSession", "getSession", "endSession"}
+// optionalOperations are the operations that answer 501 if the service is not set up for them.
+var optionalOperations = []string{"getChanges", "beginSession", "getSession", "endSession"}
 
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {

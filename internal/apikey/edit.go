@@ -14,9 +14,9 @@ import (
 	"slices"
 )
 
-// secretPrefix begins every key that Create makes, so that people and secret scanners recognise
+// keyPrefix begins every key that Create makes, so that people and secret scanners recognise
 // keys.
-const secretPrefix = "bagtrail_"
+const keyPrefix = "bagtrail_"
 
 // The errors of editing a key file.
 var (
@@ -34,15 +34,15 @@ func List(path string) ([]*Key, error) {
 }
 
 // Create adds key to the file and returns the text of the new key, made of 32 random bytes. The
-// file stores only its digest. Create makes the file if it does not exist, and leaves the rest of
-// it unchanged, including comments. If the file or the key is faulty, for example if the name is
+// file stores only its digest. Create makes the file if it does not exist, and leaves its other
+// entries and its comments unchanged. If the file or the key is faulty, for example if the name is
 // taken, Create returns an error and changes nothing.
 func Create(path string, key Key, random io.Reader) (text string, err error) {
-	secret := make([]byte, 32)
-	if _, err := io.ReadFull(random, secret); err != nil {
+	drawn := make([]byte, 32)
+	if _, err := io.ReadFull(random, drawn); err != nil {
 		return "", fmt.Errorf("create key: %w", err)
 	}
-	text = secretPrefix + base64.RawURLEncoding.EncodeToString(secret)
+	text = keyPrefix + base64.RawURLEncoding.EncodeToString(drawn)
 	key.setBurst()
 	key.digest, key.bucket = sha256.Sum256([]byte(text)), nil
 	err = edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
@@ -76,8 +76,8 @@ func Revoke(path, name string) error {
 }
 
 // edit replaces the text of a key file by the text that change returns, if that text holds the keys
-// that change returns. A lock serialises edits of one file. A reader sees the file either before or
-// after the edit.
+// that change returns. A lock on the folder of the file serialises edits, on Unix. A reader sees the
+// file either before or after the edit.
 func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link

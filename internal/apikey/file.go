@@ -20,7 +20,7 @@ const digestPrefix = "sha256:"
 //	keys:
 //	  - name: swiss-app            # 1-64 printable characters, unique
 //	    digest: sha256:9f86d0…     # of the key, unique
-//	    customer: SWISS
+//	    customer: SWISS            # without it the key gets no histories, and little of /v1
 //	    airlines: [LX, WK]         # by IATA or ICAO code; a list left out or "*" is everything, [] is nothing
 //	    airports: ["*"]
 //	    operations: [history]
@@ -90,19 +90,19 @@ type duplicateCheck struct {
 }
 
 // check adds a key, and reports a fault if an earlier key has its name or digest.
-func (u duplicateCheck) check(v strictyaml.Value, key *Key) {
-	if key.Name != "" && u.names[key.Name] {
+func (d duplicateCheck) check(v strictyaml.Value, key *Key) {
+	if key.Name != "" && d.names[key.Name] {
 		v.Fault("the name %s is there twice", key.Name)
 	}
-	u.names[key.Name] = true
+	d.names[key.Name] = true
 	if key.digest == [sha256.Size]byte{} {
 		return
 	}
-	if other, shared := u.digests[key.digest]; shared {
+	if other, shared := d.digests[key.digest]; shared {
 		v.Fault("the digest of %s is there twice", other)
 		return
 	}
-	u.digests[key.digest] = key.Name
+	d.digests[key.digest] = key.Name
 }
 
 func readName(v strictyaml.Value) string {

@@ -40,7 +40,7 @@ func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Cont
 // the tokens in its bucket.
 type Key struct {
 	Name       string // shown in logs
-	Customer   string // owner of webhooks; "" if there is none: then the key gets no histories, bags of /v1 and changes
+	Customer   string // owner of webhooks; "" if there is none: then histories, and bags, flights, changes and webhooks of /v1, are refused
 	Airlines   Scope  // ask Airline, which takes IATA and ICAO codes; Has compares codes as they are
 	Airports   Scope
 	Operations Scope     // names of rights, see operation.Right

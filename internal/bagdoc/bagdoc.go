@@ -215,7 +215,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	dst = AppendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
-	dst = bagjson.AppendMillis(dst, m.Happened.In(places.Location(m.Airport)))
+	dst = bagjson.AppendMillis(dst, m.Happened.In(places.TimeZone(m.Airport)))
 	return append(dst, '"')
 }
 

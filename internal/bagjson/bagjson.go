@@ -14,10 +14,10 @@ import (
 
 // Places has the location of airports; *airport.Library implements it.
 type Places interface {
-	// Location returns the time zone of the airport, UTC if it is not known.
-	Location(airport string) *time.Location
-	// Position returns latitude and longitude in decimal degrees.
-	Position(airport string) (latitude, longitude string, known bool)
+	// TimeZone returns the time zone of the airport, UTC if it is not known.
+	TimeZone(airport string) *time.Location
+	// Coordinates returns latitude and longitude in decimal degrees.
+	Coordinates(airport string) (latitude, longitude string, known bool)
 }
 
 // EventContext is what AppendEvent shows beside the event itself.
@@ -65,7 +65,7 @@ func AppendEvent(dst []byte, e *bag.Event, places Places, context EventContext) 
 	dst = strictjson.AppendText(dst, "event_code", e.Code)
 	dst = strictjson.AppendText(dst, "event_desc", e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
-	dst = appendTime(dst, m.Happened.In(places.Location(m.Airport)))
+	dst = appendTime(dst, m.Happened.In(places.TimeZone(m.Airport)))
 	dst = append(dst, `","utc_date_time":"`...)
 	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
@@ -100,7 +100,7 @@ func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventCo
 		dst = append(dst, `,"unknown_bag_flag":"Y"`...)
 	}
 	dst = strictjson.AppendMember(dst, "bagtag_status", m.TagStatus)
-	if latitude, longitude, known := places.Position(m.Airport); known {
+	if latitude, longitude, known := places.Coordinates(m.Airport); known {
 		dst = strictjson.AppendMember(dst, "longitude", longitude)
 		dst = strictjson.AppendMember(dst, "latitude", latitude)
 	}

@@ -15,14 +15,16 @@ import (
 // atlas knows two airports.
 type atlas struct{}
 
-func (atlas) Location(code string) *time.Location {
+func (atlas) TimeZone(code string) *time.Location {
 	if code == "ZRH" {
 		return time.FixedZone("", 3600)
 	}
 	return time.UTC
 }
 
-func (atlas) Position(code string) (string, string, bool) { return "47.4581", "8.5481", code == "ZRH" }
+func (atlas) Coordinates(code string) (string, string, bool) {
+	return "47.4581", "8.5481", code == "ZRH"
+}
 
 func day(t *testing.T, s string) bag.Day {
 	t.Helper()
@@ -186,7 +188,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.EventContext) []byte {
 	m := e.Message
 	out := map[string]any{
 		"airport": m.Airport, "event_code": e.Code, "event_desc": e.Description,
-		"local_date_time": m.Happened.In(atlas{}.Location(m.Airport)).Format(time.RFC3339), "utc_date_time": m.Happened.UTC().Format(time.RFC3339),
+		"local_date_time": m.Happened.In(atlas{}.TimeZone(m.Airport)).Format(time.RFC3339), "utc_date_time": m.Happened.UTC().Format(time.RFC3339),
 	}
 	put := func(to map[string]any, name, value string) {
 		if value != "" {
@@ -229,7 +231,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.EventContext) []byte {
 	if shown.Unknown {
 		out["unknown_bag_flag"] = "Y"
 	}
-	if latitude, longitude, known := (atlas{}).Position(m.Airport); known {
+	if latitude, longitude, known := (atlas{}).Coordinates(m.Airport); known {
 		out["latitude"], out["longitude"] = latitude, longitude
 	}
 	var set []any

@@ -12,7 +12,7 @@ import (
 func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()
-	origin := places.Location(r.Origin)
+	origin := places.TimeZone(r.Origin)
 	dst = strictjson.AppendText(append(dst, '{'), "airline", r.Carrier)
 	dst = strictjson.AppendText(dst, "flight_no", r.Flight.Number)
 	dst = strictjson.AppendText(dst, "orig_airport", r.Origin)
@@ -22,7 +22,7 @@ func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	if !r.BlackoutStart.IsZero() {
 		dst = appendTimes(dst, "blackout_start", r.BlackoutStart, origin)
 	}
-	dst = appendTimes(dst, "arr_datetime", arrival, places.Location(r.Destination))
+	dst = appendTimes(dst, "arr_datetime", arrival, places.TimeZone(r.Destination))
 	return append(dst, '}')
 }
 

@@ -35,7 +35,8 @@ func (g *group) start(name string, run func(context.Context) error) {
 	})
 }
 
-// stop ends the context of all goroutines and waits for them.
+// stop ends the context of all goroutines and waits for them. Its error is nil; it has one to fit
+// cleanup.
 func (g *group) stop() error {
 	g.cancel()
 	g.wg.Wait()

@@ -37,8 +37,8 @@ type Console struct {
 // Places has the time zones of airports; *airport.Library is one.
 type Places interface {
 	KnownAirport(code string) bool
-	// Location returns the time zone of an airport, UTC if it is not known.
-	Location(airport string) *time.Location
+	// TimeZone returns the time zone of an airport, UTC if it is not known.
+	TimeZone(airport string) *time.Location
 }
 
 //go:embed templates static

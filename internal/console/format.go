@@ -17,9 +17,9 @@ func (c *Console) functions() template.FuncMap {
 		"asset":  func(name string) string { return Path + name + "?v=" + c.versions[name] },
 		"status": statusOf,
 		"plate":  plate,
-		"clock":  func(t time.Time, airport string) string { return t.In(c.places.Location(airport)).Format("15:04") },
+		"clock":  func(t time.Time, airport string) string { return t.In(c.places.TimeZone(airport)).Format("15:04") },
 		"local": func(t time.Time, airport string) string {
-			return t.In(c.places.Location(airport)).Format("2 Jan 15:04")
+			return t.In(c.places.TimeZone(airport)).Format("2 Jan 15:04")
 		},
 		"utc":    func(t time.Time) string { return t.UTC().Format("15:04") },
 		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -32,7 +32,7 @@ func (c *Console) functions() template.FuncMap {
 		"title":  func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers": covers,
 		"offset": func(t time.Time, airport string) int {
-			_, seconds := t.In(c.places.Location(airport)).Zone()
+			_, seconds := t.In(c.places.TimeZone(airport)).Zone()
 			return seconds / 60
 		},
 		"sections": sections,

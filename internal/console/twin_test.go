@@ -25,7 +25,7 @@ func (places) KnownAirport(code string) bool {
 	return slices.Contains([]string{"ZRH", "JFK", "LEE"}, code)
 }
 
-func (places) Location(airport string) *time.Location {
+func (places) TimeZone(airport string) *time.Location {
 	if hours, known := map[string]int{"ZRH": 1, "GVA": 1, "JFK": -5}[airport]; known {
 		return time.FixedZone(airport, hours*3600)
 	}

@@ -133,7 +133,7 @@ func (v *visit) airport() string {
 }
 
 // today returns the date at an airport, or of UTC.
-func (v *visit) today(airport string) time.Time { return v.now.In(v.places.Location(airport)) }
+func (v *visit) today(airport string) time.Time { return v.now.In(v.places.TimeZone(airport)) }
 
 // missing answers for an address that no page has.
 func (v *visit) missing() (view, *problem) {

@@ -148,7 +148,7 @@ func (s *session) addStowage(c bag.Container, held Held) {
 		held.Version = 0 // no version in the index is 0, so the cache never counts this as current
 		s.stowageVersions.Set(c, 0)
 	}
-	messages := s.reader.enricher.Stowage(c, stored)
+	messages := s.reader.enricher.Positionings(c, stored)
 	s.stowage.Set(c, messages)
 	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, 1+weightOf(messages))
 }

@@ -77,7 +77,7 @@ func (h Held) Messages() (messages []bag.Stored, whole bool) {
 // Enricher parses stored messages.
 type Enricher interface {
 	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
-	Stowage(c bag.Container, stored []bag.Stored) []*bag.Message
+	Positionings(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
 // Airports compares location codes (rules, beginning).

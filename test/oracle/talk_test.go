@@ -320,7 +320,7 @@ func (w *talk) reading() string {
 	at := w.now.Add(-pick(w.r, 0, 20*time.Second, time.Minute, time.Minute, 3*time.Minute, 10*time.Minute, -time.Minute, -time.Hour))
 	zone, mark := time.UTC, "Z"
 	if w.chance(30) {
-		zone, mark = library.Location("ZRH"), "L"
+		zone, mark = library.TimeZone("ZRH"), "L"
 	}
 	at = at.In(zone)
 	return ".J/" + code + "///" + strings.ToUpper(at.Format("02Jan")) + "/" + at.Format(pick(w.r, "1504", "150405")) + mark

@@ -41,9 +41,9 @@ var settings = oracle.Settings{
 	SamePlace:   library.SamePlace,
 	Listed:      library.Listed,
 	SameAirline: func(a, b string) bool { return airlines.Code(a) == airlines.Code(b) },
-	Zone:        library.Location,
+	Zone:        library.TimeZone,
 	Location: func(code string) (latitude, longitude string) {
-		latitude, longitude, _ = library.Position(code)
+		latitude, longitude, _ = library.Coordinates(code)
 		return latitude, longitude
 	},
 	Departed: departed,
@@ -120,7 +120,7 @@ func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
 	var filing bag.Filing
 	if in.Report {
 		var err error
-		if filing, err = enr.ReportFiling(in.Text, in.Received); err != nil {
+		if filing, err = enr.FilingOfReport(in.Text, in.Received); err != nil {
 			return nil, err
 		}
 	} else {
