@@ -22,13 +22,16 @@ const (
 	clocksApart = 2 * time.Second
 	// departuresAtOnce is of how long a time departures are looked up together, after a stop.
 	departuresAtOnce = time.Hour
+	// departuresLate is how long before a change was published all departures were marked. It is more
+	// than clocksApart, since many that depart at once wait for each other.
+	departuresLate = 10 * time.Minute
 )
 
-// newDepartures returns the departures from a time on. A partition that never had an owner begins
-// now: what has departed before is folded as such by every reader.
+// newDepartures returns the departures from a time on. If none is noted, they begin an hour ago: the
+// index may have been lost. What is marked twice is only told twice.
 func newDepartures(noted, now time.Time) *departures {
 	if noted.IsZero() {
-		noted = now
+		noted = now.Add(-departuresAtOnce)
 	}
 	return &departures{until: noted}
 }

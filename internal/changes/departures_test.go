@@ -156,3 +156,58 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 		}
 	}
 }
+
+func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
+	for i := range 5 {
+		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
+	}
+	change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, change)
+		w.eventuallyTold(p, -1)
+	}
+	c.move(time.Minute + time.Second) // departed a second ago: not to be marked yet
+	for p, o := range owners {
+		for _, plate := range platesIn(p, 1) {
+			w.set(plate, "ONE")
+		}
+		o.mustRun()
+	}
+	before := w.marked()
+	for p, o := range owners {
+		o.handler.Release()
+		w.forget(p)
+	}
+	c.move(10 * time.Second)
+	for p := range owners {
+		w.owner(p, owners[p].offset, change)
+		w.eventuallyTold(p, 0)
+	}
+	redistest.Eventually(t, 6*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == before+5 })
+}
+
+func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T) {
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
+	for i := range 5 {
+		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
+	}
+	change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+	for p := range partitions {
+		o := w.owner(p, 0, change)
+		w.eventuallyTold(p, -1)
+		o.handler.Release()
+		w.forget(p)
+	}
+	c.move(2 * time.Minute) // the process starts again; meanwhile the flight departs
+	for p := range partitions {
+		w.owner(p, 0, change)
+		w.eventuallyTold(p, -1)
+	}
+	redistest.Eventually(t, 6*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
+}

@@ -109,7 +109,7 @@ const restoredFrom = 100
 
 // rebuild writes the index of a partition again from the changes of the epoch that are published,
 // except how far they are told. That is what it returns, with a Told of -1 if there are none, and how
-// far the index is built. Departures are marked up to about the time of the newest change.
+// far the index is built.
 func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error) {
 	p = Progress{Told: -1, Floor: -1}
 	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
@@ -124,8 +124,8 @@ func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error
 			if err != nil {
 				continue
 			}
-			if r.Time.After(p.Departed) { // in any epoch
-				p.Departed = r.Time
+			if departed := r.Time.Add(-departuresLate); departed.After(p.Departed) { // in any epoch
+				p.Departed = departed
 			}
 			if r.Epoch != o.epoch.Begun {
 				continue

@@ -3,6 +3,7 @@ package changes
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,8 +95,9 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 	defer context.AfterFunc(ctx, o.stop)() // so that a call of maintain does not outlive the ownership
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if first := records[0].Offset; first < o.consumed { // the topic has lost its end
-		o.ready, o.consumed, o.truncated = false, first, true
+	if first := records[0].Offset; first != o.consumed {
+		o.truncated = o.truncated || first < o.consumed // the topic has lost its end
+		o.ready, o.consumed = false, first              // else marks between were passed over, and are read again
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
@@ -135,7 +137,7 @@ func (o *owner) maintain(ctx context.Context) error {
 	defer cancel()
 	now := o.conf.Now()
 	if now.Sub(o.clocked) >= clockEvery {
-		if err := o.write(ctx, nil, o.next-1, now); err != nil {
+		if err := o.write(ctx, nil, o.next-1, now); err != nil && !errors.Is(err, errMore) {
 			return err
 		}
 	}
@@ -214,12 +216,21 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		p, known, built = Progress{Told: -1, Departed: p.Departed}, false, 0
 	}
 	o.truncated = false
-	o.consumed = min(o.consumed, end) // the consumer finds out later that the topic has lost its end
+	if o.consumed > end { // the consumer finds out later that the topic has lost its end, and begins again
+		o.consumed = first
+	}
 	floor := int64(-1)
 	if !known {
 		if floor = p.Floor; p.Told < 0 {
 			p.Told, floor = o.consumed-1, o.consumed
 		}
+		// The topic of changes is kept for longer than the index: what it does not hold of the time since
+		// then was not told, such as marks of containers.
+		kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, o.conf.Now().Add(-o.conf.Retention), floor)
+		if err != nil {
+			return err
+		}
+		floor = min(floor, kept)
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
@@ -295,18 +306,23 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 	if err != nil {
 		return err
 	}
-	for more, most := true, portion; more; {
+	for more, again, most := true, false, portion; more; {
 		n, told, err := o.fold(ctx, plates[:min(most, len(plates))])
 		if err != nil {
 			return err
 		}
 		upTo, marks := last, follow
-		if more = n < len(plates); more {
+		if n < len(plates) {
 			upTo, marks = plates[n-1].sequence, nil
 		}
-		if err := o.writeAndPublish(ctx, told, marks, upTo); err != nil {
+		switch err := o.writeAndPublish(ctx, told, marks, upTo, again); {
+		case errors.Is(err, errMore):
+			again = true
+			continue
+		case err != nil:
 			return err
 		}
+		more, again = n < len(plates), false
 		plates, most = plates[n:], min(2*n, portion)
 	}
 	o.portion = min(2*portion, platesAtOnce)
@@ -345,14 +361,18 @@ func names(plates []marked) []bag.Plate {
 
 // writeAndPublish writes changes to the index and to the topic, then the marks that follow. Then
 // everything up to a sequence is told.
-func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64) error {
+//
+// It fails with errMore, before it publishes, if more was told already: another owner may have
+// published newer states with the same sequences since these were folded. again says that they were
+// folded again, so that they are at least as new.
+func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, again bool) error {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
 	for i := range told {
 		entries[i] = told[i].entry
 		follow = append(follow, told[i].follow...)
 	}
-	if err := o.write(ctx, entries, upTo, now); err != nil {
+	if err := o.write(ctx, entries, upTo, now); err != nil && (!again || !errors.Is(err, errMore)) {
 		return err
 	}
 	if err := o.publish(ctx, told, now); err != nil {
@@ -399,18 +419,33 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 		at[m.Plate] = len(plates)
 		plates = append(plates, next)
 	}
-	follow, err = o.contents(ctx, containers)
-	own := plates[:0]
+	if follow, err = o.contents(ctx, containers); err != nil {
+		return nil, nil, err
+	}
+	own, foreign := plates[:0], false
 	for _, p := range plates {
 		switch {
 		case p.plate == "": // a later mark stands for it
 		case kafka.PartitionOf([]byte(p.plate), o.epoch.Partitions) == o.partition:
 			own = append(own, p)
 		default:
-			follow = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps})
+			follow, foreign = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps}), true
 		}
 	}
+	if foreign { // as long as the epoch has another number of partitions, they would only come back
+		err = o.comparePartitions(ctx)
+	}
 	return own, follow, err
+}
+
+// comparePartitions fails with errLost if the topic of marks has not as many partitions as the epoch.
+func (o *owner) comparePartitions(ctx context.Context) error {
+	partitions, err := o.conf.Kafka.Partitions(ctx, o.conf.Marks)
+	if err == nil && len(partitions) != o.epoch.Partitions {
+		o.lose()
+		err = errLost
+	}
+	return err
 }
 
 // contents returns the marks of the plates in containers.
@@ -552,7 +587,8 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	return c, text
 }
 
-// write writes to the index, and fails with errLost if it has lost what was told.
+// write writes to the index. It fails with errLost if the index has lost what was told, and then
+// nothing is written; and with errMore after it has written, if more was told already.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
 		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.done(), Entries: entries,
@@ -560,14 +596,15 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 	if err != nil {
 		return err
 	}
-	switch found {
-	case FoundLess:
+	if found == FoundLess {
 		o.lose()
 		return errLost
-	case FoundMore:
-		o.forgetDigests(told + 1)
 	}
 	o.clocked = now
+	if found == FoundMore {
+		o.forgetDigests(told + 1)
+		return errMore
+	}
 	return nil
 }
 

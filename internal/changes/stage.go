@@ -185,6 +185,10 @@ func (m Marker) Write(ctx context.Context, marks []Mark) error {
 // errLost is returned if Redis has lost what was told. The owner then goes back.
 var errLost = errors.New("the index of changes has lost what was told")
 
+// errMore is returned if more was told than the owner knows: by an attempt before, or by another
+// owner. What it was about to publish is then folded again.
+var errMore = errors.New("the index of changes has more than this owner has told")
+
 // ErrNoEpoch is returned while the index of changes has no epoch, although changes were published:
 // Redis has lost everything, and a replay of the log must put it back.
 var ErrNoEpoch = errors.New("the index of changes is lost: bagtrail replay --from earliest builds it again")

@@ -2,8 +2,11 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
 
 	"bagtrail/internal/pause"
 )
@@ -14,7 +17,8 @@ const followRetryWait = time.Second // after an error
 // each partition.
 type Follower struct {
 	// Begin returns the offset at which a partition is read. at is the offset behind what was read of
-	// it, -1 at first; first and end are its bounds. It is called again after each error.
+	// it, or -1 at first and if the partition has lost its end; first and end are its bounds. It is
+	// called again after each error.
 	Begin func(at, first, end int64) int64
 	Take  func(partition int, batch Batch)
 	Fail  func(error) // is told of an error, after which the topic is tried again
@@ -54,6 +58,9 @@ func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f 
 			}
 		}
 		r.Close()
+		if errors.Is(err, kafkago.OffsetOutOfRange) { // it has lost its end, and may have grown again since
+			at = -1
+		}
 		f.pause(ctx, err)
 	}
 }

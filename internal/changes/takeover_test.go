@@ -1,0 +1,177 @@
+package changes_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis/redistest"
+)
+
+func TestACursorGoesOnThoughOnlyContainersWereMarkedBeforeTheLoss(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	cursor := w.nowCursor(everything) // everything at -1
+	// a container that nobody knows, then a plate in the same partition
+	m := changes.Mark{Container: bag.Container{Flight: lx14, Device: "AKE12345LX"}}
+	at := kafka.PartitionOf([]byte(m.Key()), partitions)
+	w.mark(m)
+	plate := platesIn(at, 1)[0]
+	w.set(plate, "ONE")
+	for _, o := range owners {
+		o.mustRun()
+	}
+	if got, _ := w.follow(cursor, everything, 10); len(got) != 1 {
+		t.Fatalf("before the loss: %v", got)
+	}
+	for p, o := range owners {
+		o.handler.Release()
+		w.forget(p)
+	}
+	for p, o := range owners {
+		w.owner(p, o.offset)
+		w.eventuallyTold(p, -1)
+	}
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	page, err := reader.Next(t.Context(), cursor, everything, 10)
+	if err != nil {
+		t.Fatalf("the cursor goes on no more: %v", err)
+	}
+	if len(page.Candidates) != 1 {
+		t.Fatalf("%+v", page)
+	}
+}
+
+func TestATopicOfMarksThatLostItsEndBeginsOneEpoch(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	for range 5 {
+		w.set(plate, "ONE")
+		o.mustRun()
+	}
+	o.handler.Release()
+	before := w.currentEpoch()
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	if _, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{w.marks}}); err != nil {
+		t.Fatal(err)
+	}
+	topic := kafkago.TopicConfig{Topic: w.marks, NumPartitions: partitions, ReplicationFactor: 1}
+	if _, err := client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
+		t.Fatal(err)
+	}
+	w.set(plate, "TWO")
+	w.set(plate, "THREE")
+	next := w.owner(at, 5) // committed
+	redistest.Eventually(t, 5*time.Second, "no new epoch", func() bool { return w.currentEpoch().Begun > before.Begun })
+	w.eventuallyTold(at, -1)
+	first := w.currentEpoch()
+	next.offset = 0 // where worker.open goes when the broker says out of range
+	next.mustRun()
+	if now := w.currentEpoch(); now != first {
+		t.Errorf("epochs %+v, %+v, %+v: readers are reset twice", before, first, now)
+	}
+	if got := w.told()[plate]; got != document("THREE") {
+		t.Errorf("told %s", got)
+	}
+}
+
+func TestMarksThatTheConsumerPassesOverAreTold(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	plates := platesIn(at, 3)
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	for _, p := range plates {
+		w.set(p, "ONE")
+	}
+	o.offset = 2 // the topic had lost its end, and grew again before the consumer read on
+	o.mustRun()
+	w.wantTold(map[bag.Plate]string{plates[0]: "ONE", plates[1]: "ONE", plates[2]: "ONE"})
+}
+
+func TestForeignMarksDoNotComeBackForEver(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	answer, err := client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
+		Topics: []kafkago.TopicPartitionsConfig{{Name: w.marks, Count: 4}},
+	})
+	if err != nil || answer.Errors[w.marks] != nil {
+		t.Fatal(err, answer)
+	}
+	redistest.Eventually(t, 20*time.Second, "metadata", func() bool {
+		n, err := w.kafka.Partitions(t.Context(), w.marks)
+		return err == nil && len(n) == 4
+	})
+	for i := range 20 {
+		w.set(bag.Plate(fmt.Sprintf("02200000%02d", i)), "ONE")
+	}
+	start := w.marked()
+	for range 30 {
+		for _, o := range owners {
+			_ = o.run() // fails once if the owner notices that there is another epoch
+		}
+	}
+	if n := w.marked() - start; n > 40 {
+		t.Errorf("%d marks follow from 20; epoch %+v", n, w.currentEpoch())
+	}
+}
+
+// hooked does something once before and once after it tells plates.
+type hooked struct {
+	changes.Index
+	before, after func()
+}
+
+func (h *hooked) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+	if len(t.Entries) == 0 {
+		return h.Index.Tell(ctx, e, partition, t)
+	}
+	before, after := h.before, h.after
+	h.before, h.after = nil, nil
+	if before != nil {
+		before()
+	}
+	found, err := h.Index.Tell(ctx, e, partition, t)
+	if after != nil {
+		after()
+	}
+	return found, err
+}
+
+// An owner that does not know yet that it has lost its partition folds a mark, and is overtaken.
+func TestTwoOwnersOfOneMarkHideNoState(t *testing.T) {
+	w := newWorld(t)
+	at := platesIn(0, 1)[0]
+	old := &hooked{}
+	next := &hooked{}
+	zombie := w.owner(0, 0, func(c *changes.Config) { old.Index, c.Index = c.Index, old })
+	w.eventuallyTold(0, -1)
+	owner := w.owner(0, 0, func(c *changes.Config) { next.Index, c.Index = c.Index, next })
+	if err := changes.Look(t.Context(), owner.handler); err != nil { // it has taken over: the next mark is not settled
+		t.Fatal(err)
+	}
+	w.set(at, "ONE")
+	folded, indexed := make(chan struct{}), make(chan struct{})
+	zombieErr, published := make(chan error, 1), make(chan error, 1)
+	old.before = func() { close(folded); <-indexed }
+	next.after = func() { close(indexed); published <- <-zombieErr }
+	go func() { zombieErr <- zombie.runIn(t.Context()) }()
+	<-folded
+	w.bags.set(at, "TWO") // filed, and marked in a moment
+	owner.mustRun()
+	if err := <-published; err != nil {
+		t.Fatal(err)
+	}
+	w.mark(changes.Mark{Plate: at})
+	owner.mustRun()
+	w.wantTold(map[bag.Plate]string{at: "TWO"})
+}
