@@ -157,14 +157,20 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 	}
 }
 
-func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
+// departing returns a world in which a flight with five bags departs in a minute, by the clock that it
+// returns, and what makes a Config of it.
+func departing(t *testing.T) (*world, *clock, func(*changes.Config)) {
 	w := newWorld(t)
 	c := &clock{now: w.now}
 	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
 	for i := range 5 {
 		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
 	}
-	change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+	return w, c, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+}
+
+func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
+	w, c, change := departing(t)
 	owners := make([]*owner, partitions)
 	for p := range owners {
 		owners[p] = w.owner(p, 0, change)
@@ -191,13 +197,7 @@ func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
 }
 
 func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T) {
-	w := newWorld(t)
-	c := &clock{now: w.now}
-	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
-	for i := range 5 {
-		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
-	}
-	change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+	w, c, change := departing(t)
 	for p := range partitions {
 		o := w.owner(p, 0, change)
 		w.eventuallyTold(p, -1)

@@ -433,14 +433,7 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 		o.mustRun()
 	}
 	before := w.currentEpoch()
-	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
-	if _, err := client.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{w.marks}}); err != nil {
-		t.Fatal(err)
-	}
-	topic := kafkago.TopicConfig{Topic: w.marks, NumPartitions: partitions, ReplicationFactor: 1}
-	if _, err := client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
-		t.Fatal(err)
-	}
+	w.remakeMarks()
 	w.set(plate, "TWO")
 	for _, p := range platesIn(at, 8) {
 		w.set(p, "FILLER")

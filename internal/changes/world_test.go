@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
@@ -367,4 +368,17 @@ func (w *world) currentEpoch() changes.Epoch {
 		w.t.Fatal(err)
 	}
 	return e
+}
+
+// remakeMarks makes the topic of marks anew: it is empty.
+func (w *world) remakeMarks() {
+	w.t.Helper()
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	if _, err := client.DeleteTopics(w.t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{w.marks}}); err != nil {
+		w.t.Fatal(err)
+	}
+	topic := kafkago.TopicConfig{Topic: w.marks, NumPartitions: partitions, ReplicationFactor: 1}
+	if _, err := client.CreateTopics(w.t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
+		w.t.Fatal(err)
+	}
 }
