@@ -66,6 +66,8 @@ type Airports interface {
 	parser.Reference
 	bagjson.Places
 	apikey.Places
+	// Names returns the names of an airport, its city and its country, each "" if it is unknown.
+	Names(code string) (airport, city, country string)
 }
 
 // Flights is the flight reference; *flightref.Store is one.

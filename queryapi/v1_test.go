@@ -179,6 +179,15 @@ func TestWhatAKeyMayNotAskOfV1(t *testing.T) {
 			t.Errorf("%s: the index is away: %d %s", q.target, w.Code, w.Body)
 		}
 	}
+	for code, want := range map[string]string{
+		"ZRH": `{"code":"ZRH","name":"Zurich Airport","city":"Zurich","country":"CH","time_zone":"Europe/Zurich","latitude":47.4647,"longitude":8.54917}`,
+		"LON": `{"code":"LON","city":"London","country":"GB","time_zone":"Europe/London","latitude":51.57674,"longitude":-0.146054}`,
+		"XRF": `{"code":"XRF","time_zone":"Europe/Paris","latitude":43.30285,"longitude":5.38068}`,
+	} {
+		if w := askV1(s, "demo", "/v1/airports/"+code, ""); w.Code != 200 || w.Body.String() != want {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
 	if w := askV1(s, "demo", "/v1/airports/QQQ", ""); w.Code != 404 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

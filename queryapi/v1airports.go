@@ -20,6 +20,10 @@ func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 		return c.Problem(fault.NotFoundV1, "The airport library does not know this code")
 	}
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "code", code)
+	name, city, country := q.Airports.Names(code)
+	dst = strictjson.AppendMember(dst, "name", name)
+	dst = strictjson.AppendMember(dst, "city", city)
+	dst = strictjson.AppendMember(dst, "country", country)
 	dst = strictjson.AppendText(dst, "time_zone", q.Airports.TimeZone(code).String())
 	if latitude, longitude, known := q.Airports.Coordinates(code); known {
 		dst = append(dst, `,"latitude":`...)

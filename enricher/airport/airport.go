@@ -1,4 +1,4 @@
-// Package airport is a library of IATA location codes: their position, time zone and cities. It
+// Package airport is a library of IATA location codes: their names, position, time zone and cities. It
 // holds airports, metropolitan codes, railway and bus stations, and the codes retired since 2020,
 // which old messages name. It also says which baggage status codes an airport may send. The data
 // and the time zones are compiled in; an operator's file adds to them. A Library never changes and
@@ -19,7 +19,8 @@ import (
 //go:generate go run ./generate
 
 // compiled holds one line for each code, with tabs between the fields: code, latitude, longitude,
-// zone, further city codes with commas between them, and A if the code is an airport.
+// zone, further city codes with commas between them, A if the code is an airport, and the names of the
+// airport, of its city and of its country.
 //
 //go:embed airports.tsv
 var compiled string
@@ -42,6 +43,7 @@ type entry struct {
 	airport             bool   // aircraft land there; else it is a metropolitan code or a station
 	latitude, longitude string // decimal degrees, or both "" if unknown
 	zone                uint16 // place in Library.zones
+	names               string // of the airport, its city and its country, with tabs between them
 }
 
 // cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is
@@ -66,11 +68,12 @@ func New(extra ...Extra) *Library {
 		a.Longitude, line, _ = strings.Cut(line, "\t")
 		a.Zone, line, _ = strings.Cut(line, "\t")
 		a.Metropolitan, line, _ = strings.Cut(line, "\t")
-		lib.add(a, line == "A\n", zones)
+		kind, names, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		lib.add(a, names, kind == "A", zones)
 	}
 	for _, more := range extra {
 		for _, a := range more.Airports {
-			lib.add(a, true, zones)
+			lib.add(a, strings.Join([]string{a.Name, a.City, a.Country}, "\t"), true, zones)
 		}
 		lib.addMetropolitan(more.Airports, zones)
 		for code, added := range more.Statuses {
@@ -151,6 +154,18 @@ func (l *Library) Coordinates(code string) (latitude, longitude string, known bo
 	return a.latitude, a.longitude, true
 }
 
+// Names returns the name of an airport, that of its city, and its country as two letters (ISO 3166). Each
+// is "" if it is unknown.
+func (l *Library) Names(code string) (airport, city, country string) {
+	a := l.find(code)
+	if a == nil || a.names == "" {
+		return "", "", ""
+	}
+	airport, rest, _ := strings.Cut(a.names, "\t")
+	city, country, _ = strings.Cut(rest, "\t")
+	return airport, city, country
+}
+
 // TimeZone returns the time zone of the airport, or UTC if the code is not in the library.
 func (l *Library) TimeZone(code string) *time.Location {
 	a := l.find(code)
@@ -191,7 +206,7 @@ func slotOf(code string) (slot int, valid bool) {
 	return slot, true
 }
 
-func (l *Library) add(a Airport, isAirport bool, zones map[string]uint16) {
+func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]uint16) {
 	slot, valid := slotOf(a.Code)
 	if !valid {
 		return
@@ -203,7 +218,7 @@ func (l *Library) add(a Airport, isAirport bool, zones map[string]uint16) {
 	}
 	added := entry{
 		cities: cities{uint16(slot + 1)}, airport: isAirport,
-		latitude: a.Latitude, longitude: a.Longitude, zone: number,
+		latitude: a.Latitude, longitude: a.Longitude, zone: number, names: names,
 	}
 	if a.Metropolitan != "" {
 		n := 1
@@ -224,7 +239,7 @@ func (l *Library) addMetropolitan(added []Airport, zones map[string]uint16) {
 	for _, a := range added {
 		if a.Metropolitan != "" && !l.KnownAirport(a.Metropolitan) {
 			a.Code, a.Metropolitan = a.Metropolitan, ""
-			l.add(a, false, zones)
+			l.add(a, "", false, zones)
 		}
 	}
 }

@@ -90,6 +90,9 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 		if kind := row[5]; kind != "A" && kind != "" {
 			t.Errorf("%s is of the kind %q", code, kind)
 		}
+		if name, city, country := lib.Names(code); name != row[6] || city != row[7] || country != row[8] || len(country) != 2 && name+city+country != "" {
+			t.Errorf("%s is %q in %q, %q", code, name, city, country)
+		}
 		zones[zone] = true
 	}
 	if len(zones) < 300 {
@@ -199,6 +202,24 @@ func TestPositionsAreDecimalText(t *testing.T) {
 	latitude, longitude, known := airport.New().Coordinates("ZRH")
 	if !known || !strings.HasPrefix(latitude, "47.4") || !strings.HasPrefix(longitude, "8.5") {
 		t.Errorf("ZRH lies at %s %s", latitude, longitude)
+	}
+}
+
+func TestNamesAreThoseOfTheAirportItsCityAndItsCountry(t *testing.T) {
+	extra, err := airport.ReadExtra(strings.NewReader(
+		"airports: [{code: QQQ, timezone: UTC, name: Somewhere, city: Nowhere, country: XX, metropolitan: QQZ}, {code: GVA, timezone: Europe/Zurich}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := airport.New(extra)
+	for code, want := range map[string][3]string{
+		"ZRH": {"Zurich Airport", "Zurich", "CH"}, "NYC": {"", "New York", "US"}, "XRF": {}, "QQQ": {"Somewhere", "Nowhere", "XX"}, "QQZ": {},
+		"GVA": {}, "ZZZ": {}, "": {},
+	} {
+		name, city, country := lib.Names(code)
+		if got := [3]string{name, city, country}; got != want {
+			t.Errorf("%q: %q, want %q", code, got, want)
+		}
 	}
 }
 

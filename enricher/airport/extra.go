@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"bagtrail/internal/strictyaml"
 )
@@ -16,6 +18,8 @@ type Airport struct {
 	Zone                string // name of the time zone: Europe/Zurich
 	Latitude, Longitude string // decimal degrees, north and east positive; both "" if unknown
 	Metropolitan        string // its metropolitan code or ""; compiled data may have several, with commas
+	Name, City          string // for people; "" if unknown
+	Country             string // two capitals (ISO 3166), or ""
 }
 
 // Extra is what an operator adds to the compiled library.
@@ -27,7 +31,8 @@ type Extra struct {
 // ReadExtra reads an airports file in YAML:
 //
 //	airports:
-//	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
+//	  - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: "",
+//	     name: Moyale Airport, city: Moyale, country: ET}
 //	b_codes: {ZRH: [LCK]}
 //
 // Of an airport, code and timezone are mandatory; latitude and longitude go together. It belongs to
@@ -66,6 +71,9 @@ func (x *Extra) readAirports(list strictyaml.Value) {
 			"latitude":     func(v strictyaml.Value) { a.Latitude = readDegrees(v, 90) },
 			"longitude":    func(v strictyaml.Value) { a.Longitude = readDegrees(v, 180) },
 			"metropolitan": func(v strictyaml.Value) { a.Metropolitan = readMetropolitan(v) },
+			"name":         func(v strictyaml.Value) { a.Name = readName(v) },
+			"city":         func(v strictyaml.Value) { a.City = readName(v) },
+			"country":      func(v strictyaml.Value) { a.Country = v.Pattern(isCountry, "two capitals") },
 		}, "code", "timezone")
 		if (a.Latitude == "") != (a.Longitude == "") {
 			v.Fault("latitude and longitude go together")
@@ -102,6 +110,17 @@ func readMetropolitan(v strictyaml.Value) string {
 		return ""
 	}
 	return readCode(v)
+}
+
+// readName reads a name for people.
+func readName(v strictyaml.Value) string {
+	return v.Pattern(func(name string) bool {
+		return len(name) <= 100 && !strings.ContainsFunc(name, unicode.IsControl)
+	}, "a name of at most 100 bytes")
+}
+
+func isCountry(code string) bool {
+	return len(code) == 2 && 'A' <= code[0] && code[0] <= 'Z' && 'A' <= code[1] && code[1] <= 'Z'
 }
 
 func readZone(v strictyaml.Value) string {

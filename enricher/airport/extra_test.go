@@ -85,7 +85,7 @@ func TestEveryFaultOfAnAirportsFileIsReported(t *testing.T) {
   - {timezone: Local}
   - {code: AAY, timezone: UTC, latitude: 91, longitude: 1}
   - {code: AAZ, timezone: UTC, latitude: 1}
-  - {code: AAZ, timezone: UTC, metropolitan: LO, runway: 3}
+  - {code: AAZ, timezone: UTC, metropolitan: LO, runway: 3, country: ch, name: "a\tb"}
 b_codes:
   QQQ: [LCK]
   ZRH: [lck, LCKX]
@@ -101,6 +101,8 @@ line 5: airports[3].latitude: "91" is no number from -90 to 90
 line 6: airports[4]: latitude and longitude go together
 line 7: airports[5].metropolitan: "LO" is not three capitals
 line 7: airports[5].runway: unknown member
+line 7: airports[5].country: "ch" is not two capitals
+line 7: airports[5].name: "a\tb" is not a name of at most 100 bytes
 line 7: airports[5]: AAZ is there twice
 line 12: c_codes: unknown member
 line 9: b_codes.QQQ: "QQQ" is no airport of the library or of this file

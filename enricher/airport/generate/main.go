@@ -48,6 +48,7 @@ type airport struct {
 	zone                string
 	cities              []string // codes of its cities, beside its own code
 	ground              bool     // no aircraft lands there: a metropolitan code, a station
+	name, city, country string   // for people, the country as two letters; "" if unknown
 }
 
 // newAirport returns the airport with a position in decimal degrees and a time zone.
@@ -126,9 +127,12 @@ func readAirports(files fs.FS) (map[string]airport, error) {
 		if !isCode(code) {
 			continue // no code, or a mistake such as "isl"
 		}
-		if airports[code], err = newAirport(code, row["lat"], row["lon"], row["tz"]); err != nil {
+		a, err := newAirport(code, row["lat"], row["lon"], row["tz"])
+		if err != nil {
 			return nil, err
 		}
+		a.name, a.city, a.country = row["name"], row["city"], row["country"]
+		airports[code] = a
 	}
 	return airports, nil
 }
@@ -151,7 +155,7 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	members := map[string][]string{}
+	members, names := map[string][]string{}, map[string]string{}
 	for _, row := range rows {
 		city, code := row["City Code"], row["Airport Code"]
 		a, known := airports[code]
@@ -160,13 +164,13 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 		}
 		a.cities = append(a.cities, city)
 		airports[code] = a
-		members[city] = append(members[city], code)
+		members[city], names[city] = append(members[city], code), row["City Name"]
 	}
 	for city, codes := range members {
 		if _, isAirport := airports[city]; isAirport {
 			continue
 		}
-		middle := airport{zone: airports[codes[0]].zone, ground: true}
+		middle := airport{zone: airports[codes[0]].zone, ground: true, city: names[city], country: airports[codes[0]].country}
 		for _, code := range codes {
 			middle.latitude += airports[code].latitude / float64(len(codes))
 			middle.longitude += airports[code].longitude / float64(len(codes))
@@ -233,7 +237,8 @@ func readTSV(text string, read func(row []string) error) error {
 const mostCities = 2
 
 // write writes airports.tsv, in the order of codes. Its columns are code, latitude, longitude,
-// zone, the cities beside the own code, and A if aircraft land there.
+// zone, the cities beside the own code, A if aircraft land there, and the names of airport, city and
+// country.
 func write(name string, airports map[string]airport) error {
 	var text strings.Builder
 	for _, code := range slices.Sorted(maps.Keys(airports)) {
@@ -251,8 +256,11 @@ func write(name string, airports map[string]airport) error {
 		if a.ground {
 			kind = ""
 		}
-		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\t%s\n",
-			code, degrees(a.latitude), degrees(a.longitude), a.zone, strings.Join(cities, ","), kind)
+		if len(a.country) > 2 || strings.ContainsAny(a.name+a.city, "\t\n") {
+			return fmt.Errorf("%s: country %q, or a tab in the name %q or the city %q", code, a.country, a.name, a.city)
+		}
+		fmt.Fprintf(&text, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			code, degrees(a.latitude), degrees(a.longitude), a.zone, strings.Join(cities, ","), kind, a.name, a.city, a.country)
 	}
 	return os.WriteFile(name, []byte(text.String()), 0o644)
 }
