@@ -126,6 +126,9 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 			t.Errorf("%s %s: %s\nwant %s", tc.target, tc.body, got, tc.want)
 		}
 	}
+	if w := askV1(s, "demo", "/v1/flights?airport=&direction=D", ""); strings.Count(w.Body.String(), `"got":""`) != 1 { // date was not sent
+		t.Errorf("an empty value: %s", w.Body)
+	}
 }
 
 func TestTheFaultsOfAQuestionAreBounded(t *testing.T) {

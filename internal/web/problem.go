@@ -86,7 +86,9 @@ func (e RequestError) append(dst []byte) []byte {
 	if len(got) > maxGot {
 		got = strings.ToValidUTF8(got[:maxGot], "") + "…"
 	}
-	dst = strictjson.AppendMember(dst, "got", got)
+	if got != "" || e.Cause == fault.Malformed && value != "" { // an empty value is malformed, and was sent
+		dst = strictjson.AppendText(dst, "got", got)
+	}
 	dst = strictjson.AppendMember(dst, "expected", e.Expected)
 	return append(dst, '}')
 }
