@@ -25,7 +25,7 @@ func TestAnIdentifierIsAcceptedOnlyAsTheKindThatHasItsEvents(t *testing.T) {
 	received := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC)
 	events := map[string]string{"BSM": bag.EventExpected, "BPM": bag.EventLoadedOnAircraft}
 	if len(events) != parser.KindCount-1 {
-		t.Errorf("the test knows the events of %d kinds of %d", len(events), parser.KindCount-1)
+		t.Errorf("%d kinds of %d are in events: add the others, each with an event that it makes", len(events), parser.KindCount-1)
 	}
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for i := range len(letters) * len(letters) * len(letters) {

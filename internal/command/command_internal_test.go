@@ -3,6 +3,8 @@ package command
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,6 +25,36 @@ func TestAnErrorThatIsJoinedWithARejectionIsPrinted(t *testing.T) {
 		var out strings.Builder
 		if tell(&out, c.err); out.String() != c.want {
 			t.Errorf("%v: printed %q, want %q", c.err, out.String(), c.want)
+		}
+	}
+}
+
+// The documents say which doors there are: those that a process opens, and the files of replay.
+func TestTheDocumentsNameEveryDoor(t *testing.T) {
+	names := []string{"file"}
+	for _, d := range doors {
+		names = append(names, d.name)
+	}
+	for _, place := range []struct{ path, line string }{
+		{"docs/v1.md", "| `GET /v1/rejects` |"},
+		{"internal/apidoc/v1.json", `"rejectDoor"`},
+		{"internal/apidoc/v1.json", `"door": {"type": "string", "description"`},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", place.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := ""
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, place.line) {
+				found = line
+				break
+			}
+		}
+		for _, name := range names {
+			if !strings.Contains(found, "`"+name+"`") {
+				t.Errorf("%s does not name the door %s in %q", place.path, name, found)
+			}
 		}
 	}
 }

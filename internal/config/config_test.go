@@ -111,8 +111,18 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		Rules: config.Rules{Retention: 24 * time.Hour, RejectsRetention: 48 * time.Hour, ChangesRetention: time.Hour},
 		Log:   config.Log{Level: "debug", Format: "console"},
 	}
-	if got := mustLoad(t, nil, env); !reflect.DeepEqual(*got.Config, want) {
+	got := mustLoad(t, nil, env)
+	if !reflect.DeepEqual(*got.Config, want) {
 		t.Errorf("got  %+v\nwant %+v", *got.Config, want)
+	}
+	var shown strings.Builder
+	if _, err := got.WriteTo(&shown); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(shown.String()) {
+		if strings.HasSuffix(line, "default\n") {
+			t.Errorf("this test sets no value of %s", line)
+		}
 	}
 	// The same settings as flags and as members of a file say the same.
 	var args []string

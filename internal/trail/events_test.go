@@ -17,8 +17,8 @@ func bpm(lines ...string) []string {
 	return append(append([]string{"BPM", ".V/1LZRH"}, lines...), "ENDBPM")
 }
 
-// TestRules2EventTable has a row for every row of the event table of rules §2, in its order, and for the
-// order of the rows: the first that matches wins.
+// TestRules2EventTable has messages for rows of the event table of rules §2, in its order, and for the
+// order of the rows: the first that matches wins. It knows only the rows that stand here.
 func TestRules2EventTable(t *testing.T) {
 	const flight, tag = ".F/LX100/12MAR/JFK", ".N/0220000001001"
 	for _, row := range []struct {
