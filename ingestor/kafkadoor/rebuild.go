@@ -60,7 +60,7 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 		after, unknown := d.identity(context.WithoutCancel(ctx))
 		kept := unknown == nil && after == before
 		if err == nil && !kept && unknown == nil {
-			d.conf.Logger.Warn("the latest results may be lost; rebuilding again")
+			d.conf.Logger.Warn("Redis restarted or failed over meanwhile and may have lost messages: rebuilding again")
 			continue
 		}
 		if !kept {

@@ -114,7 +114,7 @@ func (s *service) runJobs(ctx context.Context) error {
 }
 
 // errUnsuitable means that the index cannot work with the set-up of Redis.
-var errUnsuitable = errors.New("Redis does not suit the index")
+var errUnsuitable = errors.New("the settings of Redis do not suit the index")
 
 // checkRedis returns an error if Redis is not set up for the index, and logs lesser faults of its
 // set-up.

@@ -147,10 +147,10 @@ func (s *service) watch(name string, run func(ctx context.Context, ticks <-chan 
 		defer ticker.Stop()
 		run(ctx, ticker.C, func(err error) {
 			if err != nil {
-				s.log.Error("a changed file is not taken over", zap.String("file", name), zap.Error(err))
+				s.log.Error("a changed file cannot be loaded; the old one stays in force", zap.String("file", name), zap.Error(err))
 				return
 			}
-			s.log.Info("a changed file is taken over", zap.String("file", name))
+			s.log.Info("a changed file is loaded", zap.String("file", name))
 		})
 		return nil
 	})

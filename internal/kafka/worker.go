@@ -185,7 +185,7 @@ func (w *worker) goBack(ctx context.Context) error {
 		}
 	}
 	if w.identity != "" && w.identity != identity && w.safe < w.offset {
-		w.log.Warn("the latest results may be lost; handling records again", zap.Int64("from", w.safe), zap.Int64("to", w.offset))
+		w.log.Warn("Redis restarted or failed over and may have lost the latest messages: handling their records again", zap.Int64("from", w.safe), zap.Int64("to", w.offset))
 		w.offset = w.safe
 	}
 	w.identity, w.marks = identity, nil

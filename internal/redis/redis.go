@@ -119,8 +119,7 @@ func (c *Client) Close() error {
 func (c *Client) ReadClient() goredis.UniversalClient { return c.reads }
 
 // WriteClient returns the client for single writing commands, for Watch, and for pipelines that Write
-// does not suit. It waits up to ten
-// seconds and sends nothing twice.
+// does not suit. It waits up to ten seconds and sends nothing twice.
 func (c *Client) WriteClient() goredis.UniversalClient { return c.writes }
 
 // ReadLimit is how long reading so many commands may take, a second try on a new connection

@@ -164,7 +164,7 @@ func TestKeysAreMadeAndRevokedWhileTheServiceRuns(t *testing.T) {
 	if err := os.WriteFile(path, append(text, "  - nonsense"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !s.Until(patience, func() bool { return strings.Contains(s.Log(), "not taken over") }) || s.Get(target, "api_key", key).Status != 200 {
+	if !s.Until(patience, func() bool { return strings.Contains(s.Log(), "cannot be loaded") }) || s.Get(target, "api_key", key).Status != 200 {
 		t.Error("a broken file does not keep the old keys, or nothing is said about it")
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {

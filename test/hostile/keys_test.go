@@ -228,9 +228,9 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 		"one name twice":      more + more[strings.Index(more, "  - name"):],
 		"airline of no shape": strings.Replace(more, `["LX"]`, `["lx"]`, 1),
 	} {
-		complaints := strings.Count(k.Log(), "a changed file is not taken over")
+		complaints := strings.Count(k.Log(), "a changed file cannot be loaded")
 		inPlace(broken)
-		if !k.Until(patience, func() bool { return strings.Count(k.Log(), "a changed file is not taken over") > complaints }) {
+		if !k.Until(patience, func() bool { return strings.Count(k.Log(), "a changed file cannot be loaded") > complaints }) {
 			t.Errorf("%s: the log does not say that the file is not taken over", name)
 		}
 		expect(t, name, k.Get(british, "api_key", last), http.StatusBadRequest, refused)
