@@ -32,7 +32,7 @@ type Envelope struct {
 	Replayed bool         // it was received before, so the log gives it no position
 	Relayed  bool         // it was read from the log, to which another door appended it
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
-	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<time>/<number>
+	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<checksum>/<time>/<number>
 	Door     string       // by which it came, if that is another one than the Acceptor's
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"time"
 
@@ -58,7 +59,7 @@ func (d Door) Run(ctx context.Context) error {
 		messages = append(messages, m)
 		envelopes = append(envelopes, ingestor.Envelope{
 			Raw: m.Text, Received: received, Replayed: true,
-			Origin: fmt.Sprintf("file/%s/%d/%d", m.File, received.UnixMilli(), m.Number),
+			Origin: fmt.Sprintf("file/%s/%08x/%d/%d", m.File, crc32.ChecksumIEEE([]byte(m.Text)), received.UnixMilli(), m.Number),
 		})
 		received = received.Add(time.Millisecond)
 		if bytes += len(m.Text); len(messages) < messagesABatch && bytes < bytesABatch {

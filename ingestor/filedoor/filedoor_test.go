@@ -71,7 +71,7 @@ func TestMessagesOfFilesAreReplayedAMillisecondApart(t *testing.T) {
 			t.Fatalf("envelope %d: %+v, want received %v", i, env, want)
 		}
 	}
-	if want := []string{"file/a/1773295200005/1", "file/a/1773295200006/2"}; !slices.Equal([]string{a.accepted[0].Origin, a.accepted[1].Origin}, want) {
+	if want := []string{"file/a/d202ef8d/1773295200005/1", "file/a/a505df1b/1773295200006/2"}; !slices.Equal([]string{a.accepted[0].Origin, a.accepted[1].Origin}, want) {
 		t.Errorf("origins %v, %v", a.accepted[0].Origin, a.accepted[1].Origin)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -267,6 +268,45 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	for i := range 3 {
 		if !slices.Equal(before.stored(plate(i)), w.index.stored(plate(i))) {
 			t.Errorf("the log alone does not rebuild message %d: %+v", i, w.index.stored(plate(i)))
+		}
+	}
+}
+
+// taken collects rejections.
+type taken struct{ list []ingestor.Rejection }
+
+// Reject implements ingestor.Rejects.
+func (k *taken) Reject(_ context.Context, rejections []ingestor.Rejection) error {
+	k.list = append(k.list, rejections...)
+	return nil
+}
+
+func TestRestoredRejectsHaveTheFaultsThatTheyHad(t *testing.T) {
+	w := newWorld(t, 1)
+	const faults = `[{"code":"SVCPRB015","description":"d","severity":"error","line":2,"column":4,"end_column":7,"element":".V","value":"ZRQ","expected":"an airport","suggestion":"ZRH","hint":"h"},{"code":"SVCPRB039","severity":"warning"}]`
+	w.produceTo(w.conf.Topics.Rejects, 0, 0,
+		record(message(0), "bagtrail-origin", "http/abc", "bagtrail-door", "http", "bagtrail-key", "LX", "bagtrail-diagnostics", faults,
+			"bagtrail-received", "2026-03-11T10:00:00.500Z"), // accepted by now
+		record("BSM", "bagtrail-origin", "bim.raw/0/8"),                                                   // of another program
+		record("BSM", "bagtrail-door", "kafka\nx|y", "bagtrail-key", "a\nb", "bagtrail-diagnostics", "]")) // of a hostile one
+	var k taken
+	n, err := w.door.RestoreRejects(t.Context(), kafka.Start{}, "kafka", w.acceptorConf().Judge, &k)
+	if err != nil || n != 3 || len(k.list) != 3 {
+		t.Fatalf("%d, %+v, %v", n, k.list, err)
+	}
+	first := k.list[0]
+	want := []ingestor.Diagnostic{
+		{Code: "SVCPRB015", Description: "d", Line: 2, Column: 4, EndColumn: 7, Element: ".V", Value: "ZRQ", Expected: "an airport",
+			Advice: parser.Advice{Suggestion: "ZRH", Hint: "h"}},
+		{Code: "SVCPRB039", Warning: true},
+	}
+	if !reflect.DeepEqual(first.Errors, want) || first.Door != "http" || first.Sender != "LX" || first.Origin != "http/abc" || first.Airport != "ZRH" ||
+		!first.Received.Equal(time.Date(2026, 3, 11, 10, 0, 0, 500e6, time.UTC)) {
+		t.Errorf("%+v", first)
+	}
+	for _, r := range k.list[1:] {
+		if r.Door != "kafka" || r.Sender != "" || len(r.Errors) == 0 || r.Errors[0].Code == "" || r.Origin == "" {
+			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package kafkadoor
 import (
 	"mime"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 	"unsafe"
 
 	"bagtrail/ingestor"
@@ -48,6 +50,13 @@ func logged(topic string, r *kafka.Record) ingestor.Envelope {
 func rejected(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.Replayed, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
+	// Another program may have written the record.
+	if strings.ContainsFunc(env.Door, func(c rune) bool { return c < 'a' || c > 'z' }) {
+		env.Door = ""
+	}
+	if strings.ContainsFunc(env.Sender, unicode.IsControl) {
+		env.Sender = ""
+	}
 	if env.Origin = r.Header(headerOrigin); env.Origin == "" { // another program has written it
 		env.Origin = origin(topic, r)
 	}

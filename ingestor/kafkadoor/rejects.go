@@ -1,7 +1,9 @@
 package kafkadoor
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -12,18 +14,19 @@ import (
 
 // RejectReplay judges the messages of the rejects topic again.
 type RejectReplay struct {
-	// Acceptor decides. If it files accepted messages, it should append them to the raw topic, so that
-	// this alone rebuilds every answer. It must not write rejected ones to the rejects topic.
+	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone
+	// rebuilds every answer, and have no rejects.
 	Acceptor interface {
 		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
 		// outcomes.
 		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 	}
-	// From is where to start; by default at the beginning of the topic.
-	From kafka.Start
-	// May reports whether the API key with this name may post a message now; nil: every key may.
+	// Settled reports for each origin whether somebody has decided on its message: then it is left
+	// out. nil: nobody has.
+	Settled func(ctx context.Context, origins []string) ([]bool, error)
+	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
-	// Decided is called for every message, by one goroutine at a time; nil: nobody looks.
+	// Decided is called for every message, by one goroutine at a time.
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
@@ -32,10 +35,14 @@ type RejectReplay struct {
 // nothing: messages that were accepted the first time are Duplicate the second time.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
-	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, replay.From)
+	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})
 	if err == nil {
 		err = d.client.ReadSpans(ctx, d.conf.Topics.Rejects, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
-			return r.accept(ctx, r.unseen(records))
+			envelopes, err := r.unsettled(ctx, r.unseen(records))
+			if err != nil {
+				return err
+			}
+			return r.accept(ctx, envelopes)
 		})
 	}
 	if err != nil {
@@ -63,12 +70,84 @@ func (r *rejectReader) unseen(records []kafka.Record) []ingestor.Envelope {
 			continue
 		}
 		r.seen[env.Origin] = struct{}{}
-		if env.Sender != "" && r.replay.May != nil {
+		if env.Sender != "" {
 			env.Authorise = func(m *parser.Message) bool { return r.replay.May(env.Sender, m) }
 		}
 		envelopes = append(envelopes, env)
 	}
 	return envelopes
+}
+
+// unsettled returns the envelopes of messages on which nobody has decided.
+func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Envelope, error) {
+	if r.replay.Settled == nil || len(envelopes) == 0 {
+		return envelopes, nil
+	}
+	origins := make([]string, len(envelopes))
+	for i := range envelopes {
+		origins[i] = envelopes[i].Origin
+	}
+	settled, err := r.replay.Settled(ctx, origins)
+	if err != nil {
+		return nil, err
+	}
+	rest := envelopes[:0]
+	for i, env := range envelopes {
+		if !settled[i] {
+			rest = append(rest, env)
+		}
+	}
+	return rest, nil
+}
+
+// RestoreRejects writes the rejections of the rejects topic, from start on, to rejects, each with the
+// faults that it had: a message that would be accepted by now was rejected all the same. It returns
+// how many records there are.
+//
+// door is the door of a record that names none, since another program has written it.
+func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door string, judge *ingestor.Judge, rejects ingestor.Rejects) (n int, err error) {
+	topic := d.conf.Topics.Rejects
+	spans, err := d.client.Spans(ctx, topic, start)
+	if err == nil {
+		var mu sync.Mutex
+		err = d.client.ReadSpans(ctx, topic, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+			rejections := make([]ingestor.Rejection, len(records))
+			for i := range records {
+				env := rejected(topic, &records[i])
+				env.Door = cmp.Or(env.Door, door)
+				o := judge.Judge(env) // which knows the airport
+				faults := readDiagnostics(records[i].Header(headerDiagnostics))
+				if len(faults) == 0 {
+					faults = o.Errors
+				}
+				rejections[i] = ingestor.Rejection{Envelope: env, Errors: faults, Airport: o.Airport}
+			}
+			mu.Lock()
+			n += len(rejections)
+			mu.Unlock()
+			return rejects.Reject(ctx, rejections)
+		})
+	}
+	if err != nil {
+		return n, fmt.Errorf("restore rejects: %w", err)
+	}
+	return n, nil
+}
+
+// readDiagnostics reads what diagnostics has written, as far as it can be read.
+func readDiagnostics(text string) []ingestor.Diagnostic {
+	var read []struct {
+		ingestor.Diagnostic
+		Severity  string
+		EndColumn int `json:"end_column"`
+	}
+	_ = json.Unmarshal([]byte(text), &read) // another program may have written the record
+	list := make([]ingestor.Diagnostic, len(read))
+	for i, r := range read {
+		list[i] = r.Diagnostic
+		list[i].EndColumn, list[i].Warning = r.EndColumn, r.Severity == "warning"
+	}
+	return list
 }
 
 func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope) error {
@@ -77,19 +156,12 @@ func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope
 		if err != nil {
 			return err
 		}
-		r.decided(envelopes, outcomes)
+		r.mu.Lock()
+		for i, outcome := range outcomes {
+			r.replay.Decided(envelopes[i].Origin, outcome)
+		}
+		r.mu.Unlock()
 		envelopes = envelopes[len(outcomes):]
 	}
 	return nil
-}
-
-func (r *rejectReader) decided(envelopes []ingestor.Envelope, outcomes []ingestor.Outcome) {
-	if r.replay.Decided == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, outcome := range outcomes {
-		r.replay.Decided(envelopes[i].Origin, outcome)
-	}
 }

@@ -160,18 +160,14 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	return r, nil
 }
 
-// restoreRejects reads the rejected messages back from the rejects topic. Everything else works
-// without them, so a failure is only logged.
+// restoreRejects reads the rejected messages that Redis has lost back from the rejects topic.
+// Everything else works without them, so a failure is only logged.
 func (s *service) restoreRejects(ctx context.Context) {
 	s.state.Set(errors.New("reading the rejected messages"))
-	began, read := s.clock(), 0
-	err := s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
-		Acceptor: ingestor.NewAcceptor(ingestor.Config{Door: kafkaDoor, Judge: s.judge, Index: discard{}, Rejects: s.rejected}),
-		From:     kafka.Start{Time: began.Add(-s.conf.Rules.RejectsRetention)},
-		Decided:  func(string, ingestor.Outcome) { read++ },
-	})
+	began := s.clock()
+	read, err := s.kafka.RestoreRejects(ctx, kafka.Start{Time: began.Add(-s.conf.Rules.RejectsRetention)}, kafkaDoor, s.judge, s.rejected)
 	if err != nil {
-		s.log.Error("not all rejected messages are read back; the next start reads them again", zap.Int("messages", read), zap.Error(err))
+		s.log.Error("not all rejected messages are read back; the next start, or replay, reads them again", zap.Int("messages", read), zap.Error(err))
 		return
 	}
 	s.log.Info("rejected messages read back", zap.Int("messages", read), zap.Duration("took", s.clock().Sub(began)))

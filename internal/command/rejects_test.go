@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,73 +71,6 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 	}
 	if nowhere := run(t, "", nil, "rejects", "--url", "http://127.0.0.1:1", "list"); nowhere.code != command.Failed {
 		t.Errorf("%+v", nowhere)
-	}
-}
-
-// What the log says of rejects is there again after a restart with the servers in the process: the
-// rejects, and which of them were resubmitted.
-func TestRejectsOutliveARestart(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
-	good, _ := message()
-	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
-	for _, plate := range []string{"0724123456", "0724123457"} {
-		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", strings.Replace(bad, "0724123456", plate, 1)); status != 400 {
-			t.Fatalf("%d %s", status, answer)
-		}
-	}
-	var sent struct {
-		Text string `json:"bim_message"`
-	}
-	if err := json.Unmarshal([]byte(good), &sent); err != nil {
-		t.Fatal(err)
-	}
-	broken := write(t, t.TempDir(), "broken.txt", strings.Replace(sent.Text, "/JFK/", "/JFQ/", 1))
-	if got := run(t, "", s.env, "replay", broken); got.code != command.Rejected {
-		t.Fatalf("%+v", got)
-	}
-	type reject struct {
-		ID, State, Received, Door, Key, Airport, Form, Text string
-		Diagnostics                                         json.RawMessage
-		History                                             []struct{ At, Action, Key, Verdict, Text string }
-	}
-	list := func(state string) (answer struct{ Rejects []reject }) {
-		status, text := s.ask("GET", "/v1/rejects?state="+state, "")
-		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
-			t.Fatalf("%d %s", status, text)
-		}
-		for i := range answer.Rejects {
-			if status, text := s.ask("GET", "/v1/rejects/"+answer.Rejects[i].ID, ""); status != 200 || json.Unmarshal([]byte(text), &answer.Rejects[i]) != nil {
-				t.Fatalf("%d %s", status, text)
-			}
-		}
-		return answer
-	}
-	posted := list("open").Rejects
-	if len(posted) != 2 {
-		t.Fatalf("open: %+v", posted)
-	}
-	body, err := json.Marshal(map[string]string{"text": sent.Text})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, answer := s.ask("POST", "/v1/rejects/"+posted[1].ID+"/resubmit", string(body)); status != 200 || !strings.Contains(answer, `"accepted"`) {
-		t.Fatalf("%d %s", status, answer)
-	}
-	resubmitted := list("resubmitted").Rejects
-	for range 2 {
-		if code := s.down(); code != command.Done {
-			t.Fatalf("exit code %d", code)
-		}
-		s.up([]string{"serve"})
-		s.untilReady()
-		left := list("open").Rejects
-		if len(left) != 2 || left[0].Door != "file" || left[0].Airport != "ZRH" || !reflect.DeepEqual(left[1], posted[0]) {
-			t.Errorf("open: %+v, before: %+v", left, posted)
-		}
-		if again := list("resubmitted").Rejects; len(again) != 1 || !reflect.DeepEqual(again, resubmitted) {
-			t.Errorf("resubmitted: %+v, before: %+v", again, resubmitted)
-		}
 	}
 }
 

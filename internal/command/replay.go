@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,8 +37,8 @@ their names. "-" is the standard input. The messages count as received at --rece
 order. With the same files and the same --received, a repetition changes nothing. The messages get no position in the log:
 they come after others that were received in the same millisecond.
 
-With --rejects, it judges the messages of the rejects topic again, and takes in those that are accepted now. A message
-that was posted with an API key is accepted only if that key may post it now.`,
+With --rejects, it judges the messages of the rejects topic again on which nobody has decided, and takes in those that
+are accepted now. A message that was posted with an API key is accepted only if that key may post it now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var checks []config.Check
 			switch {
@@ -62,6 +63,10 @@ that was posted with an API key is accepted only if that key may post it now.`,
 			switch {
 			case len(names) > 0 && (rejects || from != ""):
 				return &exit{Usage, errors.New("--from and --rejects are for topics, not for files")}
+			case len(names) == 0 && (split || received != ""):
+				return &exit{Usage, errors.New("--split and --received are for files")}
+			case rejects && from != "":
+				return &exit{Usage, errors.New("--from is for the raw topic, not for the rejects")}
 			case len(names) > 0:
 				reader := messagefile.Reader{Stdin: p.stdin, Split: split}
 				work = func(ctx context.Context, s *service) error { return p.replayFiles(ctx, s, reader, names, at) }
@@ -75,7 +80,7 @@ that was posted with an API key is accepted only if that key may post it now.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&from, "from", "", "`start` in the raw topic: earliest (the default), a time (RFC 3339), a date, or offsets as 0:1200,1:1187")
-	flags.BoolVar(&rejects, "rejects", false, "judge the messages of the rejects topic again")
+	flags.BoolVar(&rejects, "rejects", false, "judge the rejected messages again on which nobody has decided")
 	flags.BoolVar(&split, "split", false, "read each file as a capture of many messages, each ending with its end line")
 	flags.StringVar(&received, "received", "", "received `time` of the first message of files (RFC 3339); by default now")
 	return cmd
@@ -91,6 +96,9 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	acceptor, err := s.replayer(ctx)
 	if err != nil {
 		return err
+	}
+	if !s.redis.InProcess() {
+		s.restoreRejects(ctx) // first, since the log says which of them were resubmitted
 	}
 	shown := newProgress(p.stderr)
 	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejected}, start, func(now kafkadoor.Progress) {
@@ -110,18 +118,23 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	return rejectedAny(int(done.Rejected))
 }
 
-// replayRejects judges the messages of the rejects topic again. If Redis has lost some that are
-// still rejected, it gets them back.
+// replayRejects judges the messages of the rejects topic again on which nobody has decided.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
 	keys, err := s.readKeys()
 	if err != nil {
 		return err
 	}
-	acceptor := ingestor.NewAcceptor(ingestor.Config{Door: kafkaDoor, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejected})
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
+	if s.redis.InProcess() { // it is empty, but the topics say what was resubmitted
+		s.restoreRejects(ctx)
+		if _, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejected}, kafka.Start{}, nil); err != nil {
+			return failed(err)
+		}
+	}
 	var t tally
 	shown := newProgress(p.stderr)
 	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
-		Acceptor: acceptor, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
+		Acceptor: acceptor, Settled: s.settledRejects, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
 		Decided: func(_ string, outcome ingestor.Outcome) {
 			t.add(outcome.Verdict)
 			shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
@@ -133,6 +146,20 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 		return failed(err)
 	}
 	return rejectedAny(t.rejected)
+}
+
+// settledRejects reports which rejects are not open, or are being resubmitted.
+func (s *service) settledRejects(ctx context.Context, origins []string) ([]bool, error) {
+	ids := make([]string, len(origins))
+	for i, origin := range origins {
+		ids[i] = rejectstore.ID(origin)
+	}
+	found, err := s.rejected.Get(ctx, false, ids...)
+	settled := make([]bool, len(ids))
+	for _, r := range found {
+		settled[slices.Index(ids, r.ID)] = r.State != rejectstore.Open || r.Claim != ""
+	}
+	return settled, err
 }
 
 // replayFiles takes in the messages of files.

@@ -32,7 +32,17 @@ func (r Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
 		if env.Reject == "" || verdict != ingestor.Accepted && verdict != ingestor.Duplicate {
 			continue
 		}
-		step := Step{At: env.Received, Action: "resubmit", Key: env.Sender, Verdict: ingestor.Accepted.String(), Text: env.Raw}
+		found, err := r.Store.Get(ctx, true, env.Reject)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 || found[0].State != Open {
+			continue
+		}
+		step := Step{At: env.Received, Action: "resubmit", Key: env.Sender, Verdict: ingestor.Accepted.String()}
+		if message, ok := ingestor.DecodeDocument(found[0].Text); found[0].Text != env.Raw && !(found[0].JSON && ok && message == env.Raw) {
+			step.Text = env.Raw // it was mended
+		}
 		if _, _, err := r.Store.Decide(ctx, env.Reject, "", Resubmitted, step); err != nil {
 			return err
 		}

@@ -150,8 +150,8 @@ func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
 	}
 }
 
-// replay --rejects and then replay bring the workbench of rejects back into an empty Redis: with the
-// same answers, and with what was resubmitted, as far as the topics say so.
+// replay brings the workbench of rejects back into an empty Redis: with the same answers, and with what
+// was resubmitted.
 func TestReplayBringsRejectsBackIntoAnEmptyRedis(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
@@ -187,10 +187,8 @@ func TestReplayBringsRejectsBackIntoAnEmptyRedis(t *testing.T) {
 
 	empty := "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()
 	for range 2 {
-		for _, args := range [][]string{{"replay", "--rejects"}, {"replay"}} {
-			if stdout, stderr, code := run(t, "", args, brokers, empty); code != 1 {
-				t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
-			}
+		if stdout, stderr, code := run(t, "", []string{"replay"}, brokers, empty); code != 1 {
+			t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
 		}
 		api := service.StartCommand(t, []string{"api"}, brokers, empty)
 		if got := open(api); got != left {

@@ -1,0 +1,231 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"bagtrail/internal/command"
+	"bagtrail/internal/redis/redistest"
+)
+
+// rejectIDs returns the ids of the rejects in a state, the newest first.
+func (s *service) rejectIDs(state string) (ids []string) {
+	s.t.Helper()
+	status, text := s.ask("GET", "/v1/rejects?state="+state, "")
+	var answer struct{ Rejects []struct{ ID string } }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
+		s.t.Fatalf("%d %s", status, text)
+	}
+	for _, r := range answer.Rejects {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// decide decides on a reject.
+func (s *service) decide(id, action, body, want string) {
+	s.t.Helper()
+	if status, answer := s.ask("POST", "/v1/rejects/"+id+"/"+action, body); status != 200 || !strings.Contains(answer, want) {
+		s.t.Fatalf("%s: %d %s", action, status, answer)
+	}
+}
+
+// mendedAirports returns a service that has rejected the BSMs of plates, since their airport was not
+// known. It was started again after the file of airports was mended.
+func mendedAirports(t *testing.T, plates []string, env ...string) *service {
+	t.Helper()
+	list := write(t, t.TempDir(), "airports.yaml", "airports: []\n")
+	s := start(t, []string{"serve"}, append(env, "BAGTRAIL_AIRPORTS_FILE="+list)...)
+	s.untilReady()
+	for _, plate := range plates {
+		good, _ := message()
+		bsm := strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(good)
+		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", bsm); status != 400 || !strings.Contains(answer, "SVCPRB015") {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	s.down()
+	if err := os.WriteFile(list, []byte("airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.up([]string{"serve"})
+	s.untilReady()
+	if open := s.rejectIDs("open"); len(open) != len(plates) {
+		t.Fatalf("open: %v", open)
+	}
+	return s
+}
+
+// What the log says of rejects is there again after a restart with the servers in the process: the
+// rejects, and which of them were resubmitted.
+func TestRejectsOutliveARestart(t *testing.T) {
+	s := start(t, []string{"serve"})
+	s.untilReady()
+	good, _ := message()
+	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
+	for _, plate := range []string{"0724123456", "0724123457"} {
+		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", strings.Replace(bad, "0724123456", plate, 1)); status != 400 {
+			t.Fatalf("%d %s", status, answer)
+		}
+	}
+	var sent struct {
+		Text string `json:"bim_message"`
+	}
+	if err := json.Unmarshal([]byte(good), &sent); err != nil {
+		t.Fatal(err)
+	}
+	broken := write(t, t.TempDir(), "broken.txt", strings.Replace(sent.Text, "/JFK/", "/JFQ/", 1))
+	if got := run(t, "", s.env, "replay", broken); got.code != command.Rejected {
+		t.Fatalf("%+v", got)
+	}
+	type reject struct {
+		ID, State, Received, Door, Key, Airport, Form, Text string
+		Diagnostics                                         json.RawMessage
+		History                                             []struct{ At, Action, Key, Verdict, Text string }
+	}
+	list := func(state string) (answer struct{ Rejects []reject }) {
+		status, text := s.ask("GET", "/v1/rejects?state="+state, "")
+		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
+			t.Fatalf("%d %s", status, text)
+		}
+		for i := range answer.Rejects {
+			if status, text := s.ask("GET", "/v1/rejects/"+answer.Rejects[i].ID, ""); status != 200 || json.Unmarshal([]byte(text), &answer.Rejects[i]) != nil {
+				t.Fatalf("%d %s", status, text)
+			}
+		}
+		return answer
+	}
+	posted := list("open").Rejects
+	if len(posted) != 2 {
+		t.Fatalf("open: %+v", posted)
+	}
+	body, err := json.Marshal(map[string]string{"text": sent.Text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := s.ask("POST", "/v1/rejects/"+posted[1].ID+"/resubmit", string(body)); status != 200 || !strings.Contains(answer, `"accepted"`) {
+		t.Fatalf("%d %s", status, answer)
+	}
+	resubmitted := list("resubmitted").Rejects
+	for range 2 {
+		if code := s.down(); code != command.Done {
+			t.Fatalf("exit code %d", code)
+		}
+		s.up([]string{"serve"})
+		s.untilReady()
+		left := list("open").Rejects
+		if len(left) != 2 || left[0].Door != "file" || left[0].Airport != "ZRH" || !reflect.DeepEqual(left[1], posted[0]) {
+			t.Errorf("open: %+v, before: %+v", left, posted)
+		}
+		if again := list("resubmitted").Rejects; len(again) != 1 || !reflect.DeepEqual(again, resubmitted) {
+			t.Errorf("resubmitted: %+v, before: %+v", again, resubmitted)
+		}
+	}
+}
+
+// A message that would be accepted by now was rejected all the same, and is there to be resubmitted.
+func TestARejectIsThereAfterTheAirportsFileIsMended(t *testing.T) {
+	s := mendedAirports(t, []string{"0724123456"})
+	id := s.rejectIDs("open")[0]
+	s.decide(id, "resubmit", "{}", `"accepted"`)
+	s.down()
+	s.up([]string{"serve"})
+	s.untilReady()
+	_, text := s.ask("GET", "/v1/rejects/"+id, "")
+	var reject struct {
+		State       string
+		Diagnostics []struct{ Code string }
+		History     []struct{ Text string }
+	}
+	if err := json.Unmarshal([]byte(text), &reject); err != nil || reject.State != "resubmitted" ||
+		len(reject.History) != 1 || reject.History[0].Text != "" || len(reject.Diagnostics) != 1 || reject.Diagnostics[0].Code != "SVCPRB015" {
+		t.Errorf("it was resubmitted as it is: %s", text)
+	}
+}
+
+func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
+	redis := redistest.StartServer(t)
+	s := mendedAirports(t, []string{"0724123456", "0724123457"}, "BAGTRAIL_REDIS_URL="+redis.URL(""))
+	ids := s.rejectIDs("open")
+	s.decide(ids[1], "resubmit", "{}", `"accepted"`)
+	s.decide(ids[0], "dismiss", `{"reason":"it never existed"}`, `"dismissed"`)
+	bag := func(plate string) string {
+		_, text := s.ask("GET", "/v1/bags/"+plate, "")
+		text, _, _ = strings.Cut(text, `"changes_cursor"`)
+		return text
+	}
+	resubmitted, dismissed := bag("0724123456"), bag("0724123457")
+	if err := redis.Client(t).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, "", s.env, "replay"); got.code != command.Done {
+		t.Fatalf("%+v", got)
+	}
+	if again := bag("0724123456"); again != resubmitted || !strings.Contains(again, "EXPECTED") {
+		t.Errorf("resubmitted: %s, before the loss %s", again, resubmitted)
+	}
+	if again := bag("0724123457"); again != dismissed {
+		t.Errorf("dismissed: %s, before the loss %s", again, dismissed)
+	}
+	if again := s.rejectIDs("resubmitted"); len(again) != 1 || again[0] != ids[1] {
+		t.Errorf("resubmitted: %v, before the loss %s", again, ids[1])
+	}
+	if again := s.rejectIDs("open"); len(again) != 1 || again[0] != ids[0] {
+		t.Errorf("open: %v, and %s was dismissed", again, ids[0])
+	}
+}
+
+func TestReplayOfRejectsLeavesOutWhatIsDecided(t *testing.T) {
+	plates := []string{"0724123456", "0724123457", "0724123458"}
+	t.Run("beside a Redis", func(t *testing.T) {
+		s := mendedAirports(t, plates, "BAGTRAIL_REDIS_URL="+redistest.StartServer(t).URL(""))
+		ids := s.rejectIDs("open")
+		s.decide(ids[2], "resubmit", "{}", `"accepted"`)
+		s.decide(ids[1], "dismiss", `{"reason":"it never existed"}`, `"dismissed"`)
+		if got := run(t, "", s.env, "replay", "--rejects"); !strings.HasPrefix(got.stdout, "messages: 1, accepted: 1,") {
+			t.Errorf("one is open, two are decided: %+v", got)
+		}
+	})
+	t.Run("in process", func(t *testing.T) { // only the topics say what was resubmitted
+		s := mendedAirports(t, plates)
+		s.decide(s.rejectIDs("open")[2], "resubmit", "{}", `"accepted"`)
+		if got := run(t, "", s.env, "replay", "--rejects"); !strings.HasPrefix(got.stdout, "messages: 2, accepted: 2,") {
+			t.Errorf("two are open, one is resubmitted: %+v", got)
+		}
+	})
+}
+
+func TestReplayRefusesFlagsThatItDoesNotUse(t *testing.T) {
+	for _, args := range []string{
+		"--rejects --from 2199-01-01", "--rejects --received 2026-03-14T08:00:00Z", "--rejects --split",
+		"--received 2026-03-14T08:00:00Z", "--split", "--from earliest -", "--rejects -",
+	} {
+		env := append(tools(t), "BAGTRAIL_REDIS_URL=redis://127.0.0.1:1")
+		if got := run(t, "", env, append([]string{"replay"}, strings.Fields(args)...)...); got.code != command.Usage {
+			t.Errorf("%s: exit code %d, %s", args, got.code, got.stderr)
+		}
+	}
+}
+
+// A file that is mended and still faulty is another reject.
+func TestTwoRejectedMessagesOfOneFileNameAreTwoRejects(t *testing.T) {
+	s := start(t, []string{"serve"})
+	s.untilReady()
+	for i := range 2 {
+		text := fmt.Sprintf("BSM\r\n.V/1LZRH\r\n.F/LX14/14MAR/JFQ\r\n.N/072412345%d001\r\nENDBSM\r\n", i)
+		if got := run(t, text, s.env, "replay", "--received", time.Now().UTC().Format("2006-01-02T00:00:00Z"), "-"); got.code != command.Rejected {
+			t.Fatalf("%+v", got)
+		}
+	}
+	s.down()
+	s.up([]string{"serve"})
+	s.untilReady()
+	if open := s.rejectIDs("open"); len(open) != 2 {
+		t.Errorf("open: %v", open)
+	}
+}
