@@ -130,7 +130,11 @@ func (s *Service) send(request *http.Request, result *Delivery) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()                                        //nolint:errcheck // it was read as far as it is wanted
+	defer response.Body.Close() //nolint:errcheck // it was read as far as it is wanted
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		result.Status = response.StatusCode
+		return nil // the body is the connection itself, which no timeout ends
+	}
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer)) // as much of it as there is
 	_, _ = io.CopyN(io.Discard, response.Body, mostDrained)            // an error costs the connection only
 	result.Status, result.Answer = response.StatusCode, strings.ToValidUTF8(string(answer), "\ufffd")

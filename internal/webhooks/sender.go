@@ -128,7 +128,9 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return true, s.attempt(ctx, d, changed(s.id, batch.Changes), batch.Cursor)
 	}
 	s.at.Cursor = batch.Cursor.String()
-	if s.conf.Now().Sub(s.saved) >= saveEvery {
+	failing := s.at.Failing != nil // what failed is not to be told any more
+	s.at.Failing = nil
+	if failing || s.conf.Now().Sub(s.saved) >= saveEvery {
 		return batch.More, s.save(ctx)
 	}
 	return batch.More, nil

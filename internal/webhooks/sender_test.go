@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/webhooks"
 )
@@ -507,6 +508,32 @@ func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
 		sleep(2 * time.Hour)
 		if p := w.store.Position().Pause; p != nil {
 			t.Errorf("paused: %s", p.Reason)
+		}
+	})
+}
+
+// If nothing is left to tell, a webhook does not fail any more: neither its state nor the 72 hours
+// count from a batch that there is not any more.
+func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
+		w.feed.tell(1)
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		if w.store.Position().Failing == nil {
+			t.Fatal("it does not fail")
+		}
+		w.feed.reset(0) // the change does not match any more
+		w.store.Change(func(d *webhooks.Definition) { d.Filter = changefeed.Filter{Plates: []bag.Plate{"0220000001"}} })
+		sleep(time.Minute)
+		if f := w.store.Position().Failing; f != nil {
+			t.Errorf("failing: %+v", f)
+		}
+		sleep(80 * time.Hour)
+		w.feed.tell(3)
+		sleep(time.Second)
+		if p := w.store.Position().Pause; p != nil {
+			t.Errorf("one failed attempt after 80 hours: paused: %s", p.Reason)
 		}
 	})
 }
