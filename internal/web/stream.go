@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,8 +21,9 @@ const eventStream = "text/event-stream"
 func (c *Call) WantsStream() bool {
 	for _, header := range c.Request.Header["Accept"] {
 		for media := range strings.SplitSeq(header, ",") {
-			media, _, _ = strings.Cut(media, ";")
-			if strings.EqualFold(strings.TrimSpace(media), eventStream) {
+			kind, parameters, _ := mime.ParseMediaType(media)
+			quality, err := strconv.ParseFloat(parameters["q"], 64)
+			if kind == eventStream && (err != nil || quality > 0) { // q=0 refuses the type (RFC 9110, 12.4.2)
 				return true
 			}
 		}

@@ -202,3 +202,17 @@ func TestAStreamWhoseCallerTakesNothingIsCutOff(t *testing.T) {
 		t.Errorf("cut off after %v", d)
 	}
 }
+
+func TestAStreamIsWantedIfAcceptNamesItsType(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"text/event-stream": true, "Text/Event-Stream": true, "application/json, text/event-stream;q=0.5": true, "text/event-stream; charset=utf-8": true,
+		"text/event-stream;q=x": true, "text/event-stream;": true,
+		"": false, "*/*": false, "application/json": false, "text/event-stream;q=0": false, "application/json, text/event-stream; Q=0.000": false,
+	} {
+		c := &web.Call{Request: httptest.NewRequest("GET", "/v1/changes", nil)}
+		c.Request.Header.Set("Accept", accept)
+		if got := c.WantsStream(); got != want {
+			t.Errorf("%q: %t", accept, got)
+		}
+	}
+}

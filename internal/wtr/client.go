@@ -122,6 +122,9 @@ func (c *Client) send(ctx context.Context, document string) (Reply, error) {
 		return Reply{}, redact(err)
 	}
 	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusSwitchingProtocols { // the body is the connection itself, which no timeout ends
+		return Reply{}, errors.New("status 101")
+	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxReply+1))
 	switch {
 	case err != nil:
