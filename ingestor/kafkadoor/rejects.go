@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"bagtrail/ingestor"
@@ -21,9 +22,9 @@ type RejectReplay struct {
 		// outcomes.
 		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 	}
-	// Settled reports for each origin whether somebody has decided on its message: then it is left
-	// out. nil: nobody has.
-	Settled func(ctx context.Context, origins []string) ([]bool, error)
+	// Settled returns those of the origins on whose messages somebody has decided: they are left out.
+	// nil: nobody has.
+	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
 	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
 	// Decided is called for every message, by one goroutine at a time.
@@ -35,20 +36,30 @@ type RejectReplay struct {
 // nothing: messages that were accepted the first time are Duplicate the second time.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
-	spans, err := d.client.Spans(ctx, d.conf.Topics.Rejects, kafka.Start{})
-	if err == nil {
-		err = d.client.ReadSpans(ctx, d.conf.Topics.Rejects, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
-			envelopes, err := r.unsettled(ctx, r.unseen(records))
-			if err != nil {
-				return err
-			}
-			return r.accept(ctx, envelopes)
-		})
-	}
+	err := d.readRejects(ctx, kafka.Start{}, func(ctx context.Context, records []kafka.Record) error {
+		envelopes, err := r.unsettled(ctx, r.unseen(records))
+		if err != nil {
+			return err
+		}
+		return r.accept(ctx, envelopes)
+	})
 	if err != nil {
 		return fmt.Errorf("replay rejects: %w", err)
 	}
 	return nil
+}
+
+// readRejects brings the records of the rejects topic to take, from start to the end that the topic has
+// now, all partitions at the same time.
+func (d *Door) readRejects(ctx context.Context, start kafka.Start, take func(context.Context, []kafka.Record) error) error {
+	topic := d.conf.Topics.Rejects
+	spans, err := d.client.Spans(ctx, topic, start)
+	if err != nil {
+		return err
+	}
+	return d.client.ReadSpans(ctx, topic, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+		return take(ctx, records)
+	})
 }
 
 type rejectReader struct {
@@ -91,13 +102,7 @@ func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envel
 	if err != nil {
 		return nil, err
 	}
-	rest := envelopes[:0]
-	for i, env := range envelopes {
-		if !settled[i] {
-			rest = append(rest, env)
-		}
-	}
-	return rest, nil
+	return slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] }), nil
 }
 
 // RestoreRejects writes the rejections of the rejects topic, from start on, to rejects, each with the
@@ -106,28 +111,24 @@ func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envel
 //
 // door is the door of a record that names none, since another program has written it.
 func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door string, judge *ingestor.Judge, rejects ingestor.Rejects) (n int, err error) {
-	topic := d.conf.Topics.Rejects
-	spans, err := d.client.Spans(ctx, topic, start)
-	if err == nil {
-		var mu sync.Mutex
-		err = d.client.ReadSpans(ctx, topic, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
-			rejections := make([]ingestor.Rejection, len(records))
-			for i := range records {
-				env := rejected(topic, &records[i])
-				env.Door = cmp.Or(env.Door, door)
-				o := judge.Judge(env) // which knows the airport
-				faults := readDiagnostics(records[i].Header(headerDiagnostics))
-				if len(faults) == 0 {
-					faults = o.Errors
-				}
-				rejections[i] = ingestor.Rejection{Envelope: env, Errors: faults, Airport: o.Airport}
+	var mu sync.Mutex
+	err = d.readRejects(ctx, start, func(ctx context.Context, records []kafka.Record) error {
+		rejections := make([]ingestor.Rejection, len(records))
+		for i := range records {
+			env := rejected(d.conf.Topics.Rejects, &records[i])
+			env.Door = cmp.Or(env.Door, door)
+			o := judge.Judge(env) // which knows the airport
+			faults := readDiagnostics(records[i].Header(headerDiagnostics))
+			if len(faults) == 0 {
+				faults = o.Errors
 			}
-			mu.Lock()
-			n += len(rejections)
-			mu.Unlock()
-			return rejects.Reject(ctx, rejections)
-		})
-	}
+			rejections[i] = ingestor.Rejection{Envelope: env, Errors: faults, Airport: o.Airport}
+		}
+		mu.Lock()
+		n += len(rejections)
+		mu.Unlock()
+		return rejects.Reject(ctx, rejections)
+	})
 	if err != nil {
 		return n, fmt.Errorf("restore rejects: %w", err)
 	}

@@ -75,12 +75,7 @@ func TestWhatIsToldDuringATakeoverBeginsNoEpoch(t *testing.T) {
 
 func TestATopicOfMarksThatLostItsEndTogetherWithTheIndexBeginsANewEpoch(t *testing.T) {
 	w := newWorld(t)
-	at := w.partitionOf(plate)
-	w.bags.set(plate, "ONE")
-	o := w.owner(at, 0)
-	o.mustRun()
-	o.handler.Release()
-	before := w.currentEpoch()
+	at, before := w.toldAndReleased(plate)
 	w.publish(fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":500,"bags":[]}}`, plate, before.Begun))
 	w.forget(at)
 	w.set(plate, "TWO")
@@ -166,12 +161,7 @@ func TestTheEpochIsRestoredThoughSomethingElseEndsTheTopic(t *testing.T) {
 		fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":-5,"bags":[]}}`, plate, int64(1)<<62), // no cursor could hold it
 	} {
 		w := newWorld(t)
-		at := w.partitionOf(plate)
-		w.bags.set(plate, "ONE")
-		o := w.owner(at, 0)
-		o.mustRun()
-		o.handler.Release()
-		epoch := w.currentEpoch()
+		_, epoch := w.toldAndReleased(plate)
 		w.publish(value)
 		w.delete(w.redis.Prefix() + "d:epoch")
 		if err := w.stage().Restore(t.Context()); err != nil {
@@ -425,13 +415,7 @@ func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
 // consumer, whom the broker has told so, begins at its beginning.
 func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 	w := newWorld(t)
-	at := kafka.PartitionOf([]byte(plate), partitions)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
-	for range 5 {
-		w.set(plate, "ONE")
-		o.mustRun()
-	}
+	o, at := w.toldFive(plate)
 	before := w.currentEpoch()
 	w.remakeMarks()
 	w.set(plate, "TWO")

@@ -50,13 +50,7 @@ func TestACursorGoesOnThoughOnlyContainersWereMarkedBeforeTheLoss(t *testing.T) 
 
 func TestATopicOfMarksThatLostItsEndBeginsOneEpoch(t *testing.T) {
 	w := newWorld(t)
-	at := kafka.PartitionOf([]byte(plate), partitions)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
-	for range 5 {
-		w.set(plate, "ONE")
-		o.mustRun()
-	}
+	o, at := w.toldFive(plate)
 	o.handler.Release()
 	before := w.currentEpoch()
 	w.remakeMarks()

@@ -382,3 +382,28 @@ func (w *world) remakeMarks() {
 		w.t.Fatal(err)
 	}
 }
+
+// toldFive returns an owner of the partition of a plate, which has told five changes of it, and the
+// partition.
+func (w *world) toldFive(plate bag.Plate) (o *owner, partition int) {
+	w.t.Helper()
+	partition = kafka.PartitionOf([]byte(plate), partitions)
+	o = w.owner(partition, 0)
+	w.eventuallyTold(partition, -1)
+	for range 5 {
+		w.set(plate, "ONE")
+		o.mustRun()
+	}
+	return o, partition
+}
+
+// toldAndReleased has an owner tell one change of a plate, and returns its partition and its epoch.
+func (w *world) toldAndReleased(plate bag.Plate) (partition int, e changes.Epoch) {
+	w.t.Helper()
+	partition = w.partitionOf(plate)
+	w.bags.set(plate, "ONE")
+	o := w.owner(partition, 0)
+	o.mustRun()
+	o.handler.Release()
+	return partition, w.currentEpoch()
+}

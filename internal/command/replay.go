@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,16 +147,19 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	return rejectedAny(t.rejected)
 }
 
-// settledRejects reports which rejects are not open, or are being resubmitted.
-func (s *service) settledRejects(ctx context.Context, origins []string) ([]bool, error) {
-	ids := make([]string, len(origins))
+// settledRejects returns the origins of the rejects that are not open, or are being resubmitted.
+func (s *service) settledRejects(ctx context.Context, origins []string) (map[string]bool, error) {
+	ids, originOf := make([]string, len(origins)), make(map[string]string, len(origins))
 	for i, origin := range origins {
 		ids[i] = rejectstore.ID(origin)
+		originOf[ids[i]] = origin
 	}
 	found, err := s.rejected.Get(ctx, false, ids...)
-	settled := make([]bool, len(ids))
+	settled := make(map[string]bool)
 	for _, r := range found {
-		settled[slices.Index(ids, r.ID)] = r.State != rejectstore.Open || r.Claim != ""
+		if r.State != rejectstore.Open || r.Claim != "" {
+			settled[originOf[r.ID]] = true
+		}
 	}
 	return settled, err
 }

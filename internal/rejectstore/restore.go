@@ -40,8 +40,12 @@ func (r Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
 			continue
 		}
 		step := Step{At: env.Received, Action: "resubmit", Key: env.Sender, Verdict: ingestor.Accepted.String()}
-		if message, ok := ingestor.DecodeDocument(found[0].Text); found[0].Text != env.Raw && !(found[0].JSON && ok && message == env.Raw) {
-			step.Text = env.Raw // it was mended
+		text := found[0].Text
+		if message, ok := ingestor.DecodeDocument(text); found[0].JSON && ok {
+			text = message
+		}
+		if text != env.Raw { // it was mended
+			step.Text = env.Raw
 		}
 		if _, _, err := r.Store.Decide(ctx, env.Reject, "", Resubmitted, step); err != nil {
 			return err

@@ -2,37 +2,26 @@ package webhooks_test
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
 
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/webhooks"
+	"bagtrail/test/loopback"
 )
 
 // A receiver that switches protocols keeps its connection open for ever: the attempt ends all the same.
 func TestAReceiverThatSwitchesProtocolsHoldsNobody(t *testing.T) {
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-	}))
-	defer receiver.Close()
+	receiver := loopback.SwitchingServer(t)
 	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, nil, "t")
 	s := w.guarded(client, "t", webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	w.store.Definition.URL = receiver.URL
+	w.store.Definition.URL = receiver
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	done := make(chan webhooks.Delivery, 1)

@@ -16,6 +16,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/wtr"
+	"bagtrail/test/loopback"
 )
 
 // document is a request that the downstream system accepts.
@@ -349,18 +350,7 @@ func FuzzDocuments(f *testing.F) {
 
 // The body of an answer 101 is the connection itself, which no timeout ends.
 func TestASystemThatSwitchesProtocolsHoldsNobody(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-	}))
-	defer server.Close()
-	c := client(t, server.URL, time.Second, time.Now)
+	c := client(t, loopback.SwitchingServer(t), time.Second, time.Now)
 	done := make(chan error, 1)
 	go func() { _, err := c.Create(context.Background(), document); done <- err }()
 	select {

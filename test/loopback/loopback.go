@@ -1,5 +1,5 @@
-// Package loopback finds addresses for programs that take an address instead of a listener. It is
-// for tests only.
+// Package loopback finds addresses for programs that take an address instead of a listener, and has a
+// server that leaves its clients hanging. It is for tests only.
 package loopback
 
 import (
