@@ -124,21 +124,29 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	if onePassenger(journey) {
 		return [][]*Message{journey}, nil
 	}
-	var sets unionFind
-	byName := make(map[string]int) // "P" and the PNR, or "S" and the surname → set
-	var named, nameless []*Message
+	named, sets, nameless := joinByName(journey)
+	if len(named) == 0 {
+		return [][]*Message{nameless}, nil
+	}
+	bags, err := bagsByName(ctx, named, sets)
+	if err != nil {
+		return nil, err
+	}
+	return bags, addNameless(ctx, bags, nameless)
+}
+
+// joinByName takes the messages that name a passenger out of a journey. In sets, which holds their
+// indexes, those that share a PNR or a surname are joined.
+func joinByName(journey []*Message) (named []*Message, sets unionFind, nameless []*Message) {
+	byName := make(map[string]int) // "P" and the PNR, or "S" and the surname → index in named
 	for _, m := range journey {
-		if m.PNR == "" && m.Surname == "" {
-			nameless = append(nameless, m)
-			continue
-		}
 		pnr, surname := strings.ToUpper(m.PNR), FoldName(m.Surname)
 		if pnr == "" && surname == "" {
 			nameless = append(nameless, m)
 			continue
 		}
-		set := sets.add()
 		named = append(named, m)
+		set := sets.add()
 		for _, key := range [...]string{"P" + pnr, "S" + surname} {
 			if len(key) == 1 {
 				continue
@@ -150,30 +158,32 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 			}
 		}
 	}
-	if len(named) == 0 {
-		return [][]*Message{nameless}, nil
-	}
+	return named, sets, nameless
+}
 
-	var bags [][]*Message
+// bagsByName divides messages that name a passenger into bags, by the sets that they are about.
+func bagsByName(ctx context.Context, named []*Message, sets unionFind) (bags [][]*Message, err error) {
 	bagOf := make(map[int]int) // root of a set → index in bags
-	put := func(set int, m *Message) {
-		b, seen := bagOf[set]
-		if !seen {
-			b = len(bags)
-			bagOf[set] = b
-			bags = append(bags, nil)
-		}
-		bags[b] = append(bags[b], m)
-	}
 	booked := newBookings(named, sets)
 	for i, m := range named {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		for _, set := range booked.setsOf(m, sets.root(i)) {
-			put(set, m)
+			b, seen := bagOf[set]
+			if !seen {
+				b = len(bags)
+				bagOf[set] = b
+				bags = append(bags, nil)
+			}
+			bags[b] = append(bags[b], m)
 		}
 	}
+	return bags, nil
+}
+
+// addNameless adds the messages that name nobody to the bags that they belong to.
+func addNameless(ctx context.Context, bags [][]*Message, nameless []*Message) error {
 	onFlight := make(map[Flight][]int)
 	for b, messages := range bags {
 		for _, m := range messages {
@@ -186,13 +196,13 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	}
 	for _, m := range nameless {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		for _, b := range bagsOf(m, onFlight, len(bags)) {
 			bags[b] = append(bags[b], m)
 		}
 	}
-	return bags, nil
+	return nil
 }
 
 // bookings tells which sets of messages have a new BSM, and which flights these BSMs name.

@@ -221,16 +221,9 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	}
 	floor := int64(-1)
 	if !known {
-		if floor = p.Floor; p.Told < 0 {
-			p.Told, floor = o.consumed-1, o.consumed
-		}
-		// The topic of changes is kept for longer than the index: what it does not hold of the time since
-		// then was not told, such as marks of containers.
-		kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, o.conf.Now().Add(-o.conf.Retention), floor)
-		if err != nil {
+		if p.Told, floor, err = o.toldWithoutIndex(ctx, p); err != nil {
 			return err
 		}
-		floor = min(floor, kept)
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
@@ -247,6 +240,19 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		o.departures = newDepartures(p.Departed, o.conf.Now())
 	}
 	return nil
+}
+
+// toldWithoutIndex returns how far the partition is told, and the floor of its index, after an index
+// without progress was built again from the published changes p.
+func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor int64, err error) {
+	told, floor = p.Told, p.Floor
+	if told < 0 {
+		told, floor = o.consumed-1, o.consumed
+	}
+	// The topic of changes is kept for longer than the index: what it does not hold of the time since
+	// then was not told, such as marks of containers.
+	kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, o.conf.Now().Add(-o.conf.Retention), floor)
+	return told, min(floor, kept), err
 }
 
 // readAgain tells the marks that the consumer has passed already.
