@@ -367,6 +367,16 @@ func TestAKeyIsExchangedForASession(t *testing.T) {
 	}
 }
 
+func TestALogoutThatIsRefusedLeavesNoSessionInTheBrowser(t *testing.T) {
+	for _, status := range []int{404, 429, 503} {
+		v1 := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }) // sets no cookie
+		w := post(newConsole(v1), "/console/logout", nil, "Cookie", "bagtrail_session=old")
+		if set := w.Header().Get("Set-Cookie"); w.Code != 303 || !strings.HasPrefix(set, "bagtrail_session=;") || !strings.Contains(set, "Max-Age=0") {
+			t.Errorf("%d: %d, Set-Cookie: %q", status, w.Code, set)
+		}
+	}
+}
+
 func TestAFormOfAnotherOriginIsRefused(t *testing.T) {
 	v := newV1(object{"POST /v1/session": object{}, "DELETE /v1/session": object{}, "POST /v1/bags/search": aBag(nil)})
 	c := newConsole(v)

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// sessionCookie is the name of the cookie that holds the session; that of package web.
+const sessionCookie = "bagtrail_session"
+
 // maxForm is the largest form that is read, in bytes.
 const maxForm = 64 << 10
 
@@ -32,9 +35,11 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// logout ends the session.
+// logout ends the session. If the service cannot end it, at least this browser forgets it: whoever
+// sits down next must not find it.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
-	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil {
+	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil && a.header["Set-Cookie"] != nil {
 		w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
 	}
 	http.Redirect(w, r, Path+"login", http.StatusSeeOther)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"bagtrail/internal/budget"
 )
 
 // Page is a document of the interface, which needs no key. It answers GET and HEAD, and POST if it
@@ -43,6 +45,39 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	began, id := s.Clock(), requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{id}
 	w.Header()["X-Content-Type-Options"] = nosniff
-	page.Handler.ServeHTTP(w, r)
+	if page.Forms { // it makes its answers; the others are embedded
+		page.Handler.ServeHTTP(countedPage{w, s.answers}, r)
+	} else {
+		page.Handler.ServeHTTP(w, r)
+	}
 	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, nil})
+}
+
+// countedPage counts large bodies of a page among the large answers until they are written: a caller
+// that does not read them holds their memory.
+type countedPage struct {
+	gin.ResponseWriter
+	answers *budget.Bytes
+}
+
+// Write implements http.ResponseWriter. A page that there is no room for is refused, if that is its
+// first Write.
+func (c countedPage) Write(body []byte) (int, error) {
+	size := int64(len(body))
+	if size <= smallAnswer {
+		return c.ResponseWriter.Write(body)
+	}
+	if !c.answers.Try(size) {
+		if c.Written() {
+			return 0, ErrCrowded
+		}
+		h := c.Header()
+		h.Del("Content-Encoding")
+		h["Content-Type"], h["Retry-After"] = []string{"text/plain; charset=utf-8"}, oneSecond
+		c.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = c.ResponseWriter.WriteString("The service is busy. Load the page again.\n")
+		return 0, ErrCrowded
+	}
+	defer c.answers.Return(size)
+	return c.ResponseWriter.Write(body)
 }

@@ -74,3 +74,44 @@ func TestThePageAtTheRootHasNothingBelowIt(t *testing.T) {
 		t.Errorf("POST /: %d, Allow %q", w.Code, w.Header().Get("Allow"))
 	}
 }
+
+// stalled is the connection of a caller that reads nothing.
+type stalled struct {
+	http.ResponseWriter
+	writing chan struct{} // has an element while something is written
+	end     chan struct{}
+}
+
+func (s stalled) Write(p []byte) (int, error) {
+	s.writing <- struct{}{}
+	<-s.end
+	return len(p), nil
+}
+
+// Large pages that are made for their caller count among the large answers: callers that do not read
+// them take bounded memory.
+func TestLargePagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
+	large := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(make([]byte, 1<<20))
+	})
+	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 3 << 19}
+	s := web.New(settings, nil, []web.Page{{Path: "/console/", Handler: large, Forms: true}})
+	held := stalled{httptest.NewRecorder(), make(chan struct{}, 1), make(chan struct{})}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.ServeHTTP(held, httptest.NewRequest("GET", "/console/x", http.NoBody))
+	}()
+	<-held.writing
+	w := httptest.NewRecorder()
+	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Content-Encoding") != "" {
+		t.Errorf("beside a page that nobody reads: %d %v", w.Code, w.Header())
+	}
+	close(held.end)
+	<-done
+	w = httptest.NewRecorder()
+	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 200 || w.Body.Len() != 1<<20 {
+		t.Errorf("after it: %d, %d bytes", w.Code, w.Body.Len())
+	}
+}

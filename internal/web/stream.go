@@ -140,7 +140,7 @@ var (
 func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Context, *Stream)) {
 	began := s.Clock()
 	c.Buffer, c.body = nil, nil // large buffers are of use to other calls
-	_ = c.controller.SetReadDeadline(time.Time{})
+	c.endReading()
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()

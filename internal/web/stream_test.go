@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -213,6 +214,39 @@ func TestAStreamIsWantedIfAcceptNamesItsType(t *testing.T) {
 		c.Request.Header.Set("Accept", accept)
 		if got := c.WantsStream(); got != want {
 			t.Errorf("%q: %t", accept, got)
+		}
+	}
+}
+
+// A caller that announces a body and does not send it is cut off, or gets its answer, as others are.
+func TestABodyThatDoesNotComeHoldsNoStreamAndNoWaitingCaller(t *testing.T) {
+	op := web.Operation{
+		Operation: operation.ByID("getChanges"),
+		Serve: func(_ context.Context, c *web.Call) web.Answer {
+			if c.WantsStream() {
+				return c.Stream(func(_ context.Context, s *web.Stream) { _ = s.Send("heartbeat", "x", nil) })
+			}
+			soon, cancel := context.WithTimeout(c.Request.Context(), 10*time.Millisecond)
+			defer cancel()
+			c.Wait(soon, nil)
+			return c.OK([]byte("{}"))
+		},
+	}
+	site := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, Streams: 2}, []web.Operation{op}, nil)
+	server := httptest.NewUnstartedServer(site)
+	server.Config.ReadTimeout = 100 * time.Millisecond
+	server.Start()
+	t.Cleanup(server.CloseClientConnections)
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = io.WriteString(conn, "GET /v1/changes HTTP/1.1\r\nHost: x\r\napi_key: secret-of-demo\r\nAccept: "+accept+"\r\nContent-Length: 10\r\n\r\n")
+		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if text, err := io.ReadAll(conn); err != nil {
+			t.Errorf("%s: %v %s", accept, err, text)
 		}
 	}
 }

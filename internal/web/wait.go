@@ -12,7 +12,7 @@ func (s *Site) Stop() { s.stop() }
 // ctx or the stop of the site, or if the caller has gone. The time limits of the connection and the
 // duration of the request do not count the time that it waits.
 func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
-	_ = c.controller.SetReadDeadline(time.Time{}) // in a test there is no connection
+	c.endReading()
 	_ = c.controller.SetWriteDeadline(time.Time{})
 	began := c.site.Clock()
 	defer func() {
@@ -27,6 +27,13 @@ func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	case <-ctx.Done():
 	}
 	return false
+}
+
+// endReading lifts the time limit of reading, so that the connection may wait. A body that nobody reads
+// is read before, within that limit: afterwards the server would wait for it without one.
+func (c *Call) endReading() {
+	_ = c.Request.Body.Close()
+	_ = c.controller.SetReadDeadline(time.Time{}) // in a test there is no connection
 }
 
 // Ask returns a context for one of several questions that an operation asks after each other, with

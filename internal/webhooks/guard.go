@@ -126,6 +126,7 @@ func (g Guard) Client() *http.Client {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
 			IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10,
+			DisableCompression: true, // what is read is bounded, and unpacking it would not be
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

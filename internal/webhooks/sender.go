@@ -76,10 +76,9 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	asker, err := s.asker(d)
 	switch {
 	case d.Paused || s.at.Pause != nil:
-		s.at.Failing = nil // what failed before a pause says nothing about the time after it
-		pause(longestDelay, nil)
+		pause(s.rest(ctx, d, asker, err == nil), nil)
 		return
-	case errors.Is(err, errUnknownKey) && s.conf.Now().Sub(d.Changed) < keysDiffer:
+	case err != nil && s.conf.Now().Sub(d.Changed) < keysReload, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(d.Changed) < keysDiffer:
 		pause(lookAgain, nil)
 		return
 	case err != nil:
@@ -103,9 +102,30 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	}
 }
 
+// rest writes what a pause changes of the position, and returns after how long to look again. What
+// failed before a pause says nothing about the time after it. A new starting point is found at once:
+// after the pause, what followed it may not be kept any more, which only a cursor notices.
+func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, known bool) time.Duration {
+	started, failing := s.at.Started, s.at.Failing != nil
+	s.at.Failing = nil
+	if known && started != d.Started {
+		if _, err := s.cursor(ctx, d, a); err != nil {
+			return lookAgain
+		}
+	}
+	if failing || started != s.at.Started {
+		_ = s.save(ctx) // fails only if ctx has ended
+	}
+	return longestDelay
+}
+
 // keysDiffer is how long after a change of a webhook its key may be unknown to this process: each
 // process reads the key file for itself.
 const keysDiffer = 2 * time.Minute
+
+// keysReload is how long after a change of a webhook the rights of its key may be others in this
+// process: the process that took the change may have read the key file before this one.
+const keysReload = 10 * time.Second
 
 // next posts the next batch, if there is one. more reports whether another may follow at once.
 func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (more bool, err error) {

@@ -537,3 +537,66 @@ func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
 		}
 	})
 }
+
+// What failed before a pause by the customer is not shown any more after it.
+func TestAWebhookThatIsResumedWithNothingToTellIsNotFailing(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
+		w.feed.tell(1)
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
+		sleep(time.Minute)
+		w.feed.reset(0) // the change does not match any more
+		w.store.Change(func(d *webhooks.Definition) {
+			d.Filter = changefeed.Filter{Plates: []bag.Plate{"0220000001"}}
+			d.Resume()
+		})
+		sleep(time.Minute)
+		if f := w.store.Position().Failing; f != nil {
+			t.Errorf("a minute after it was resumed: failing: %+v", f)
+		}
+	})
+}
+
+// A rewind of a webhook that is paused counts from its moment: what is resumed later than changes are
+// kept must learn by a reset that it has missed some.
+func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
+		sleep(time.Second)
+		if at := w.store.Position(); at.Started != w.store.Definition.Started {
+			t.Errorf("the starting point is still a time: %+v", at)
+		}
+	})
+}
+
+// Each process reads the key file for itself: another one may have read it before, and have let the key
+// resume its webhook.
+func TestAKeyWhoseNewRightsThisProcessHasNotReadYetIsWaitedFor(t *testing.T) {
+	for _, change := range []func(k *apikey.Key){
+		func(k *apikey.Key) { k.Expires = time.Now().Add(-time.Second) },
+		func(k *apikey.Key) { k.Operations = apikey.Scope{Codes: []string{"bags"}} },
+	} {
+		simulate(t, func(_ *testing.T, w *world) {
+			w.feed.tell(1)
+		}, func(t *testing.T, w *world) {
+			sleep(time.Minute)
+			valid := *w.asker(t, "demo").Key
+			old := valid
+			change(&old)
+			w.keys.set(old)
+			sleep(time.Minute) // the webhook is paused
+			w.feed.tell(1)
+			w.store.Change(func(d *webhooks.Definition) { d.Resume() }) // by a process that has read the file
+			sleep(2 * time.Second)
+			w.keys.set(valid)
+			sleep(time.Minute)
+			if p := w.store.Position().Pause; p != nil && p.Resumed == w.store.Definition.Resumed || len(w.receiver.attempts()) != 2 {
+				t.Errorf("%d attempts, %+v", len(w.receiver.attempts()), w.store.Position())
+			}
+		})
+	}
+}
