@@ -53,11 +53,10 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 			texts = append(texts, m)
 		}
 	}
-	positionings, err := r.withoutCopies(ctx, stowage, containerSeries)
+	positionings, err := r.positionings(ctx, stowage)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(positionings, (*Message).compare)
 	if texts, err = r.withoutCopies(ctx, texts, tagSeries); err != nil {
 		return nil, err
 	}

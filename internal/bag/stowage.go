@@ -1,6 +1,11 @@
 package bag
 
-import "bagtrail/internal/smallmap"
+import (
+	"context"
+	"slices"
+
+	"bagtrail/internal/smallmap"
+)
 
 // Container is a stowage device that is filled for one flight.
 type Container struct {
@@ -18,6 +23,32 @@ func Containers(messages []*Message) []Container {
 		}
 	}
 	return smallmap.Distinct(all)
+}
+
+// positionings returns the positionings that are events, in the order of events. Copies are looked
+// for among those of one airport and container: a message with several groups may be a copy for one
+// container and none for another (rules §2).
+func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
+	var of []series
+	var by smallmap.Map[series, []*Message]
+	for _, p := range stowage {
+		key := containerSeries(p)
+		same, have := by.Get(key)
+		if !have {
+			of = append(of, key)
+		}
+		by.Set(key, append(same, p))
+	}
+	all := make([]*Message, 0, len(stowage))
+	for _, key := range of {
+		events, err := r.withoutCopies(ctx, by.Value(key), containerSeries)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, events...)
+	}
+	slices.SortFunc(all, (*Message).compare)
+	return all, nil
 }
 
 // whereabouts says where a bag is by the events at one airport.

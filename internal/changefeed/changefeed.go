@@ -320,10 +320,14 @@ type folded struct {
 	weight int        // bytes of memory, about
 }
 
+// mostAhead is how far the clock of an owner may be ahead. One that was further ahead was wrong, and
+// stays noted long after it was set right.
+const mostAhead = time.Minute
+
 // fold folds the bags of candidates and writes what is told of each.
 // The bags are folded by the later of two clocks: the one of this process and clock.
 func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]folded, error) {
-	if now := f.Clock(); now.After(clock) {
+	if now := f.Clock(); now.After(clock) || clock.Sub(now) > mostAhead {
 		clock = now
 	}
 	plates := make([]bag.Plate, len(candidates))

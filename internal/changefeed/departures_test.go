@@ -64,7 +64,7 @@ func BenchmarkDepartures(b *testing.B) {
 var departure = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // departing returns a flight reference with flights LX1, LX2 and so on, which depart at the same time.
-func departing(b *testing.B, flights int) *flightref.Store {
+func departing(b testing.TB, flights int) *flightref.Store {
 	var text strings.Builder
 	text.WriteString("flights:\n")
 	for i := range flights {

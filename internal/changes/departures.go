@@ -27,10 +27,10 @@ const (
 	departuresLate = 10 * time.Minute
 )
 
-// newDepartures returns the departures from a time on. If none is noted, they begin an hour ago: the
-// index may have been lost. What is marked twice is only told twice.
+// newDepartures returns the departures from a time on. If none is noted, or one by a clock that was
+// ahead, they begin an hour ago: the index may have been lost. What is marked twice is only told twice.
 func newDepartures(noted, now time.Time) *departures {
-	if noted.IsZero() {
+	if noted.IsZero() || noted.After(now) {
 		noted = now.Add(-departuresAtOnce)
 	}
 	return &departures{until: noted}
@@ -71,6 +71,9 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	}
 	d := o.departures
 	until := now.Add(-clocksApart)
+	if until.Before(d.until) { // the clock was set back: what it comes by again has not departed
+		d.until = until
+	}
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}

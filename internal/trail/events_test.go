@@ -261,3 +261,15 @@ func TestFlightsOfOneAirlineAreOneFlight(t *testing.T) {
 	expect(t, "carrier of the BSM", b.Events[0].Message.Outbound.Carrier, "SWR")
 	expect(t, "carrier of the BPM", b.Events[1].Message.Outbound.Carrier, "LX")
 }
+
+// A positioning of two containers repeats what was said of the one, not of the other.
+func TestCopiesOfAPositioningAreJudgedForEachContainer(t *testing.T) {
+	w := newWorld(t)
+	both := []string{"BPM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".U/AKE1/41", ".F/LX16/12MAR/JFK", ".U/AKE2/42", "ENDBPM"}
+	w.send("12T06:00", bpm(".F/LX14/12MAR/JFK", ".U/AKE1", ".N/0220000001001")...)
+	w.send("12T06:01", bpm(".F/LX16/12MAR/JFK", ".U/AKE2", ".N/0220000001001")...)
+	w.send("12T06:02", both...)
+	w.send("12T06:03", "BPM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".U/AKE1/43", "ENDBPM")
+	w.send("12T06:04", both...)
+	expect(t, "events", codes(w.one(plate)), "LOADED_IN_CONTAINER LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
+}

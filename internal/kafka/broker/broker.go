@@ -8,16 +8,20 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 	"go.uber.org/zap"
+
+	"bagtrail/internal/pause"
 )
 
 // Broker is a broker that runs.
@@ -78,6 +82,7 @@ func Start(conf Config) (*Broker, error) {
 			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
 	}
+	listener = patientListener{listener}
 	e := &Broker{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := e.start(conf, listener); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), lock.Close())
@@ -146,6 +151,23 @@ func advertised(l net.Listener) net.Listener {
 		return l
 	}
 	return namedListener{l, namedAddr(net.JoinHostPort(host, fmt.Sprint(tcp.Port)))}
+}
+
+// patientListener goes on after errors, such as too many open files. The broker would listen no more.
+type patientListener struct{ net.Listener }
+
+// acceptAgainAfter is how long a patientListener waits after an error.
+const acceptAgainAfter = 50 * time.Millisecond
+
+// Accept implements net.Listener. Its only error is that the listener is closed.
+func (l patientListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err == nil || errors.Is(err, net.ErrClosed) {
+			return conn, err
+		}
+		_ = pause.For(context.Background(), acceptAgainAfter)
+	}
 }
 
 type namedListener struct {

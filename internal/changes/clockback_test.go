@@ -1,0 +1,53 @@
+package changes_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/pause"
+	"bagtrail/internal/redis/redistest"
+)
+
+// The clock of a machine was two hours ahead for a while. What departs after it was set right is marked, by
+// the same process and by the next.
+func TestADepartureAfterAClockWasAheadIsMarked(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		w := newWorld(t)
+		c := &clock{now: w.now}
+		r := &reference{departs: make(map[bag.Flight]time.Time)}
+		w.bags.flights[lx14] = []bag.Plate{"0220000000"}
+		change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+		owners := make([]*owner, partitions)
+		for p := range owners {
+			owners[p] = w.owner(p, 0, change)
+			w.eventuallyTold(p, -1)
+		}
+		start := c.get()
+		c.move(2 * time.Hour)
+		redistest.Eventually(t, 20*time.Second, "the owners do not note how far they have come", func() bool {
+			_, progress, err := w.index.State(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.move(time.Second) // so that they write
+			return !slices.ContainsFunc(progress, func(p changes.Progress) bool { return p.Departed.Before(start.Add(time.Hour)) })
+		})
+		c.move(start.Sub(c.get()))
+		if restarted {
+			for p := range owners {
+				owners[p].handler.Release()
+				owners[p] = w.owner(p, owners[p].offset, change)
+				w.eventuallyTold(p, -1)
+			}
+		}
+		_ = pause.For(t.Context(), 2*time.Second) // each owner looks at its clock
+		r.mu.Lock()
+		r.departs[lx14] = c.get().Add(time.Minute)
+		r.mu.Unlock()
+		c.move(2 * time.Minute)
+		redistest.Eventually(t, 5*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 1 })
+	}
+}
