@@ -13,6 +13,7 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
@@ -120,6 +121,27 @@ func TestTheNextOwnerHandlesAgainWhatTheIndexMayHaveLostBefore(t *testing.T) {
 	w.consume()
 	w.eventually("all is in the index again", func() bool { return w.index.plates() == 10 })
 	w.wantFiled(10)
+}
+
+// No record comes after those that became safe, so no later offset says that they are.
+func TestTheNextOwnerHandlesNothingAgainThatWasSafeBefore(t *testing.T) {
+	w, n := forgetfulWorld(t, 20*time.Millisecond)
+	w.produce(0, records(0, 20)...)
+	stop := w.consume()
+	w.waitCommitted(20)
+	w.waitAsked(n) // a question is more than the window later
+	w.waitAsked(n)
+	_ = pause.For(t.Context(), 500*time.Millisecond) // the worker is idle, and says that all is safe
+	stop()
+	n.number.Add(1)
+	stop = w.consume()
+	w.waitAsked(n)
+	w.produce(0, records(20, 1)...)
+	w.waitCommitted(21)
+	stop()
+	if got := w.metrics.duplicate.Load(); got != 0 {
+		t.Errorf("%d records were handled again", got)
+	}
 }
 
 func TestARebuildBeginsAgainIfTheIndexMayHaveLostWrites(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"bagtrail/internal/kafka"
 )
 
 // setting returns a setting of a topic.
@@ -87,6 +89,29 @@ func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 	}
 	add := "kafka-topics.sh --bootstrap-server " + strings.Join(w.kafka.Brokers, ",") + " --alter --topic " + w.conf.Topics.Raw + " --partitions 12"
 	if f := said[0].ContextMap(); f["topic"] != w.conf.Topics.Raw || f["partitions"] != int64(5) || f["wanted"] != int64(12) || f["add"] != add {
+		t.Errorf("the warning says %v", f)
+	}
+}
+
+// More partitions end every cursor of changes, or stop the changes.
+func TestNobodyIsToldToAddPartitionsToAFixedTopic(t *testing.T) {
+	w := newBroker(t)
+	core, logs := observer.New(zap.WarnLevel)
+	w.kafka.Logger = zap.New(core)
+	w.open()
+	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
+		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 12, Log: true, Fixed: true}); err != nil {
+		t.Fatal(err)
+	}
+	said := logs.All()
+	if len(said) != 1 {
+		t.Fatalf("%d warnings, want one: %v", len(said), said)
+	}
+	if f := said[0].ContextMap(); f["partitions"] != int64(5) || f["add"] != nil || f["keep"] == nil {
 		t.Errorf("the warning says %v", f)
 	}
 }

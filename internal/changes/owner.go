@@ -100,10 +100,12 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 		o.ready, o.consumed = false, first              // else marks between were passed over, and are read again
 	}
 	if err := o.prepare(ctx); err != nil {
+		o.conf.Metrics.Retry("tell")
 		return 0, err
 	}
 	n := o.portionOf(records)
 	if err := o.process(ctx, records[:n]); err != nil {
+		o.conf.Metrics.Retry("tell")
 		return 0, err // if Redis has lost what was told, the next attempt goes back to what it still has
 	}
 	o.consumed = records[n-1].Offset + 1
@@ -114,6 +116,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 func (o *owner) tick(ctx context.Context) {
 	maintain := func() {
 		if err := o.maintain(ctx); err != nil && ctx.Err() == nil {
+			o.conf.Metrics.Retry("tell")
 			o.log.Warn("the index of changes cannot be updated", zap.Error(err))
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
 
@@ -133,6 +134,39 @@ func TestNothingIsPublishedIfTheEpochAloneIsLost(t *testing.T) {
 	if n := len(w.published()); n != 1 {
 		t.Errorf("%d changes, want 1", n)
 	}
+}
+
+// retries counts failed attempts by operation.
+type retries struct {
+	kafka.NoMetrics
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (r *retries) Retry(operation string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of[operation]++
+}
+
+func (r *retries) count(operation string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[operation]
+}
+
+// Without a mark, only what is due each second finds the loss.
+func TestALostIndexIsCountedAlthoughNothingIsMarked(t *testing.T) {
+	w := newWorld(t)
+	counted := &retries{of: map[string]int{}}
+	o := w.owner(w.partitionOf(plate), 0, func(c *changes.Config) { c.Metrics = counted })
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	if n := counted.count("tell"); n != 0 {
+		t.Errorf("%d retries of what has not failed", n)
+	}
+	w.delete(w.redis.Prefix() + "d:epoch")
+	redistest.Eventually(t, 5*time.Second, "no retry is counted", func() bool { return counted.count("tell") > 0 })
 }
 
 func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {

@@ -98,7 +98,7 @@ type Config struct {
 	// Behind reports whether a door of this process has records that wait for it. Owners then fold
 	// more slowly. nil is never.
 	Behind  func() bool
-	Metrics kafka.Metrics
+	Metrics kafka.Metrics // nil: none. Retry counts "tell" too
 	Logger  *zap.Logger
 	Now     func() time.Time
 }
@@ -113,6 +113,9 @@ type Stage struct {
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
+	if conf.Metrics == nil {
+		conf.Metrics = kafka.NoMetrics{}
+	}
 	folds := foldsAtOnce * max(1, runtime.GOMAXPROCS(0)/2)
 	s := &Stage{conf: conf, room: semaphore.NewWeighted(int64(folds) * messagesAtOnce)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{

@@ -28,8 +28,8 @@ func (s *service) changeTopics() []kafka.Topic {
 	}
 	retention := s.conf.Rules.ChangesRetention + changestore.Reserve
 	return []kafka.Topic{
-		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true},
-		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true},
+		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
+		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *service) openChanges(context.Context) error {
 		return nil
 	}
 	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MostEvents: 100}
-	s.changed = telemetry.NewConsumer(s.registry, "changes", nil, s.clock)
+	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
 		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached()},

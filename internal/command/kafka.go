@@ -101,6 +101,10 @@ func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rej
 	return nil
 }
 
+// storedPatience is how long a caller waits for a Redis that hangs. Two such waits, one for others
+// before it, leave time for the rejects topic.
+const storedPatience = 300 * time.Millisecond
+
 // storedRejects keeps rejected messages in Redis. A caller does not wait for Redis to learn that a
 // message is faulty: while Redis is away, what is rejected at the HTTP door is missing there.
 type storedRejects struct {
@@ -110,12 +114,15 @@ type storedRejects struct {
 
 // Reject implements ingestor.Rejects. All rejections are of one door.
 func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	err := r.Rejects.Reject(ctx, rejections)
-	if err != nil && rejections[0].Door == httpDoor {
-		r.log.Warn("rejected messages are not kept in redis", zap.Int("messages", len(rejections)), zap.Error(err))
-		return nil
+	if rejections[0].Door != httpDoor {
+		return r.Rejects.Reject(ctx, rejections)
 	}
-	return err
+	ctx, cancel := context.WithTimeout(ctx, storedPatience)
+	defer cancel()
+	if err := r.Rejects.Reject(ctx, rejections); err != nil {
+		r.log.Warn("rejected messages are not kept in redis", zap.Int("messages", len(rejections)), zap.Error(err))
+	}
+	return nil
 }
 
 // startBroker starts the in-process broker and returns its address. If the files of the broker are

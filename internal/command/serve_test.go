@@ -15,6 +15,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/command"
+	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/loopback"
 )
 
@@ -192,6 +193,25 @@ func TestServeAnswersTheSameAfterARestart(t *testing.T) {
 		if !json.Valid([]byte(line)) || strings.Contains(line, "0724123456") {
 			t.Errorf("a log line: %s", line)
 		}
+	}
+}
+
+// A service that shares a Redis is no trial, and its reports are meant to reach somebody.
+func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
+	const warning = `"level":"warn","time":"`
+	said := func(env ...string) bool {
+		s := start(t, []string{"serve", "--kafka-brokers=off"}, env...)
+		s.untilReady()
+		for line := range strings.Lines(s.stderr.String()) {
+			if strings.Contains(line, warning) && strings.Contains(line, `"replaced_by":"BAGTRAIL_WTR_URL"`) {
+				return true
+			}
+		}
+		return false
+	}
+	shared := "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL("")
+	if !said(shared) || said(shared, "BAGTRAIL_WTR_URL=http://127.0.0.1:1/") || said() {
+		t.Error("want a warning with a shared Redis and a simulator only")
 	}
 }
 

@@ -69,6 +69,10 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 			return serveSimulator(ctx, new(wtr.Simulator), listener)
 		})
 		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
+		if !s.conf.Redis.InProcess() { // so it is no trial
+			s.log.Warn("delayed-bag reports go to a simulator: they are answered with invented references, and reach nobody",
+				zap.String("replaced_by", "BAGTRAIL_WTR_URL"))
+		}
 	}
 	if s.wtr, err = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock); err != nil {
 		return &exit{Usage, err}

@@ -23,6 +23,8 @@ type Topic struct {
 	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted, and logs a warning if it has fewer partitions than Partitions.
 	Log bool
+	// Fixed marks a topic whose number of partitions must never change.
+	Fixed bool
 	// Compacted marks a topic of which only the last record of each key is needed, for ever.
 	// EnsureTopics refuses it if it is not compacted.
 	Compacted bool
@@ -82,18 +84,24 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 }
 
 // warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted: at most as many
-// consumers work at once. A broker that creates topics by itself gives them one or a few.
+// consumers work at once. A broker that creates topics by itself gives them one or a few. Unless the
+// topic is Fixed, the warning says how to add some.
 func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	numbers, err := c.Partitions(ctx, t.Name)
 	if err != nil {
 		return err
 	}
-	if found := len(numbers); found < t.Partitions {
-		c.conf.Logger.Warn("a topic was created elsewhere with few partitions: consumers beyond that number are idle",
-			zap.String("topic", t.Name), zap.Int("partitions", found), zap.Int("wanted", t.Partitions),
-			zap.String("add", fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
-				strings.Join(c.conf.Brokers, ","), t.Name, t.Partitions)))
+	found := len(numbers)
+	if found >= t.Partitions {
+		return nil
 	}
+	advice := zap.String("add", fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
+		strings.Join(c.conf.Brokers, ","), t.Name, t.Partitions))
+	if t.Fixed {
+		advice = zap.String("keep", "never change the number of partitions of this topic")
+	}
+	c.conf.Logger.Warn("a topic was created elsewhere with few partitions: consumers beyond that number are idle",
+		zap.String("topic", t.Name), zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
 	return nil
 }
 

@@ -32,6 +32,7 @@ type worker struct {
 	identity string // of the keeper, when the worker began or last went back; "" at first
 	safe     int64  // the keeper does not lose what is before
 	marks    []mark // of offsets behind safe, ascending
+	metadata string // of the committed offset; "" if it has none
 }
 
 // mark is an offset, and when everything before it had been handled.
@@ -276,30 +277,39 @@ func (w *worker) checkKeeper() error {
 }
 
 // commit commits what was handled, unless nothing new was, or the last commit was less than a while
-// ago. After an error it is not called again: on errCommit the generation is left, on errKeeper the
-// worker goes back. It never moves the committed offset back.
+// ago. If no records follow, it commits once more when all before the offset is safe: else the next
+// worker would take them for the latest, however old they are. After an error it is not called again:
+// on errCommit the generation is left, on errKeeper the worker goes back. It never moves the committed
+// offset back.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkKeeper(); err != nil {
 		return err
 	}
-	if w.offset <= w.committed || time.Since(w.lastCommit) < every {
+	becameSafe := w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != w.newMetadata()
+	if w.offset <= w.committed && !becameSafe || time.Since(w.lastCommit) < every {
 		return nil
 	}
 	if err := w.commitOffset(); err != nil {
 		return fmt.Errorf("%w of offset %d: %w", errCommit, w.offset, err)
 	}
-	w.committed, w.lastCommit = w.offset, time.Now()
+	w.committed, w.lastCommit, w.metadata = w.offset, time.Now(), w.newMetadata()
 	return nil
+}
+
+// newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of the
+// keeper.
+func (w *worker) newMetadata() string {
+	if w.conf.Keeper == nil {
+		return ""
+	}
+	return fmt.Sprint(w.safe, " ", w.identity)
 }
 
 // commitOffset commits the offset, with the identity of the keeper and the safe offset as metadata.
 func (w *worker) commitOffset() error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.client.conf.Timing.Request)
 	defer cancel()
-	commit := kafkago.OffsetCommit{Partition: w.partition, Offset: w.offset}
-	if w.conf.Keeper != nil {
-		commit.Metadata = fmt.Sprint(w.safe, " ", w.identity)
-	}
+	commit := kafkago.OffsetCommit{Partition: w.partition, Offset: w.offset, Metadata: w.newMetadata()}
 	answer, err := w.client.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
 		GroupID: w.conf.Group, GenerationID: int(w.generation.ID), MemberID: w.generation.MemberID,
 		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topic: {commit}},
@@ -332,7 +342,7 @@ func (w *worker) recall(ctx context.Context) error {
 		}
 		safe, identity, _ := strings.Cut(p.Metadata, " ")
 		if offset, err := strconv.ParseInt(safe, 10, 64); err == nil && offset < p.CommittedOffset && p.CommittedOffset == w.offset {
-			w.safe, w.identity = offset, identity
+			w.safe, w.identity, w.metadata = offset, identity, p.Metadata
 		}
 		return p.Error
 	}

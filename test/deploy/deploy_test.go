@@ -25,7 +25,7 @@ const secrets = "/etc/bagtrail/"
 
 func TestContainersSetOnlySettings(t *testing.T) {
 	mounted := t.TempDir() + "/"
-	for name, text := range map[string]string{"redis-url": "rediss://redis:6379/0", "secret": "0123456789abcdef0123456789abcdef"} {
+	for name, text := range map[string]string{"redis-url": "rediss://redis:6379/0", "wtr-url": "https://wtr.example/", "secret": "0123456789abcdef0123456789abcdef"} {
 		if err := os.WriteFile(filepath.Join(mounted, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
