@@ -48,6 +48,12 @@ type chainLink struct {
 	Leg   *legDoc
 }
 
+// Landed reports whether the bag was seen at the end of its leg after the aircraft left.
+func (t tracked) Landed() bool {
+	return t.Current != nil && t.Last != nil && t.Status.Class == "air" && t.Current.To != t.Current.From &&
+		t.Last.Airport == t.Current.To && t.Last.Happened.After(t.Current.StatusSince)
+}
+
 // bag shows the bags of a plate.
 func (v *visit) bag() (view, *problem) {
 	plate := v.r.PathValue("plate")
@@ -184,7 +190,7 @@ func missed(bags []bagDoc) (legs []legDoc) {
 	return legs
 }
 
-// days arranges the events of bags by airport and day, the latest first.
+// days arranges the events of bags by airport, day and offset from UTC, the latest first.
 func days(bags []bagDoc, own string) (runs []eventDay) {
 	var all []trackedEvent
 	for _, b := range bags {
@@ -196,12 +202,13 @@ func days(bags []bagDoc, own string) (runs []eventDay) {
 			all = append(all, trackedEvent{e, plate})
 		}
 	}
+	slices.Reverse(all) // of those that came together, the later stands later in its bag
 	slices.SortStableFunc(all, func(a, b trackedEvent) int {
 		return cmp.Or(b.Happened.Compare(a.Happened), b.Received.Compare(a.Received))
 	})
 	for _, e := range all {
 		last := len(runs) - 1
-		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.YearDay() != e.Local.YearDay() || runs[last].Day.Year() != e.Local.Year() {
+		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.YearDay() != e.Local.YearDay() || runs[last].Day.Year() != e.Local.Year() || runs[last].Day.Format("-07:00") != e.Local.Format("-07:00") {
 			runs = append(runs, eventDay{Airport: e.Airport, Day: e.Local})
 			last++
 		}

@@ -173,6 +173,16 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 	}
 }
 
+func TestALegIsNotFlownBeforeItsDeparture(t *testing.T) {
+	for departure, class := range map[string]string{"2026-11-22T12:10:00.000Z": "plan", "2026-11-22T11:10:00.000Z": "rail"} {
+		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+			l := b["legs"].([]object)[0]
+			l["status"], l["departure"] = "Loaded on Aircraft", object{"scheduled": departure}
+		})}))
+		must(t, get(c, "/console/bags/0724000002"), 200, `<line class="`+class+`"`)
+	}
+}
+
 func TestARushChainIsOneTrail(t *testing.T) {
 	v := newV1(object{
 		"GET " + bagPath: aBag(func(b object) {
@@ -190,6 +200,18 @@ func TestARushChainIsOneTrail(t *testing.T) {
 	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
 }
 
+func TestABagThatWasSeenAtItsDestinationIsNotOnTheAircraft(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+		b["legs"].([]object)[0]["status"] = "Loaded on Aircraft"
+		b["events"] = append(b["events"].([]object), object{
+			"id": "e3", "code": "SORTED", "description": "Bag Sorted", "airport": "JFK", "happened": "2026-11-22T11:22:00.000Z", "local": "2026-11-22T06:22:00.000-05:00", "received": "2026-11-22T11:22:00.000Z",
+		})
+	})}))
+	if text := must(t, get(c, "/console/bags/0724000002"), 200, "At JFK, arrived with <a"); strings.Contains(text, "<p>On aircraft") {
+		t.Error("the bag is still on the aircraft")
+	}
+}
+
 func TestARushBagLeadsToItsOriginal(t *testing.T) {
 	v := newV1(object{
 		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, []string{"0724000001", "0724000002", "2724900417"} }),
@@ -205,6 +227,17 @@ func TestARushBagLeadsToItsOriginal(t *testing.T) {
 	}
 }
 
+// Messages that are posted together are received together, and happen then if they carry no time.
+func TestOfEventsAtOnceTheLastOneOfTheBagIsTheLatest(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+		events := b["events"].([]object)
+		for _, name := range []string{"happened", "local", "received"} {
+			events[0][name] = events[1][name]
+		}
+	})}))
+	must(t, get(c, "/console/bags/0724000002"), 200, "at ZRH MAKEUP12", "ago: In container.")
+}
+
 func TestCodesOfMessagesAreTranslated(t *testing.T) {
 	for code, want := range map[string]string{"B": "boarded", "C": "checked in", "N": "not checked in", "S": "standby", "X": "X"} {
 		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
@@ -214,6 +247,15 @@ func TestCodesOfMessagesAreTranslated(t *testing.T) {
 	}
 	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) { b["checked"] = object{"bags": 2, "weight": 44, "unit": "L"} })}))
 	must(t, get(c, "/console/bags/0724000002"), 200, "<dd>2 bags, 44 lb</dd>")
+}
+
+func TestEventsBeforeAndAfterTheClocksChangeHaveTheirOffsets(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+		first, last := b["events"].([]object)[0], b["events"].([]object)[1]
+		first["happened"], first["local"] = "2026-10-24T23:30:00.000Z", "2026-10-25T01:30:00.000+02:00"
+		last["happened"], last["local"] = "2026-10-25T09:00:00.000Z", "2026-10-25T10:00:00.000+01:00"
+	})}))
+	must(t, get(c, "/console/bags/0724000002"), 200, "Sun 25 Oct, UTC+01:00", "Sun 25 Oct, UTC+02:00")
 }
 
 func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
@@ -309,14 +351,26 @@ func TestAProblemHasItsState(t *testing.T) {
 	}
 }
 
+// A text in an alert that changes every second would be read out every second.
 func TestAPageWaitsAsLongAsARefusalTells(t *testing.T) {
 	refused := newV1(object{"GET " + flightPath: 429})
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "37")
 		refused.ServeHTTP(w, r)
 	})
-	must(t, get(newConsole(pages), flightPage), 429, "asked for again in <span data-seconds>37</span> s")
-	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span data-seconds>10</span> s")
+	must(t, get(newConsole(pages), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
+	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>10</span> s")
+}
+
+func TestTheScriptIsToldHowLongToWait(t *testing.T) {
+	refused := newV1(object{"GET " + flightPath: 429})
+	w := get(newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "37")
+		refused.ServeHTTP(w, r)
+	})), flightPage+"?rows=")
+	if w.Code != 429 || w.Header().Get("Retry-After") != "37" {
+		t.Errorf("%d %q", w.Code, w.Header())
+	}
 }
 
 func TestAFlightWithoutADestinationHasATitle(t *testing.T) {
@@ -325,6 +379,14 @@ func TestAFlightWithoutADestinationHasATitle(t *testing.T) {
 	must(t, get(newConsole(newV1(object{"GET " + flightPath: empty})), flightPage), 200, "<title>LX14 ZRH, 22 Nov · bagtrail</title>")
 	delete(empty["flight"].(object), "from")
 	must(t, get(newConsole(newV1(object{"GET " + flightPath: empty})), flightPage), 200, "<title>LX14, 22 Nov · bagtrail</title>")
+}
+
+// A page is printed long after it was opened. What keeps it live keeps the time of its print too.
+func TestTheTimeOfAPrintIsKeptLive(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(2), "GET " + bagPath: aBag(nil), "GET /v1/flights": flightsOf(3)}))
+	for _, page := range []string{flightPage + "?rows=", "/console/bags/0724000002?rows=", "/console/flights?airport=ZRH&direction=D&date=2026-11-22&rows="} {
+		must(t, get(c, page), 200, `id="heading"`, `data-print="Printed `, "11:32Z, by zrh-ops")
+	}
 }
 
 func TestWhoIsNotLoggedInIsLedToTheLoginAndBack(t *testing.T) {

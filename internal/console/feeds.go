@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -86,19 +87,28 @@ func (v *visit) feeds() (view, *problem) {
 		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), state})
 	}
 	slices.SortFunc(data.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
-	var list struct {
-		Feeds []feedDoc `json:"feeds"`
-	}
-	p := v.ask(http.MethodGet, "/v1/feeds", nil, &list)
-	if data.Refused = p != nil && p.Status == http.StatusForbidden; p != nil && !data.Refused {
-		return shown, p
-	}
-	for _, f := range list.Feeds {
-		r := v.feedRow(f)
-		data.Feeds = append(data.Feeds, r)
-		if r.State == "silent" {
-			data.Silent = append(data.Silent, r)
+	for next, more := "", true; more; {
+		var list struct {
+			Feeds []feedDoc `json:"feeds"`
+			Next  string    `json:"next"`
 		}
+		query := url.Values{"limit": {"1000"}}
+		if next != "" {
+			query.Set("cursor", next)
+		}
+		p := v.ask(http.MethodGet, "/v1/feeds?"+query.Encode(), nil, &list)
+		if data.Refused = p != nil && p.Status == http.StatusForbidden; p != nil && !data.Refused {
+			return shown, p
+		}
+		for _, f := range list.Feeds {
+			r := v.feedRow(f)
+			data.Feeds = append(data.Feeds, r)
+			if r.State == "silent" {
+				data.Silent = append(data.Silent, r)
+			}
+		}
+		next = list.Next
+		more = next != ""
 	}
 	slices.SortStableFunc(data.Feeds, func(a, b feedRow) int { return cmp.Or(a.Order-b.Order, b.Total-a.Total) })
 	shown.Data = data

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -34,4 +35,18 @@ func TestFeedsOfNoAirportAndWithoutTheRight(t *testing.T) {
 	must(t, get(newConsole(v), "/console/feeds"), 200, "Not authorised for feeds")
 	v.answers["GET /v1/feeds"] = 503
 	must(t, get(newConsole(v), "/console/feeds"), 503, "SVCSRV001")
+}
+
+// Feeds come in the order of their airports, so that a silent one may be on the last page.
+func TestEveryPageOfTheFeedsIsRead(t *testing.T) {
+	v := newV1(object{"GET /v1/status": statusOf()})
+	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all := feedsOf()["feeds"].([]object)
+		v.answers["GET /v1/feeds"] = object{"feeds": all[:1], "next": "more"}
+		if r.URL.Query().Get("cursor") == "more" {
+			v.answers["GET /v1/feeds"] = object{"feeds": all[1:]}
+		}
+		v.ServeHTTP(w, r)
+	})
+	must(t, get(newConsole(pages), "/console/feeds"), 200, "1 silent:", `id="feed-ZRH-kafka"`, `id="feed-JFK-http"`)
 }

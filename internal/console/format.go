@@ -21,20 +21,17 @@ func (c *Console) functions() template.FuncMap {
 		"local": func(t time.Time, airport string) string {
 			return t.In(c.places.TimeZone(airport)).Format("2 Jan 15:04")
 		},
-		"utc":    func(t time.Time) string { return t.UTC().Format("15:04") },
-		"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"day":    day,
-		"listed": listed,
-		"ago":    func(now, t time.Time) string { return span(now.Sub(t)) },
-		"until":  func(now, t time.Time) string { return span(t.Sub(now)) },
-		"path":   path,
-		"plural": plural,
-		"title":  func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
-		"covers": covers,
-		"offset": func(t time.Time, airport string) int {
-			_, seconds := t.In(c.places.TimeZone(airport)).Zone()
-			return seconds / 60
-		},
+		"utc":      func(t time.Time) string { return t.UTC().Format("15:04") },
+		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":      day,
+		"listed":   listed,
+		"ago":      func(now, t time.Time) string { return span(now.Sub(t)) },
+		"until":    func(now, t time.Time) string { return span(t.Sub(now)) },
+		"path":     path,
+		"plural":   plural,
+		"title":    func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
+		"covers":   covers,
+		"zone":     func(airport string) string { return c.places.TimeZone(airport).String() },
 		"sections": sections,
 		"may":      session.may,
 		"seconds":  seconds,

@@ -120,7 +120,11 @@ type facet struct {
 }
 
 // hour is a bar of the last day, in percent.
-type hour struct{ X, Y, Height string }
+type hour struct {
+	X, Y, Height string
+	From         time.Time
+	Count        int
+}
 
 // check is a text with its faults, as the editor shows it.
 type check struct {
@@ -152,10 +156,16 @@ const (
 // hold names.
 var filters = []string{"state", "code", "airport", "door"}
 
+// outcomes are what the page says was done before.
+var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unauthorised", "nothing selected"}
+
 // rejects shows rejected messages, and one of them to mend.
 func (v *visit) rejects() (view, *problem) {
 	asked := v.r.URL.Query()
-	data := rejectsPage{filter: url.Values{"state": {cmp.Or(asked.Get("state"), "open")}}, Done: asked.Get("done")}
+	data := rejectsPage{filter: url.Values{"state": {cmp.Or(asked.Get("state"), "open")}}}
+	if done := asked.Get("done"); slices.Contains(outcomes, done) {
+		data.Done = done // an address says nothing else
+	}
 	if plate := asked.Get("plate"); isDigits(plate) && len(plate) == 10 {
 		data.Plate = plate
 	}
@@ -252,10 +262,19 @@ func (v *visit) summary(data *rejectsPage) *problem {
 	for _, h := range sum.Hours {
 		if ago := ago(h.Hour); ago >= 0 && ago < 24 {
 			height := 100 * float64(h.Count) / float64(data.Most)
-			data.Hours = append(data.Hours, hour{percent(float64(23-ago) * 100 / 24), percent(100 - height), percent(height)})
+			data.Hours = append(data.Hours, hour{percent(float64(23-ago) * 100 / 24), percent(100 - height), percent(height), h.Hour, h.Count})
 		}
 	}
 	return nil
+}
+
+// Label says in words what the bars of the last day show.
+func (p rejectsPage) Label() string {
+	var all []string
+	for _, h := range p.Hours {
+		all = append(all, fmt.Sprintf("%d in the hour from %sZ", h.Count, h.From.UTC().Format("15:04")))
+	}
+	return "Rejects: " + cmp.Or(strings.Join(all, ", "), "none in 24 hours")
 }
 
 // Address returns the address of the list with another value of a filter. "" takes the filter away;

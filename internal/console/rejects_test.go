@@ -97,6 +97,21 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 }
 
 // A login and a problem lead to the address of the form, which takes posts only.
+// "Nothing is lost" holds for what was typed too.
+func TestATextThatIsNotTakenIsKept(t *testing.T) {
+	v := withRejects(1)
+	page, form := "/console/rejects/"+fmt.Sprintf("%020d", 0)+"/resubmit", url.Values{"text": {"BSM\r\n.V/1LZRH\r\n<b>"}}
+	for _, status := range []int{409, 429, 503} {
+		v.answers["POST /v1"+strings.TrimPrefix(page, "/console")] = status
+		text := must(t, post(newConsole(v), page, form), status, "What you wrote", "BSM\r\n.V/1LZRH\r\n&lt;b&gt;</textarea>", `action="`+page+`"`)
+		if strings.Contains(text, "Send again") != (status != 409) {
+			t.Errorf("%d: %s", status, text)
+		}
+	}
+	v.answers["GET /v1/session"] = 503
+	must(t, post(newConsole(v), page, form), 503, "BSM\r\n.V/1LZRH\r\n&lt;b&gt;</textarea>")
+}
+
 func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
 	v := withRejects(1)
 	v.answers["GET /v1/session"] = 401
@@ -110,6 +125,14 @@ func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
 		if w := get(c, form); w.Code != 303 || w.Header().Get("Location") != page {
 			t.Errorf("%s leads to %d %s, want %s", form, w.Code, w.Header().Get("Location"), page)
 		}
+	}
+}
+
+func TestAnAddressPutsNoWordsIntoThePage(t *testing.T) {
+	c := newConsole(withRejects(1))
+	must(t, get(c, "/console/rejects?done=nothing+selected"), 200, "Nothing selected.")
+	if text := must(t, get(c, "/console/rejects?done=call+555-0100"), 200); strings.Contains(text, "Call 555-0100") {
+		t.Error("the page says what its address says")
 	}
 }
 
@@ -173,6 +196,10 @@ func TestTheBarsOfADayAreMeasuredByThatDay(t *testing.T) {
 	if strings.Count(text, `<rect class="h"`) != 1 {
 		t.Error("an earlier day has a bar")
 	}
+}
+
+func TestTheBarsOfADayAreToldInWords(t *testing.T) {
+	must(t, get(newConsole(withRejects(2)), "/console/rejects"), 200, `aria-label="Rejects: 2 in the hour from 11:00Z"`)
 }
 
 func TestTheListShowsTheBeginningOfALongFault(t *testing.T) {

@@ -238,7 +238,7 @@ func (v *visit) search() (view, *problem) {
 		if date.IsZero() {
 			date = v.today(data.Airport)
 		}
-		data.Flights = []string{path("flights", data.Airport, "D", q.Airline, q.Flight, date.Format(time.DateOnly))}
+		data.Flights = []string{v.flightThere(data.Airport, q.Airline, q.Flight, date.Format(time.DateOnly))}
 	}
 	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
 	switch {
@@ -249,6 +249,19 @@ func (v *visit) search() (view, *problem) {
 	}
 	shown.Data = data
 	return shown, nil
+}
+
+// flightThere returns the address of a flight at an airport: of its arrival if it has bags that
+// arrive there and none that depart.
+func (v *visit) flightThere(airport, airline, flight, date string) string {
+	for _, direction := range []string{"D", "A"} {
+		var list flightList
+		target := strings.TrimPrefix(path("flights", airport, direction, airline, flight, date), Path)
+		if p := v.ask(http.MethodGet, "/v1/"+target+"?limit=1", nil, &list); p == nil && list.Flight.Bags > 0 {
+			return Path + target
+		}
+	}
+	return path("flights", airport, "D", airline, flight, date)
 }
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags.
@@ -328,6 +341,7 @@ func (v *visit) questions(q query, airport string, week bool) (all []map[string]
 func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	var found struct {
 		Bags []bagDoc `json:"bags"`
+		Next string   `json:"next"`
 	}
 	p := v.ask(http.MethodPost, "/v1/bags/search", question, &found)
 	if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
@@ -349,7 +363,12 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 		}
 		*hits = append(*hits, h)
 	}
-	return nil
+	if found.Next == "" {
+		return nil
+	}
+	following := maps.Clone(question)
+	following["cursor"] = found.Next
+	return v.find(following, hits)
 }
 
 // flightAddress returns the address of the flight of a leg. If no airport of it is known, that is the search.

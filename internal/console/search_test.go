@@ -104,11 +104,31 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 	}
 }
 
+func TestAFlightThatArrivesIsFound(t *testing.T) {
+	arriving := "/flights/ZRH/A/LX/15/2026-11-22"
+	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}, "GET /v1/flights/ZRH/D/LX/15/2026-11-22": flightOf(0), "GET /v1" + arriving: flightOf(2)})
+	if w := post(newConsole(v), "/console/search", url.Values{"q": {"lx15"}}); w.Code != 303 || w.Header().Get("Location") != "/console"+arriving {
+		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+	}
+}
+
 func TestManyHitsAreListed(t *testing.T) {
 	two := aBag(nil)
 	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
 	c := newConsole(newV1(object{"POST /v1/bags/search": two}))
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
+}
+
+func TestEveryPageOfASearchIsRead(t *testing.T) {
+	v := newV1(object{"POST /v1/bags/search": func(body string) object {
+		if strings.Contains(body, `"cursor":"more"`) {
+			return aBag(func(b object) { b["plate"] = "0724000003" })
+		}
+		first := aBag(nil)
+		first["next"] = "more"
+		return first
+	}})
+	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`)
 }
 
 func TestASearchThatFindsNothingHelps(t *testing.T) {

@@ -67,7 +67,7 @@ func (v *visit) picture(bags []bagDoc) *trail {
 		if i > 0 {
 			t.elbow(a, bags[i-1], lanes[i-1], firstMoment(b, lanes[i]), y)
 		}
-		t.lane(a, b, lanes[i], y)
+		t.lane(a, v.now, b, lanes[i], y)
 	}
 	t.axis(a, v, bags, axisY)
 	return t
@@ -135,8 +135,8 @@ func (t *trail) elbow(a *axis, before bagDoc, hops []hop, begins time.Time, y fl
 	t.line("elb", a.at(from), a.at(begins), y, y)
 }
 
-// lane draws a bag: its stays, its legs, and its events.
-func (t *trail) lane(a *axis, b bagDoc, hops []hop, y float64) {
+// lane draws a bag: its stays, its legs, and its events. A leg is flown from its departure on.
+func (t *trail) lane(a *axis, now time.Time, b bagDoc, hops []hop, y float64) {
 	begins := firstMoment(b, hops)
 	t.text("b", max(a.at(begins), leftEdge), y-2.4, "start", b.Plate)
 	for _, h := range hops {
@@ -154,6 +154,9 @@ func (t *trail) lane(a *axis, b bagDoc, hops []hop, y float64) {
 	for _, h := range hops {
 		s := statusOf(h.Status)
 		class := map[string]string{"air": "rail", "del": "miss"}[s.Class]
+		if class == "rail" && h.departs.After(now) {
+			class = "plan"
+		}
 		from, to := a.at(h.departs), a.at(h.arrives)
 		t.line(cmp.Or(class, "plan"), from, to, y, y)
 		for _, end := range []struct {

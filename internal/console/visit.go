@@ -46,7 +46,8 @@ type page struct {
 	Path    string // of the page, to come back to after a login
 	Ended   bool   // the login says that the session ended
 	Refused *problem
-	Retry   bool // the page asks for itself again
+	Retry   bool   // the page asks for itself again
+	Kept    string // the text of a form that was not taken
 }
 
 // handle registers a screen for those who are logged in. Others are led to the login and back.
@@ -76,6 +77,10 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 				Name: lastAirport, Value: shown.Airport, Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 90 * 86400,
 			})
 		}
+		kept := ""
+		if p != nil && r.Method == http.MethodPost {
+			kept, _ = v.text() // a text that is too long is not kept
+		}
 		block := "layout"
 		if part {
 			block = "parts"
@@ -83,7 +88,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 		shown.Title = cmp.Or(shown.Title, "bagtrail")
 		c.render(w, r, name, block, page{
 			view: shown, Session: v.session, Now: v.now, Limits: limitsOf(r), Problem: p, Path: r.URL.RequestURI(),
-			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet,
+			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet, Kept: kept,
 		})
 	})
 }
@@ -94,6 +99,9 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block str
 	if trouble := cmp.Or(p.Problem, p.Refused); trouble != nil {
 		status = trouble.Status
 		if block == "parts" {
+			if trouble.Wait != "" {
+				w.Header().Set("Retry-After", trouble.Wait)
+			}
 			http.Error(w, trouble.Title, status)
 			return
 		}

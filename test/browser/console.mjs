@@ -57,6 +57,29 @@ reader('a session that ends leads to the login and back', async () => {
   await page.waitForURL(service + flight)
 }, /401|ERR_ABORTED/)
 
+reader('a bag that leaves a flight is struck out at once', async () => {
+  const page = await login(flight.replace('500', '800'))
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  assert.equal(await send(`BSM\r\nDEL\r\n.V/1LZRH\r\n.F/LX800/${day}/JFK/Y\r\n.N/0724800037001\r\n.P/1MUELLER/ANNA\r\n.L/AB8037\r\nENDBSM\r\n`), 200)
+  await page.locator('#b-0724800037.left').waitFor({ timeout: 5000 })
+}, /ERR_ABORTED/)
+
+reader('a button that goes away leaves the focus beside it', async () => {
+  const page = await login(flight.replace('500', '800'))
+  await page.locator('[data-filter]').fill('nothing')
+  await page.getByRole('button', { name: 'Clear the filter' }).press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'f')
+  assert.equal(await page.locator('#rows tbody tr').first().isVisible(), true)
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/LX800/${day}/JFK\r\n.U/AKE12345LX/31L\r\n.N/0724800038001\r\nENDBPM\r\n`), 200)
+  await page.getByRole('button', { name: 'Sort again, 1 changed' }).press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Status')
+  await page.goto(service + '/console/feeds')
+  await page.locator('[data-filter]').fill('nothing')
+  await page.getByRole('button', { name: 'Clear the filter' }).press('Enter')
+  assert.equal(await page.locator('#rows tbody tr').first().isVisible(), true)
+}, /ERR_ABORTED/)
+
 reader('a page that is not there says so', async () => {
   const page = await login()
   for (const target of ['/console/nothing', '/console/bags/1', `/console/flights/QQQ/D/LX/500/${date}`]) {
@@ -113,6 +136,20 @@ reader('the keyboard alone leads from the login to a flight, a bag and a search'
   assert.notEqual(await page.evaluate(() => document.activeElement.id), 'q')
 }, /ERR_ABORTED/)
 
+reader('the menu can be used at 400 %', async () => {
+  const page = await login(flight)
+  await page.setViewportSize({ width: 320, height: 256 }) // 1280 by 1024 pixels
+  await page.locator('.me summary').press('Enter')
+  for (const name of ['Dark', 'Set', 'Log out']) {
+    await page.getByRole('button', { name, exact: true }).focus()
+    const seen = await page.evaluate(() => {
+      const r = document.activeElement.getBoundingClientRect(), top = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)
+      return document.activeElement.contains(top) ? 'seen' : `${document.activeElement.outerHTML} at ${r.y} under ${top?.outerHTML.slice(0, 200)}`
+    })
+    assert.equal(seen, 'seen', name)
+  }
+}, /ERR_ABORTED/)
+
 reader('a click anywhere on a row opens it, and one that marks text does not', async () => {
   const page = await login(board)
   await page.locator(`#f-LX-500-${date} svg.load`).click()
@@ -126,6 +163,15 @@ reader('a click anywhere on a row opens it, and one that marks text does not', a
   assert.equal(page.url(), service + flight)
 }, /ERR_ABORTED/)
 
+reader('Escape leads from the menu back to its button', async () => {
+  const page = await login(flight)
+  await page.locator('.me summary').press('Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Escape')
+  assert.equal(await page.locator('.me[open]').count(), 0)
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'SUMMARY')
+}, /ERR_ABORTED/)
+
 reader('the head of the bags is one line at every width', async () => {
   const page = await login(flight)
   for (const [width, columns] of [[390, 2], [800, 6], [1280, 9]]) {
@@ -133,6 +179,28 @@ reader('the head of the bags is one line at every width', async () => {
     const tops = await page.locator('#rows thead th:visible').evaluateAll((all) => all.map((th) => th.getBoundingClientRect().top))
     assert.deepEqual([tops.length, new Set(tops).size], [columns, 1], `${width} pixels: ${tops}`)
   }
+}, /ERR_ABORTED/)
+
+reader('a name that turns the direction turns nothing else, and carets stand under it', async () => {
+  const right = (text) => `BSM\r\n.V/1LZRH\r\n.F/LX501/${day}/JFK\r\n${text}.P/1\u202eRELLIM/ANNA\r\n.L/XZ9999\r\nENDBSM\r\n`
+  for (const n of [1, 2]) assert.equal(await send(right(`.N/072470002${n}001\r\n`)), 200)
+  assert.equal(await send(right('.N/0724700023001\r\n.O/LX502/محمد123/JFK\r\n')), 400)
+  const page = await login()
+  const place = (selector, text) => page.locator(selector).first().evaluate((e, text) => {
+    const walk = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), r = document.createRange()
+    for (let n = walk.nextNode(); n; n = walk.nextNode()) if (n.data.includes(text)) { r.setStart(n, n.data.indexOf(text)); r.setEnd(n, n.data.indexOf(text) + 1) }
+    return r.getBoundingClientRect().left
+  }, text)
+  await page.locator('#q').fill('\u202erellim lx501')
+  await page.locator('#q').press('Enter')
+  await page.getByText('2 bags').waitFor()
+  assert.ok(await place('.words', 'ZRH') < await place('.words', 'JFK'))
+  await page.goto(service + '/console/rejects')
+  const mine = page.locator('.rows a').filter({ hasText: 'محمد123' })
+  for (let i = 0; i < 50 && !await mine.count(); i++) await page.reload()
+  await mine.click()
+  await page.waitForURL('**/rejects/*')
+  assert.ok(Math.abs(await place('#lines .bad i', '^') - await place('#lines .bad > span', 'م')) < 1)
 }, /ERR_ABORTED/)
 
 reader('a filter and an order are part of the address', async () => {
@@ -149,6 +217,15 @@ reader('a filter and an order are part of the address', async () => {
   await page.getByRole('button', { name: 'Bag', exact: true }).click()
   await page.reload()
   assert.match(await page.locator('#rows tbody tr').first().innerText(), /0724 500039/)
+}, /ERR_ABORTED/)
+
+reader('rejects can be filtered on a narrow screen', async () => {
+  const page = await login('/console/rejects')
+  await page.setViewportSize({ width: 640, height: 512 }) // 1280 pixels at 200 %
+  await page.getByRole('button', { name: 'Filters' }).click()
+  await accessible(page, 'filters')
+  await page.locator('.facet', { hasText: 'ZRH' }).click()
+  await page.waitForURL('**airport=ZRH**')
 }, /ERR_ABORTED/)
 
 reader('a reject is mended, and its bag appears', async () => {
@@ -212,7 +289,7 @@ reader('a reject is mended, and its bag appears', async () => {
   await page.waitForURL(service + '/console/rejects?state=open')
   await page.getByLabel('All that match').check()
   await page.getByRole('button', { name: 'Resubmit…' }).click()
-  await page.getByText('0 of 101 would be accepted').waitFor()
+  await page.getByText('0 of 102 would be accepted').waitFor()
 }, /401|ERR_ABORTED/)
 
 reader('a change is seen within a second, and rows do not move', async () => {
@@ -241,6 +318,33 @@ reader('a change is seen within a second, and rows do not move', async () => {
   assert.notEqual(await order(), before)
 }, /ERR_ABORTED/)
 
+reader('a change moves no row, at any width', async () => {
+  const page = await login(flight), top = () => page.locator('#b-0724500038').evaluate((e) => e.getBoundingClientRect().top)
+  for (const width of [390, 1000, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.reload()
+    await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+    const before = await top()
+    await load('0724500039', `AKE${width}LX`)
+    await page.locator('#moved:visible').waitFor()
+    assert.equal(await top(), before, `${width} pixels`)
+  }
+}, /ERR_ABORTED/)
+
+reader('the clock of an open page follows its zone', async () => {
+  const page = await context.newPage()
+  await page.clock.install()
+  await page.goto(service + board)
+  await page.locator('#key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(service + board)
+  const hours = () => page.locator('.clock time').allInnerTexts().then(([local, utc]) => (parseInt(local) - parseInt(utc) + 24) % 24)
+  const before = await hours()
+  await page.clock.fastForward(182 * 24 * 3600 * 1000) // half a year
+  await page.waitForFunction(() => document.querySelector('.clock time'))
+  assert.equal(before + await hours(), 1 + 2) // winter and summer of Zurich
+}, /ERR_ABORTED/)
+
 reader('a page that hears nothing says so, and catches up', async () => {
   const page = await context.newPage()
   await page.clock.install()
@@ -250,7 +354,8 @@ reader('a page that hears nothing says so, and catches up', async () => {
   await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
   await context.setOffline(true)
   await page.clock.fastForward(15_000)
-  await page.getByText('Not live since').waitFor()
+  await page.locator('#stale').waitFor()
+  await page.locator('#say').getByText('Not live since').waitFor() // it is announced
   assert.equal(await page.locator('#rows tbody tr').count(), 40)
   await accessible(page, 'not live')
   await load('0724500030', 'AKE12345LX')
@@ -260,8 +365,18 @@ reader('a page that hears nothing says so, and catches up', async () => {
     await new Promise((done) => setTimeout(done, 100))
   }
   await page.locator('#b-0724500030[data-s=air]').waitFor()
-  await page.getByText('Not live since').waitFor({ state: 'hidden' })
+  await page.locator('#stale').waitFor({ state: 'hidden' })
 }, /INTERNET_DISCONNECTED|ERR_ABORTED|ERR_NETWORK|ERR_FAILED/)
+
+reader('a page that is refused waits as told', async () => {
+  const page = await login(flight)
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  let asked = 0
+  await page.route('**/flights/**rows=**', (route) => { asked++; return route.fulfill({ status: 429, headers: { 'Retry-After': '60' } }) })
+  await load('0724500036', 'AKE12345LX')
+  await new Promise((done) => setTimeout(done, 6000))
+  assert.equal(asked, 1)
+}, /429|ERR_ABORTED/)
 
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()

@@ -28,7 +28,7 @@ export async function accessible(page, where) {
 }
 
 // sizes are the widths and colours in which a page is looked at.
-const sizes = [[390, 'light'], [390, 'dark'], [1280, 'dark'], [1280, 'light'], [2560, 'light']]
+const sizes = [[320, 'light'], [390, 'light'], [390, 'dark'], [1280, 'dark'], [1280, 'light'], [2560, 'light']]
 
 // screen looks at a page in narrow and wide, light and dark, and once on a very wide screen. The
 // rules are checked last, without the rows after the first 30, which have the same form.

@@ -38,7 +38,9 @@
   d.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') {
       if (typing(e)) e.target.blur()
-      $('.me[open]')?.removeAttribute('open')
+      const menu = $('.me[open]')
+      if (menu?.contains(d.activeElement)) $('summary', menu).focus()
+      menu?.removeAttribute('open')
       return
     }
     if (typing(e) || e.ctrlKey || e.metaKey || e.altKey || store.get('keys') === 'off' || $('dialog[open]')) return
@@ -93,13 +95,17 @@
     if (m < 100) return m + ' min'
     return m < 2880 ? `${Math.floor(m / 60)} h ${String(m % 60).padStart(2, '0')}` : Math.floor(m / 1440) + ' d'
   }
+  // clock shows the time in the zone of a clock, which may change its offset while the page is open.
+  const clock = (now, t) => {
+    try { return new Intl.DateTimeFormat('en-GB', { timeZone: t.dataset.clock, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(now) } catch { return t.textContent } // a zone that the browser does not know
+  }
   let skew = 0 // of the clock of this machine, in ms
   const tick = () => {
     const now = Date.now() + skew
     const write = (t, text) => { if (t.textContent !== text) t.textContent = text } // a text that is set anew is laid out anew
     for (const t of $$('time[data-ago]')) write(t, span(now - Date.parse(t.dateTime)))
     for (const t of $$('time[data-until]')) { const left = Date.parse(t.dateTime) - now; if (left > 0) write(t, span(left)) }
-    for (const t of $$('time[data-clock]')) write(t, new Date(now + 60000 * t.dataset.clock).toISOString().slice(11, 16))
+    for (const t of $$('time[data-clock]')) write(t, clock(now, t))
   }
 
   // merge makes the element a like b, and keeps what the reader has done to it: focus, and what is
@@ -134,7 +140,8 @@
   const changed = new Set()
 
   // apply takes over the parts of an answer. Rows never move: new ones come last.
-  const apply = (text, whole) => {
+  // Of those that were asked for, or of all, the ones that are not there have left.
+  const apply = (text, asked) => {
     const parts = d.createElement('template')
     parts.innerHTML = text
     const seen = new Set()
@@ -151,12 +158,15 @@
       const there = e.id && d.getElementById(e.id)
       if (there) merge(there, e)
     }
-    if (whole) for (const tr of $$('#rows tbody tr')) tr.classList.toggle('left', !seen.has(tr.id))
+    for (const tr of $$('#rows tbody tr')) if (asked?.(tr)) tr.classList.toggle('left', !seen.has(tr.id))
     if ($('#rows')) filter()
     const moved = $('#moved')
     if (moved && changed.size) { moved.hidden = false; moved.textContent = `Sort again, ${changed.size} changed` }
     tick()
   }
+
+  // patience returns how many ms an answer asks to wait.
+  const patience = (r) => Math.min(Number(r?.headers.get('Retry-After')) || 0, 300) * 1000
 
   // Live. The stream says which plates changed; the page asks for their HTML, one request at a
   // time. If there is no stream, it asks for everything every 10 s, and then tries the stream again.
@@ -169,7 +179,11 @@
       const t = $('.t', show)
       if (t.textContent !== words) t.textContent = words
       $('#stale').hidden = name !== 'off'
-      if (name === 'off' && !since) $('#stale-since').textContent = (since = new Date(heard)).toISOString().slice(11, 19) + 'Z'
+      if (name === 'off' && !since) {
+        $('#stale-since').textContent = (since = new Date(heard)).toISOString().slice(11, 19) + 'Z'
+        say($('#stale b').textContent)
+      }
+      if (name !== 'off' && since) say('Live again')
       if (name !== 'off') since = null
     }
     const words = () => (source && source.readyState !== 2 ? 'Live' : 'Every 10 s')
@@ -180,6 +194,7 @@
       await new Promise((done) => setTimeout(done, asked + 500 - Date.now())) // a busy page asks twice a second
       asked = Date.now()
       const whole = all || wanted.size > 50, plates = [...wanted]
+      let wait = 2000
       all = false
       wanted = new Set()
       try {
@@ -188,10 +203,10 @@
         for (const p of whole ? [''] : plates) u.searchParams.append('rows', p)
         const r = await fetch(u, { headers: { Accept: 'text/html' } })
         if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
-        if (!r.ok) throw new Error(r.status)
+        if (!r.ok) { wait = Math.max(wait, patience(r)); throw new Error(r.status) }
         const text = await r.text()
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
-        apply(text, whole)
+        apply(text, (tr) => whole || plates.includes(tr.id.slice(2)))
         told += plates.length
         if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
           alive()
@@ -200,7 +215,7 @@
         if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
       } catch {
         if (whole) all = true; else plates.forEach((p) => wanted.add(p))
-        await new Promise((done) => setTimeout(done, 2000))
+        await new Promise((done) => setTimeout(done, wait))
       } finally { asking = false }
       ask()
     }
@@ -239,6 +254,9 @@
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
+  // On a narrow screen the filters of rejects are behind a button.
+  const facets = () => $('#show-facets')?.addEventListener('click', (e) => e.target.setAttribute('aria-expanded', String($('.facets').classList.toggle('open'))))
+
   // A job under way: its page asks twice a second how far it is.
   const job = async () => {
     const u = new URL(location)
@@ -248,6 +266,7 @@
       const r = await fetch(u).catch(() => null)
       if (r?.status === 401) location.reload()
       if (r?.ok) apply(await r.text())
+      await new Promise((done) => setTimeout(done, patience(r)))
     }
   }
 
@@ -335,7 +354,15 @@
       if (field.value || chip) filter()
       field.addEventListener('input', () => { again(); remember('filter', field.value) })
       $$('[data-show]').forEach((b) => b.addEventListener('click', () => { press(b); again(); remember('show', b.dataset.show) }))
-      $('[data-clear]').addEventListener('click', () => { field.value = ''; remember('filter', ''); $('[data-show=""]').click() })
+      $('[data-clear]').addEventListener('click', () => {
+        field.value = ''
+        remember('filter', '')
+        remember('show', '')
+        const all = $('[data-show=""]') // feeds have none
+        if (all) press(all)
+        again()
+        field.focus()
+      })
       const heads = $$('#rows thead th'), order = asked.get('sort') || '', first = heads[order.replace('-', '')]
       if (order && first?.querySelector('button')) sort(first, order[0] !== '-')
       $$('#rows thead button').forEach((b) => b.addEventListener('click', () => {
@@ -344,11 +371,12 @@
         remember('sort', (th.getAttribute('aria-sort') === 'ascending' ? '' : '-') + heads.indexOf(th))
         say('Sorted by ' + b.textContent)
       }))
-      $('#moved')?.addEventListener('click', () => { sort($('th[data-first]'), true); remember('sort', '') })
+      $('#moved')?.addEventListener('click', () => { sort($('th[data-first]'), true); remember('sort', ''); $('th[data-first] button').focus() })
     }
     const retry = $('[data-retry] [data-seconds]')
     if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)
     editor()
+    facets()
     job()
     tick()
     setInterval(tick, 15000)
