@@ -252,7 +252,7 @@ func recordOf(f *bag.Filing, env *Envelope) Record {
 	if env.Reject != "" {
 		r.Reject, r.Sender = env.Reject, env.Sender
 	}
-	if len(f.Entries) > 0 {
+	if r.Plate = env.Together; r.Plate == "" && len(f.Entries) > 0 {
 		r.Plate = f.Entries[0].Plate
 	}
 	return r

@@ -38,6 +38,10 @@ type Envelope struct {
 	Sender   string       // name of the API key with which it was posted, or ""
 	Reject   string       // id of the rejected message that it was made of, or ""
 
+	// Together is the key with which the message is written to the log; "" if that is its own first
+	// plate. Messages that are received at one time keep their order only with one key.
+	Together bag.Plate
+
 	// Authorise reports whether the sender may send the message. It is asked about messages without
 	// errors only, and must not keep the message. If it is nil, every message may be sent.
 	Authorise func(*parser.Message) bool

@@ -12,7 +12,7 @@ type Record struct {
 	Raw      string
 	Report   bool         // Raw is the document of a delayed-bag report
 	Received time.Time    // UTC, in milliseconds
-	Plate    bag.Plate    // the first plate that it names, or ""
+	Plate    bag.Plate    // its key: Envelope.Together, else the first plate that it names, or ""
 	Reject   string       // id of the rejected message that it was made of, or ""
 	Sender   string       // name of the API key with which that was resubmitted, or ""
 	Replayed bool         // it was received before, so it gets no position, and appending it again changes nothing

@@ -404,7 +404,8 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 
 // noteNames adds to named what the message names, and reports whether any of it was there: a bag or a
 // container that another message of the same millisecond names, or the same text. Messages about one
-// bag are received at different times, in their order.
+// bag are received at different times, in their order. A positioning is about the bags in its
+// container, so it and the messages that put bags in there are too; these among themselves are not.
 func (a *attempt) noteNames(named map[string]bool) (met bool) {
 	note := func(name string) {
 		met = met || named[name]
@@ -414,9 +415,15 @@ func (a *attempt) noteNames(named map[string]bool) (met bool) {
 	note("text " + f.Raw)
 	for _, e := range f.Entries {
 		note(string(e.Plate))
+		for _, container := range e.Stowage {
+			name := fmt.Sprint(container)
+			met, named["in "+name] = met || named["container "+name], true
+		}
 	}
 	for _, container := range f.Stowage {
-		note(fmt.Sprint("container ", container))
+		name := fmt.Sprint(container)
+		note("container " + name)
+		met = met || named["in "+name]
 	}
 	return met
 }

@@ -152,6 +152,33 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
 	}
 }
 
+// A positioning concerns the bags that were in its container before it.
+func TestAJobKeepsTheOrderOfABagAndItsContainer(t *testing.T) {
+	d := newRejectDesk(t)
+	texts := []string{
+		"BPM\n.V/1LZRH\n.J/R\n.F/LX100/14MAR/JFK\n.U/AKE1\n.N/0724000001001\nENDBPM\n",
+		"BPM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.U/AKE1/41\nENDBPM\n",
+		"BPM\n.V/1LZRH\n.J/R\n.F/LX100/14MAR/JFK\n.U/AKE1\n.N/0724000002001\nENDBPM\n",
+	}
+	var list []ingestor.Rejection
+	for i, text := range texts {
+		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
+		}})
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != len(texts) {
+		t.Errorf("%+v", got)
+	}
+	for i := 1; i < len(d.log); i++ {
+		if before, r := d.log[i-1], d.log[i]; !before.Received.Before(r.Received) {
+			t.Errorf("%d: %v after %v", i, r.Received, before.Received)
+		}
+	}
+}
+
 func TestTheRejectsOfAJobAreThoseOfItsFilters(t *testing.T) {
 	for body, want := range map[string]int{
 		`{"state":"open"}`: 13, `{"airport":"ZRH"}`: 7, `{"airport":"ZRH","door":"http"}`: 1, `{"door":"kafka"}`: 12, `{"code":"SVCPRB001"}`: 0,

@@ -542,6 +542,29 @@ func TestAThroughFlightShowsTheContainerOfItsOwnLeg(t *testing.T) {
 	}
 }
 
+// An event of an arrival is about the part of a through flight that ends there.
+func TestAnArrivalIsAboutTheLegThatEndsThere(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	for _, text := range []string{
+		"BSM\n.V/1LGVA\n.F/LX204/14MAR/ZRH\n.O/LX204/14MAR/JFK\n.N/0724100001001\nENDBSM\n",
+		"BPM\n.V/1LZRH\n.J/R///14MAR/1000Z\n.I/LX204/14MAR/GVA\n.N/0724100001001\nENDBPM\n",
+		"BPM\n.V/1LZRH\n.J/R///14MAR/1100Z\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBPM\n",
+		"BPM\n.V/1LJFK\n.J/R///14MAR/2000Z\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBPM\n",
+	} {
+		o.takeText(t, text)
+	}
+	bags, _ := o.get("/v1/bags/0724100001")["bags"].([]any)
+	events, _ := bags[0].(map[string]any)["events"].([]any)
+	var got []string
+	for _, e := range events {
+		event := e.(map[string]any)
+		got = append(got, fmt.Sprint(event["code"], event["airport"], event["leg"]))
+	}
+	if want := []string{"ARRIVEDZRH0", "LOADED_ON_AIRCRAFTZRH1", "ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
+		t.Errorf("events and their legs: %v, want %v", got, want)
+	}
+}
+
 // What made a re-flighted bag Delayed is told by the list of the flight as by the bag itself.
 func TestAFlightTellsWhatMadeABagDelayed(t *testing.T) {
 	o := newOffice(testKeys["demo"])

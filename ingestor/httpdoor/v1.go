@@ -115,7 +115,25 @@ func (d Messages) judge(c *web.Call) ([]posted, []ingestor.Envelope, []ingestor.
 	if bags > maxBags {
 		return refuse(c.Problem(fault.TooLargeV1, "The messages of a request may name "+strconv.Itoa(maxBags)+" bags together"))
 	}
+	if len(envelopes) > 1 {
+		together := firstPlate(outcomes)
+		for i := range envelopes {
+			envelopes[i].Together = together
+		}
+	}
 	return r.messages, envelopes, outcomes, nil
+}
+
+// firstPlate returns the key with which the messages of a request are written to the log: the first
+// plate that any of them names. They are received at one time, so their positions alone order them,
+// and different keys may lead to different partitions.
+func firstPlate(outcomes []ingestor.Outcome) bag.Plate {
+	for i := range outcomes {
+		if entries := outcomes[i].Filing.Entries; len(entries) > 0 {
+			return entries[0].Plate
+		}
+	}
+	return "0000000000" // of containers alone
 }
 
 // platesAtOnce bounds how much is read at once to tell events.

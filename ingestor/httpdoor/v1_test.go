@@ -52,15 +52,32 @@ func (k keyring) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
 	return key, ok
 }
 
-func newBatches() *batches {
+// ledger is a log of twelve partitions that puts a record where the last digit of its key says.
+type ledger struct{ length [12]int64 }
+
+func (l *ledger) Append(_ context.Context, records []ingestor.Record) error {
+	for i := range records {
+		partition := int32(11)
+		if key := records[i].Plate; key != "" {
+			partition = int32('9' - key[len(key)-1])
+		}
+		records[i].Position = bag.Position{Known: true, Partition: partition, Offset: l.length[partition]}
+		l.length[partition]++
+	}
+	return nil
+}
+
+func newBatches(log ...ingestor.Log) *batches {
 	everything := apikey.Scope{All: true}
 	library, index := airport.New(), &failingIndex{Index: memory.New()}
 	enrich := enricher.New(library)
 	b := &batches{index: index, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { b.now = b.now.Add(time.Millisecond); return b.now }
-	acceptor := ingestor.NewAcceptor(ingestor.Config{
-		Judge: ingestor.NewJudge(library, enrich), Index: index, Clock: ingestor.NewClock(clock),
-	})
+	conf := ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index, Clock: ingestor.NewClock(clock)}
+	if len(log) > 0 {
+		conf.Log = log[0]
+	}
+	acceptor := ingestor.NewAcceptor(conf)
 	reader := trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
 	door := httpdoor.Messages{Acceptor: acceptor, Places: library, Bags: func(s bag.Sight) httpdoor.Bags { return reader.For(s) }}
 	keys := keyring{
@@ -94,6 +111,38 @@ func listOf(texts ...string) string {
 		list = append(list, string(message))
 	}
 	return `{"messages":[` + strings.Join(list, ",") + `]}`
+}
+
+// All are received at one time. The second message about a bag may have another first plate than the
+// first one, and a positioning has none.
+func TestMessagesOfOneRequestKeepTheirOrder(t *testing.T) {
+	bpm := func(lines string) string { return "BPM\n.V/1LZRH\n.F/LX14/14MAR/JFK\n" + lines + "\nENDBPM\n" }
+	for name, tc := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"offloaded":         {[]string{bpm(".N/0724000001002"), bpm(".B/OFF/0724000002001")}, "LOADED_ON_AIRCRAFT OFFLOADED"},
+		"in a container":    {[]string{bpm(".J/R\n.U/AKE1\n.N/0724000002001"), bpm(".U/AKE1/41")}, "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT"},
+		"a container first": {[]string{bpm(".U/AKE2/41"), bpm(".N/0724000001002"), bpm(".B/OFF/0724000002001")}, "LOADED_ON_AIRCRAFT OFFLOADED"},
+	} {
+		b := newBatches(new(ledger))
+		if w := b.post("all", "/v1/messages", "application/json", listOf(tc.texts...)); w.Code != 200 {
+			t.Fatal(w.Code, w.Body)
+		}
+		enrich := enricher.New(airport.New())
+		reader := trail.New(b.index, enrich, trail.Settings{Window: time.Minute, Airports: airport.New(), Now: time.Now})
+		bags, err := reader.OfPlate(t.Context(), "0724000002")
+		if err != nil || len(bags) != 1 {
+			t.Fatal(bags, err)
+		}
+		var got []string
+		for _, e := range bags[0].Events {
+			got = append(got, e.Code)
+		}
+		if codes := strings.Join(got, " "); codes != tc.want {
+			t.Errorf("%s: %s, want %s", name, codes, tc.want)
+		}
+	}
 }
 
 // verdicts returns the verdict of each message, with its id and events.

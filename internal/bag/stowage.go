@@ -32,6 +32,9 @@ func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message
 	var of []series
 	var by smallmap.Map[series, []*Message]
 	for _, p := range stowage {
+		if !r.departs(p) { // it positions nothing (rules §2)
+			continue
+		}
 		key := containerSeries(p)
 		same, have := by.Get(key)
 		if !have {
@@ -100,7 +103,7 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 			events = events[1:]
 		}
 		w := at.Value(p.Airport)
-		if code, loading := loadingEvent(p); loading && r.departs(p) && w.holds(Container{p.Outbound.Flight, p.Device}) {
+		if code, loading := loadingEvent(p); loading && w.holds(Container{p.Outbound.Flight, p.Device}) {
 			e := entry(code).of(p)
 			e.Positioning = true
 			note(e)

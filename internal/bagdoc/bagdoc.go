@@ -203,7 +203,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
 	dst = AppendHappened(dst, m, w.Places)
 	dst = AppendTime(dst, "received", m.Received)
-	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, m))
+	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, e))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
 	if e.Code == bag.EventReflighted {
 		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
@@ -219,17 +219,23 @@ func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	return append(dst, '"')
 }
 
-// legOf returns the index in Legs of the leg that a message concerns, or -1. That is the leg of its
+// legOf returns the index in Legs of the leg that an event concerns, or -1. That is the leg of its
 // .F, or of its .I if it has no .F. If several legs have that flight, it is the leg that departs
-// from the airport of the message.
-func legOf(b *bag.Bag, m *bag.Message) int {
-	f := m.Outbound.Flight
+// from the airport of the event or, if the flight arrives there, the leg that does.
+func legOf(b *bag.Bag, e *bag.Event) int {
+	m := e.Message
+	f, arrives := m.Outbound.Flight, e.Code == bag.EventArrived || m.Outbound.Airport == m.Airport || m.Kind.IsSource() && m.Source == 'X'
 	if f.IsZero() {
-		f = m.Inbound.Flight
+		f, arrives = m.Inbound.Flight, true
 	}
 	found := -1
 	for i := range b.Legs {
-		if l := &b.Legs[i]; l.Flight == f && !f.IsZero() && (found < 0 || l.From == m.Airport) {
+		l := &b.Legs[i]
+		end := l.From
+		if arrives {
+			end = l.To
+		}
+		if l.Flight == f && !f.IsZero() && (found < 0 || end == m.Airport) {
 			found = i
 		}
 	}

@@ -273,3 +273,17 @@ func TestCopiesOfAPositioningAreJudgedForEachContainer(t *testing.T) {
 	w.send("12T06:04", both...)
 	expect(t, "events", codes(w.one(plate)), "LOADED_IN_CONTAINER LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
 }
+
+// A positioning whose flight arrives positions nothing. It does not come between a positioning and its
+// repetition.
+func TestAPositioningOfAnArrivingFlightIsIgnored(t *testing.T) {
+	w := newWorld(t)
+	position := func(airport string) []string {
+		return []string{"BPM", ".V/1LZRH", ".F/LX14/12MAR/" + airport, ".U/AKE1/41", "ENDBPM"}
+	}
+	w.send("12T06:00", bpm(".F/LX14/12MAR/JFK", ".U/AKE1", ".N/0220000001001")...)
+	w.send("12T06:01", position("JFK")...)
+	w.send("12T06:02", position("ZRH")...)
+	w.send("12T06:03", position("JFK")...)
+	expect(t, "events", codes(w.one(plate)), "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
+}
