@@ -104,7 +104,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
-	fmt.Fprintf(p.stdout, "messages: %d, rejected: %d\n", done.Messages, done.Rejected)
+	_, unprinted := fmt.Fprintf(p.stdout, "messages: %d, rejected: %d\n", done.Messages, done.Rejected)
 	switch {
 	case err != nil && len(done.Offsets) > 0:
 		return failed(fmt.Errorf("%w (to continue: --from %v)", err, done.Offsets))
@@ -113,6 +113,9 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	}
 	if err := s.restoreChanges(ctx); err != nil {
 		return err
+	}
+	if unprinted != nil {
+		return failed(unprinted)
 	}
 	return rejectedAny(int(done.Rejected))
 }
@@ -140,8 +143,8 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 		},
 	})
 	shown.clear()
-	fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.refused)
-	if err != nil {
+	_, unprinted := fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.refused)
+	if err = errors.Join(err, unprinted); err != nil {
 		return failed(err)
 	}
 	return rejectedAny(t.rejected)
@@ -184,8 +187,8 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 		},
 	}.Run(ctx)
 	shown.clear()
-	fmt.Fprintln(p.stdout, t)
-	if err != nil {
+	_, unprinted := fmt.Fprintln(p.stdout, t)
+	if err = errors.Join(err, unprinted); err != nil {
 		return failed(printableError(err))
 	}
 	return rejectedAny(t.rejected)

@@ -118,8 +118,35 @@ func (s *Store) Names(ctx context.Context) ([]Name, error) {
 	return names, nil
 }
 
-// Forget removes feeds without a message in the last month.
+// mostAhead is how far the clock of another process may be ahead.
+const mostAhead = time.Minute
+
+// setBack sets back the times that a clock wrote which was ahead: a feed would count as flowing, or as
+// new, until then.
+func (s *Store) setBack(ctx context.Context, now time.Time) error {
+	for _, key := range []string{s.key(firstKey), s.key(lastKey)} {
+		ahead, err := s.redis.WriteClient().ZRangeByScore(ctx, key, &goredis.ZRangeBy{
+			Min: "(" + strconv.FormatInt(now.Add(mostAhead).UnixMilli(), 10), Max: "+inf",
+		}).Result()
+		if err == nil && len(ahead) > 0 {
+			err = s.redis.Write(ctx, func(p goredis.Pipeliner) {
+				for _, member := range ahead {
+					p.ZAddXX(ctx, key, goredis.Z{Score: float64(now.UnixMilli()), Member: member})
+				}
+			})
+		}
+		if err != nil {
+			return redis.Unavailable("feeds: set back", err)
+		}
+	}
+	return nil
+}
+
+// Forget removes feeds without a message in the last month, and sets back times in the future.
 func (s *Store) Forget(ctx context.Context, now time.Time) error {
+	if err := s.setBack(ctx, now); err != nil {
+		return err
+	}
 	gone, err := s.redis.WriteClient().ZRangeByScore(ctx, s.key(lastKey), &goredis.ZRangeBy{
 		Min: "-inf", Max: "(" + strconv.FormatInt(now.Add(-kept).UnixMilli(), 10),
 	}).Result()

@@ -41,6 +41,7 @@ type Client struct {
 
 // Open returns a Client, or all that is wrong with the configuration. It connects to nothing yet.
 func Open(conf Config) (*Client, error) {
+	boundCodecs()
 	conf = conf.withDefaults()
 	if err := conf.Validate(); err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)

@@ -86,7 +86,8 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 		return
 	}
 	if f := s.at.Failing; f != nil {
-		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && d.Changed.Equal(s.tried) { // else the change may help
+		// A change may help. A longer wait than any was noted by a clock that was ahead.
+		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && wait <= 2*longestDelay && d.Changed.Equal(s.tried) {
 			pause(min(wait, lookAgain), nil) // the key may be revoked meanwhile
 			return
 		}
