@@ -87,14 +87,11 @@ func (v *visit) feeds() (view, *problem) {
 		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), state})
 	}
 	slices.SortFunc(data.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
-	for next, more := "", true; more; {
+	query := url.Values{"limit": {"1000"}}
+	for {
 		var list struct {
 			Feeds []feedDoc `json:"feeds"`
 			Next  string    `json:"next"`
-		}
-		query := url.Values{"limit": {"1000"}}
-		if next != "" {
-			query.Set("cursor", next)
 		}
 		p := v.ask(http.MethodGet, "/v1/feeds?"+query.Encode(), nil, &list)
 		if data.Refused = p != nil && p.Status == http.StatusForbidden; p != nil && !data.Refused {
@@ -107,8 +104,10 @@ func (v *visit) feeds() (view, *problem) {
 				data.Silent = append(data.Silent, r)
 			}
 		}
-		next = list.Next
-		more = next != ""
+		if list.Next == "" {
+			break
+		}
+		query.Set("cursor", list.Next)
 	}
 	slices.SortStableFunc(data.Feeds, func(a, b feedRow) int { return cmp.Or(a.Order-b.Order, b.Total-a.Total) })
 	shown.Data = data

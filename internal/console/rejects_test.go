@@ -96,7 +96,6 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	must(t, post(c, page+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+page+`/resubmit"`)
 }
 
-// A login and a problem lead to the address of the form, which takes posts only.
 // "Nothing is lost" holds for what was typed too.
 func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	v := withRejects(1)
@@ -112,6 +111,7 @@ func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	must(t, post(newConsole(v), page, form), 503, "BSM\r\n.V/1LZRH\r\n&lt;b&gt;</textarea>")
 }
 
+// A login and a problem lead to the address of the form, which takes posts only.
 func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
 	v := withRejects(1)
 	v.answers["GET /v1/session"] = 401
