@@ -96,7 +96,7 @@ reader('EventSource misses nothing, directly and through nginx', async () => {
   await order('send/5')
   await all((page) => page.waitForFunction(() => globalThis.told.errors > 2))
   await board.clock.fastForward(15_000)
-  await board.getByText('Not live since').waitFor()
+  await board.locator('#stale').waitFor()
   await order('start')
   await all((page) => untilTold(page, 5))
   const [one, other] = await all(verify)
