@@ -67,7 +67,9 @@ func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
 	}
 }
 
-func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
+// brokerWithFewPartitions returns a broker whose raw topic has five partitions, and what is logged about it.
+func brokerWithFewPartitions(t *testing.T) (*world, *observer.ObservedLogs) {
+	t.Helper()
 	w := newBroker(t)
 	core, logs := observer.New(zap.WarnLevel)
 	w.kafka.Logger = zap.New(core)
@@ -77,6 +79,11 @@ func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	return w, logs
+}
+
+func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
+	w, logs := brokerWithFewPartitions(t)
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,15 +102,7 @@ func TestTopicsThatAreThereAreLeftAloneAndFewPartitionsAreSaid(t *testing.T) {
 
 // More partitions end every cursor of changes, or stop the changes.
 func TestNobodyIsToldToAddPartitionsToAFixedTopic(t *testing.T) {
-	w := newBroker(t)
-	core, logs := observer.New(zap.WarnLevel)
-	w.kafka.Logger = zap.New(core)
-	w.open()
-	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	w, logs := brokerWithFewPartitions(t)
 	if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 12, Log: true, Fixed: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,12 @@ func (o *owner) Release() {
 }
 
 // Handle implements kafka.Handler.
-func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error) {
+func (o *owner) Handle(ctx context.Context, records []kafka.Record) (n int, err error) {
+	defer func() {
+		if err != nil {
+			o.conf.Metrics.Retry("tell")
+		}
+	}()
 	defer context.AfterFunc(ctx, o.stop)() // so that a call of maintain does not outlive the ownership
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -100,12 +105,10 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (int, error)
 		o.ready, o.consumed = false, first              // else marks between were passed over, and are read again
 	}
 	if err := o.prepare(ctx); err != nil {
-		o.conf.Metrics.Retry("tell")
 		return 0, err
 	}
-	n := o.portionOf(records)
+	n = o.portionOf(records)
 	if err := o.process(ctx, records[:n]); err != nil {
-		o.conf.Metrics.Retry("tell")
 		return 0, err // if Redis has lost what was told, the next attempt goes back to what it still has
 	}
 	o.consumed = records[n-1].Offset + 1

@@ -190,6 +190,9 @@ func missed(bags []bagDoc) (legs []legDoc) {
 	return legs
 }
 
+// dayAndOffset is the layout of what the events of one heading have in common.
+const dayAndOffset = "2006-01-02 -07:00"
+
 // days arranges the events of bags by airport, day and offset from UTC, the latest first.
 func days(bags []bagDoc, own string) (runs []eventDay) {
 	var all []trackedEvent
@@ -208,7 +211,7 @@ func days(bags []bagDoc, own string) (runs []eventDay) {
 	})
 	for _, e := range all {
 		last := len(runs) - 1
-		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.YearDay() != e.Local.YearDay() || runs[last].Day.Year() != e.Local.Year() || runs[last].Day.Format("-07:00") != e.Local.Format("-07:00") {
+		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.Format(dayAndOffset) != e.Local.Format(dayAndOffset) {
 			runs = append(runs, eventDay{Airport: e.Airport, Day: e.Local})
 			last++
 		}

@@ -3,10 +3,9 @@ package console
 import (
 	"net/http"
 	"strings"
-)
 
-// sessionCookie is the name of the cookie that holds the session; that of package web.
-const sessionCookie = "bagtrail_session"
+	sessions "bagtrail/internal/session"
+)
 
 // maxForm is the largest form that is read, in bytes.
 const maxForm = 64 << 10
@@ -38,7 +37,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 // logout ends the session. If the service cannot end it, at least this browser forgets it: whoever
 // sits down next must not find it.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: sessions.Cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil && a.header["Set-Cookie"] != nil {
 		w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
 	}

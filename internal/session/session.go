@@ -16,6 +16,9 @@ import (
 	"bagtrail/internal/apikey"
 )
 
+// Cookie is the name of the cookie that holds the session of a browser.
+const Cookie = "bagtrail_session"
+
 // Longest is how long a session lasts, unless its key expires before.
 const Longest = 8 * time.Hour
 

@@ -12,9 +12,6 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// SessionCookie is the name of the cookie that holds the session of a browser.
-const SessionCookie = "bagtrail_session"
-
 // BrowserSessions implements the operations on /v1/session.
 type BrowserSessions struct {
 	Sessions *session.Sessions // nil: there are none
@@ -96,7 +93,7 @@ func (b BrowserSessions) end(ctx context.Context, c *Call) Answer {
 // cookie returns the cookie of a session. It is removed if seconds is negative.
 func (b BrowserSessions) cookie(r *http.Request, value string, seconds int) *http.Cookie {
 	return &http.Cookie{
-		Name: SessionCookie, Value: value, Path: "/", MaxAge: seconds,
+		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.Proxies.secure(r),
 	}
 }
@@ -132,13 +129,13 @@ func appendSession(dst []byte, c *Call) []byte {
 
 // hasSession reports whether a call has a cookie for a session, valid or not.
 func (s *Site) hasSession(c *Call) bool {
-	return s.Sessions != nil && c.operation.V1 && len(c.Request.CookiesNamed(SessionCookie)) > 0
+	return s.Sessions != nil && c.operation.V1 && len(c.Request.CookiesNamed(session.Cookie)) > 0
 }
 
 // sessionOf returns the session of a request. It returns false if there is none that is valid. A
 // request with several cookies has none: a page of another host of the domain may have set one.
 func sessionOf(ctx context.Context, in *session.Sessions, r *http.Request, now time.Time) (session.Session, bool, error) {
-	cookies := r.CookiesNamed(SessionCookie)
+	cookies := r.CookiesNamed(session.Cookie)
 	if len(cookies) != 1 {
 		return session.Session{}, false, nil
 	}

@@ -284,7 +284,7 @@ func TestWithoutASecretThereAreNoSessions(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest("GET", "/v1/bags/1", nil)
-	r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: "x"})
+	r.AddCookie(&http.Cookie{Name: session.Cookie, Value: "x"})
 	if got := problem(t, answer(s, r)); got != "401 key-missing SVCGBH003" {
 		t.Errorf("a cookie without sessions: %s", got)
 	}

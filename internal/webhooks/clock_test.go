@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"bagtrail/internal/kafka"
 	"bagtrail/internal/webhooks"
 )
 
@@ -33,14 +32,4 @@ func TestAnAttemptIsNotPutOffByAClockThatWasAhead(t *testing.T) {
 			t.Errorf("%d attempts, %+v", len(got), w.store.Position().Failing)
 		}
 	})
-}
-
-// kafkaOfNobody is a client that reaches no broker.
-func kafkaOfNobody(t *testing.T) *kafka.Client {
-	t.Helper()
-	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/kafka"
 	"bagtrail/internal/webhooks"
 	"bagtrail/test/loopback"
 )
@@ -18,12 +17,8 @@ import (
 // A receiver that switches protocols keeps its connection open for ever: the attempt ends all the same.
 func TestAReceiverThatSwitchesProtocolsHoldsNobody(t *testing.T) {
 	receiver := loopback.SwitchingServer(t)
-	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := newWorld(t, nil, "t")
-	s := w.guarded(client, "t", webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s := w.guarded(kafkaOfNobody(t), "t", webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	w.store.Definition.URL = receiver
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -54,11 +49,7 @@ func TestAnAnswerIsNotUnpacked(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	w := newWorld(t, nil, "t")
-	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := w.guarded(client, "t", webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s := w.guarded(kafkaOfNobody(t), "t", webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	w.store.Definition.URL = receiver.URL
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()

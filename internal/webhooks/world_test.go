@@ -224,14 +224,21 @@ type world struct {
 
 var installation = secret.Secret("0123456789abcdef0123456789abcdef")
 
+// kafkaOfNobody is a client that reaches no broker.
+func kafkaOfNobody(t *testing.T) *kafka.Client {
+	t.Helper()
+	client, err := kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 // newWorld returns a world whose clock is that of the bubble of the test.
 func newWorld(t *testing.T, client *kafka.Client, topic string) *world {
 	t.Helper()
 	if client == nil {
-		var err error
-		if client, err = kafka.Open(kafka.Config{Brokers: []string{"127.0.0.1:1"}}); err != nil {
-			t.Fatal(err)
-		}
+		client = kafkaOfNobody(t)
 	}
 	all := apikey.Scope{All: true}
 	w := &world{
