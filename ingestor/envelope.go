@@ -29,14 +29,18 @@ type Envelope struct {
 	Received time.Time    // cut to milliseconds
 	Logged   bool         // it was read from the log, and is not appended again
 	Again    bool         // it was read from the log before, and the index may have lost it since
-	Replayed bool         // it was received before, so the log gives it no position
-	Relayed  bool         // it was read from the log, to which another door appended it
+	Replayed bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
+	Relayed  bool         // it was read from the log, and a door of this service had appended it
 	Position bag.Position // its place in the log, if it is Logged and not Replayed
-	Origin   string       // its source, unique: topic/partition/offset, http/<id> or file/<name>/<checksum>/<time>/<number>
-	Door     string       // by which it came, if that is another one than the Acceptor's
+	Door     string       // name of the door that took it in; "": that of the Acceptor
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
-	Reject   string       // id of the rejected message that it was made of, or ""
+	Reject   string       // id of the reject that it resubmits, or ""
+
+	// Origin is the source of the message, and unique: topic/partition/offset, http/<id>,
+	// http/<id>/<number>, file/<name>/<checksum>/<time>/<number>, reject/<id>/<time> or
+	// demo/<start>/<number>.
+	Origin string
 
 	// Together is the key with which the message is written to the log; "" if that is its own first
 	// plate. Messages that are received at one time keep their order only with one key.

@@ -42,11 +42,11 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		Errors: j.diagnostics(m, text, m.Errors, false), Warnings: j.diagnostics(m, text, m.Warnings, true),
 	}
 	if !m.Accepted() {
-		outcome.Verdict, outcome.Airport = Rejected, m.Version.Airport
+		outcome.Verdict = Rejected
 		return outcome
 	}
 	if faults := overLimits(m, text); faults != nil {
-		outcome.Verdict, outcome.Errors, outcome.Airport = Rejected, faults, m.Version.Airport
+		outcome.Verdict, outcome.Errors = Rejected, faults
 		return outcome
 	}
 	if env.Authorise != nil && !env.Authorise(m) {

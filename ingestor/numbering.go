@@ -7,10 +7,10 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Counter counts messages.
+// Counter reserves positions for messages.
 type Counter interface {
-	// Count counts n messages and returns the number of the first. No number is given twice, and
-	// later ones are higher.
+	// Count reserves n consecutive positions and returns the first. No position is reserved twice,
+	// and later ones are higher.
 	Count(ctx context.Context, n int) (first int64, err error)
 }
 

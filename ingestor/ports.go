@@ -13,9 +13,9 @@ type Record struct {
 	Report   bool         // Raw is the document of a delayed-bag report
 	Received time.Time    // UTC, in milliseconds
 	Plate    bag.Plate    // its key: Envelope.Together, else the first plate that it names, or ""
-	Reject   string       // id of the rejected message that it was made of, or ""
-	Sender   string       // name of the API key with which that was resubmitted, or ""
-	Replayed bool         // it was received before, so it gets no position, and appending it again changes nothing
+	Reject   string       // id of the reject that it resubmits, or ""
+	Sender   string       // name of the API key that resubmitted the reject, or ""
+	Replayed bool         // it gets no position, so that appending it again changes nothing: see Envelope.Replayed
 	Position bag.Position // its place in the log, set by Append
 }
 

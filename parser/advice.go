@@ -20,7 +20,7 @@ const (
 	hintUTF16      = "The text is UTF-16: send it as ASCII or UTF-8."
 	hintJSON       = `This is JSON, not the text of a message: send the text alone. A Kafka record {"bim_message": "…"} needs the header content-type: application/json.`
 	hintEscapes    = `Line ends are written as the characters \n: send CR LF or LF.`
-	hintTwo        = "Something follows the message: send each message by itself. The commands validate and replay divide a capture with --split."
+	hintTwo        = "There is text after the message: send each message by itself. The commands validate and replay split a capture with --split."
 	hintDate       = "A date has two digits for the day and three letters for the month, and no year: 05MAR."
 	hintCheckDigit = "There are eleven digits of licence plate: leave out the check digit at their end."
 )

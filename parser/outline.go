@@ -23,8 +23,7 @@ type letters uint32
 func (l letters) has(letter byte) bool     { return l>>(letter-'A')&1 != 0 }
 func (l letters) with(letter byte) letters { return l | 1<<(letter-'A') }
 
-// outline is the shape of a text: its lines by what they are (rules §1). Lines that are nothing of
-// this are carried along, which is to say skipped.
+// outline classifies the lines of a text (rules §1). Lines of no class are skipped.
 type outline struct {
 	text       string // without the characters that must be taken out
 	identifier span   // the first known one, else the first of three capitals before any element
@@ -124,11 +123,11 @@ func (o *outline) addWord(l span) {
 // identify makes l the identifier. What was thought of the lines before it no longer holds.
 func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, span{} }
 
-// lineAt returns the line that lies there; of no line no line.
+// lineAt returns the line of a span: the zero line for the zero span.
 func (o *outline) lineAt(l span) line { return line{l.from, o.text[l.from:l.to]} }
 
-// lineFrom returns the first line behind offset i, which is no line's middle; none where there is
-// none.
+// lineFrom returns the first line at or after offset i, or the zero line. i must not be inside a
+// line.
 func (o *outline) lineFrom(i int) line {
 	text := o.text
 	for i < len(text) && (blank(text[i]) || lineEnd(text[i])) {
@@ -138,7 +137,7 @@ func (o *outline) lineFrom(i int) line {
 	return o.lineAt(span{from, to})
 }
 
-// lastLine returns the last line; none where there is none.
+// lastLine returns the last line, or the zero line.
 func (o *outline) lastLine() line {
 	text := o.text
 	to := len(text)
@@ -153,7 +152,8 @@ func (o *outline) lastLine() line {
 	return o.lineAt(span{from, to})
 }
 
-// stray returns the first line that makes the text more than one message; none where there is none.
+// stray returns the first line that cannot be part of the message, or the zero line: a line after
+// the end line, or an identifier after an element.
 func (o *outline) stray() line {
 	if o.end.to > 0 {
 		if behind := o.lineFrom(o.end.to); behind.text != "" && (o.late.to == 0 || behind.at < o.late.from) {

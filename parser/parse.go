@@ -1,10 +1,10 @@
 // Package parser reads IATA baggage messages (BSM and BPM): text in, a Message and Diagnostics out.
 //
-// It knows no clock, no network and no store, and leaves to others what needs them: the missing
-// year of a date, the time zone of an airport, what a message means for a bag. It guarantees that
-// bad input is never an error or a panic but a list of diagnostics, each with its place in the text
-// as sent; that time grows with the length of the text, whatever it holds; and that a reused
-// Message allocates nothing (once where control characters must be taken out).
+// It uses no clock, no network and no store. Package enricher finds the year of a date and the time
+// zone of an airport, and package bag decides what a message means for a bag. Bad input is never an
+// error or a panic: it gives a list of diagnostics, each with its place in the text as sent. The
+// time grows with the length of the text, whatever it holds. A reused Message allocates nothing,
+// unless control characters must be removed: that takes one allocation.
 package parser
 
 // Reference is what the parser must be told about airports. Each answer depends on the arguments
@@ -154,8 +154,9 @@ func (m *Message) readElement(e line) {
 	s.since |= 1 << letter
 }
 
-// judgeMissing is phase B of rules §1. What is missing is reported at the line that asks for it.
-// (An .N or .B with nothing behind it is reported where it is read.)
+// judgeMissing is phase B of rules §1. It runs after phase C, since some requirements depend on
+// what was read. A missing element is reported at the line that requires it. (A bare .N or .B is
+// reported when it is read.)
 func (m *Message) judgeMissing() {
 	for _, r := range kinds[m.Kind].required {
 		if !r.met(m) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -183,11 +184,7 @@ func (a *arguments) choice(name string, values ...string) string {
 	case !there:
 		return values[0]
 	case !slices.Contains(values, g.value):
-		expected := values[0]
-		for _, v := range values[1:] {
-			expected += ", " + v
-		}
-		a.fail(g, fault.Malformed, "one of "+expected)
+		a.fail(g, fault.Malformed, "one of "+strings.Join(values, ", "))
 	}
 	return g.value
 }

@@ -91,10 +91,13 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 		Door:  a.text("door", short, "the name of a door"),
 		Since: a.instant("since"), Until: a.instant("until"),
 	}}
-	for name, other := range map[string]*argument{"key": &w.key, "value": &w.value, "q": &w.text} {
-		if g, there := a.one(name); there {
-			*other, w.looks = g, true
-			if g.value == "" && name != "value" {
+	for _, other := range []struct {
+		name string
+		into *argument
+	}{{"key", &w.key}, {"value", &w.value}, {"q", &w.text}} { // a map would list the faults in random order
+		if g, there := a.one(other.name); there {
+			*other.into, w.looks = g, true
+			if g.value == "" && other.name != "value" {
 				a.fail(g, fault.Malformed, "a text")
 			}
 		}

@@ -13,7 +13,8 @@ func mayPost(key *apikey.Key, m *parser.Message) bool {
 	return key.MayUse(operation.ProcessBIM) && key.Message(m)
 }
 
-// Senders decides again on messages that were posted before.
+// Senders checks whether the sender of a message may post it now, for messages that are processed
+// again.
 type Senders struct {
 	Keys *apikey.Store
 	Now  time.Time

@@ -154,13 +154,11 @@ func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted
 			byPlate[entry.Plate] = append(byPlate[entry.Plate], i)
 		}
 	}
-	for len(plates) > 0 {
-		n := min(len(plates), platesAtOnce)
-		bags, err := reader.Folded(ctx, plates[:n])
+	for some := range slices.Chunk(plates, platesAtOnce) {
+		bags, err := reader.Folded(ctx, some)
 		if err != nil {
 			return err
 		}
-		plates = plates[n:]
 		for _, b := range bags {
 			view := viewer.View(b)
 			if view == nil {

@@ -18,7 +18,7 @@ type Config struct {
 	Partitions int           // of topics that are created; 0 means 12
 	Retention  time.Duration // of records in topics that are created; 0 means for ever
 
-	// Identity asks the index who it is, see redis.Client.Identity: the answer changes when the
+	// Identity returns the identity of the index, see redis.Client.Identity. It changes when the
 	// index may have lost what it confirmed within the last LossWindow. If Identity is nil, the
 	// index keeps everything that it confirms.
 	Identity   func(context.Context) (string, error)

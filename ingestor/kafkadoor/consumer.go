@@ -29,7 +29,7 @@ type Consumer struct {
 	index atomic.Pointer[keeper] // never nil
 }
 
-// keeper is the index when it was last asked.
+// keeper is the last known identity of the index.
 type keeper struct {
 	identity string
 	safe     time.Time // the index does not lose what was filed before
@@ -73,8 +73,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return c.Consumer.Run(ctx)
 }
 
-// askIndex asks the index who it is. If it is still the same, what was handled longer ago than the
-// loss window is safe. An error changes nothing, so nothing more is safe.
+// askIndex reads the identity of the index. If it has not changed, the records that were handled
+// before the loss window are safe. After an error the safe time stays the same.
 func (c *Consumer) askIndex(ctx context.Context) {
 	asked := time.Now()
 	identity, err := c.door.identity(ctx)
@@ -88,13 +88,13 @@ func (c *Consumer) askIndex(ctx context.Context) {
 	c.index.Store(now)
 }
 
-// How often the index is asked who it is, and how long an answer may take.
+// How often the identity of the index is read, and the timeout of reading it.
 const (
 	askInterval = 500 * time.Millisecond
 	askLimit    = 2 * time.Second
 )
 
-// identity asks the index who it is.
+// identity returns the identity of the index, or "" if the door has no Identity.
 func (d *Door) identity(ctx context.Context) (string, error) {
 	if d.conf.Identity == nil {
 		return "", nil

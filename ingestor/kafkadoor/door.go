@@ -2,8 +2,8 @@
 // Acceptor, writes the raw and rejects topics, and reads both again for rebuilds and replays.
 //
 // A record is in the index, or on the rejects topic, and its bags are marked, before its offset is
-// committed. So a record may come twice, and none is lost or skipped. What is written twice carries
-// an identity that shows it.
+// committed. So a record may be read twice, and none is lost or skipped. A reject that is written
+// twice has the same header bagtrail-origin both times.
 package kafkadoor
 
 import (

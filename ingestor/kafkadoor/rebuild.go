@@ -40,8 +40,8 @@ func (p Progress) Left() time.Duration {
 }
 
 // Rebuild reads the raw topic from start to the end that it has now, all partitions at the same
-// time, and brings its messages to the acceptor, which should have no rejects. It publishes no
-// events, and commits nothing. If the index may have lost writes meanwhile, Rebuild begins again.
+// time, and brings its messages to the acceptor, which should have no rejects. It commits no
+// offsets. If the index may have lost writes meanwhile, Rebuild begins again.
 //
 // report, if it is not nil, is called after every batch, by one goroutine at a time; it must not
 // keep Offsets. The returned Progress is valid also with an error. Its Offsets are where to start

@@ -24,7 +24,7 @@ const (
 	headerCodes       = "bagtrail-codes"
 	headerDoor        = "bagtrail-door"
 	headerSender      = "bagtrail-key"    // the name of an API key
-	headerReject      = "bagtrail-reject" // of a message that was made of a rejected one: the id of that
+	headerReject      = "bagtrail-reject" // of a resubmitted message: the id of its reject
 	headerDiagnostics = "bagtrail-diagnostics"
 
 	typeJSON = "application/json"

@@ -2,7 +2,7 @@
 // order of its tables, absent ones left out, never null or "".
 //
 // Its functions append to a buffer and return it, like append. What they append depends on their
-// arguments alone. They do not check rights: the caller passes only what may be context.
+// arguments alone. They do not check rights: the caller passes only events that the asker may see.
 package bagjson
 
 import (

@@ -62,10 +62,7 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 // Close waits until no damage is being moved aside. It does not close the client.
 func (s *Store) Close() { s.damages.close() }
 
-// unavailable returns nil for nil, otherwise a redis.ErrUnavailable.
+// unavailable is redis.Unavailable for an operation of the store.
 func unavailable(operation string, err error) error {
-	if err == nil {
-		return nil
-	}
 	return redis.Unavailable("bagstore: "+operation, err)
 }

@@ -1,5 +1,5 @@
-// Package budget bounds the memory that many goroutines take together. They say how many bytes they
-// take and return.
+// Package budget bounds the memory that many goroutines use together. A goroutine takes bytes from
+// the budget before it uses them, and returns them afterwards.
 package budget
 
 import (
@@ -69,7 +69,7 @@ func (b *Bytes) Return(n int64) {
 	b.admit()
 }
 
-// dear is how many bytes a question needs to be a dear one, which keeps a core busy for long.
+// dear is the size in bytes from which a question is expensive: it keeps a core busy for long.
 const dear = 2 << 20
 
 // dearAtOnce is how many dear questions are answered at the same time: one for every other core. The

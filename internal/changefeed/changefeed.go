@@ -1,5 +1,5 @@
-// Package changefeed tells the holder of a key what changed since a cursor, for the delta query, the
-// stream and webhooks.
+// Package changefeed returns the changes since a cursor that an API key may see. The delta query,
+// the stream and webhooks use it.
 //
 // The index of changes says which plates changed. Their bags are folded when they are told, with
 // the rights that the key has at that moment. A plate of which the key sees no bag is not told.

@@ -1,7 +1,7 @@
-// Package changes tells those who wait what happens to bags.
+// Package changes detects that bags have changed, and numbers and publishes the changes.
 //
-// Whoever files a message marks the plates that it concerns: a mark is a record of the topic of
-// marks. The topic is divided into partitions, and each partition has one owner among all
+// The door that files a message marks the plates that it concerns: a mark is a record of the topic
+// of marks. The topic is divided into partitions, and each partition has one owner among all
 // processes. The owner folds the bags of the marked plates, writes to the index of changes which
 // plates changed and in which order, and publishes each change to the topic of changes.
 //

@@ -14,9 +14,9 @@ type Mark struct {
 	Plate     bag.Plate     // "" if the mark is of a container
 	Container bag.Container // the zero Container if the mark is of a plate
 
-	// Certain marks are told even if the bags fold to what was told last: a reader may have folded
-	// a state in between that is gone since. They come of messages that are filed again, and of a
-	// changed flight reference.
+	// Certain marks are told even if the bags fold to what was told last: a reader may have seen
+	// another state meanwhile. Messages that are filed again, and changes of the flight reference,
+	// make certain marks.
 	Certain bool
 	// Steps is how many rush bags lie between the plate and the one whose message was filed: 0 for
 	// a plate that a message names.

@@ -415,7 +415,7 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 		r := &records[i]
 		m, err := parseMark(string(r.Key), string(r.Value))
 		if err != nil {
-			o.log.Error("a record of the topic of marks is no mark, and is left out", zap.Int64("offset", r.Offset))
+			o.log.Error("a record of the topic of marks cannot be parsed, and is skipped", zap.Int64("offset", r.Offset))
 			continue
 		}
 		if m.Plate == "" {

@@ -39,7 +39,8 @@ func OfAirline(code string) Scope { return Scope("a:" + code) }
 // OfAirport returns the scope of the plates with a flight or an event at an airport.
 func OfAirport(code string) Scope { return Scope("p:" + code) }
 
-// Candidate is a plate that changed. Whether a reader is told, its bags decide.
+// Candidate is a plate that changed. A reader gets the change only if the bags of the plate match
+// its filter and its key.
 type Candidate struct {
 	Plate     bag.Plate
 	Partition int
@@ -48,8 +49,8 @@ type Candidate struct {
 
 // Question says which changes a reader asks for.
 type Question struct {
-	// Plates, if not nil, returns the plates whose changes are asked for. It is called after it was
-	// read what is told: a plate that is filed meanwhile is told of later.
+	// Plates, if not nil, returns the plates whose changes are asked for. It is called after the
+	// progress of the partitions was read, so that a plate that is filed meanwhile is in a later page.
 	Plates func(context.Context) ([]bag.Plate, error)
 	Scopes []Scope // else: those in any of the scopes
 	Filter uint32  // a digest of the filter

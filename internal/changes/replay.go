@@ -7,7 +7,8 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Notes keeps what the batches name that replays have in hand. It outlives them.
+// Notes stores the keys of the marks of each batch that a replay is filing. The notes of a replay
+// that was killed remain.
 type Notes interface {
 	// Note keeps the keys of the marks of a batch under a name.
 	Note(ctx context.Context, batch string, keys []string) error

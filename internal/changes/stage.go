@@ -32,7 +32,7 @@ type Index interface {
 	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
 }
 
-// Telling is what the owner of a partition writes at once.
+// Telling is one write of the owner of a partition to the index.
 type Telling struct {
 	After    int64 // the sequence up to which everything must be told already, or AfterAny
 	Told     int64
@@ -143,8 +143,7 @@ func (s *Stage) marker() Marker { return Marker{Kafka: s.conf.Kafka, Topic: s.co
 type Marker struct {
 	Kafka *kafka.Client
 	Topic string
-	// Fresh marks only what the index did not hold before, as far as that is known, and has it told
-	// for certain.
+	// Fresh writes marks only for messages that were new in the index, and makes the marks Certain.
 	Fresh bool
 }
 

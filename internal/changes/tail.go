@@ -145,7 +145,7 @@ func (t *Tail) pass(partition int, records []kafka.Record) {
 	for i := range records {
 		r, err := ParseRecord(records[i].Value)
 		if err != nil {
-			t.logger.Error("a record of the topic of changes is no change, and is left out",
+			t.logger.Error("a record of the topic of changes cannot be parsed, and is skipped",
 				zap.Int("partition", partition), zap.Int64("offset", records[i].Offset), zap.Error(err))
 			continue
 		}

@@ -1,5 +1,5 @@
-// Package collector sets the pace of Go's garbage collector, of which a process has one: when memory is short, and under limits
-// of memory.
+// Package collector tunes the garbage collector of the process. Thrift makes it run more often
+// while memory is short. Limit and Within set the memory limit of Go.
 package collector
 
 import (

@@ -33,7 +33,7 @@ func (s *service) changeTopics() []kafka.Topic {
 	}
 }
 
-// marks returns what marks changes, nil if there are none.
+// marks returns the writer of marks for the Kafka door, or nil if changes are off.
 func (s *service) marks() ingestor.Marks {
 	if s.client == nil || s.conf.Kafka.ChangesTopic == "" {
 		return nil
@@ -77,8 +77,8 @@ func (s *service) openChanges(context.Context) error {
 	return nil
 }
 
-// The Kafka door is behind if more records than mostWaiting wait, which it files in some 0.1 s, or if
-// one has waited longer than mostWaited for the one before it: some messages are dear.
+// The Kafka door is behind if more records than mostWaiting wait, which it files in some 0.1 s, or
+// if one has waited longer than mostWaited for the one before it: some messages take long to file.
 const (
 	mostWaiting = 1000
 	mostWaited  = 100 * time.Millisecond
@@ -95,7 +95,8 @@ func (s *service) doorIsBehind() bool {
 	return records > mostWaiting || s.waited() > mostWaited
 }
 
-// openFeed opens what tells keys what changed, and reads the topic of changes while doors are open.
+// openFeed opens the feed of changes for the operations of /v1, or returns nil if changes are off.
+// It reads the topic of changes until the doors are closed.
 func (s *service) openFeed() *changefeed.Feed {
 	if s.changes == nil {
 		return nil

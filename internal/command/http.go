@@ -28,8 +28,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// listen takes the address of the five operations, so that a process that cannot have it fails
-// before it has done anything. Early callers wait.
+// listen listens on the address of the HTTP interface. A process whose address is in use fails
+// here, before it opens Redis and Kafka. Callers that connect early wait.
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
@@ -49,13 +49,13 @@ func (s *service) listen(ctx context.Context) (err error) {
 	return nil
 }
 
-// openHTTPDoor serves the five operations.
+// openHTTPDoor opens the door that serves all operations and pages over HTTP.
 func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	site, err := s.site(acceptor)
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("callers are served", zap.Stringer("address", s.listener.Addr()), zap.Bool("tls", s.conf.HTTP.TLS()))
+	s.log.Info("HTTP server listens", zap.Stringer("address", s.listener.Addr()), zap.Bool("tls", s.conf.HTTP.TLS()))
 	return func(ctx context.Context) error {
 		lingering, stop := linger(ctx, s.conf.HTTP.Linger)
 		defer stop()

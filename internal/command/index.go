@@ -85,7 +85,7 @@ func (s *service) sweep(ctx context.Context) error {
 	}{s.trails, s.judge}
 	s.store.Sweeper(story, keysASecond, func(swept bagstore.SweepCounts, err error) {
 		if err != nil {
-			s.log.Warn("the sweep of the index is cut short", zap.Error(err))
+			s.log.Warn("a sweep of the index failed, and the next one is tried later", zap.Error(err))
 			return
 		}
 		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))
@@ -99,7 +99,7 @@ func (s *service) trimRejects(ctx context.Context) error {
 	gauge := telemetry.NewRejects(s.registry)
 	s.rejected.Run(ctx, func(open int64, err error) {
 		if err != nil {
-			s.log.Warn("old rejects are not removed", zap.Error(err))
+			s.log.Warn("old rejects cannot be removed or counted", zap.Error(err))
 			return
 		}
 		gauge.Set(float64(open))
@@ -109,7 +109,7 @@ func (s *service) trimRejects(ctx context.Context) error {
 
 // runJobs advances jobs over rejects, until ctx ends.
 func (s *service) runJobs(ctx context.Context) error {
-	s.desk.RunJobs(ctx, func(err error) { s.log.Warn("a job over rejects does not advance, and is retried", zap.Error(err)) })
+	s.desk.RunJobs(ctx, func(err error) { s.log.Warn("a step of a job over rejects failed, and is retried", zap.Error(err)) })
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (s *service) checkRedis(ctx context.Context) error {
 		if f.Fatal {
 			return failed(fmt.Errorf("%w: %v", errUnsuitable, f))
 		}
-		s.log.Warn("a setting of Redis", zap.Stringer("finding", f))
+		s.log.Warn("a setting of Redis should be changed", zap.Stringer("finding", f))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejecti
 	ctx, cancel := context.WithTimeout(ctx, storedPatience)
 	defer cancel()
 	if err := r.Rejects.Reject(ctx, rejections); err != nil {
-		r.log.Warn("rejected messages are not kept in redis", zap.Int("messages", len(rejections)), zap.Error(err))
+		r.log.Warn("rejected messages cannot be stored in Redis, and are missing in /v1/rejects", zap.Int("messages", len(rejections)), zap.Error(err))
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func (p *process) replay() *cobra.Command {
 		Use:   "replay [FILE|DIR|-]...",
 		Short: "Take in the messages of files, or file those of the raw topic again",
 		Long: `Without files, replay reads the raw topic from --from to its end, and files every message in the index. It may be
-repeated, and run beside consumers, since filing again changes nothing. It commits no offsets and writes no topic.
+repeated, and run beside consumers, since filing again changes nothing. It commits no offsets and writes nothing to the
+raw topic. While changes are on it marks, on the topic of marks, the bags whose messages the index did not hold.
 
 With files, it takes messages in as the other doors do: accepted ones are appended to the raw topic and filed, rejected
 ones go to the rejects topic. A FILE is one message. Of a DIR it reads the files ending .txt or .bim, in the order of

@@ -12,7 +12,7 @@ import (
 )
 
 func (p *process) serve() *cobra.Command {
-	cmd := p.service("serve", "Run everything in one process, with an in-process server for each that has no address",
+	cmd := p.service("serve", "Run everything in one process; a server without a configured address runs in the process",
 		[]string{kafkaDoor, httpDoor})
 	cmd.Flags().BoolVar(&p.demo, "demo", false, "play the simulated traffic of an airport in real time; nothing of it is kept")
 	return cmd

@@ -37,7 +37,8 @@ import (
 	"bagtrail/queryapi"
 )
 
-// service is the parts of a process. They are started step by step; each step notes how to undo it.
+// service holds the parts of a process. start starts them one after the other; each registers in
+// cleanup how it is stopped.
 type service struct {
 	conf   *config.Config
 	doors  []string // names of the doors that the process opens; a tool opens none
@@ -86,10 +87,7 @@ type service struct {
 	wtr      *wtr.Client
 }
 
-var (
-	errStopping = errors.New("stopping")
-	errStarting = errors.New("starting")
-)
+var errStopping = errors.New("stopping")
 
 func newService(conf *config.Config, doors []string, log *zap.Logger, fail func(error)) *service {
 	s := &service{conf: conf, doors: doors, log: log, clock: time.Now, cleanup: cleanup{log: log}, fail: fail, flights: flightref.None()}
@@ -122,7 +120,6 @@ func (s *service) start(ctx context.Context) error {
 // startOps starts the ops server, so that everything after it can be watched.
 func (s *service) startOps(ctx context.Context) error {
 	s.ready.Add("service", true, s.state.Check)
-	s.state.Set(errStarting)
 	listener, err := listenOn(ctx, config.Names("ops-addr"), s.conf.Ops.Addr)
 	if err != nil {
 		return err
@@ -132,7 +129,7 @@ func (s *service) startOps(ctx context.Context) error {
 		return telemetry.NewOps(s.registry, &s.ready, s.log).Serve(ctx, listener)
 	})
 	s.cleanup.add("ops server", ops.stop)
-	s.log.Info("operators are served", zap.Stringer("address", listener.Addr()))
+	s.log.Info("ops server listens", zap.Stringer("address", listener.Addr()))
 
 	s.background = newGroup(context.WithoutCancel(ctx), s.fail)
 	s.cleanup.add("background work", s.background.stop)
@@ -163,8 +160,8 @@ func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
 	}, fields...)...)
 }
 
-// listenOn listens on the address of a setting. The error names the setting. An address that is none
-// is a wrong usage.
+// listenOn listens on the address of a setting. The error names the setting. A malformed address is
+// wrong usage.
 func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if malformed := new(net.AddrError); errors.As(err, &malformed) {
@@ -176,7 +173,7 @@ func listenOn(ctx context.Context, setting, address string) (net.Listener, error
 	return listener, nil
 }
 
-// unlistened returns the error about a setting whose address cannot be listened on.
+// unlistened returns the error of a failed listen on the address of a setting.
 func unlistened(err error, setting, address string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s: %s is in use", setting, address)

@@ -15,8 +15,8 @@ import (
 	"bagtrail/internal/apikey"
 )
 
-// openKeys reads the API keys and watches their file. If no file is named, and callers come
-// from other machines, it makes one.
+// openKeys reads the API keys and watches their file. If the settings name no file and the HTTP
+// address is not loopback, it makes a key file.
 func (s *service) openKeys(context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil

@@ -42,11 +42,11 @@ func (p *process) validate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR|-]...",
-		Short: "Parse messages and show what is wrong with them, without any server",
-		Long: `validate parses messages and shows what is wrong with them, with a mark under it and a hint where the cause
-is well known. It uses no server. A FILE is one message as sent. Of a DIR it reads the files ending .txt or .bim, in the order of their
-names; if there are none, or no message at all, it fails with exit code 3. "-", or no name, is the
-standard input. On a terminal there are colours, unless NO_COLOR is set.
+		Short: "Parse messages and show their faults, without any server",
+		Long: `validate parses messages and shows their faults. It marks each fault in its line, and adds a hint if the cause is
+known. It uses no server. A FILE is one message as sent. In a DIR it reads the files ending in .txt or .bim, in the order
+of their names. "-", or no argument, is the standard input. If there is no message, it fails with exit code 3. On a
+terminal the output has colours, unless NO_COLOR is set.
 
 With --json it prints one object per message, each on a line: file, message (its number in the file), kind ("BSM", "BPM",
 the identifier found, or ""), accepted, errors, warnings. Each error and warning has the members of a diagnostic of

@@ -35,7 +35,7 @@ To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NET
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8083", "`address` to listen on")
-	cmd.Flags().StringVar(&secret, "signing-secret", "", "`secret` of the webhook: whsec_…")
+	cmd.Flags().StringVar(&secret, "signing-secret", "", "`secret` of the webhook, such as whsec_…, as it was shown when the webhook was created")
 	return cmd
 }
 

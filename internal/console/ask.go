@@ -89,7 +89,7 @@ func (a *answer) read(v any) *problem {
 	return nil
 }
 
-// explanation returns what a page says about a faulty request: what was expected.
+// Explanation returns the expected values of the faults of a request, as the page shows them.
 func (p *problem) Explanation() string {
 	var all []string
 	for _, e := range p.Errors {

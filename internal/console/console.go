@@ -1,4 +1,5 @@
-// Package console serves the pages under /console: flights, bags, search, and who is logged in.
+// Package console serves the pages under /console: login, flights, bags, search, rejected messages,
+// jobs over them, and feeds.
 //
 // It has no access of its own. Every page asks the operations of /v1 in this process, with the
 // cookies of its request, so that it shows what the key of the session may see and nothing else.

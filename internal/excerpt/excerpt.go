@@ -1,5 +1,5 @@
-// Package excerpt shows people the place in a text to which a diagnostic points: in a terminal, or
-// on a page.
+// Package excerpt returns the line to which a diagnostic points, cut around the fault, for display
+// in a terminal or on a page.
 package excerpt
 
 import (

@@ -30,7 +30,7 @@ type Counts struct {
 	Codes     map[string]int64 // by code, how many rejected messages have it
 }
 
-// Messages returns how many messages there were.
+// Messages returns the number of messages.
 func (c *Counts) Messages() int64 { return c.Accepted + c.Duplicate + c.Rejected }
 
 // Code returns the most frequent code, or "" if no message was rejected.

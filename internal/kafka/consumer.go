@@ -41,12 +41,13 @@ type ConsumerConfig struct {
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
 	Fetch   int                         // how many bytes of a partition are fetched at once; 0: 256 KiB
 
-	// Keeper tells what keeps the results of the handler, for a keeper that may lose the latest of
-	// them. identity changes if that may have happened; it is a short text without spaces, the same
-	// in every process, or "" while it is unknown. What was handled before the moment safe is not
-	// lost. If the identity changes, each worker goes back to the first record that is not safe and
-	// handles it again. Committed offsets carry the identity and the safe offset, so that this
-	// works across processes. If Keeper is nil, everything is safe once it is handled.
+	// Keeper is for a handler whose results are in a store that may lose the latest of them, such as
+	// Redis. It returns the identity of that store: a short text without spaces, the same in every
+	// process, that changes if results may have been lost, or "" while it is unknown. Results from
+	// before the time safe are not lost. If the identity changes, each worker goes back to the first
+	// record that is not safe and handles it again. Committed offsets carry the identity and the safe
+	// offset, so that this works across processes. If Keeper is nil, everything is safe once it is
+	// handled.
 	Keeper func() (identity string, safe time.Time)
 }
 

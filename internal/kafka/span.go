@@ -190,7 +190,7 @@ func (c *Client) readSpan(ctx context.Context, topic string, s Span, take Take) 
 		case !pause.wait(ctx):
 			return context.Cause(ctx)
 		default:
-			c.conf.Logger.Warn("reading again", zap.Error(err), zap.String("topic", topic), zap.Int("partition", s.Partition))
+			c.conf.Logger.Warn("a fetch failed and is retried", zap.Error(err), zap.String("topic", topic), zap.Int("partition", s.Partition))
 		}
 	}
 	return nil
@@ -215,11 +215,8 @@ func (c *Client) readOn(ctx context.Context, topic string, s *Span, take Take) e
 			return err
 		}
 		records, next := b.Records, min(b.Next, s.To)
-		for i := range records {
-			if records[i].Offset >= s.To {
-				records = records[:i]
-				break
-			}
+		if i := slices.IndexFunc(records, func(r Record) bool { return r.Offset >= s.To }); i >= 0 {
+			records = records[:i]
 		}
 		if next <= s.From {
 			if c.conf.Now().After(stalled) {

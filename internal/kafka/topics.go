@@ -100,7 +100,7 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	if t.Fixed {
 		advice = zap.String("keep", "never change the number of partitions of this topic")
 	}
-	c.conf.Logger.Warn("a topic was created elsewhere with few partitions: consumers beyond that number are idle",
+	c.conf.Logger.Warn("a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
 		zap.String("topic", t.Name), zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
 	return nil
 }
@@ -210,7 +210,7 @@ func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
 		}},
 	})
 	if err != nil {
-		c.conf.Logger.Info("cannot see the settings of a topic", zap.String("topic", t.Name), zap.Error(err))
+		c.conf.Logger.Info("the settings of a topic cannot be read, and are not checked", zap.String("topic", t.Name), zap.Error(err))
 		return nil
 	}
 	for _, resource := range answer.Resources {

@@ -65,14 +65,14 @@ func (w *worker) run(generation context.Context) {
 		switch {
 		case errors.Is(err, errCommit):
 			w.conf.Metrics.Retry("commit")
-			w.log.Warn("leaving the generation", zap.Error(err))
+			w.log.Warn("a commit failed: the consumer joins its group again", zap.Error(err))
 			return
 		case errors.Is(err, errKeeper):
 			w.takenOver = false
 			continue
 		}
 		w.conf.Metrics.Retry("fetch")
-		w.log.Warn("reading again", zap.Error(err), zap.Int64("offset", w.offset))
+		w.log.Warn("a fetch failed and is retried", zap.Error(err), zap.Int64("offset", w.offset))
 		if w.offset != before {
 			pause = w.client.backoff()
 		}
@@ -210,7 +210,7 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 		if generation.Err() != nil {
 			return fmt.Errorf("gave up the batch with the partition: %w", err)
 		}
-		w.log.Warn("trying the same batch again", zap.Error(err), zap.Int64("offset", w.offset))
+		w.log.Warn("a batch could not be handled and is retried", zap.Error(err), zap.Int64("offset", w.offset))
 		pause.wait(generation)
 	}
 	done := b.Records[:n]
@@ -353,6 +353,6 @@ func (w *worker) recall(ctx context.Context) error {
 func (w *worker) leave() {
 	if err := w.commit(0); err != nil && !errors.Is(err, errKeeper) {
 		w.conf.Metrics.Retry("commit")
-		w.log.Warn("leaving the partition", zap.Error(err))
+		w.log.Warn("the last commit of a partition failed: its records may be handled again", zap.Error(err))
 	}
 }

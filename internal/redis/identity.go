@@ -14,7 +14,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// identity is what Redis was when it was last asked.
+// identity holds the last result of Identity.
 type identity struct {
 	process string // random
 	mu      sync.Mutex
@@ -26,11 +26,11 @@ type identity struct {
 // While it stays the same, all writes have gone to the server that took the one before.
 func (c *Client) Connects() uint64 { return c.connects.Load() + c.identity.changes.Load() }
 
-// Identity asks Redis who it is. The answer is a short text without spaces, the same in every
-// process, that changes with every start of a server and every change of master. Redis may lose
-// writes then that it had confirmed: an append-only file is up to two seconds behind, a replica
-// that takes over as long as it lagged. So a confirmed write is safe if Identity returns the same
-// before it and some seconds after it. If the answer differs, write again what may be lost.
+// Identity returns the identity of Redis: a short text without spaces, the same in every process,
+// that changes with every start of a server and every change of master. Redis may lose writes then
+// that it had confirmed: an append-only file is up to two seconds behind, a replica that takes over
+// as long as it lagged. So a confirmed write is safe if Identity returns the same before it and
+// some seconds after it. If the answer differs, write again what may be lost.
 //
 // Each call sends two INFO to each master. If the user may not run INFO, the answer changes with
 // every new connection, and differs between processes. An error says that Redis cannot be asked

@@ -8,16 +8,16 @@
 //
 //	// The keys. Each begins with the prefix of the installation.
 //	//
-//	//	key         type  holds                   expires
-//	//	s:<digest>  hash  the fields of a session a day after it was written
-//	func (s *Store) key(digest string) string { return s.redis.Prefix() + "s:" + digest }
+//	//	key     type  holds                  expires
+//	//	y:<id>  hash  the fields of a thing  a day after it was written
+//	func (s *Store) key(id string) string { return s.redis.Prefix() + "y:" + id }
 //
-//	func (s *Store) Save(ctx context.Context, digest, user string) error {
+//	func (s *Store) Save(ctx context.Context, id, name string) error {
 //		err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
-//			p.HSet(ctx, s.key(digest), "user", user)
-//			p.Expire(ctx, s.key(digest), 24*time.Hour)
+//			p.HSet(ctx, s.key(id), "name", name)
+//			p.Expire(ctx, s.key(id), 24*time.Hour)
 //		})
-//		return redis.Unavailable("sessionstore: save", err)
+//		return redis.Unavailable("thingstore: save", err)
 //	}
 //
 // Package redistest starts servers for the tests of stores.

@@ -1,7 +1,7 @@
-// Package rejectstore keeps rejected messages in Redis, with what was decided on them. It implements
-// ingestor.Rejects. A reject is open until it is resubmitted or dismissed, by itself or by a job over
-// many, which happens once, whatever fails in between. Rejects are removed when they are past the
-// retention, or too many.
+// Package rejectstore keeps rejected messages in Redis, with what was decided on them. It
+// implements ingestor.Rejects. A reject is open until a request or a job resubmits or dismisses it.
+// That happens once, even if a process fails meanwhile. Rejects are removed when the retention is
+// over, and the oldest ones earlier if there are too many.
 package rejectstore
 
 import (

@@ -6,9 +6,10 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Restore decides again on rejects that a Redis had lost and that are back, while the messages of
-// the log are filed again: a reject from which a message of the log was made is Resubmitted. What
-// else was done to rejects is not in the log. It implements kafkadoor.Acceptor.
+// Restore restores the state Resubmitted of rejects after a loss of Redis. It wraps the acceptor of
+// a rebuild: for each message of the log that has the id of a reject, it marks that reject as
+// Resubmitted. Dismissals are not in the log, and are not restored. It implements
+// kafkadoor.Acceptor.
 type Restore struct {
 	Acceptor interface {
 		JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch

@@ -333,8 +333,8 @@ func (r *reader) digits() bool {
 	return r.at > start || r.fail("a digit")
 }
 
-// Only returns the one member of an object that bears the name. Other members are ignored. The error is a *Fault where text is
-// no object, and where the member is absent or repeated.
+// Only returns the only member of an object with that name. Other members are ignored. The error is
+// a *Fault: text is not an object, or the member is absent or repeated.
 func Only(text []byte, name string) (Member, error) {
 	var found Member
 	count, repeated := 0, 0
@@ -358,8 +358,9 @@ func Only(text []byte, name string) (Member, error) {
 	return found, nil
 }
 
-// StringMember returns the one string that an object holds under a name. Other members are ignored. The error is a *Fault where
-// text is no object, where the member is absent or repeated, and where it is no string.
+// StringMember returns the string value of the only member of an object with that name. Other
+// members are ignored. The error is a *Fault: text is not an object, or the member is absent,
+// repeated or not a string.
 func StringMember(text []byte, name string) (string, error) {
 	m, err := Only(text, name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package telemetry shows operators a process: its log, its metrics, and the ops server with
-// /livez, /readyz, /metrics and /debug/pprof. It knows nothing of bags, and has no globals.
+// Package telemetry has the log and the metrics of a process, and the ops server with /livez,
+// /readyz, /metrics and /debug/pprof. It knows nothing of bags, and has no globals.
 package telemetry
 
 import (

@@ -57,7 +57,7 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
-	made       *budget.Bytes // the data from which answers are made
+	made       *budget.Bytes // memory of the data that operations read to make answers
 	answers    *budget.Bytes // large answers, until they are written
 	lengths    *budget.Sizes // of large answers, by key and request target
 	streams    streams
@@ -264,8 +264,8 @@ func (p panicError) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
 // unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
+	w.Header().Del("Allow") // the router's, which does not know the whole path
 	if isV1(c.Request.URL.Path) {
-		w.Header().Del("Allow") // the router's, which does not know the whole path
 		return s.unroutedV1(w.Header(), c, segments)
 	}
 	for _, op := range s.operations {
@@ -274,7 +274,6 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 			return c.Refuse(fault.WrongMethod)
 		}
 	}
-	w.Header().Del("Allow") // the router's, which does not know the whole path
 	path := c.Request.URL.Path
 	for _, page := range s.pages {
 		if page.holds(path) {

@@ -173,6 +173,6 @@ func (s *Service) keep(ctx context.Context, webhook string, d *Delivery) {
 		err = s.conf.Deliveries.Add(limited, webhook, text)
 	}
 	if err != nil {
-		s.conf.Logger.Warn("a delivery is not kept", zap.String("webhook", webhook), zap.Error(err))
+		s.conf.Logger.Warn("a delivery cannot be recorded", zap.String("webhook", webhook), zap.Error(err))
 	}
 }

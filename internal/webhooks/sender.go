@@ -49,7 +49,7 @@ func (s *sender) run(ctx context.Context) {
 		w, there := s.store.get(s.id)
 		if !there {
 			if err := s.store.forgetPosition(ctx, s.id); err != nil { // a batch under way may have written it
-				s.conf.Logger.Warn("the position of a deleted webhook stays", zap.String("webhook", s.id), zap.Error(err))
+				s.conf.Logger.Warn("the position of a deleted webhook cannot be removed", zap.String("webhook", s.id), zap.Error(err))
 			}
 			return
 		}
@@ -96,7 +96,7 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	defer follower.Leave()
 	more, err := s.next(ctx, d, asker)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrLost) {
-		s.conf.Logger.Warn("a webhook waits for its changes", zap.String("webhook", s.id), zap.Error(err))
+		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
 	}
 	if err != nil || !more {
 		pause(lookAgain, follower.Changed())
@@ -235,7 +235,7 @@ func (s *sender) save(ctx context.Context) error {
 			s.saved = s.conf.Now()
 			return err
 		}
-		s.conf.Logger.Warn("the position of a webhook is written again", zap.String("webhook", s.id), zap.Error(err))
+		s.conf.Logger.Warn("the position of a webhook cannot be written, and is retried", zap.String("webhook", s.id), zap.Error(err))
 		_ = pause.For(ctx, saveRetryWait)
 	}
 }

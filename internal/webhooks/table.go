@@ -63,7 +63,7 @@ func (t *Table) take(partition int, batch kafka.Batch) {
 	for i := range batch.Records {
 		isDefinition, err := t.apply(&batch.Records[i])
 		if err != nil {
-			t.logger.Error("a record of the topic of webhooks is not understood, and is left out",
+			t.logger.Error("a record of the topic of webhooks cannot be parsed, and is skipped",
 				zap.Int("partition", partition), zap.Int64("offset", batch.Records[i].Offset), zap.Error(err))
 		}
 		defined = defined || isDefinition

@@ -1,11 +1,11 @@
-// Package webhooks posts changes to the receivers of customers. A webhook is the delta query turned
-// round: the service keeps the cursor, and posts what follows it.
+// Package webhooks posts changes to the receivers of customers. For each webhook the service keeps
+// a cursor, and posts the changes that follow it.
 //
 // Definitions and positions are records of a compacted topic. Each process reads the whole topic
-// into a [Table]. The process that owns a partition, as a member of the consumer group, posts for the
-// webhooks whose definitions are in it. Positions are written to all in-sync replicas before the
-// next batch, so that a killed process repeats at most the batch under way. Order is kept: a batch
-// waits until the one before it was taken.
+// into a [Table]. The process that owns a partition, as a member of the consumer group, posts for
+// the webhooks whose definitions are in it. Positions are written to all in-sync replicas before
+// the next batch, so that a killed process repeats at most one batch. Order is kept: a batch waits
+// until the receiver has accepted the batch before it.
 package webhooks
 
 import (

@@ -1,5 +1,5 @@
-// Package memory is an index in plain maps: the twin of the real store for tests, and the index of one
-// message for those who only want to know what it would make. It keeps everything until it is dropped.
+// Package memory implements trail.Index with maps, for tests and for previews of single messages.
+// It never removes anything.
 package memory
 
 import (
