@@ -5,6 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
 
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/reportstore"
@@ -59,5 +62,27 @@ func TestAfterTheEndOfRedisNothingIsClaimed(t *testing.T) {
 	}
 	if s.Note(ctx, "a", "x") == nil || s.Release(ctx, "a") == nil {
 		t.Error("no error")
+	}
+}
+
+func TestAClaimWhoseReplyIsLostIsGivenBack(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := redistest.StartProxy(t, server.Addr())
+	s, ctx := reportstore.New(redistest.Open(t, proxy.URL(""))), context.Background()
+	if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
+		t.Fatalf("claimed %v, error %v", claimed, err)
+	}
+	proxy.CutAfter(0)
+	if _, claimed, err := s.Claim(ctx, "b"); claimed || err == nil {
+		t.Fatalf("with a lost reply: claimed %v, error %v", claimed, err)
+	}
+	redistest.Eventually(t, 10*time.Second, "nobody can claim it", func() bool {
+		_, claimed, err := s.Claim(ctx, "b")
+		return claimed && err == nil
+	})
+	for _, id := range []string{"a", "b"} {
+		if note, claimed, err := s.Claim(ctx, id); note != "" || claimed || err != nil {
+			t.Errorf("%s again: note %q, claimed %v, error %v", id, note, claimed, err)
+		}
 	}
 }
