@@ -5,8 +5,13 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"bagtrail/internal/changefeed"
 )
+
+// undoLimit is how long the service tries to delete a webhook whose creation failed.
+const undoLimit = time.Minute
 
 // Create makes a webhook for the customer of a key. The webhook tells what changes from now on. The
 // error is ErrMost if the customer has no room for another one.
@@ -29,6 +34,7 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		Created: now, Changed: now, Secret: 1, Started: 1, Start: start.String(),
 	}
 	if err := s.table.define(ctx, d); err != nil {
+		go s.undo(context.WithoutCancel(ctx), d.ID)
 		return Webhook{}, "", err
 	}
 	if len(s.table.of(d.Customer)) > Most { // another process was faster
@@ -38,6 +44,16 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		return Webhook{}, "", ErrMost
 	}
 	return Webhook{Definition: d}, s.secrets(&d)[0], nil
+}
+
+// undo deletes a webhook that may be in the topic although its creation failed. Nobody knows its
+// secret.
+func (s *Service) undo(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(ctx, undoLimit)
+	defer cancel()
+	if err := s.table.forget(ctx, id); err != nil {
+		s.conf.Logger.Error("a webhook whose creation failed may be left: delete it", zap.String("webhook", id), zap.Error(err))
+	}
 }
 
 // List returns the webhooks of a customer, the oldest first.

@@ -153,6 +153,31 @@ func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 	w.create(t, "other")
 }
 
+// The definition is written, but nobody reads it back in time.
+func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	ctx, cancel := context.WithCancel(t.Context())
+	asker, made := w.asker(t, "demo"), make(chan error, 1)
+	go func() {
+		_, _, err := w.Create(ctx, asker, "https://receiver.example/", "")
+		made <- err
+	}()
+	until(t, "the definition is written", func() bool {
+		ends, err := client.Ends(ctx, topic)
+		return err == nil && ends[0]+ends[1]+ends[2] > 0
+	})
+	cancel()
+	if err := <-made; !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	w.start(t)
+	until(t, "no webhook is left", func() bool {
+		list, err := w.List(t.Context(), "DEMO")
+		return err == nil && len(list) == 0
+	})
+}
+
 // The last room is taken by another process after this one has found it.
 func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T) {
 	client, topic := newBroker(t)
