@@ -353,9 +353,14 @@ func TestWhatTheDoorFilesAgainIsToldForCertain(t *testing.T) {
 type filer struct {
 	held  map[bag.Plate]bool
 	kills bag.Plate // whoever has filed it is killed
+	first func()    // is called once before anything is filed; may be nil
 }
 
 func (f *filer) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
+	if do := f.first; do != nil {
+		f.first = nil
+		do()
+	}
 	fresh := make([]bool, len(filings))
 	for i := range filings {
 		p := filings[i].Entries[0].Plate
@@ -367,6 +372,25 @@ func (f *filer) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
 	return fresh, nil
 }
 
+// replay begins a replay into an index.
+func (w *world) replay(index *filer) *changes.Replay {
+	w.t.Helper()
+	r, err := changes.NewReplay(w.t.Context(), ingestor.Config{Index: index}, w.marker, w.index)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// logged returns the batch that holds the message about a plate.
+func logged(p bag.Plate) *ingestor.Batch {
+	filing := bag.Filing{Entries: []bag.Entry{{Plate: p}}}
+	return &ingestor.Batch{
+		Envelopes: []ingestor.Envelope{{Origin: "bim.raw/0/" + string(p)}},
+		Outcomes:  []ingestor.Outcome{{Verdict: ingestor.Accepted, Filing: filing}},
+	}
+}
+
 // A replay is killed after it has filed a batch and before it has marked it. The next one finds the
 // message in the index, and cannot know since when.
 func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
@@ -375,17 +399,9 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 	index := &filer{held: map[bag.Plate]bool{old: true}, kills: lost}
 	replay := func() error {
 		t.Helper()
-		r, err := changes.NewReplay(t.Context(), ingestor.Config{Index: index}, w.marker, w.index)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := w.replay(index)
 		for _, p := range []bag.Plate{old, lost, last} {
-			filing := bag.Filing{Entries: []bag.Entry{{Plate: p}}}
-			b := &ingestor.Batch{
-				Envelopes: []ingestor.Envelope{{Origin: "bim.raw/0/" + string(p)}},
-				Outcomes:  []ingestor.Outcome{{Verdict: ingestor.Accepted, Filing: filing}},
-			}
-			if err := r.Apply(t.Context(), b); err != nil {
+			if err := r.Apply(t.Context(), logged(p)); err != nil {
 				return err
 			}
 		}
@@ -398,15 +414,59 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 		t.Errorf("%d marks of the replay that was killed, want none", n)
 	}
 	index.kills = ""
-	for range 2 { // the third finds nothing to mark
-		if err := replay(); err != nil {
-			t.Fatal(err)
-		}
+	if err := replay(); err != nil {
+		t.Fatal(err)
 	}
 	for p, want := range map[bag.Plate][]string{old: nil, lost: {"certain"}, last: {"certain"}} {
 		if got := w.values(string(p)); !slices.Equal(got, want) {
 			t.Errorf("%s: marks %q, want %q", p, got, want)
 		}
+	}
+}
+
+// While a replay files a message, another one marks what it has noted. Then it is killed before it
+// marks the message itself.
+func TestAReplayKeepsTheNotesOfOneThatStillRuns(t *testing.T) {
+	w := newWorld(t)
+	index := &filer{held: make(map[bag.Plate]bool), kills: plate}
+	index.first = func() { w.replay(index) }
+	if err := w.replay(index).Apply(t.Context(), logged(plate)); !errors.Is(err, errKilled) {
+		t.Fatalf("error %v, want that it is killed", err)
+	}
+	w.replay(index)
+	if got := w.values(string(plate)); !slices.Equal(got, []string{"certain", "certain"}) {
+		t.Errorf("marks %q, want one before the message was filed, and one after", got)
+	}
+}
+
+// Two replays run. One is killed before it marks a message, and the other finds that message.
+func TestAReplayKeepsTheNotesOfOneThatHasTheSameBatch(t *testing.T) {
+	w := newWorld(t)
+	index := &filer{held: make(map[bag.Plate]bool), kills: plate}
+	first, second := w.replay(index), w.replay(index)
+	if err := first.Apply(t.Context(), logged(plate)); !errors.Is(err, errKilled) {
+		t.Fatalf("error %v, want that it is killed", err)
+	}
+	index.kills = ""
+	if err := second.Apply(t.Context(), logged(plate)); err != nil {
+		t.Fatal(err)
+	}
+	w.replay(index)
+	if got := w.values(string(plate)); !slices.Equal(got, []string{"certain"}) {
+		t.Errorf("marks %q", got)
+	}
+}
+
+func TestWhatAReplayOfLongAgoNotedIsMarkedOnce(t *testing.T) {
+	w := newWorld(t)
+	if err := w.index.Note(t.Context(), "2026-03-14T12:00:00Z RUN bim.raw/0/1", []string{string(plate)}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w.replay(new(filer))
+	}
+	if got := w.values(string(plate)); !slices.Equal(got, []string{"certain"}) {
+		t.Errorf("marks %q", got)
 	}
 	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 0 {
 		t.Errorf("noted %v (%v)", noted, err)

@@ -2,12 +2,15 @@ package changes
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"strings"
+	"time"
 
 	"bagtrail/ingestor"
 )
 
-// Notes stores the keys of the marks of each batch that a replay is filing. The notes of a replay
+// Notes stores the keys of the marks of each batch that replays are filing. The notes of a replay
 // that was killed remain.
 type Notes interface {
 	// Note keeps the keys of the marks of a batch under a name.
@@ -25,9 +28,14 @@ type Notes interface {
 type Replay struct {
 	*ingestor.Acceptor
 	notes Notes
+	run   string // begins the names of its batches: when it began, a blank, and what no other replay has
 }
 
-// NewReplay marks what earlier replays had in hand when they ended, and returns a replay.
+// longestRun is how long a replay may run. Notes of others that began since are marked, but not
+// removed: those may still run, file what they noted, and be killed before they mark it.
+const longestRun = 24 * time.Hour
+
+// NewReplay marks what other replays have in hand, or had when they ended, and returns a replay.
 func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes Notes) (*Replay, error) {
 	noted, err := notes.Noted(ctx)
 	if err != nil {
@@ -36,7 +44,10 @@ func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes N
 	var batches []string
 	var marks []Mark
 	for batch, keys := range noted {
-		batches = append(batches, batch)
+		start, _, _ := strings.Cut(batch, " ")
+		if began, err := time.Parse(time.RFC3339, start); err != nil || time.Since(began) > longestRun {
+			batches = append(batches, batch)
+		}
 		for _, key := range keys {
 			m, err := parseMark(key, Mark{Certain: true}.Value())
 			if err != nil {
@@ -53,7 +64,8 @@ func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes N
 	}
 	marker.Fresh = true
 	conf.Marks = marker
-	return &Replay{ingestor.NewAcceptor(conf), notes}, nil
+	run := time.Now().UTC().Format(time.RFC3339) + " " + rand.Text()
+	return &Replay{ingestor.NewAcceptor(conf), notes, run}, nil
 }
 
 // Apply implements kafkadoor.Acceptor.
@@ -67,7 +79,7 @@ func (r *Replay) Apply(ctx context.Context, b *ingestor.Batch) error {
 	if len(keys) == 0 {
 		return r.Acceptor.Apply(ctx, b)
 	}
-	batch := b.Envelopes[0].Origin
+	batch := r.run + " " + b.Envelopes[0].Origin
 	if err := r.notes.Note(ctx, batch, keys); err != nil {
 		return err
 	}
