@@ -31,6 +31,38 @@ func (c *Client) connect(a Address) {
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
 	c.reads, c.writes = newClient(reading), newClient(writing)
+	if a.Cluster { // its client does not obey MaxRetries
+		c.writes.AddHook(sendingOnce{})
+	}
+}
+
+// sendingOnce is a hook that keeps a client of a cluster from sending commands again which may have
+// been executed. Such a client obeys the redirections of the nodes all the same.
+type sendingOnce struct{}
+
+// sentOnce is a command that is not sent again.
+type sentOnce struct{ goredis.Cmder }
+
+// NoRetry implements goredis.Cmder.
+func (sentOnce) NoRetry() bool { return true }
+
+// DialHook implements goredis.Hook.
+func (sendingOnce) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+// ProcessHook implements goredis.Hook.
+func (sendingOnce) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error { return next(ctx, sentOnce{cmd}) }
+}
+
+// ProcessPipelineHook implements goredis.Hook.
+func (sendingOnce) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		once := make([]goredis.Cmder, len(cmds))
+		for i, cmd := range cmds {
+			once[i] = sentOnce{cmd}
+		}
+		return next(ctx, once)
+	}
 }
 
 // newClient makes a client. For a cluster it reads the masters every second. The library alone
