@@ -228,6 +228,22 @@ func TestASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 	}
 }
 
+func TestAPatientReaderWaitsForAReplyThatTakesLong(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
+	filings := oneBag(1)
+	if _, err := s.Writer().File(context.Background(), filings); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Silence(true)
+	defer time.AfterFunc(1500*time.Millisecond, func() { proxy.Silence(false) }).Stop()
+	found, err := s.PatientReader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
+	if err != nil || len(bagstoretest.Messages(t, found.Trails[0])) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
 // If Redis refuses the connection, the answer is an error and not empty.
 func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	server := miniredis.RunT(t)

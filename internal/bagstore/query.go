@@ -60,7 +60,7 @@ const (
 )
 
 func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
-	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxItems: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip * fewCommands)}
+	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxItems: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip*fewCommands) + r.patience}
 }
 
 // send sends the commands. After a nil error every reply is there: whole, or empty if the key holds
@@ -69,7 +69,7 @@ func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.cmds)))
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.cmds))+q.reader.patience)
 	defer cancel()
 	underWay := q.reader.underWay.Add(1)
 	defer q.reader.underWay.Add(-1)
@@ -142,5 +142,5 @@ func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay i
 }
 
 func (r *Reader) roundTrip(ctx context.Context, cmds []goredis.Cmder) error {
-	return r.store.redis.Read(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
+	return r.store.redis.ReadPatiently(ctx, r.patience, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -32,11 +33,22 @@ type Reader struct {
 	trips     *batcher.Batcher[*query]
 	listTrips *batcher.Batcher[*query] // for the plates of flights: only queries of the same sort wait for these
 	large     *budget.Sizes            // of the replies for plates that are large
+	patience  time.Duration            // how much longer than others it may take
 }
 
+// patience is how much longer a patient reader may take. With it, a read ends just before the
+// connection gives up.
+const patience = 4 * time.Second
+
 // Reader returns a reader of the store.
-func (s *Store) Reader() *Reader {
-	r := &Reader{store: s, buffers: sync.Pool{New: func() any { return new(buffer) }}, large: budget.NewSizes()}
+func (s *Store) Reader() *Reader { return s.newReader(0) }
+
+// PatientReader returns a reader whose calls may take four seconds longer, for plates with hundreds
+// of thousands of messages. Nobody waits for its answers.
+func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
+
+func (s *Store) newReader(longer time.Duration) *Reader {
+	r := &Reader{store: s, patience: longer, buffers: sync.Pool{New: func() any { return new(buffer) }}, large: budget.NewSizes()}
 	r.trips, r.listTrips = r.sharedTrips(tripsAtOnce), r.sharedTrips(1)
 	return r
 }

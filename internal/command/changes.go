@@ -61,7 +61,7 @@ func (s *service) openChanges(context.Context) error {
 	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
-		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached()},
+		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached().Over(s.store.PatientReader())},
 		Departures: s.flights, Reloads: &s.reloads,
 		Append: func(dst []byte, t trail.Traced) []byte {
 			dst, _ = w.Append(dst, t) // of one who sees everything

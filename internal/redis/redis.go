@@ -134,9 +134,14 @@ func ReadLimit(commands int) time.Duration {
 // refused some, so look at the error of each (goredis.Nil, see WrongType). After any other error no
 // reply counts. Read takes ReadLimit at most.
 func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	return c.ReadPatiently(ctx, 0, add)
+}
+
+// ReadPatiently is Read that may take longer than ReadLimit by patience.
+func (c *Client) ReadPatiently(ctx context.Context, patience time.Duration, add func(p goredis.Pipeliner)) error {
 	p := c.reads.Pipeline()
 	add(p)
-	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
+	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len())+patience)
 	defer cancel()
 	cmds, err := p.Exec(ctx)
 	// If Redis refuses the connection, the library gives that error to no command.

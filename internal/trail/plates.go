@@ -17,6 +17,13 @@ func (r *Reader) Uncached() *Reader {
 	return &once
 }
 
+// Over returns the Reader over another way to the same index. Both share their caches.
+func (r *Reader) Over(index Index) *Reader {
+	other := *r
+	other.index = index
+	return &other
+}
+
 // At returns the Reader by a clock that stands still. Both share their caches.
 func (r *Reader) At(now time.Time) *Reader {
 	then := *r
