@@ -88,6 +88,23 @@ func TestABagThatLeavesAFilterIsTold(t *testing.T) {
 	}
 }
 
+// A later message names another original of a rush bag.
+func TestABagThatIsNoOriginalAnyMoreIsTold(t *testing.T) {
+	w := newWorld(t)
+	rush := func(original string) string {
+		return "BSM .V/1LZRH .F/LX200/15MAR/JFK .N/2724100003001 .M/" + original + " ENDBSM"
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "LX100", "MEIER", "DEF456"))
+	w.send(rush("0724100001"))
+	w.eventually("the original is marked", func() bool { return w.marked() == 4 })
+	w.settle()
+	r := w.reader(key("*", "*"), changefeed.Filter{Plates: []bag.Plate{"0724100001", "0724100002"}})
+	w.send(rush("0724100002"))
+	w.eventually("both originals are marked", func() bool { return w.marked() == 7 })
+	w.settle()
+	r.want("after the other message", "0724100001 ABC123:1", "0724100002 DEF456:1")
+}
+
 func TestAKeyWhoseRightsChangeGetsAReset(t *testing.T) {
 	w := newWorld(t)
 	r := w.reader(key("LX", "*"), changefeed.Filter{})

@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
+	"bagtrail/internal/smallmap"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
@@ -486,7 +487,7 @@ type change struct {
 	flights []string
 	state   []byte // the bags, as a JSON array
 	digest  uint64
-	follow  []Mark // of the originals of its rush bags
+	follow  []Mark // of the originals of its rush bags, and of former ones
 }
 
 // yieldToDoor waits twice as long as the fold before took, while a door is behind, but at most
@@ -588,15 +589,32 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	c.summarise(bags)
 	c.digest = o.digests.of(c.state)
 	if p.steps < maxSteps {
-		for _, t := range bags {
-			for _, original := range t.Bag.Reflighted {
-				if original.Bag != nil && original.Plate != p.plate {
-					c.follow = append(c.follow, Mark{Plate: original.Plate, Certain: p.certain, Steps: p.steps + 1})
-				}
+		for _, plate := range originals(bags) {
+			if plate != p.plate {
+				c.follow = append(c.follow, Mark{Plate: plate, Certain: p.certain, Steps: p.steps + 1})
 			}
 		}
 	}
 	return c, text
+}
+
+// originals returns the plates of the originals of rush bags, and those that only earlier messages
+// name as originals.
+func originals(bags []trail.Traced) (plates []bag.Plate) {
+	for _, t := range bags {
+		for _, original := range t.Bag.Reflighted {
+			if original.Bag != nil {
+				plates = append(plates, original.Plate)
+			}
+		}
+		for i := range t.Bag.Events {
+			e := &t.Bag.Events[i]
+			if named := e.Message.Original; e.Code == bag.EventReflighted && named != "" && !slices.Contains(t.Bag.Originals, named) {
+				plates = append(plates, named)
+			}
+		}
+	}
+	return smallmap.Distinct(plates)
 }
 
 // write writes to the index. It fails with errLost if the index has lost what was told, and then
