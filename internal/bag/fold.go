@@ -138,6 +138,11 @@ func filedBefore(m *Message, before []*Message) bool {
 	return false
 }
 
+// reaches reports whether a report may be about a bag with that first flight date.
+func (m *Message) reaches(first Day) bool {
+	return first <= m.LocalDay && first >= m.LocalDay-DelayDays
+}
+
 // addReports adds the event of each report to the bag with the latest first flight date that is not
 // after the report and at most DelayDays before it. If several bags have that date, each gets the
 // event (rules §4, delayed bags).
@@ -149,7 +154,7 @@ func addReports(bags []Bag, reports []*Message) {
 		}
 		day, found := Day(0), false
 		for _, b := range bags {
-			if b.FirstDay <= m.LocalDay && b.FirstDay >= m.LocalDay-DelayDays && (!found || b.FirstDay > day) {
+			if m.reaches(b.FirstDay) && (!found || b.FirstDay > day) {
 				day, found = b.FirstDay, true
 			}
 		}

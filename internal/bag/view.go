@@ -219,15 +219,21 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	parts, err := identities(v.ctx, b.Plate, messages)
 	if err != nil {
 		v.err = err
-		others = append(others, messages...)
+		parts = [][]*Message{append(messages, others...)}
 	}
 	for _, part := range parts {
-		if slices.ContainsFunc(part, func(m *Message) bool { return (&Event{Message: m}).books() }) {
-			others = append(others, part...)
+		if !slices.ContainsFunc(part, func(m *Message) bool { return (&Event{Message: m}).books() }) {
+			continue
 		}
-	}
-	for _, m := range others {
-		withheld.Set(m, struct{}{})
+		for _, m := range part {
+			withheld.Set(m, struct{}{})
+		}
+		first := firstDay(part)
+		for _, m := range others {
+			if !m.IsReport() || m.reaches(first) {
+				withheld.Set(m, struct{}{})
+			}
+		}
 	}
 	return withheld
 }

@@ -118,6 +118,23 @@ func TestADelayedBagReportIsNeverTheFirstMessage(t *testing.T) {
 	expect(t, "seen at JFK", codes(bag.NewViewer(t.Context(), covering{"", "JFK"}).View(b)), "MISHANDLED")
 }
 
+// A report is withheld only if it may be about a booking that is not seen: one that began in the two
+// weeks before it.
+func TestABookingThatIsNotSeenHidesOnlyReportsThatMayBeAboutIt(t *testing.T) {
+	for earlier, want := range map[string]string{"01": "EXPECTED MISHANDLED", "05": "EXPECTED"} {
+		w := newWorld(t)
+		w.send(earlier+"T06:00", "BSM", ".V/1LLHR", ".F/BA177/"+earlier+"MAR/JFK", ".N/0220000001001", ".P/1JONES", ".L/XYZ789", "ENDBSM")
+		w.send("18T06:00", "BSM", ".V/1LZRH", ".F/LX14/18MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+		w.report("18T20:00", plate) // at JFK
+		viewer := bag.NewViewer(t.Context(), covering{"LX", ""})
+		for _, b := range w.bags(plate) {
+			if b.PNR == "ABC123" {
+				expect(t, "seen by LX after a booking of March "+earlier, codes(viewer.View(b)), want)
+			}
+		}
+	}
+}
+
 // A rush bag that is not seen takes no place in a chain of those that are: the tag is the last one that is seen without a gap.
 func TestRushChainEndsBeforeABagThatIsNotSeen(t *testing.T) {
 	w := newWorld(t)
