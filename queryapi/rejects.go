@@ -85,9 +85,10 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 		states = append(states, string(state))
 	}
 	short := func(s string) bool { return s != "" && len(s) <= 64 }
+	isCode := func(s string) bool { return short(s) && s != "*" } // with which the store means every code
 	w := wanted{Filter: rejectstore.Filter{
 		State: rejectstore.State(a.choice("state", states...)),
-		Code:  a.text("code", short, "a code such as SVCPRB018"),
+		Code:  a.text("code", isCode, "a code such as SVCPRB018"),
 		Door:  a.text("door", short, "the name of a door"),
 		Since: a.instant("since"), Until: a.instant("until"),
 	}}

@@ -276,7 +276,7 @@ func TestOtherFiltersLookAtEachReject(t *testing.T) {
 			t.Errorf("%s: %d on %d pages, want %d", query, found, pages+1, want)
 		}
 	}
-	if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects?state=new&airport=zrh&since=today&q=&limit=0&stat=x", "")); got != "stat unknown, state malformed, since malformed, q malformed, airport malformed, limit malformed" {
+	if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects?state=new&code=*&airport=zrh&since=today&q=&limit=0&stat=x", "")); got != "stat unknown, state malformed, code malformed, since malformed, q malformed, airport malformed, limit malformed" {
 		t.Error(got)
 	}
 }

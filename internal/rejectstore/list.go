@@ -344,7 +344,7 @@ func summaryOf(f Filter, counts []*counting, hours []*goredis.MapStringStringCmd
 		first = f.Since.Unix() / 3600
 	}
 	if !f.Until.IsZero() {
-		last = (f.Until.Unix() - 1) / 3600
+		last = (f.Until.UnixMilli() - 1) / time.Hour.Milliseconds()
 	}
 	for h, n := range byHour {
 		if h >= first && h <= last {

@@ -191,6 +191,18 @@ func TestASummaryCountsByStateCodeAirportDoorAndHour(t *testing.T) {
 	}
 }
 
+// An hour counts if one of its milliseconds does.
+func TestASummaryUntilTheFirstSecondOfAnHourHasThatHour(t *testing.T) {
+	w := newWorld(t)
+	w.add(t, rejection("a", noon, "http", "ZRH", "", "C1"))
+	for after, want := range map[time.Duration]int{0: 0, time.Millisecond: 1, 999 * time.Millisecond: 1, time.Second: 1} {
+		got, err := w.Summarize(t.Context(), rejectstore.Filter{State: rejectstore.Open, Until: noon.Add(after)})
+		if err != nil || len(got.Hours) != want {
+			t.Errorf("until %v after noon: hours %v (%v), want %d", after, got.Hours, err, want)
+		}
+	}
+}
+
 // Pages neither repeat nor leave out rejects that were received in one millisecond.
 func TestPagesOfRejectsOfOneMillisecond(t *testing.T) {
 	w := newWorld(t)
