@@ -25,12 +25,16 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	today := bag.DayOf(d.Clock().In(d.Airports.TimeZone(request.Station)))
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
+	traced, err := trails.TracePlates(ctx, request.Plates)
+	if err != nil {
+		return requestBags{}, err
+	}
+	bags := make(map[bag.Plate][]*bag.Bag)
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t.Bag)
+	}
 	for _, plate := range request.Plates {
-		bags, err := trails.OfPlate(ctx, plate)
-		if err != nil {
-			return requestBags{}, err
-		}
-		meant := currentBags(bags, today)
+		meant := currentBags(bags[plate], today)
 		seen := views(meant, viewer)
 		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
 			found.reached = append(found.reached, plate)
@@ -41,11 +45,7 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 			found.shown = append(found.shown, delayedBag{bag: &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}})
 			continue
 		}
-		tag, err := reflightedAs(ctx, trails, seen[0], viewer)
-		if err != nil {
-			return requestBags{}, err
-		}
-		found.shown = append(found.shown, delayedBag{seen[0], tag})
+		found.shown = append(found.shown, delayedBag{seen[0], bagdoc.RushPlate(seen[0], viewer)})
 	}
 	return found, viewer.Err()
 }
@@ -63,22 +63,4 @@ func currentBags(bags []*bag.Bag, day bag.Day) (latest []*bag.Bag) {
 		}
 	}
 	return latest
-}
-
-// reflightedAs returns the plate under which a bag was re-flighted last, or "". It reads the list
-// of the passenger, because that list joins bags with their rush bags.
-func reflightedAs(ctx context.Context, trails Trails, b *bag.Bag, viewer *bag.Viewer) (bag.Plate, error) {
-	if b.PNR == "" || len(b.Legs) == 0 || !b.Legs[0].Living {
-		return "", nil
-	}
-	listed, err := trails.OfPassenger(ctx, b.PNR, b.Legs[0].Day)
-	if err != nil {
-		return "", err
-	}
-	for _, same := range listed {
-		if same.Plate == b.Plate && same.FirstDay == b.FirstDay {
-			return bagdoc.RushPlate(same, viewer), nil
-		}
-	}
-	return "", nil
 }

@@ -131,7 +131,7 @@ func TestMessagesOfOneRequestKeepTheirOrder(t *testing.T) {
 		}
 		enrich := enricher.New(airport.New())
 		reader := trail.New(b.index, enrich, trail.Settings{Window: time.Minute, Airports: airport.New(), Now: time.Now})
-		bags, err := reader.OfPlate(t.Context(), "0724000002")
+		bags, err := reader.History(t.Context(), "0724000002")
 		if err != nil || len(bags) != 1 {
 			t.Fatal(bags, err)
 		}
