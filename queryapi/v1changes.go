@@ -22,6 +22,7 @@ const (
 	longestWait   = 60      // seconds
 	longestCursor = 400     // characters
 	changesLimit  = 5 * time.Second
+	cursorLimit   = 200 * time.Millisecond // of a cursor that a list can do without
 )
 
 // changesQuery is what a request asks of the changes.
@@ -111,11 +112,14 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 
 // tellCursor has the answer end with the member changes_cursor: a cursor with which the changes of a
 // filter are followed. It must be called before the list is read, so that nothing is missed that
-// the list does not show. Without the right to changes, and while there are none, it does nothing.
+// the list does not show. Without the right to changes, and while there are none, or their index does
+// not answer soon, it does nothing.
 func (q Queries) tellCursor(ctx context.Context, c *web.Call, f changefeed.Filter) {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, cursorLimit)
+	defer cancel()
 	if cursor, err := q.Changes.Recent(ctx, changefeed.Asker{Key: c.Key, Filter: f}); err == nil {
 		c.Tail = strictjson.AppendString([]byte(`,"changes_cursor":`), cursor.String())
 	}

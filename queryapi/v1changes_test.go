@@ -42,11 +42,16 @@ type changeIndex struct {
 	err      error
 	found    []changes.Candidate // of partition 0
 	read     func()              // if not nil: is called after plates were asked for
+	hangs    bool                // State does not answer
 }
 
 func (x *changeIndex) Epoch(context.Context) (changes.Epoch, error) { return x.epoch, x.err }
 
-func (x *changeIndex) State(context.Context) (changes.Epoch, []changes.Progress, error) {
+func (x *changeIndex) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	if x.hangs {
+		<-ctx.Done()
+		return changes.Epoch{}, nil, ctx.Err()
+	}
 	progress := make([]changes.Progress, x.epoch.Partitions)
 	for i := range progress {
 		progress[i] = x.progress
@@ -360,5 +365,21 @@ func TestTheChangesOfAListAreFollowedFromItsCursor(t *testing.T) {
 	}
 	if w := askV1(changeSite(newChangeIndex()), "bags-only", list, ""); w.Code != http.StatusOK || w.Body.String() != `{"bags":[]}` {
 		t.Errorf("a key without the right: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestAListIsAnsweredSoonThoughTheIndexOfChangesHangs(t *testing.T) {
+	index := newChangeIndex()
+	index.hangs = true
+	s := changeSite(index)
+	for list, want := range map[string]string{
+		"/v1/bags/0724100001": `{"bags":[]}`,
+		"/v1/flights?airport=ZRH&direction=A&date=2026-03-14": `{"flights":[]}`,
+	} {
+		began := time.Now()
+		w := askV1(s, "lx", list, "")
+		if took := time.Since(began); w.Code != http.StatusOK || w.Body.String() != want || took > 700*time.Millisecond {
+			t.Errorf("%s: %d %s after %v", list, w.Code, w.Body, took)
+		}
 	}
 }

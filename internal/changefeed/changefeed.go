@@ -38,7 +38,8 @@ type Feed struct {
 
 	shared shared
 
-	mutex  sync.Mutex
+	once   sync.Once
+	asking chan struct{}  // has room for one caller of Recent
 	recent changes.Cursor // behind everything that was told at the time of read
 	read   time.Time
 }
@@ -90,8 +91,13 @@ const recentFor = time.Second
 // Recent returns a cursor behind everything that was told at a moment of the last second. It costs
 // next to nothing. Errors are those of changes.Reader.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
+	f.once.Do(func() { f.asking = make(chan struct{}, 1) })
+	select {
+	case f.asking <- struct{}{}:
+		defer func() { <-f.asking }()
+	case <-ctx.Done():
+		return changes.Cursor{}, ctx.Err()
+	}
 	if time.Since(f.read) > recentFor {
 		read := time.Now()
 		c, err := f.Changes.Now(ctx, changes.Question{})

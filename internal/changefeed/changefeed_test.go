@@ -1,6 +1,7 @@
 package changefeed_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -325,5 +326,42 @@ func TestWhatIsFoldedWhileRedisLosesEverythingIsNotTold(t *testing.T) {
 	}
 	if b, err := w.feed.Next(t.Context(), asker, begin, limits); !errors.Is(err, changes.ErrLost) {
 		t.Errorf("%d changes (%v), want %v", len(b.Changes), err, changes.ErrLost)
+	}
+}
+
+// stuck is an index that answers nothing.
+type stuck struct {
+	changes.ReadIndex
+	asked chan struct{}
+}
+
+func (s stuck) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	s.asked <- struct{}{}
+	<-ctx.Done()
+	return changes.Epoch{}, nil, ctx.Err()
+}
+
+func TestARecentCursorIsWaitedForNoLongerThanTheCallerWaits(t *testing.T) {
+	index := stuck{asked: make(chan struct{}, 2)}
+	feed := &changefeed.Feed{Changes: &changes.Reader{Index: index}}
+	asker := changefeed.Asker{Key: key("*", "*")}
+	patient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	first := make(chan error, 1)
+	go func() {
+		_, err := feed.Recent(patient, asker)
+		first <- err
+	}()
+	<-index.asked
+	hasty, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer end()
+	if _, err := feed.Recent(hasty, asker); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if patient.Err() != nil {
+		t.Error("it waited as long as the caller before it")
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller before: error %v", err)
 	}
 }

@@ -65,6 +65,8 @@ func (s *Store) key(begun int64, partition int, rest string) string {
 
 // Epoch implements changes.Index.
 func (s *Store) Epoch(ctx context.Context) (changes.Epoch, error) {
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
+	defer cancel()
 	text, err := s.redis.ReadClient().Get(ctx, s.epochKey()).Result()
 	return readEpoch(text, err)
 }
