@@ -133,7 +133,7 @@ func (f *Feed) Each(
 	q := f.question(a)
 	t := teller{Feed: f, asker: a, limits: limits, tell: tell, cursor: c, size: firstFold, until: time.Now().Add(mostTime)}
 	t.cursor.Sequences = slices.Clone(c.Sequences)
-	for folded := 0; folded < mostFolds && t.told < limits.Changes; {
+	for folded := 0; folded < mostFolds && t.told < limits.Changes && time.Now().Before(t.until); {
 		page, err := f.Changes.Next(ctx, t.cursor, q, min(mostFolds-folded, limits.Changes-t.told))
 		if err != nil {
 			return c, false, err

@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
+	"bagtrail/internal/pause"
 )
 
 // bsm returns a BSM at Zurich for a flight such as LX100.
@@ -363,5 +364,34 @@ func TestARecentCursorIsWaitedForNoLongerThanTheCallerWaits(t *testing.T) {
 	cancel()
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller before: error %v", err)
+	}
+}
+
+// slow is an index that takes its time.
+type slow struct{ changes.ReadIndex }
+
+func (s slow) Between(
+	ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int,
+) ([][]changes.Candidate, []int64, error) {
+	if err := pause.For(ctx, 100*time.Millisecond); err != nil {
+		return nil, nil, err
+	}
+	return s.ReadIndex.Between(ctx, e, scopes, after, told, limit)
+}
+
+func TestABatchOfOneChangeEndsInTimeThoughTheFilterSelectsNone(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{Airline: "LX", Airport: "GVA"})
+	r.limits.Changes = 1
+	var messages []string
+	for i := range 40 {
+		messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+	}
+	w.file(w.received, messages...)
+	w.settle()
+	w.feed.Changes.Index = slow{w.index}
+	b, err := r.feed.Next(t.Context(), r.asker, r.cursor, r.limits)
+	if err != nil || len(b.Changes) != 0 || !b.More || b.Cursor.String() == r.cursor.String() {
+		t.Errorf("%d changes, more %v, cursor %v behind %v (%v)", len(b.Changes), b.More, b.Cursor, r.cursor, err)
 	}
 }
