@@ -180,8 +180,10 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 			page.Clock = p.Clock
 		}
 	}
+	passed := int64(0)
 	for i, s := range c.Sequences { // a Redis that has lost its last second may have told less
 		told.Sequences[i] = max(s, told.Sequences[i])
+		passed += s + 1
 	}
 	byPartition, upTo, err := r.candidates(ctx, c, told.Sequences, q, e, limit)
 	if err != nil {
@@ -192,7 +194,10 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 			return Page{}, err
 		}
 	}
-	page.Candidates = interleave(byPartition)
+	// A page of fewer candidates than partitions begins with another partition than the page before it.
+	// The same cursor has the same page again.
+	first := int(passed % int64(len(byPartition)))
+	page.Candidates = interleave(slices.Concat(byPartition[first:], byPartition[:first]))
 	page.End, page.More = told, !slices.Equal(upTo, told.Sequences)
 	if len(page.Candidates) <= limit {
 		page.End.Sequences = upTo

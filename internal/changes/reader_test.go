@@ -324,6 +324,36 @@ func TestPlatesThatLeftAScopeHideNoOthers(t *testing.T) {
 	}
 }
 
+// Partition 0 changes as fast as the reader reads.
+func TestSmallPagesTellOfEachPartition(t *testing.T) {
+	for _, limit := range []int{1, 2} {
+		w := newWorld(t)
+		e := w.epoch()
+		for p := range partitions {
+			w.fill(e, p, 2)
+		}
+		reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+		c, told := beginning(e), make(map[int]bool)
+		for i := range 10 {
+			page, err := reader.Next(t.Context(), c, everything, limit)
+			if err != nil || len(page.Candidates) != limit {
+				t.Fatalf("%+v (%v)", page, err)
+			}
+			for _, candidate := range page.Candidates {
+				told[candidate.Partition] = true
+			}
+			c = page.End
+			for n := range 2 {
+				sequence := int64(2 + 2*i + n)
+				w.tell(e, 0, sequence, changes.Entry{Plate: bag.Plate(fmt.Sprintf("%010d", n)), Sequence: sequence})
+			}
+		}
+		if len(told) != partitions {
+			t.Errorf("pages of %d: only partitions %v are told", limit, told)
+		}
+	}
+}
+
 // between is an index of which the floor is raised after its state is read.
 type between struct {
 	changes.ReadIndex
