@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -563,5 +564,77 @@ func TestARecordHasAPositionThatAnOwnerMayHaveWritten(t *testing.T) {
 		if _, err := changes.ParseRecord([]byte(text)); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// What was told before an epoch began is not in its index. An owner takes over at once, or later.
+func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
+	for name, ago := range map[string]time.Duration{"at once": 0, "later": 2 * time.Minute} {
+		w := newWorld(t)
+		w.now = time.Now().Add(10 * time.Minute) // the marks are older than each epoch
+		const at = 1
+		marked := platesIn(at, 2)
+		takeOver := func(committed [partitions]int64) (o *owner) {
+			for p := range partitions {
+				next := w.owner(p, committed[p], func(c *changes.Config) { c.Retention = 72 * time.Hour })
+				w.eventuallyTold(p, -1)
+				if p == at {
+					o = next
+				}
+			}
+			return o
+		}
+		reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+		since := func() changes.Cursor {
+			t.Helper()
+			c, err := reader.Since(t.Context(), everything, w.now.Add(-71*time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		o := takeOver([partitions]int64{})
+		w.set(marked[0], "ONE")
+		o.mustRun()
+		if got, _ := w.follow(since(), everything, 10); !slices.Equal(got, marked[:1]) {
+			t.Errorf("%s: in the first epoch %v are told", name, got)
+		}
+		o.handler.Release()
+		next := changes.Epoch{Begun: w.now.Add(-ago).Unix() + 1, Partitions: partitions}
+		if _, err := w.index.Begin(t.Context(), w.currentEpoch(), next); err != nil {
+			t.Fatal(err)
+		}
+		o = takeOver([partitions]int64{at: 1})
+		page, err := reader.Next(t.Context(), since(), everything, 10)
+		if reset := new(changes.ResetError); !errors.As(err, &reset) {
+			t.Errorf("%s: %d plates, error %v, want a reset", name, len(page.Candidates), err)
+		}
+		c := w.nowCursor(everything)
+		w.set(marked[1], "ONE")
+		o.mustRun()
+		if got, _ := w.follow(c, everything, 10); !slices.Equal(got, marked[1:]) {
+			t.Errorf("%s: then %v are told", name, got)
+		}
+	}
+}
+
+func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	_, at := w.toldFive(plate)
+	w.owner((at+1)%partitions, 0)
+	w.owner((at+2)%partitions, 0)
+	if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 3); err != nil {
+		t.Fatal(err)
+	}
+	for p := range partitions {
+		w.eventuallyTold(p, -1)
+	}
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	c, err := reader.Since(t.Context(), everything, w.now)
+	if err != nil || c.Sequences[at] != 2 {
+		t.Fatalf("%v (%v)", c, err)
+	}
+	if got, _ := w.follow(c, everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
+		t.Errorf("%v are told", got)
 	}
 }

@@ -253,12 +253,17 @@ func (o *owner) begin(ctx context.Context) (err error) {
 // without progress was built again from the published changes p.
 func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor int64, err error) {
 	told, floor = p.Told, p.Floor
+	now := o.conf.Now()
+	age := now.Sub(time.Unix(o.epoch.Begun, 0)) // of the epoch
 	if told < 0 {
 		told, floor = o.consumed-1, o.consumed
+		if age < clockSkew {
+			return told, floor, nil // what is consumed was told in an epoch before, if at all
+		}
 	}
 	// The topic of changes is kept for longer than the index: what it does not hold of the time since
-	// then was not told, such as marks of containers.
-	kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, o.conf.Now().Add(-o.conf.Retention), floor)
+	// then, and since the epoch began, was not told, such as marks of containers.
+	kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-min(o.conf.Retention, age+clockSkew)), floor)
 	return told, min(floor, kept), err
 }
 

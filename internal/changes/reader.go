@@ -98,7 +98,9 @@ func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 // clockSkew is how much earlier than asked Since begins, because clocks differ.
 const clockSkew = time.Minute
 
-// Since returns the cursor of a time: what was marked a minute before it and later follows.
+// Since returns the cursor of a time: what was marked a minute before it and later follows. If the
+// index does not have all of that because the epoch began later, the cursor is below a floor, so that
+// Next resets it.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
 	e, progress, err := r.whole(ctx)
 	if err != nil {
@@ -110,8 +112,12 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 	}
 	c := q.cursor(e, progress)
 	for _, s := range spans {
-		if s.Partition < len(c.Sequences) {
-			c.Sequences[s.Partition] = max(progress[s.Partition].Floor-1, min(c.Sequences[s.Partition], s.From-1))
+		if s.Partition >= len(c.Sequences) {
+			continue
+		}
+		c.Sequences[s.Partition] = min(c.Sequences[s.Partition], s.From-1)
+		if since.Unix() >= e.Begun { // the floor rises with time, and may have risen above what was asked for
+			c.Sequences[s.Partition] = max(progress[s.Partition].Floor-1, c.Sequences[s.Partition])
 		}
 	}
 	return c, nil

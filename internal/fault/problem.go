@@ -75,7 +75,7 @@ var problems = [problemCount]Problem{
 	Reset: {
 		"reset", http.StatusGone, None, "The cursor cannot be followed any more",
 		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
-			" then follow it. since, with a time within the last hours for which changes are kept (72 unless they are set), tells every bag that changed.",
+			" then follow it. since, with a time within the last hours for which changes are kept (72 unless they are set), tells every bag that changed, unless the numbering of changes began anew after that time: it is then answered with this problem too.",
 	},
 	LimitReached: {
 		"limit-reached", http.StatusConflict, None, "There are as many as allowed",
