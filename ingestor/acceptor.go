@@ -298,6 +298,9 @@ func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
 			}
 			env.Received = milliseconds(env.Received)
 			env.Door = cmp.Or(env.Door, a.conf.Door)
+			// A packed record may be larger than the rejects take. What is left of it is still too long
+			// to be accepted.
+			env.Raw, env.Key = env.Raw[:min(len(env.Raw), MaxDocument+1)], env.Key[:min(len(env.Key), MaxMessage)]
 			rejections = append(rejections, Rejection{env, o.Errors, o.Airport})
 		}
 	}

@@ -178,6 +178,30 @@ func TestRejectedMessageIsKeptWithItsOrigin(t *testing.T) {
 	}
 }
 
+// A packed record may hold much more than its topic seems to allow. What is kept of it must not be a
+// message by itself.
+func TestALongRejectIsCutOffAndStillRejected(t *testing.T) {
+	document, report := envelope(`{"bim_message":"`+strings.ReplaceAll(bsm, "\r\n", `\r\n`)+`"}`), envelope(`{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724123456"]}`)
+	document.JSON, report.Report = true, true
+	for what, env := range map[string]ingestor.Envelope{"text": envelope(bsm), "document": document, "report": report} {
+		if outcome := process(t, newAcceptor(newIndex()), env); outcome.Verdict != ingestor.Accepted {
+			t.Fatalf("%s: %+v", what, outcome)
+		}
+		env.Raw += strings.Repeat(" ", 8<<20)
+		env.Key = strings.Repeat("k", 8<<20)
+		j := &journal{}
+		a := newAcceptor(newIndex(), ingestor.Config{Rejects: j})
+		process(t, a, env)
+		kept := j.rejections[0].Envelope
+		if kept.Raw != env.Raw[:ingestor.MaxDocument+1] || kept.Key != env.Key[:ingestor.MaxMessage] {
+			t.Errorf("%s: %d bytes are kept, and %d of the key", what, len(kept.Raw), len(kept.Key))
+		}
+		if outcome := process(t, a, kept); codes(outcome.Errors) != "SVCSRV003" {
+			t.Errorf("%s: what is kept is %v with %q, want SVCSRV003", what, outcome.Verdict, codes(outcome.Errors))
+		}
+	}
+}
+
 // count is a counter that can fail.
 type count struct {
 	next int64

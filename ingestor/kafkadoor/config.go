@@ -69,8 +69,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// maxRejectBytes is the largest record that the rejects topic takes: the largest message that a raw
-// topic takes by default, and the diagnostics.
+// maxRejectBytes is the largest record that the rejects topic takes. It has room for the longest text,
+// key and diagnostics of a reject.
 const maxRejectBytes = "4194304"
 
 // topics returns the topics as EnsureTopics creates them.

@@ -81,6 +81,23 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 	}
 }
 
+// Brokers bound the packed size of records only.
+func TestAPackedRecordThatIsLargerThanARejectHoldsUpNothing(t *testing.T) {
+	w := newWorld(t, 1)
+	large := record(strings.Repeat("A", 5<<20))
+	large.Key = kafkago.NewBytes([]byte(strings.Repeat("k", 5<<20)))
+	w.produceTo(w.conf.Topics.Raw, 0, compress.Zstd, large)
+	w.produce(0, records(0, 1)...)
+	w.consume()
+	w.waitCommitted(2)
+	w.wantFiled(1)
+	rejects := w.rejectsByOrigin()
+	m := rejects[w.conf.Topics.Raw+"/0/0"]
+	if len(rejects) != 1 || header(m, "bagtrail-codes") != "SVCSRV003" || len(m.Value) != ingestor.MaxDocument+1 || len(m.Key) != ingestor.MaxMessage {
+		t.Errorf("%d rejects, codes %s, %d bytes with a key of %d", len(rejects), header(m, "bagtrail-codes"), len(m.Value), len(m.Key))
+	}
+}
+
 func TestARecordThatIsMarkedAsAReportAndIsNoneIsRejected(t *testing.T) {
 	w := newWorld(t, 1)
 	for _, value := range []string{

@@ -269,7 +269,7 @@ func (w *world) all(topic string) []kafkago.Message {
 			if _, err := conn.Seek(first, kafkago.SeekAbsolute|kafkago.SeekDontCheck); err != nil {
 				w.t.Fatal(err)
 			}
-			m, err := conn.ReadMessage(1 << 20)
+			m, err := conn.ReadMessage(4 << 20)
 			if err != nil {
 				w.t.Fatal(err)
 			}
