@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bagtrail/enricher/airline"
+	"bagtrail/internal/smallmap"
 )
 
 // Scope is a list of codes, or of the names of rights, that a key covers. The zero Scope covers nothing.
@@ -29,7 +30,7 @@ func ScopeOf(codes []string) Scope {
 	if codes == nil || slices.Contains(codes, "*") {
 		return Scope{All: true}
 	}
-	return Scope{Codes: codes}
+	return Scope{Codes: smallmap.Distinct(slices.Clone(codes))}
 }
 
 // Has reports whether the scope covers code. "" stands for an unknown code; only a scope with All

@@ -1,6 +1,7 @@
 package apikey_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,13 @@ func TestAListLeftOutOrAStarIsEverythingAndAnEmptyOneNothing(t *testing.T) {
 	}
 	if swiss.Airline("BA") || zurich.Airport("LHR") || narrow.Airline("") || narrow.Airport("") || !everyone.Airport("") {
 		t.Error("a list covers its codes alone, and only everything covers what is not known")
+	}
+}
+
+func TestACodeThatIsNamedTwiceCountsOnce(t *testing.T) {
+	codes := []string{"ZRH", "GVA", "ZRH"}
+	if s := apikey.ScopeOf(codes); s.All || !slices.Equal(s.Codes, []string{"ZRH", "GVA"}) || codes[2] != "ZRH" {
+		t.Errorf("%v of %v", s, codes)
 	}
 }
 
