@@ -106,8 +106,9 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 	airport := a.text("airport", func(s string) bool { return s == "" || isAirport(s) }, "3 upper case letters, or nothing for none that is known")
 	w.Places, w.forbidden = places(key, airport, len(a.all("airport")) > 0)
 	for _, name := range filterNames {
-		g, there := a.one(name)
-		w.question = append(w.question, name+strconv.FormatBool(there)+g.value)
+		for _, g := range a.all(name) { // repeated ones are faults already
+			w.question = append(w.question, name+"="+g.value)
+		}
 	}
 	return w
 }

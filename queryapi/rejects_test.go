@@ -281,6 +281,15 @@ func TestOtherFiltersLookAtEachReject(t *testing.T) {
 	}
 }
 
+func TestARepeatedFilterOfRejectsIsOneFault(t *testing.T) {
+	d := newRejectDesk(t)
+	for _, target := range []string{"/v1/rejects?code=A&code=B", "/v1/rejects/summary?code=A&code=B"} {
+		if got := faultsV1(t, askV1(d.Site, "demo", target, "")); got != "code repeated" {
+			t.Errorf("%s: %s", target, got)
+		}
+	}
+}
+
 // trips counts round trips to Redis. It implements goredis.Hook.
 type trips struct{ atomic.Int64 }
 
