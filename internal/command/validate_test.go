@@ -214,6 +214,9 @@ func TestValidateEventsShowsWhatTheMessageWouldMake(t *testing.T) {
 	if e := lines(t, later.stdout)[0].Events; len(e) != 2 || e[0].Event.At != "2031-01-01T22:00:00Z" {
 		t.Errorf("a BPM read after its receipt happened when it was received; got %+v", e)
 	}
+	if !strings.Contains(later.stdout, `"unknown_bag_flag":"Y"`) {
+		t.Errorf("no flag of a bag whose first message is a BPM: %s", later.stdout)
+	}
 	if text := run(t, bpm, nil, "validate", "--events").stdout; !strings.Contains(text, "  0724123457 SORTED (Bag Sorted)\n") {
 		t.Errorf("got %s", text)
 	}

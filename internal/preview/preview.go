@@ -43,7 +43,7 @@ func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 				e := &bags[i].Events[j]
 				if !slices.Contains(groups, e.Message.Group) {
 					groups = append(groups, e.Message.Group)
-					all = append(all, m.event(entry.Plate, e))
+					all = append(all, m.event(&bags[i], e))
 				}
 			}
 		}
@@ -51,13 +51,13 @@ func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 	return all, nil
 }
 
-func (m Maker) event(plate bag.Plate, e *bag.Event) Event {
-	var known bagjson.EventContext
+func (m Maker) event(b *bag.Bag, e *bag.Event) Event {
+	known := bagjson.EventContext{Unknown: b.Unknown}
 	if e.Code == bag.EventReflighted && e.Message.Original != "" {
 		known.Reflighted = &bag.Reflighted{Plate: e.Message.Original}
 	}
-	doc := strictjson.AppendText([]byte{'{'}, "bagtag", string(plate))
+	doc := strictjson.AppendText([]byte{'{'}, "bagtag", string(b.Plate))
 	doc = append(doc, `,"event":`...)
 	doc = bagjson.AppendEvent(doc, e, m.Places, known)
-	return Event{Plate: plate, Code: e.Code, Description: e.Description, Document: append(doc, '}')}
+	return Event{Plate: b.Plate, Code: e.Code, Description: e.Description, Document: append(doc, '}')}
 }
