@@ -63,7 +63,7 @@ func vendors(root node) []string {
 func plate(tag node) bag.Plate {
 	licence := tag.member("LicenseNumber")
 	issuer := licence.member("IssuerCode").text()
-	if issuer == "" {
+	if issuer == "" || tag.member("AirlineCode").text() != "" {
 		return ""
 	}
 	kind := licence.member("TagType").text()

@@ -34,7 +34,7 @@ func TestARequestIsReadAsFarAsAuthorisationAndTheAnswerNeed(t *testing.T) {
 		{"empty root", `{"WTR_DelayedBagsCreateRQ":{}}`, wtr.Request{}, true},
 		{"objects in place of arrays", `{"WTR_DelayedBagsCreateRQ":{"POS":{"Source":{"AirlineVendorID":"LX"}},"DelayedBagGroup":{"DelayedBags":{"DelayedBag":{"BagTag":{"LicenseNumber":{"IssuerCode":"724"},"TagSequence":"100001"}}}},"Passengers":{"Names":{"Name":"MEIER"}}}}`,
 			wtr.Request{Vendors: []string{"LX"}, Plates: []bag.Plate{"0724100001"}, Surname: "MEIER"}, true},
-		{"bags without a plate", `{"WTR_DelayedBagsCreateRQ":{"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[{},{"BagTag":{"AirlineCode":"LX","TagSequence":"100001"}},{"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100XXX"}},` +
+		{"bags without a plate", `{"WTR_DelayedBagsCreateRQ":{"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[{},{"BagTag":{"AirlineCode":"LX","TagSequence":"100001"}},{"BagTag":{"AirlineCode":"LX","LicenseNumber":{"IssuerCode":"724"},"TagSequence":"100001"}},{"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100XXX"}},` +
 			`{"BagTag":{"LicenseNumber":{"TagType":0,"IssuerCode":724},"TagSequence":100002}},{"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"100002"}},7]}}}}`,
 			wtr.Request{Plates: []bag.Plate{"0724100002"}}, true},
 		{"every vendor counts, wherever it stands", `{"WTR_DelayedBagsCreateRQ":{"POS":{"Source":[{"AirlineVendorID":"LX"},{"airlinevendorid":"BA"}]},"POS":{"Source":[{"AirlineVendorID":"AA","AirlineVendorID":"LH"},{"AirlineVendorID":[1]}]}}}`,
