@@ -620,7 +620,9 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 
 func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T) {
 	w := newWorld(t)
-	_, at := w.toldFive(plate)
+	o, at := w.toldFive(plate)
+	w.set(plate, "TWO")
+	o.mustRun()
 	w.owner((at+1)%partitions, 0)
 	w.owner((at+2)%partitions, 0)
 	if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 3); err != nil {
