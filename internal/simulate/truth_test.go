@@ -54,11 +54,11 @@ func compare(t *testing.T, opt simulate.Options) {
 	ofPassenger := map[string][]string{} // question → plates, each with its rush tag
 	wrong := 0
 	for _, want := range truth {
-		bags, err := reader.TracePlates(context.Background(), []bag.Plate{bag.Plate(want.Plate)})
+		bags, err := reader.OfPlate(context.Background(), bag.Plate(want.Plate))
 		if err != nil || len(bags) != 1 {
 			t.Fatalf("%s: %d bags, %v", want.Plate, len(bags), err)
 		}
-		if got := answer(bags[0].Bag); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", flat(want)) {
+		if got := answer(bags[0]); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", flat(want)) {
 			t.Errorf("the service says\n%+v, the truth is\n%+v", got, flat(want))
 			if wrong++; wrong == 10 {
 				t.Fatal("there may be more")

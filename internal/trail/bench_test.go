@@ -42,9 +42,9 @@ func fifteen(b testing.TB, airports *airport.Library, n int) (*memory.Index, []b
 	return index, plates
 }
 
-// BenchmarkTracePlates is the history of a bag of fifteen events, from stored texts to the folded bag: anew, again, and anew
+// BenchmarkOfPlate is the history of a bag of fifteen events, from stored texts to the folded bag: anew, again, and anew
 // for a history.
-func BenchmarkTracePlates(b *testing.B) {
+func BenchmarkOfPlate(b *testing.B) {
 	airports := airport.New()
 	index, plates := fifteen(b, airports, 2000) // more than are remembered
 	r := trail.New(index, enricher.New(airports), trail.Settings{Window: time.Minute, Airports: airports, Now: time.Now})
@@ -52,7 +52,7 @@ func BenchmarkTracePlates(b *testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if _, err := r.TracePlates(b.Context(), plates[i%len(plates):][:1]); err != nil {
+				if _, err := r.OfPlate(b.Context(), plates[i%len(plates)]); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -134,11 +134,27 @@ func (r *Reader) For(s bag.Sight) *Reader {
 	return &seen
 }
 
-// History returns the bags of a plate, in the order of lists. Rush bags are joined with their
-// originals. It does not look up which bags were re-flighted.
+// OfPlate returns the bags of a plate, in the order of lists. Rush bags are joined with their
+// originals, and the legs of re-flighted bags are Delayed. It reads all bags under the PNRs of a bag, so
+// it also finds a rush bag whose rush message names no PNR, which TracePlates does not.
+func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	s := r.newSession()
+	s.viewer = bag.NewViewer(ctx, r.sight)
+	bags, err := s.ofPlate(ctx, plate)
+	for i := 0; i < len(bags) && err == nil; i++ {
+		_, err = s.leaveBehind(ctx, bags[i])
+	}
+	return bags, err
+}
+
+// History returns the bags that OfPlate returns, without asking which were re-flighted.
 func (r *Reader) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.caching, s.viewer = max(cacheRepeated, r.caching), bag.NewViewer(ctx, r.sight)
+	return s.ofPlate(ctx, plate)
+}
+
+func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestFlightTakesThreeRoundTripsWhateverIsRemembered(t *testing.T) {
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	index := &counted{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
-	if _, err := reader.TracePlates(t.Context(), []bag.Plate{"0724100001"}); err != nil {
+	if _, err := reader.OfPlate(t.Context(), "0724100001"); err != nil {
 		t.Fatal(err)
 	}
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")

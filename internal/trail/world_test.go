@@ -95,16 +95,9 @@ func (w *world) reader() *trail.Reader {
 
 func (w *world) bags(plate bag.Plate) []*bag.Bag {
 	w.t.Helper()
-	traced, err := w.reader().TracePlates(context.Background(), []bag.Plate{plate})
+	bags, err := w.reader().OfPlate(context.Background(), plate)
 	if err != nil {
 		w.t.Fatal(err)
-	}
-	return bagsOf(traced)
-}
-
-func bagsOf(traced []trail.Traced) (bags []*bag.Bag) {
-	for _, t := range traced {
-		bags = append(bags, t.Bag)
 	}
 	return bags
 }

@@ -138,13 +138,9 @@ func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
 }
 
 func (w world) bags(plate string) []*bag.Bag {
-	traced, err := w.reader.TracePlates(context.Background(), []bag.Plate{bag.Plate(plate)})
+	bags, err := w.reader.OfPlate(context.Background(), bag.Plate(plate))
 	if err != nil {
 		w.t.Fatal(err)
-	}
-	bags := make([]*bag.Bag, len(traced))
-	for i := range traced {
-		bags[i] = traced[i].Bag
 	}
 	return bags
 }
