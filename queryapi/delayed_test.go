@@ -457,7 +457,7 @@ func TestReportReachesBagsInScopeOnly(t *testing.T) {
 		bags      []*bag.Bag
 		reached   int
 	}{
-		{"its own", "lx", []*bag.Bag{swiss}, 1},
+		{"its own", "lx", []*bag.Bag{swiss}, 2},
 		{"another's", "lx", []*bag.Bag{british}, 0},
 		{"its own and another's, which the event would meet too", "lx", []*bag.Bag{swiss, british}, 0},
 		{"none", "lx", nil, 0},

@@ -25,16 +25,12 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	today := bag.DayOf(d.Clock().In(d.Airports.TimeZone(request.Station)))
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
-	traced, err := trails.TracePlates(ctx, request.Plates)
-	if err != nil {
-		return requestBags{}, err
-	}
-	bags := make(map[bag.Plate][]*bag.Bag)
-	for _, t := range traced {
-		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t.Bag)
-	}
 	for _, plate := range request.Plates {
-		meant := currentBags(bags[plate], today)
+		bags, err := trails.OfPlate(ctx, plate)
+		if err != nil {
+			return requestBags{}, err
+		}
+		meant := currentBags(bags, today)
 		seen := views(meant, viewer)
 		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
 			found.reached = append(found.reached, plate)

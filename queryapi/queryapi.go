@@ -44,6 +44,8 @@ type Trails interface {
 	// PlatesEnding returns the plates with these last digits that messages name together with one of
 	// the flights, in ascending order.
 	PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error)
+	// OfPlate returns the bags of a plate, joined with the rush bags that re-flight them.
+	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// History returns the bags of a plate without looking up as which bags they were re-flighted.
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	// Folded returns the bags of plates, in the order of lists, without links to bags of other

@@ -90,9 +90,13 @@ func (a *answers) PlatesEnding(ctx context.Context, flights []bag.Flight, digits
 	return a.PlatesNamed(ctx, flights, digits)
 }
 
-func (a *answers) History(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (a *answers) OfPlate(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	a.asked = string(plate)
 	return a.plate, a.err
+}
+
+func (a *answers) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	return a.OfPlate(ctx, plate)
 }
 
 func (a *answers) Folded(_ context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
@@ -251,7 +255,11 @@ func TestQueryEndsWithinASecond(t *testing.T) {
 // stuckTrails returns only when its context ends, as the contract of Trails requires.
 type stuckTrails struct{ answers }
 
-func (*stuckTrails) History(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
+func (s *stuckTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	return s.OfPlate(ctx, plate)
+}
+
+func (*stuckTrails) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -164,6 +164,13 @@ func (x *switchableTrails) check() error {
 	return nil
 }
 
+func (x *switchableTrails) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	return x.Reader.OfPlate(ctx, plate)
+}
+
 func (x *switchableTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	if err := x.check(); err != nil {
 		return nil, err

@@ -135,14 +135,18 @@ func (r *Reader) For(s bag.Sight) *Reader {
 }
 
 // OfPlate returns the bags of a plate, in the order of lists. Rush bags are joined with their
-// originals, and the legs of re-flighted bags are Delayed. It reads all bags under the PNRs of a bag, so
-// it also finds a rush bag whose rush message names no PNR, which TracePlates does not.
+// originals, and re-flighted bags with their rush bags; their legs are Delayed. It reads all bags under
+// the PNRs of a bag, so it also finds a rush bag whose rush message names no PNR, which TracePlates does
+// not.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
 	bags, err := s.ofPlate(ctx, plate)
 	for i := 0; i < len(bags) && err == nil; i++ {
 		_, err = s.leaveBehind(ctx, bags[i])
+	}
+	if err == nil {
+		err = s.joinRushTags(ctx, bags)
 	}
 	return bags, err
 }

@@ -37,7 +37,7 @@ func compareBag(service, truth *oracle.Bag) (question, bool) {
 		return question{name("legs"), service.Legs, truth.Legs}, true
 	}
 	s, t := *service, bare(truth)
-	s.Events, s.Legs, s.RushTag = nil, nil, ""
+	s.Events, s.Legs = nil, nil
 	if !reflect.DeepEqual(s, t) {
 		return question{name("fields"), s, t}, true
 	}
@@ -46,7 +46,7 @@ func compareBag(service, truth *oracle.Bag) (question, bool) {
 
 func bare(b *oracle.Bag) oracle.Bag {
 	return oracle.Bag{Plate: b.Plate, FirstName: b.FirstName, LastName: b.LastName, Pieces: b.Pieces, Weight: b.Weight,
-		WeightUnit: b.WeightUnit, PNR: b.PNR, Unknown: b.Unknown, Rush: b.Rush, Cancelled: b.Cancelled}
+		WeightUnit: b.WeightUnit, PNR: b.PNR, RushTag: b.RushTag, Unknown: b.Unknown, Rush: b.Rush, Cancelled: b.Cancelled}
 }
 
 // living returns the living legs as the interface shows them.

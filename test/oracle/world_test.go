@@ -504,9 +504,10 @@ func sortPassengers(list []oracle.PassengerEntry) {
 	})
 }
 
-// inHistory removes from bags what a history does not show: loading statuses.
+// inHistory removes from bags what a history does not show: loading statuses and rush tags.
 func inHistory(bags []*oracle.Bag) []*oracle.Bag {
 	for _, b := range bags {
+		b.RushTag = ""
 		for i := range b.Legs {
 			b.Legs[i].Status = ""
 		}
