@@ -13,6 +13,8 @@ local function decide(prefix, id, own, to, line)
 	end
 	if to ~= 'open' or #history < 100000 then
 		redis.call('HSET', key, 'history', history .. line .. '\n')
+		redis.call('HINCRBY', key, 'bytes', #line + 1)
+		redis.call('HINCRBY', prefix .. 'n', 'bytes', #line + 1)
 	end
 	redis.call('HSET', key, 'state', to)
 	redis.call('HDEL', key, 'claim')

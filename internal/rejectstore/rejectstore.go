@@ -33,7 +33,7 @@ import (
 //	all                    zset  id → received, of all rejects
 //	b:<id>                 hash  a job; it expires after the retention
 //	jobs                   zset  id → began, of the jobs that run
-//	n                      hash  tally → how many rejects have it; bytes → size of all texts
+//	n                      hash  tally → how many rejects have it; bytes → size of all texts, diagnostics and histories
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
@@ -171,17 +171,18 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 	}
 	received := r.Received.UnixMilli()
 	hour := received / time.Hour.Milliseconds()
-	args := []any{s.prefix(), id, received, hour, len(r.Raw), len(cells)}
-	args = appendAll(args, cells)
-	args = appendAll(append(args, len(tallies)), tallies)
-	value := ""
+	faults, value := diagnostics(r.Errors), ""
 	if len(r.Errors) > 0 {
 		value = r.Errors[0].Value
 	}
+	bytes := len(r.Raw) + len(r.Key) + len(faults) + len(value)
+	args := []any{s.prefix(), id, received, hour, bytes, len(cells)}
+	args = appendAll(args, cells)
+	args = appendAll(append(args, len(tallies)), tallies)
 	return append(args,
-		"state", string(Open), "received", received, "hour", hour, "bytes", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+		"state", string(Open), "received", received, "hour", hour, "bytes", bytes, "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
 		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r), "record", r.Key,
-		"codes", strings.Join(codes, ","), "value", value, "diagnostics", diagnostics(r.Errors))
+		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
 }
 
 func appendAll(args []any, list []string) []any {

@@ -2,6 +2,7 @@ package rejectstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/redis"
@@ -319,6 +322,43 @@ func TestRejectsPastTheirRetentionLeaveNothing(t *testing.T) {
 	}
 	if err := all.Err(); err != nil || len(keys) > 0 {
 		t.Errorf("left are %q, %v", keys, err)
+	}
+}
+
+// The bound on the memory of rejects goes by this size.
+func TestTheSizeOfRejectsIsThatOfTheirTextsFaultsAndHistories(t *testing.T) {
+	w := newWorld(t)
+	bytes := func() int {
+		n, err := w.client.WriteClient().HGet(t.Context(), w.client.Prefix()+"j:{rejects}:n", "bytes").Int()
+		if err != nil && !errors.Is(err, goredis.Nil) {
+			t.Fatal(err)
+		}
+		return n
+	}
+	one, two := rejection("a", noon, "kafka", "ZRH", "", "SVCPRB001"), rejection("b", noon, "kafka", "ZRH", "", slices.Repeat([]string{"SVCPRB002"}, 100)...)
+	one.Raw = strings.Repeat("x", 60_000)
+	two.Raw, two.Key = "", "0724100001"
+	w.add(t, one, two)
+	w.add(t, one, two)
+	want := len(one.Raw) + len(two.Key) + 2*len("value of a") + len(ingestor.AppendDiagnostics(nil, one.Errors)) + len(ingestor.AppendDiagnostics(nil, two.Errors))
+	if got := bytes(); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+	for _, next := range []rejectstore.State{rejectstore.Open, rejectstore.Dismissed, rejectstore.Dismissed} { // the last one changes nothing
+		if _, _, err := w.Decide(t.Context(), rejectstore.ID("b"), "", next, rejectstore.Step{At: noon, Action: "dismiss", Key: "desk", Reason: "test"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want += 2 * len(`{"at":"2026-03-14T12:00:00Z","action":"dismiss","key":"desk","reason":"test"}`+"\n")
+	if got := bytes(); got != want {
+		t.Errorf("after two steps %d bytes, want %d", got, want)
+	}
+	w.now = noon.Add(15 * 24 * time.Hour)
+	if n, err := w.Trim(t.Context()); n != 2 || err != nil {
+		t.Fatal(n, err)
+	}
+	if got := bytes(); got != 0 {
+		t.Errorf("%d bytes of nothing", got)
 	}
 }
 
