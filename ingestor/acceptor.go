@@ -248,11 +248,11 @@ func (a *Acceptor) log(ctx context.Context, b *Batch) error {
 }
 
 func recordOf(f *bag.Filing, env *Envelope) Record {
-	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: env.Replayed}
+	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: env.Replayed, Position: f.Position}
 	if env.Reject != "" {
 		r.Reject, r.Sender = env.Reject, env.Sender
 	}
-	if r.Plate = env.Together; r.Plate == "" && len(f.Entries) > 0 {
+	if len(f.Entries) > 0 {
 		r.Plate = f.Entries[0].Plate
 	}
 	return r

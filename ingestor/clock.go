@@ -37,5 +37,7 @@ func (c *Clock) Pass(received time.Time) {
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
 		<-time.After(wait)
 	}
-	c.raise(next.UnixMilli())
+	if c.floor.Load() >= received.UnixMilli() { // else another process gave that time
+		c.raise(next.UnixMilli())
+	}
 }

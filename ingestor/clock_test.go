@@ -65,3 +65,11 @@ func TestAwaitedMessagesHaveDifferentReceivedTimesThoughTheClockStandsStill(t *t
 		t.Errorf("%d received times", len(seen))
 	}
 }
+
+func TestATimeThatAnotherProcessGaveDoesNotMoveTheClock(t *testing.T) {
+	clock := ingestor.NewClock(func() time.Time { return received })
+	clock.Pass(received.Add(time.Hour))
+	if got := clock.Now(); got != received {
+		t.Errorf("received at %v, want %v", got, received)
+	}
+}

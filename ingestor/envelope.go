@@ -31,7 +31,7 @@ type Envelope struct {
 	Again    bool         // it was read from the log before, and the index may have lost it since
 	Replayed bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
 	Relayed  bool         // it was read from the log, and a door of this service had appended it
-	Position bag.Position // its place in the log, if it is Logged and not Replayed
+	Position bag.Position // bag.InRequest for a message of POST /v1/messages, else its place in the log if it is Logged and not Replayed
 	Door     string       // name of the door that took it in; "": that of the Acceptor
 	Key      string       // key of its Kafka record, or ""
 	Sender   string       // name of the API key with which it was posted, or ""
@@ -41,10 +41,6 @@ type Envelope struct {
 	// http/<id>/<number>, file/<name>/<checksum>/<time>/<number>, reject/<id>/<time> or
 	// demo/<start>/<number>.
 	Origin string
-
-	// Together is the key with which the message is written to the log; "" if that is its own first
-	// plate. Messages that are received at one time keep their order only with one key.
-	Together bag.Plate
 
 	// Authorise reports whether the sender may send the message. It is asked about messages without
 	// errors only, and must not keep the message. If it is nil, every message may be sent.

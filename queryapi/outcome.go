@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// Outcomes stores the outcomes of delayed-bag requests for a day; *reportstore.Store implements it.
+// Outcomes stores the outcomes of delayed-bag requests for a day; *requeststore.Store implements it.
 // A call MUST return when ctx ends.
 type Outcomes interface {
 	// Claim marks a request as about to be forwarded. If it was claimed before, claimed is false,

@@ -3,8 +3,12 @@ package httpdoor
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,9 +39,23 @@ type Bags interface {
 	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 }
 
-// Messages takes in many messages at once (POST /v1/messages).
+// Attempts remembers with which received time and origin requests were first taken in;
+// *requeststore.Store does.
+type Attempts interface {
+	// Begin notes how a request is going to be taken in, unless it was begun within the last ten
+	// minutes and has not ended. It returns what was noted first. attempt differs from all others.
+	Begin(ctx context.Context, id, attempt string) (first string, err error)
+	// End forgets a request, unless another attempt was begun meanwhile. If the request comes again, it
+	// is another one. End returns when ctx ends, and then goes on in the background.
+	End(ctx context.Context, id, attempt string)
+}
+
+// Messages takes in many messages at once (POST /v1/messages). A request that was answered with 503
+// may have taken effect in part. If it is sent again, its messages get the received time, the
+// positions and the origins of the first attempt, so that they are the same messages.
 type Messages struct {
 	Acceptor *ingestor.Acceptor
+	Attempts Attempts
 	Bags     func(bag.Sight) Bags // for who sees that; nil is everything
 	Places   apikey.Places
 }
@@ -66,7 +84,16 @@ type told struct {
 
 // post answers POST /v1/messages. What it has accepted is durable before the answer.
 func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
-	messages, envelopes, outcomes, refusal := d.judge(c)
+	r, refusal := read(c)
+	if refusal != nil {
+		return *refusal
+	}
+	id, own := r.id(c.Key), d.attempt(c)
+	first, err := d.begin(ctx, id, own)
+	if err != nil {
+		return c.Unavailable(err)
+	}
+	envelopes, outcomes, refusal := d.judge(c, r.texts, first)
 	if refusal != nil {
 		return *refusal
 	}
@@ -74,66 +101,111 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	if err := d.Acceptor.ApplyAll(done, envelopes, outcomes); err != nil {
 		return c.Unavailable(err)
 	}
-	if err := d.tellEvents(ctx, c, messages, outcomes); err != nil {
+	if err := d.tellEvents(ctx, c, r.messages, outcomes); err != nil {
 		return c.Unavailable(err)
 	}
-	return show(c, messages, outcomes)
+	answer := show(c, r.messages, outcomes)
+	if answer.Status == http.StatusOK {
+		d.end(done, id, own)
+	}
+	return answer
 }
 
 // validate answers POST /v1/messages/validate. It changes nothing.
 func (d Messages) validate(_ context.Context, c *web.Call) web.Answer {
-	messages, _, outcomes, refusal := d.judge(c)
+	r, refusal := read(c)
 	if refusal != nil {
 		return *refusal
 	}
-	return show(c, messages, outcomes)
+	_, outcomes, refusal := d.judge(c, r.texts, d.attempt(c))
+	if refusal != nil {
+		return *refusal
+	}
+	return show(c, r.messages, outcomes)
 }
 
-// judge reads the messages of a request and judges them.
-func (d Messages) judge(c *web.Call) ([]posted, []ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
-	refuse := func(a web.Answer) ([]posted, []ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
-		return nil, nil, nil, &a
-	}
-	var r reading
+// read reads the messages of a request.
+func read(c *web.Call) (*reading, *web.Answer) {
+	r := new(reading)
 	if r.read(c); len(r.errors) > 0 {
-		return refuse(c.Invalid(r.errors))
+		answer := c.Invalid(r.errors)
+		return nil, &answer
 	}
 	if !c.MayUse() {
-		return refuse(c.NotAuthorised())
+		answer := c.NotAuthorised()
+		return nil, &answer
 	}
-	received, origin := d.Acceptor.Now(), "http/"+c.UniqueID()+"/"
-	envelopes, outcomes := make([]ingestor.Envelope, len(r.texts)), make([]ingestor.Outcome, len(r.texts))
+	return r, nil
+}
+
+// id returns the same text for requests of a key with the same messages.
+func (r *reading) id(key *apikey.Key) string {
+	digest := sha256.New()
+	for _, text := range append([]string{key.Name}, r.texts...) {
+		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // a hash takes everything
+	}
+	return hex.EncodeToString(digest.Sum(nil))
+}
+
+// attempt is how a request is taken in.
+type attempt struct {
+	received time.Time // of all its messages
+	origin   string    // of all its messages, without their numbers
+}
+
+// attempt returns how a request is taken in that is not a repetition.
+func (d Messages) attempt(c *web.Call) attempt {
+	return attempt{d.Acceptor.Now(), "http/" + c.UniqueID() + "/"}
+}
+
+// receivedForm is the form of a received time in the text of an attempt, UTC.
+const receivedForm = "2006-01-02T15:04:05.000Z"
+
+func (a attempt) String() string { return a.received.Format(receivedForm) + " " + a.origin }
+
+// attemptsLimit is how long a request waits for what is remembered of it.
+const attemptsLimit = 900 * time.Millisecond
+
+// begin returns how a request is taken in: as it was first, if it is a repetition.
+func (d Messages) begin(ctx context.Context, id string, own attempt) (attempt, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptsLimit)
+	defer cancel()
+	first, err := d.Attempts.Begin(ctx, id, own.String())
+	if err != nil {
+		return attempt{}, err
+	}
+	at, origin, _ := strings.Cut(first, " ")
+	received, err := time.Parse(receivedForm, at)
+	if err != nil {
+		return attempt{}, fmt.Errorf("read how request %s was first taken in: %w", id, err)
+	}
+	return attempt{received, origin}, nil
+}
+
+// end forgets a request that has taken effect.
+func (d Messages) end(ctx context.Context, id string, own attempt) {
+	ctx, cancel := context.WithTimeout(ctx, attemptsLimit)
+	defer cancel()
+	d.Attempts.End(ctx, id, own.String())
+}
+
+// judge judges the messages of a request.
+func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
+	envelopes, outcomes := make([]ingestor.Envelope, len(texts)), make([]ingestor.Outcome, len(texts))
 	bags := 0
-	for i, text := range r.texts {
+	for i, text := range texts {
 		envelopes[i] = ingestor.Envelope{
-			Raw: text, Received: received, Origin: origin + strconv.Itoa(i), Sender: c.Key.Name,
+			Raw: text, Received: by.received, Position: bag.InRequest(i), Origin: by.origin + strconv.Itoa(i), Sender: c.Key.Name,
 			Authorise: func(m *parser.Message) bool { return c.Key.Message(m) },
 		}
 		outcomes[i] = d.Acceptor.Judge(envelopes[i])
 		bags += len(outcomes[i].Filing.Entries)
 	}
 	if bags > maxBags {
-		return refuse(c.Problem(fault.TooLargeV1, "The messages of a request may name "+strconv.Itoa(maxBags)+" bags together"))
+		answer := c.Problem(fault.TooLargeV1, "The messages of a request may name "+strconv.Itoa(maxBags)+" bags together")
+		return nil, nil, &answer
 	}
-	if len(envelopes) > 1 {
-		together := firstPlate(outcomes)
-		for i := range envelopes {
-			envelopes[i].Together = together
-		}
-	}
-	return r.messages, envelopes, outcomes, nil
-}
-
-// firstPlate returns the key with which the messages of a request are written to the log: the first
-// plate that any of them names. They are received at one time, so their positions alone order them,
-// and different keys may lead to different partitions.
-func firstPlate(outcomes []ingestor.Outcome) bag.Plate {
-	for i := range outcomes {
-		if entries := outcomes[i].Filing.Entries; len(entries) > 0 {
-			return entries[0].Plate
-		}
-	}
-	return "0000000000" // of containers alone
+	return envelopes, outcomes, nil
 }
 
 // platesAtOnce bounds how much is read at once to tell events.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,14 +27,20 @@ import (
 // batches is POST /v1/messages over a memory.
 type batches struct {
 	*web.Site
-	index *failingIndex
-	now   time.Time
+	index    *failingIndex
+	log      *ledger
+	rejects  origins
+	attempts attempts
+	reader   *trail.Reader
+	hidden   bool // bags cannot be read
+	now      time.Time
 }
 
 // failingIndex is an index that can be away.
 type failingIndex struct {
 	*memory.Index
 	away  bool
+	only  int // if it is not 0, so many filings are filed, then the index is away once
 	filed int
 }
 
@@ -41,8 +48,55 @@ func (i *failingIndex) File(ctx context.Context, filings []bag.Filing) ([]bool, 
 	if i.away {
 		return nil, errors.New("the index is away")
 	}
+	if n := i.only; n > 0 {
+		i.only = 0
+		_, _ = i.Index.File(ctx, filings[:n])
+		return nil, errors.New("the reply is lost")
+	}
 	i.filed += len(filings)
 	return i.Index.File(ctx, filings)
+}
+
+// origins counts rejections by their origins.
+type origins map[string]int
+
+func (o origins) Reject(_ context.Context, rejections []ingestor.Rejection) error {
+	for _, rejection := range rejections {
+		o[rejection.Origin]++
+	}
+	return nil
+}
+
+// attempts remembers requests in memory.
+type attempts struct {
+	first, last map[string]string
+	noBegin     bool // the next Begin fails
+}
+
+func (a *attempts) Begin(_ context.Context, id, attempt string) (string, error) {
+	if a.noBegin {
+		a.noBegin = false
+		return "", errors.New("the requests are away")
+	}
+	if a.first[id] == "" {
+		a.first[id] = attempt
+	}
+	a.last[id] = attempt
+	return a.first[id], nil
+}
+
+func (a *attempts) End(_ context.Context, id, attempt string) {
+	if a.last[id] == attempt {
+		delete(a.first, id)
+	}
+}
+
+// Folded implements httpdoor.Bags.
+func (b *batches) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
+	if b.hidden {
+		return nil, errors.New("the bags are away")
+	}
+	return b.reader.Folded(ctx, plates)
 }
 
 type keyring map[string]*apikey.Key
@@ -53,7 +107,10 @@ func (k keyring) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
 }
 
 // ledger is a log of twelve partitions that puts a record where the last digit of its key says.
-type ledger struct{ length [12]int64 }
+type ledger struct {
+	length [12]int64
+	lost   bool // the reply to the next Append is lost
+}
 
 func (l *ledger) Append(_ context.Context, records []ingestor.Record) error {
 	for i := range records {
@@ -61,31 +118,46 @@ func (l *ledger) Append(_ context.Context, records []ingestor.Record) error {
 		if key := records[i].Plate; key != "" {
 			partition = int32('9' - key[len(key)-1])
 		}
-		records[i].Position = bag.Position{Known: true, Partition: partition, Offset: l.length[partition]}
-		l.length[partition]++
+		if l.length[partition]++; !records[i].Position.Known {
+			records[i].Position = bag.Position{Known: true, Partition: partition, Offset: l.length[partition]}
+		}
+	}
+	if l.lost {
+		l.lost = false
+		return errors.New("the reply is lost")
 	}
 	return nil
 }
 
-func newBatches(log ...ingestor.Log) *batches {
+func newBatches(change ...func(*web.Settings)) *batches {
 	everything := apikey.Scope{All: true}
 	library, index := airport.New(), &failingIndex{Index: memory.New()}
 	enrich := enricher.New(library)
-	b := &batches{index: index, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
-	clock := func() time.Time { b.now = b.now.Add(time.Millisecond); return b.now }
-	conf := ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index, Clock: ingestor.NewClock(clock)}
-	if len(log) > 0 {
-		conf.Log = log[0]
+	b := &batches{
+		index: index, log: new(ledger), rejects: origins{}, attempts: attempts{first: map[string]string{}, last: map[string]string{}},
+		now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC),
 	}
-	acceptor := ingestor.NewAcceptor(conf)
-	reader := trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
-	door := httpdoor.Messages{Acceptor: acceptor, Places: library, Bags: func(s bag.Sight) httpdoor.Bags { return reader.For(s) }}
+	clock := func() time.Time { b.now = b.now.Add(time.Millisecond); return b.now }
+	acceptor := ingestor.NewAcceptor(ingestor.Config{
+		Judge: ingestor.NewJudge(library, enrich), Log: b.log, Index: index, Rejects: b.rejects, Clock: ingestor.NewClock(clock),
+	})
+	b.reader = trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
+	door := httpdoor.Messages{Acceptor: acceptor, Attempts: &b.attempts, Places: library, Bags: func(s bag.Sight) httpdoor.Bags {
+		if s == nil {
+			return b
+		}
+		return b.reader.For(s)
+	}}
 	keys := keyring{
 		"all":        {Name: "all", Airlines: everything, Airports: everything, Operations: everything},
 		"lx":         {Name: "lx", Airlines: apikey.Scope{Codes: []string{"LX"}}, Airports: everything, Operations: everything},
 		"processbim": {Name: "processbim", Airlines: everything, Airports: everything, Operations: apikey.Scope{Codes: []string{"processbim"}}},
 	}
-	b.Site = web.New(web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now}, door.Operations(), nil)
+	settings := web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now}
+	for _, f := range change {
+		f(&settings)
+	}
+	b.Site = web.New(settings, door.Operations(), nil)
 	return b
 }
 
@@ -102,6 +174,9 @@ func (b *batches) post(key, target, media, body string) *httptest.ResponseRecord
 func bsm(plate, flight, passenger string) string {
 	return "BSM\r\n.V/1LZRH\r\n.F/" + flight + "/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/" + passenger + "\r\nENDBSM\r\n"
 }
+
+// changed is a BSM as a change.
+func changed(text string) string { return strings.Replace(text, "BSM\r\n.V", "BSM\r\nCHG\r\n.V", 1) }
 
 // listOf is a body with messages.
 func listOf(texts ...string) string {
@@ -125,23 +200,115 @@ func TestMessagesOfOneRequestKeepTheirOrder(t *testing.T) {
 		"in a container":    {[]string{bpm(".J/R\n.U/AKE1\n.N/0724000002001"), bpm(".U/AKE1/41")}, "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT"},
 		"a container first": {[]string{bpm(".U/AKE2/41"), bpm(".N/0724000001002"), bpm(".B/OFF/0724000002001")}, "LOADED_ON_AIRCRAFT OFFLOADED"},
 	} {
-		b := newBatches(new(ledger))
+		b := newBatches()
 		if w := b.post("all", "/v1/messages", "application/json", listOf(tc.texts...)); w.Code != 200 {
 			t.Fatal(w.Code, w.Body)
 		}
-		enrich := enricher.New(airport.New())
-		reader := trail.New(b.index, enrich, trail.Settings{Window: time.Minute, Airports: airport.New(), Now: time.Now})
-		bags, err := reader.History(t.Context(), "0724000002")
-		if err != nil || len(bags) != 1 {
-			t.Fatal(bags, err)
-		}
-		var got []string
-		for _, e := range bags[0].Events {
-			got = append(got, e.Code)
-		}
-		if codes := strings.Join(got, " "); codes != tc.want {
+		if codes := b.events(t, "0724000002"); codes != tc.want {
 			t.Errorf("%s: %s, want %s", name, codes, tc.want)
 		}
+	}
+}
+
+// events returns the codes of the events of a plate that has one bag.
+func (b *batches) events(t *testing.T, plate bag.Plate) string {
+	t.Helper()
+	bags, err := b.reader.History(t.Context(), plate)
+	if err != nil || len(bags) != 1 {
+		t.Fatal(bags, err)
+	}
+	var codes []string
+	for _, e := range bags[0].Events {
+		codes = append(codes, e.Code)
+	}
+	return strings.Join(codes, " ")
+}
+
+// A text that is sent again after others of its kind is an event, unless the request is a repetition.
+func TestARequestThatIsSentAgainAfter503IsTheSame(t *testing.T) {
+	check, change := bsm("0724100001", "LX100", "MUELLER"), changed(bsm("0724100001", "LX101", "MUELLER"))
+	body := listOf(check, change, "nonsense", bsm("0724100002", "LX100", "MEIER"), check)
+	const verdictsOfAll = "m0 accepted 0724100001 EXPECTED; m1 accepted 0724100001 REROUTED; m2 rejected error SVCPRB004; " +
+		"m3 accepted 0724100002 EXPECTED; m4 accepted 0724100001 EXPECTED"
+	for name, fail := range map[string]func(*batches){
+		"nothing is remembered":          func(b *batches) { b.attempts.noBegin = true },
+		"the reply of the log is lost":   func(b *batches) { b.log.lost = true },
+		"the index is away":              func(b *batches) { b.index.away = true },
+		"the index takes one message":    func(b *batches) { b.index.only = 1 },
+		"the index takes three messages": func(b *batches) { b.index.only = 3 },
+		"the reply of the index is lost": func(b *batches) { b.index.only = 4 },
+		"the events cannot be read":      func(b *batches) { b.hidden = true },
+	} {
+		b := newBatches()
+		for range 3 { // and a third and a fourth time
+			fail(b)
+			if w := b.post("all", "/v1/messages", jsonType, body); w.Code != 503 {
+				t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+			}
+			b.index.away, b.hidden = false, false
+		}
+		if got := verdicts(t, b.post("all", "/v1/messages", jsonType, body)); got != verdictsOfAll {
+			t.Errorf("%s: %s\nwant %s", name, got, verdictsOfAll)
+		}
+		if got := b.events(t, "0724100001"); got != "EXPECTED REROUTED EXPECTED" {
+			t.Errorf("%s: the bag has %s", name, got)
+		}
+		if len(b.rejects) != 1 {
+			t.Errorf("%s: rejects %v", name, b.rejects)
+		}
+		if len(b.attempts.first) > 0 {
+			t.Errorf("%s: %v is still remembered", name, b.attempts.first)
+		}
+	}
+}
+
+func TestARequestWhoseAnswerFindsNoMemoryIsTheSameIfItIsSentAgain(t *testing.T) {
+	b := newBatches(func(s *web.Settings) { s.AnswerBytes = 1 })
+	body := listOf(append(slices.Repeat([]string{"nonsense"}, 900), bsm("0724100001", "LX100", "MUELLER"))...)
+	for range 2 {
+		if w := b.post("all", "/v1/messages", jsonType, body); w.Code != 503 || len(b.rejects) != 900 || len(b.attempts.first) != 1 {
+			t.Fatalf("%d, %d rejects, %d requests are remembered: %.200s", w.Code, len(b.rejects), len(b.attempts.first), w.Body)
+		}
+	}
+}
+
+func TestARequestWithOtherMessagesOrOfAnotherKeyIsNoRepetition(t *testing.T) {
+	check, other := bsm("0724100001", "LX100", "MUELLER"), bsm("0724100002", "LX100", "MUELLER")
+	for name, send := range map[string]func(*batches) *httptest.ResponseRecorder{
+		"fewer messages": func(b *batches) *httptest.ResponseRecorder {
+			return b.post("all", "/v1/messages", jsonType, listOf(check))
+		},
+		"another order": func(b *batches) *httptest.ResponseRecorder {
+			return b.post("all", "/v1/messages", jsonType, listOf(other, check))
+		},
+		"another text": func(b *batches) *httptest.ResponseRecorder {
+			return b.post("all", "/v1/messages", jsonType, listOf(check, other+"\n"))
+		},
+		"another key": func(b *batches) *httptest.ResponseRecorder {
+			return b.post("lx", "/v1/messages", jsonType, listOf(check, other))
+		},
+	} {
+		b := newBatches()
+		b.index.away = true
+		if w := b.post("all", "/v1/messages", jsonType, listOf(check, other)); w.Code != 503 {
+			t.Fatal(w.Code, w.Body)
+		}
+		if send(b); len(b.attempts.first) != 2 {
+			t.Errorf("%s: %d requests are remembered", name, len(b.attempts.first))
+		}
+	}
+}
+
+func TestARequestThatTookEffectIsAnotherOneIfItComesAgain(t *testing.T) {
+	b := newBatches()
+	check, change := bsm("0724100001", "LX100", "MUELLER"), changed(bsm("0724100001", "LX101", "MUELLER"))
+	for _, text := range []string{check, change, check} {
+		if w := b.post("all", "/v1/messages", jsonType, listOf(text)); w.Code != 200 {
+			t.Fatal(w.Code, w.Body)
+		}
+	}
+	if got := b.events(t, "0724100001"); got != "EXPECTED REROUTED EXPECTED" {
+		t.Errorf("the bag has %s", got)
 	}
 }
 
@@ -187,7 +354,7 @@ const jsonType, linesType, textType = "application/json", "application/x-ndjson"
 func TestEachMessageOfABatchHasItsVerdictInOrder(t *testing.T) {
 	b := newBatches()
 	first := bsm("0724100001", "LX100", "MUELLER")
-	body := listOf(first, "nonsense", bsm("0724100002", "BA200", "MEIER"), first, strings.Replace(bsm("0724100001", "LX101", "MUELLER"), "BSM\r\n.V", "BSM\r\nCHG\r\n.V", 1))
+	body := listOf(first, "nonsense", bsm("0724100002", "BA200", "MEIER"), first, changed(bsm("0724100001", "LX101", "MUELLER")))
 	want := "m0 accepted 0724100001 EXPECTED; m1 rejected error SVCPRB004; m2 accepted 0724100002 EXPECTED; m3 duplicate; m4 accepted 0724100001 REROUTED"
 	if got := verdicts(t, b.post("all", "/v1/messages", jsonType, body)); got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -108,6 +108,54 @@ func TestAReplayedMessageHasNoPosition(t *testing.T) {
 	}
 }
 
+// Their keys lead to several partitions, and their offsets depend on what else is written.
+func TestAMessageOfARequestKeepsItsNumberWhereverItStands(t *testing.T) {
+	w := newWorld(t, 3)
+	list := make([]ingestor.Record, 12)
+	for i := range list {
+		list[i] = ingestor.Record{Raw: message(i), Received: received, Plate: plate(i), Position: bag.InRequest(i)}
+	}
+	for range 2 { // the reply was lost
+		if err := w.door.Append(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, r := range list {
+		if r.Position != bag.InRequest(i) {
+			t.Errorf("message %d stands at %+v", i, r.Position)
+		}
+	}
+	w.consume()
+	w.waitCommitted(24)
+	for i := range list {
+		if s := w.index.stored(plate(i)); len(s) != 1 || s[0].Position != bag.InRequest(i) {
+			t.Errorf("message %d is filed as %+v", i, s)
+		}
+	}
+}
+
+// Only doors of this service write the header, but others can.
+func TestANumberThatIsNoneIsIgnored(t *testing.T) {
+	w := newWorld(t, 1)
+	numbers := []string{"-1", "x", "", "1.5", "2147483648", "99999999999999999999"}
+	for i, number := range numbers {
+		w.produce(0, kafkago.Record{Value: kafkago.NewBytes([]byte(message(i))), Headers: []kafkago.Header{{Key: "bagtrail-number", Value: []byte(number)}}})
+	}
+	w.produce(0, kafkago.Record{Value: kafkago.NewBytes([]byte(message(len(numbers)))), Headers: []kafkago.Header{
+		{Key: "bagtrail-number", Value: []byte("7")}, {Key: "bagtrail-replayed", Value: []byte("true")},
+	}})
+	w.consume()
+	w.waitCommitted(int64(len(numbers)) + 1)
+	for i, number := range numbers {
+		if s := w.index.stored(plate(i)); len(s) != 1 || s[0].Position != (bag.Position{Known: true, Offset: int64(i)}) {
+			t.Errorf("number %q: filed %+v", number, s)
+		}
+	}
+	if s := w.index.stored(plate(len(numbers))); len(s) != 1 || s[0].Position != (bag.Position{}) {
+		t.Errorf("a replayed message is filed as %+v", s)
+	}
+}
+
 func TestAMessageMadeOfARejectNamesItAndTheKey(t *testing.T) {
 	w := newWorld(t, 1)
 	if err := w.door.Append(t.Context(), []ingestor.Record{{Raw: message(0), Received: received, Reject: "ceb68f05b352e18cce77", Sender: "desk"}}); err != nil {

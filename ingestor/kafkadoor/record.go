@@ -20,6 +20,7 @@ const (
 	headerReceived    = "bagtrail-received"
 	headerKind        = "bagtrail-kind"
 	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
+	headerNumber      = "bagtrail-number"   // of a message of POST /v1/messages: its number there, from 0
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
 	headerDoor        = "bagtrail-door"
@@ -89,6 +90,11 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 
 // position returns the position of a record of the raw topic.
 func position(r *kafka.Record) bag.Position {
+	if text := r.Header(headerNumber); text != "" {
+		if n, err := strconv.ParseUint(text, 10, 31); err == nil {
+			return bag.InRequest(int(n))
+		}
+	}
 	return bag.Position{Known: true, Partition: int32(r.Partition), Offset: r.Offset}
 }
 
@@ -140,6 +146,9 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	}
 	if r.Replayed {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerReplayed, Value: []byte("true")})
+	}
+	if n, ok := r.Position.Number(); ok {
+		m.Headers = append(m.Headers, kafka.Header{Key: headerNumber, Value: strconv.AppendInt(nil, int64(n), 10)})
 	}
 	if r.Reject != "" {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerReject, Value: []byte(r.Reject)}, kafka.Header{Key: headerSender, Value: []byte(r.Sender)})

@@ -28,7 +28,7 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
-	"bagtrail/internal/reportstore"
+	"bagtrail/internal/requeststore"
 	"bagtrail/internal/session"
 	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/status"
@@ -221,14 +221,15 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 		answers.Service = hooks[0]
 	}
 	operations := append(queries.Operations(), answers.Operations()...)
+	remembered := requeststore.New(redistest.Open(t, ""))
 	operations = append(operations,
 		(&queryapi.DelayedBags{
 			Trails: trails, Airports: library, Downstream: client, Reports: httpdoor.Reports{Acceptor: acceptor},
-			Outcomes: reportstore.New(redistest.Open(t, "")), Clock: clock,
+			Outcomes: remembered, Clock: clock,
 		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Clock: clock}.Operation())
 	operations = append(operations, httpdoor.Messages{
-		Acceptor: acceptor, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
+		Acceptor: acceptor, Attempts: remembered, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
 	rejects := rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, clock)
 	s.reject(t, rejects, acceptor)

@@ -1,14 +1,35 @@
 package bag
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+)
 
 // Position is the place of a message in the log of record. It orders messages that were received in
-// the same millisecond (rules §2). The zero Position is that of a message that is not in the log,
-// such as one replayed from a file.
+// the same millisecond (rules §2). A message of a request with many messages has a place in that
+// request instead. The zero Position is that of a message that has neither, such as one replayed
+// from a file.
 type Position struct {
 	Known     bool
 	Partition int32 // of the raw topic; 0 without Kafka
 	Offset    int64 // of the record; without Kafka a counter
+}
+
+// ofRequests is the partition of positions in requests. No topic has so many.
+const ofRequests = math.MaxUint16
+
+// InRequest returns the position of a message of POST /v1/messages: its number in the request, from
+// 0. It comes after every position in the log, and is the same if the request is sent again.
+func InRequest(number int) Position {
+	return Position{Known: true, Partition: ofRequests, Offset: int64(number)}
+}
+
+// Number returns the number of a position in a request; ok is false if it is none.
+func (p Position) Number() (number int, ok bool) {
+	if !p.Known || p.Partition != ofRequests {
+		return 0, false
+	}
+	return int(p.Offset), true
 }
 
 // Compare orders positions by partition, then offset. The zero Position comes last.

@@ -23,7 +23,7 @@ import (
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
-	"bagtrail/internal/reportstore"
+	"bagtrail/internal/requeststore"
 	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/status"
 	"bagtrail/internal/statusstore"
@@ -118,7 +118,7 @@ func useAll(t *testing.T, url string) {
 		t.Error(err)
 	}
 	meetDamage(t, url)
-	useReports(t, url)
+	useRequests(t, url)
 	useChanges(t, url)
 	useFeeds(t, url)
 	useDeliveries(t, url)
@@ -194,10 +194,10 @@ func meetDamage(t *testing.T, url string) {
 	}
 }
 
-// useReports claims a request twice, notes it, and releases it.
-func useReports(t *testing.T, url string) {
+// useRequests claims a request twice, notes it, and releases it, and begins and ends another one.
+func useRequests(t *testing.T, url string) {
 	t.Helper()
-	ctx, store := context.Background(), reportstore.New(redistest.Open(t, url))
+	ctx, store := context.Background(), requeststore.New(redistest.Open(t, url))
 	for range 2 {
 		if _, _, err := store.Claim(ctx, "digest"); err != nil {
 			t.Error(err)
@@ -205,6 +205,12 @@ func useReports(t *testing.T, url string) {
 	}
 	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
 		t.Error(err)
+	}
+	for _, want := range []string{"one", "two"} { // the second time the first one has ended
+		if first, err := store.Begin(ctx, "digest", want); first != want || err != nil {
+			t.Error(first, err)
+		}
+		store.End(ctx, "digest", want)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/console"
-	"bagtrail/internal/reportstore"
+	"bagtrail/internal/requeststore"
 	"bagtrail/internal/session"
 	"bagtrail/internal/sessionstore"
 	"bagtrail/internal/telemetry"
@@ -162,9 +162,10 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		Trails: trails, Airports: s.library, Airlines: s.airlines, Flights: s.flights,
 		Changes: feed, NoChanges: s.noChanges(), ChangesRetention: s.conf.Rules.ChangesRetention, Feeds: s.feeds, Clock: s.clock,
 	}
+	remembered := requeststore.New(s.redis)
 	delayed := &queryapi.DelayedBags{
 		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
-		Outcomes: reportstore.New(s.redis), Clock: acceptor.Now,
+		Outcomes: remembered, Clock: acceptor.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
 	pages, err := apidoc.Pages(thisBuild().version, s.clock, s.home())
@@ -177,7 +178,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
 	}
 	messages := httpdoor.Messages{
-		Acceptor: acceptor, Places: s.library,
+		Acceptor: acceptor, Attempts: remembered, Places: s.library,
 		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())

@@ -1,5 +1,5 @@
 // Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server
-// inside this process. It has no keys. Each store, such as bagstore and reportstore, has keys of
+// inside this process. It has no keys. Each store, such as bagstore and requeststore, has keys of
 // its own and shares one Client with the others. Stores import go-redis as goredis, for its
 // commands and their arguments.
 //

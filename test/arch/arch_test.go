@@ -77,7 +77,7 @@ var rings = []struct {
 	{"internal/messagefile", technology},
 	{"internal/redis", technology},
 	{"internal/redis/redistest", tests},
-	{"internal/reportstore", technology},
+	{"internal/requeststore", technology},
 	{"internal/rejectstore", technology},
 	{"internal/sessionstore", technology},
 	{"internal/status", technology},
@@ -102,7 +102,7 @@ type knower struct {
 var knowers = []knower{
 	{"github.com/segmentio/kafka-go", []string{"internal/kafka", "test"}},
 	{"github.com/twmb/franz-go", []string{"internal/kafka", "test"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/reportstore", "internal/rejectstore", "internal/deliverystore", "internal/sessionstore", "internal/statusstore", "test"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/redis", "internal/bagstore", "internal/changestore", "internal/feeds", "internal/requeststore", "internal/rejectstore", "internal/deliverystore", "internal/sessionstore", "internal/statusstore", "test"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/redis", "test"}},
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},

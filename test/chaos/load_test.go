@@ -136,7 +136,8 @@ type acceptedPost struct{ plate, text string }
 const callers = 4
 
 // startPosts posts rate messages per second to the processes in turn, as a load balancer does. If a
-// process refuses the connection, the next one is tried; after 503 the message is sent again.
+// process refuses the connection, the next one is tried; after 503 the message is sent again. Half of
+// the messages go to /v1/messages.
 func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 	w.t.Helper()
 	next, stop := iter.Pull(feed(w, simulate.Options{
@@ -186,14 +187,18 @@ func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 
 // post repeats a message until it is accepted.
 func (p *posts) post(ctx context.Context, c *caller, m simulate.Message, to []*service.Service) {
-	body, err := json.Marshal(map[string]string{"bim_message": m.Text})
+	path, document := service.ProcessPath, any(map[string]string{"bim_message": m.Text})
+	if len(m.Text)%2 == 0 {
+		path, document = "/v1/messages", map[string]any{"messages": []map[string]string{{"text": m.Text}}}
+	}
+	body, err := json.Marshal(document)
 	if err != nil {
 		panic(err) // a string can always be encoded
 	}
 	for ctx.Err() == nil {
 		c.turn++
 		began := time.Now()
-		status, text, err := c.ask(http.MethodPost, to[c.turn%len(to)].URL+service.ProcessPath, body)
+		status, text, err := c.ask(http.MethodPost, to[c.turn%len(to)].URL+path, body)
 		p.took(time.Since(began), status)
 		switch {
 		case noConnection(err):

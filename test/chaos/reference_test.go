@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,6 +97,9 @@ func (u *reference) envelope(m kafka.Message) ingestor.Envelope {
 		Position: bag.Position{Known: true, Partition: int32(m.Partition), Offset: m.Offset},
 	}
 	for _, h := range m.Headers {
+		if n, err := strconv.Atoi(string(h.Value)); h.Key == "bagtrail-number" && err == nil {
+			e.Position = bag.InRequest(n)
+		}
 		if h.Key != "bagtrail-received" {
 			continue
 		}

@@ -1,0 +1,153 @@
+package requeststore_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/requeststore"
+)
+
+func TestARequestIsClaimedOnce(t *testing.T) {
+	s, ctx := requeststore.New(redistest.Open(t, "")), context.Background()
+	var claims atomic.Int64
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			note, claimed, err := s.Claim(ctx, "a")
+			if err != nil || note != "" {
+				t.Errorf("note %q, error %v", note, err)
+			}
+			if claimed {
+				claims.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if claims.Load() != 1 {
+		t.Errorf("claimed %d times", claims.Load())
+	}
+	if _, claimed, err := s.Claim(ctx, "b"); !claimed || err != nil {
+		t.Errorf("another request: claimed %v, error %v", claimed, err)
+	}
+}
+
+func TestWhatWasNotedIsFoundAndWhatWasReleasedIsClaimedAgain(t *testing.T) {
+	s, ctx := requeststore.New(redistest.Open(t, "")), context.Background()
+	for range 2 {
+		if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
+			t.Fatalf("claimed %v, error %v", claimed, err)
+		}
+		if err := s.Note(ctx, "a", "done"); err != nil {
+			t.Fatal(err)
+		}
+		if note, claimed, err := s.Claim(ctx, "a"); note != "done" || claimed || err != nil {
+			t.Errorf("note %q, claimed %v, error %v", note, claimed, err)
+		}
+		if err := s.Release(ctx, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAfterTheEndOfRedisNothingIsClaimed(t *testing.T) {
+	s, ctx := requeststore.New(redistest.Open(t, "redis://127.0.0.1:1")), context.Background()
+	if _, claimed, err := s.Claim(ctx, "a"); claimed || err == nil {
+		t.Errorf("claimed %v, error %v", claimed, err)
+	}
+	if s.Note(ctx, "a", "x") == nil || s.Release(ctx, "a") == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAClaimWhoseReplyIsLostIsGivenBack(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := redistest.StartProxy(t, server.Addr())
+	s, ctx := requeststore.New(redistest.Open(t, proxy.URL(""))), context.Background()
+	if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
+		t.Fatalf("claimed %v, error %v", claimed, err)
+	}
+	proxy.CutAfter(0)
+	if _, claimed, err := s.Claim(ctx, "b"); claimed || err == nil {
+		t.Fatalf("with a lost reply: claimed %v, error %v", claimed, err)
+	}
+	redistest.Eventually(t, 10*time.Second, "nobody can claim it", func() bool {
+		_, claimed, err := s.Claim(ctx, "b")
+		return claimed && err == nil
+	})
+	for _, id := range []string{"a", "b"} {
+		if note, claimed, err := s.Claim(ctx, id); note != "" || claimed || err != nil {
+			t.Errorf("%s again: note %q, claimed %v, error %v", id, note, claimed, err)
+		}
+	}
+}
+
+func TestARepeatedRequestIsToldHowItWasFirstTakenIn(t *testing.T) {
+	server := miniredis.RunT(t)
+	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
+	begin := func(id, attempt, want string) {
+		t.Helper()
+		if first, err := s.Begin(ctx, id, attempt); first != want || err != nil {
+			t.Errorf("%s by %s: %q, %v, want %s", id, attempt, first, err, want)
+		}
+	}
+	begin("a", "one", "one")
+	begin("a", "two", "one")
+	begin("b", "three", "three")
+	if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
+		t.Errorf("a request for a report with the same digest: claimed %v, error %v", claimed, err)
+	}
+	s.End(ctx, "a", "one") // a slow attempt, after it was repeated
+	begin("a", "four", "one")
+	s.End(ctx, "a", "four")
+	begin("a", "five", "five")
+	server.FastForward(10*time.Minute - time.Second)
+	begin("b", "six", "three") // ten minutes after the last attempt
+	server.FastForward(2 * time.Second)
+	begin("a", "seven", "seven")
+	server.FastForward(10*time.Minute - time.Second)
+	begin("b", "eight", "eight")
+}
+
+func TestAnEndThatFailsAtFirstSucceedsLater(t *testing.T) {
+	server := miniredis.RunT(t)
+	proxy := redistest.StartProxy(t, server.Addr())
+	s, ctx := requeststore.New(redistest.Open(t, proxy.URL(""))), context.Background()
+	if first, err := s.Begin(ctx, "a", "one"); first != "one" || err != nil {
+		t.Fatal(first, err)
+	}
+	server.SetError("away")
+	if _, err := s.Begin(ctx, "b", "two"); err == nil {
+		t.Error("begun without Redis")
+	}
+	s.End(ctx, "a", "one")
+	server.SetError("")
+	redistest.Eventually(t, 10*time.Second, "the request is remembered", func() bool { return !server.Exists("w:messages:a") })
+}
+
+func TestAttemptsAtTheSameTimeAgreeOnTheFirst(t *testing.T) {
+	s, ctx := requeststore.New(redistest.Open(t, "")), context.Background()
+	var firsts sync.Map
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() {
+			first, err := s.Begin(ctx, "a", strconv.Itoa(i))
+			if err != nil {
+				t.Error(err)
+			}
+			firsts.Store(first, true)
+		})
+	}
+	group.Wait()
+	n := 0
+	firsts.Range(func(_, _ any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d are the first", n)
+	}
+}
