@@ -62,8 +62,8 @@ func NewAcceptor(conf Config) *Acceptor {
 		conf.Count = func(Verdict) {}
 	}
 	a := &Acceptor{conf: conf}
-	a.accepted = batcher.Batcher[*decision]{Run: a.applyAll, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
-	a.rejected = batcher.Batcher[*decision]{Run: a.applyAll, MaxItems: messagesARun, MaxRuns: 1, Timeout: conf.Patience}
+	a.accepted = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
+	a.rejected = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: 1, Timeout: conf.Patience}
 	return a
 }
 
@@ -85,7 +85,7 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 	d := &decision{env, a.Judge(env)}
 	verdict, calls := d.outcome.Verdict, &a.accepted
 	switch verdict {
-	case Refused:
+	case Unauthorised:
 		return d.outcome, nil
 	case Rejected:
 		calls = &a.rejected
@@ -122,15 +122,15 @@ func (a *Acceptor) applySome(ctx context.Context, b *Batch) error {
 		return err
 	}
 	for _, o := range b.Outcomes {
-		if o.Verdict != Refused {
+		if o.Verdict != Unauthorised {
 			a.conf.Count(o.Verdict)
 		}
 	}
 	return nil
 }
 
-// applyAll applies decisions of Accept together.
-func (a *Acceptor) applyAll(ctx context.Context, decisions []*decision) error {
+// applyDecisions applies decisions of Accept together.
+func (a *Acceptor) applyDecisions(ctx context.Context, decisions []*decision) error {
 	b := &Batch{Envelopes: make([]Envelope, len(decisions)), Outcomes: make([]Outcome, len(decisions))}
 	for i, d := range decisions {
 		b.Envelopes[i], b.Outcomes[i] = d.envelope, d.outcome
@@ -248,7 +248,7 @@ func (a *Acceptor) log(ctx context.Context, b *Batch) error {
 }
 
 func recordOf(f *bag.Filing, env *Envelope) Record {
-	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, Replayed: env.Replayed, Position: f.Position}
+	r := Record{Raw: f.Raw, Report: f.Report, Received: f.Received, NoPosition: env.NoPosition, Position: f.Position}
 	if env.Reject != "" {
 		r.Reject, r.Sender = env.Reject, env.Sender
 	}
@@ -286,7 +286,7 @@ func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 // is a record of its own: if the index has it already, the Kafka door has read that record and was
 // faster. So it is with a reject, which is resubmitted once.
 func (a *Acceptor) isNew(env *Envelope) bool {
-	return a.conf.Log != nil && !env.Logged && (!env.Replayed || env.Reject != "")
+	return a.conf.Log != nil && !env.Logged && (!env.NoPosition || env.Reject != "")
 }
 
 func (a *Acceptor) reject(ctx context.Context, b *Batch) error {

@@ -32,7 +32,7 @@ func (j *journal) Append(_ context.Context, records []ingestor.Record) error {
 		return j.err
 	}
 	for i := range records {
-		if !records[i].Replayed {
+		if !records[i].NoPosition {
 			records[i].Position = bag.Position{Known: true, Partition: 7, Offset: int64(len(j.records))}
 		}
 		j.records = append(j.records, records[i])
@@ -119,8 +119,8 @@ func TestANewMessageIsAcceptedThoughTheKafkaDoorFiledItFirst(t *testing.T) {
 		return <-done
 	}
 	posted, resubmitted, replayed := envelope(bsm), envelope(bsm), envelope(bsm)
-	resubmitted.Replayed, resubmitted.Reject = true, "r1"
-	replayed.Replayed = true
+	resubmitted.NoPosition, resubmitted.Reject = true, "r1"
+	replayed.NoPosition = true
 	if v := faster(posted); v != ingestor.Accepted {
 		t.Errorf("posted: %v", v)
 	}
@@ -274,7 +274,7 @@ func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testi
 		return false
 	}
 	outcome, err := a.Accept(t.Context(), env)
-	if err != nil || outcome.Verdict != ingestor.Refused || len(j.records)+len(j.rejections) != 0 || x.filed() != 0 {
+	if err != nil || outcome.Verdict != ingestor.Unauthorised || len(j.records)+len(j.rejections) != 0 || x.filed() != 0 {
 		t.Errorf("verdict %v, error %v, log %v, rejections %v, filed %d", outcome.Verdict, err, j.records, j.rejections, x.filed())
 	}
 	asked := false
@@ -323,12 +323,12 @@ func TestAMessageFromTheLogIsNotAppendedAgainAndAReplayedOneIsMarked(t *testing.
 	x, j := newIndex(), &journal{}
 	logged, replayed := envelope(bsm), envelope(bpm)
 	logged.Logged, logged.Position = true, bag.Position{Known: true, Partition: 1, Offset: 2}
-	replayed.Replayed = true
+	replayed.NoPosition = true
 	outcomes, err := newAcceptor(x, ingestor.Config{Log: j}).AcceptBatch(t.Context(), []ingestor.Envelope{logged, replayed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(j.records) != 1 || j.records[0].Raw != bpm || !j.records[0].Replayed {
+	if len(j.records) != 1 || j.records[0].Raw != bpm || !j.records[0].NoPosition {
 		t.Errorf("log %+v", j.records)
 	}
 	if outcomes[0].Filing.Position != logged.Position || outcomes[1].Filing.Position != (bag.Position{}) {

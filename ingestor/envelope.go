@@ -23,19 +23,19 @@ const (
 
 // Envelope is a message as a door took it in.
 type Envelope struct {
-	Raw      string       // the message as sent, any bytes; if JSON is set, the document that holds it
-	JSON     bool         // Raw is {"bim_message": "…"}; ignored for a report
-	Report   bool         // Raw is the document of a delayed-bag report
-	Received time.Time    // cut to milliseconds
-	Logged   bool         // it was read from the log, and is not appended again
-	Again    bool         // it was read from the log before, and the index may have lost it since
-	Replayed bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
-	Relayed  bool         // it was read from the log, and a door of this service had appended it
-	Position bag.Position // bag.InRequest for a message of POST /v1/messages, else its place in the log if it is Logged and not Replayed
-	Door     string       // name of the door that took it in; "": that of the Acceptor
-	Key      string       // key of its Kafka record, or ""
-	Sender   string       // name of the API key with which it was posted, or ""
-	Reject   string       // id of the reject that it resubmits, or ""
+	Raw        string       // the message as sent, any bytes; if JSON is set, the document that holds it
+	JSON       bool         // Raw is {"bim_message": "…"}; ignored for a report
+	Report     bool         // Raw is the document of a delayed-bag report
+	Received   time.Time    // cut to milliseconds
+	Logged     bool         // it was read from the log, and is not appended again
+	Again      bool         // it was read from the log before, and the index may have lost it since
+	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
+	Relayed    bool         // it was read from the log, and a door of this service had appended it
+	Position   bag.Position // bag.InRequest for a message of POST /v1/messages, else its place in the log if it is Logged and has one
+	Door       string       // name of the door that took it in; "": that of the Acceptor
+	Key        string       // key of its Kafka record, or ""
+	Sender     string       // name of the API key with which it was posted, or ""
+	Reject     string       // id of the reject that it resubmits, or ""
 
 	// Origin is the source of the message, and unique: topic/partition/offset, http/<id>,
 	// http/<id>/<number>, file/<name>/<checksum>/<time>/<number>, reject/<id>/<time> or
@@ -52,15 +52,15 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Accepted  Verdict = iota + 1 // it is in the index
-	Duplicate                    // it was in the index before: this very message, with this received time and position
-	Rejected                     // it has errors, and has changed nothing
-	Refused                      // it has no errors, but its sender may not send it; it has changed nothing, and is not kept
+	Accepted     Verdict = iota + 1 // it is in the index
+	Duplicate                       // it was in the index before: this very message, with this received time and position
+	Rejected                        // it has errors, and has changed nothing
+	Unauthorised                    // it has no errors, but its sender may not send it; it has changed nothing, and is not kept
 )
 
 // String returns the name of the verdict.
 func (v Verdict) String() string {
-	return [...]string{"undecided", "accepted", "duplicate", "rejected", "refused"}[v]
+	return [...]string{"undecided", "accepted", "duplicate", "rejected", "unauthorised"}[v]
 }
 
 // Outcome is the decision on one envelope. It shares no memory that is used again.

@@ -50,7 +50,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		return outcome
 	}
 	if env.Authorise != nil && !env.Authorise(m) {
-		outcome.Verdict = Refused
+		outcome.Verdict = Unauthorised
 		return outcome
 	}
 	outcome.Filing = j.filer.Filing(m, text, env.Received)

@@ -28,12 +28,12 @@ func NewNumbering(counter Counter) *Numbering { return &Numbering{counter: count
 // countedAhead is how many messages are counted at once, since the counter may be far away.
 const countedAhead = 1000
 
-// Append sets the positions of the records that have no position yet and are not Replayed.
+// Append sets the positions of the records that have none yet and shall have one.
 func (n *Numbering) Append(ctx context.Context, records []Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range records {
-		if records[i].Replayed || records[i].Position.Known {
+		if records[i].NoPosition || records[i].Position.Known {
 			continue
 		}
 		if n.next == n.end {

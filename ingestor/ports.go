@@ -9,20 +9,20 @@ import (
 
 // Record is an accepted message as the log keeps it.
 type Record struct {
-	Raw      string
-	Report   bool         // Raw is the document of a delayed-bag report
-	Received time.Time    // UTC, in milliseconds
-	Plate    bag.Plate    // its key: the first plate that it names, or ""
-	Reject   string       // id of the reject that it resubmits, or ""
-	Sender   string       // name of the API key that resubmitted the reject, or ""
-	Replayed bool         // it gets no position, so that appending it again changes nothing: see Envelope.Replayed
-	Position bag.Position // its place in its request, if it has one; else its place in the log, set by Append
+	Raw        string
+	Report     bool         // Raw is the document of a delayed-bag report
+	Received   time.Time    // UTC, in milliseconds
+	Plate      bag.Plate    // its key: the first plate that it names, or ""
+	Reject     string       // id of the reject that it resubmits, or ""
+	Sender     string       // name of the API key that resubmitted the reject, or ""
+	NoPosition bool         // it gets no position, so that appending it again changes nothing: see Envelope.NoPosition
+	Position   bag.Position // its place in its request, if it has one; else its place in the log, set by Append
 }
 
 // Log is the log of record, from which the index can be rebuilt.
 type Log interface {
 	// Append returns when all replicas of the log hold all records. It sets the positions of the
-	// records that have no position yet and are not Replayed. Those with one plate have positions in their order.
+	// records that have none yet and shall have one. Those with one plate have positions in their order.
 	// After an error the log may hold any of the records.
 	Append(ctx context.Context, records []Record) error
 }

@@ -391,7 +391,7 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 			a.noteNames(named)
 		}
 		switch {
-		case s.job.DryRun || a.outcome.Verdict == ingestor.Refused:
+		case s.job.DryRun || a.outcome.Verdict == ingestor.Unauthorised:
 			s.count(a.outcome.Verdict)
 		case a.outcome.Verdict == ingestor.Rejected:
 			s.settle(&a)
@@ -432,7 +432,7 @@ func (s *jobStep) count(v ingestor.Verdict) {
 	switch v {
 	case ingestor.Rejected:
 		s.Rejected++
-	case ingestor.Refused:
+	case ingestor.Unauthorised:
 		s.Unauthorised++
 	default:
 		s.Accepted++

@@ -350,19 +350,11 @@ func (d Rejects) decided(ctx context.Context, c *web.Call, id string, outcome *i
 	}
 	dst := append(c.Buffer, '{')
 	if outcome != nil {
-		dst = append(append(append(dst, `"verdict":"`...), verdictOf(outcome)...), `","diagnostics":`...)
+		dst = append(append(append(dst, `"verdict":"`...), outcome.Verdict.String()...), `","diagnostics":`...)
 		dst = append(ingestor.AppendDiagnostics(dst, slices.Concat(outcome.Errors, outcome.Warnings)), ',')
 	}
 	dst = appendReject(append(dst, `"reject":`...), &now[0], true)
 	return c.OK(append(dst, `}}`...))
-}
-
-// verdictOf returns the verdict as /v1 names it.
-func verdictOf(o *ingestor.Outcome) string {
-	if o.Verdict == ingestor.Refused {
-		return "unauthorised"
-	}
-	return o.Verdict.String()
 }
 
 // conflictError says why a decision is not possible.
@@ -398,7 +390,7 @@ const interrupted = 10 * time.Second
 func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Message) bool) ingestor.Envelope {
 	env := ingestor.Envelope{
 		Raw: r.Text, JSON: r.JSON, Report: r.Report, Received: s.Received, Key: r.RecordKey, Sender: s.Key, Reject: r.ID,
-		Origin: "reject/" + r.ID + "/" + strconv.FormatInt(s.Received.UnixMilli(), 10), Replayed: true, Authorise: authorise,
+		Origin: "reject/" + r.ID + "/" + strconv.FormatInt(s.Received.UnixMilli(), 10), NoPosition: true, Authorise: authorise,
 	}
 	if s.Text != nil {
 		env.Raw, env.JSON, env.Report = *s.Text, false, false
@@ -408,7 +400,7 @@ func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Me
 
 // step returns what the history says of the resubmission.
 func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
-	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: verdictOf(o)}
+	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: o.Verdict.String()}
 	if s.Text != nil && len(*s.Text) <= ingestor.MaxMessage {
 		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
 	}
@@ -461,7 +453,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 // judge decides on a resubmission by a key, and writes nothing.
 func (d Rejects) judge(key *apikey.Key, r *rejectstore.Reject, s *resubmission) ingestor.Outcome {
 	if r.Report && s.Text == nil && key.Limited() { // a report has no scope that could be compared
-		return ingestor.Outcome{Verdict: ingestor.Refused}
+		return ingestor.Outcome{Verdict: ingestor.Unauthorised}
 	}
 	return d.Acceptor.Judge(s.envelope(r, key.Message))
 }

@@ -231,7 +231,7 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 // noChangesYet answers that changes cannot be told now. It is no failure if their index is being
 // built.
 func noChangesYet(c *web.Call, err error) web.Answer {
-	if errors.Is(err, changes.ErrLost) {
+	if errors.Is(err, changes.ErrBeingBuilt) {
 		err = nil
 	}
 	return c.Unavailable(err)

@@ -58,7 +58,7 @@ func (d Door) Run(ctx context.Context) error {
 		}
 		messages = append(messages, m)
 		envelopes = append(envelopes, ingestor.Envelope{
-			Raw: m.Text, Received: received, Replayed: true,
+			Raw: m.Text, Received: received, NoPosition: true,
 			Origin: fmt.Sprintf("file/%s/%08x/%d/%d", m.File, crc32.ChecksumIEEE([]byte(m.Text)), received.UnixMilli(), m.Number),
 		})
 		received = received.Add(time.Millisecond)

@@ -67,7 +67,7 @@ func TestMessagesOfFilesAreReplayedAMillisecondApart(t *testing.T) {
 		t.Fatalf("decided on %d, error %v", decided, err)
 	}
 	for i, env := range a.accepted {
-		if want := received.Add(time.Duration(i) * time.Millisecond); env.Received != want || !env.Replayed || env.Raw != string(rune(i)) {
+		if want := received.Add(time.Duration(i) * time.Millisecond); env.Received != want || !env.NoPosition || env.Raw != string(rune(i)) {
 			t.Fatalf("envelope %d: %+v, want received %v", i, env, want)
 		}
 	}

@@ -63,7 +63,7 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
-	case outcome.Verdict == ingestor.Refused:
+	case outcome.Verdict == ingestor.Unauthorised:
 		return c.NotAuthorised()
 	case len(outcome.Errors) > 0 && outcome.Errors[0].Code == fault.TooLarge.Entry().Code:
 		return c.Refuse(fault.TooLarge)

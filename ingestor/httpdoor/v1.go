@@ -262,37 +262,22 @@ func (p *posted) tell(b *bag.Bag, f *bag.Filing) {
 	}
 }
 
-// verdicts are the names of the verdicts.
-const (
-	accepted = iota
-	duplicate
-	rejected
-	unauthorised
-)
-
-var verdictNames = [...]string{"accepted", "duplicate", "rejected", "unauthorised"}
-
-func (p *posted) verdict(o *ingestor.Outcome) int {
-	switch {
-	case o.Verdict == ingestor.Rejected:
-		return rejected
-	case o.Verdict == ingestor.Refused:
-		return unauthorised
-	case o.Verdict == ingestor.Duplicate || p.copied:
-		return duplicate
+func (p *posted) verdict(o *ingestor.Outcome) ingestor.Verdict {
+	if o.Verdict == ingestor.Accepted && p.copied {
+		return ingestor.Duplicate
 	}
-	return accepted
+	return o.Verdict
 }
 
 // show answers with the verdicts.
 func show(c *web.Call, messages []posted, outcomes []ingestor.Outcome) web.Answer {
-	var counts [len(verdictNames)]int
+	var counts [ingestor.Unauthorised + 1]int
 	for i := range messages {
 		counts[messages[i].verdict(&outcomes[i])]++
 	}
 	dst := append(c.Buffer, '{')
-	for v, n := range counts {
-		dst = strictjson.AppendNumber(dst, verdictNames[v], n)
+	for v := ingestor.Accepted; v <= ingestor.Unauthorised; v++ {
+		dst = strictjson.AppendNumber(dst, v.String(), counts[v])
 	}
 	dst = append(dst, `,"results":[`...)
 	for i := range messages {
@@ -311,7 +296,7 @@ func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
 	if p.hasID {
 		dst = strictjson.AppendText(dst, "id", p.id)
 	}
-	dst = strictjson.AppendText(dst, "verdict", verdictNames[p.verdict(o)])
+	dst = strictjson.AppendText(dst, "verdict", p.verdict(o).String())
 	dst = strictjson.AppendName(dst, "diagnostics")
 	dst = ingestor.AppendDiagnostics(dst, slices.Concat(o.Errors, o.Warnings))
 	if len(p.events) > 0 {

@@ -137,7 +137,7 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 		}
 		return 0, err
 	}
-	var by [ingestor.Refused + 1]int
+	var by [ingestor.Unauthorised + 1]int
 	for _, o := range h.batch.Outcomes {
 		by[o.Verdict]++
 	}

@@ -49,7 +49,7 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 		return err
 	}
 	for i := range records {
-		if !records[i].Replayed {
+		if !records[i].NoPosition {
 			records[i].Position = position(&raw[i])
 		}
 	}

@@ -51,7 +51,7 @@ func TestAppendedRecordsAreToldTheirPositions(t *testing.T) {
 	for range 2 { // the second time offsets begin behind the first
 		list := make([]ingestor.Record, 40)
 		for i := range list {
-			list[i] = ingestor.Record{Raw: message(i), Received: received, Replayed: i == 13}
+			list[i] = ingestor.Record{Raw: message(i), Received: received, NoPosition: i == 13}
 			if i%4 > 0 {
 				list[i].Plate = plate(i % 7)
 			}
@@ -65,9 +65,9 @@ func TestAppendedRecordsAreToldTheirPositions(t *testing.T) {
 		}
 		for i, r := range list {
 			switch {
-			case r.Replayed && r.Position != bag.Position{}:
+			case r.NoPosition && r.Position != bag.Position{}:
 				t.Errorf("a replayed record stands at %+v", r.Position)
-			case !r.Replayed && stands[r.Position] != message(i):
+			case !r.NoPosition && stands[r.Position] != message(i):
 				t.Errorf("at %+v stands %q, want %q", r.Position, stands[r.Position], message(i))
 			}
 		}
@@ -94,7 +94,7 @@ func TestMessagesAboutABagMeetInThePartitionOfItsPlate(t *testing.T) {
 
 func TestAReplayedMessageHasNoPosition(t *testing.T) {
 	w := newWorld(t, 1)
-	list := []ingestor.Record{{Raw: message(0), Received: received, Plate: plate(0), Replayed: true}, {Raw: message(1), Received: received, Plate: plate(1)}}
+	list := []ingestor.Record{{Raw: message(0), Received: received, Plate: plate(0), NoPosition: true}, {Raw: message(1), Received: received, Plate: plate(1)}}
 	if err := w.door.Append(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}

@@ -243,7 +243,7 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 		return verdicts
 	}
 	want := map[string]ingestor.Verdict{
-		"bim.raw/0/7": ingestor.Accepted, "bim.raw/0/8": ingestor.Rejected, "http/abc": ingestor.Accepted, "bim.raw/1/9": ingestor.Accepted, "http/def": ingestor.Refused,
+		"bim.raw/0/7": ingestor.Accepted, "bim.raw/0/8": ingestor.Rejected, "http/abc": ingestor.Accepted, "bim.raw/1/9": ingestor.Accepted, "http/def": ingestor.Unauthorised,
 	}
 	if got := replay(); !maps.Equal(got, want) {
 		t.Errorf("verdicts %v, want %v", got, want)

@@ -40,7 +40,7 @@ const (
 func logged(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.Logged, env.Origin = true, origin(topic, r)
-	if !env.Replayed {
+	if !env.NoPosition {
 		env.Position = position(r)
 	}
 	return env
@@ -50,7 +50,7 @@ func logged(topic string, r *kafka.Record) ingestor.Envelope {
 // record.
 func rejected(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
-	env.Replayed, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
+	env.NoPosition, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
 	// Another program may have written the record.
 	if strings.ContainsFunc(env.Door, func(c rune) bool { return c < 'a' || c > 'z' }) {
 		env.Door = ""
@@ -82,7 +82,7 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 				env.Report = true
 			}
 		case headerReplayed:
-			env.Replayed = true
+			env.NoPosition = true
 		}
 	}
 	return env
@@ -144,7 +144,7 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	if r.Report {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
 	}
-	if r.Replayed {
+	if r.NoPosition {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerReplayed, Value: []byte("true")})
 	}
 	if n, ok := r.Position.Number(); ok {

@@ -326,11 +326,11 @@ func useChanges(t *testing.T, url string) {
 		t.Errorf("progress is known before anything is told, or %v", err)
 	}
 	for _, sequence := range []int64{0, 1} {
-		found, err := store.Tell(ctx, epoch, 0, changes.Telling{
+		found, err := store.Tell(ctx, epoch, 0, changes.IndexWrite{
 			After: changes.AfterAny, Told: sequence, Floor: sequence, Clock: time.Now(), Departed: time.Now(),
 			Entries: []changes.Entry{{Plate: "0220123456", Sequence: sequence, Airlines: []string{"LX"}, Airports: []string{"ZRH"}}},
 		})
-		if err != nil || found == changes.FoundLess {
+		if err != nil || found == changes.ToldLess {
 			t.Errorf("telling %d: %v, %v", sequence, found, err)
 		}
 	}

@@ -325,8 +325,8 @@ func TestWhatIsFoldedWhileRedisLosesEverythingIsNotTold(t *testing.T) {
 		}
 		return clock()
 	}
-	if b, err := w.feed.Next(t.Context(), asker, begin, limits); !errors.Is(err, changes.ErrLost) {
-		t.Errorf("%d changes (%v), want %v", len(b.Changes), err, changes.ErrLost)
+	if b, err := w.feed.Next(t.Context(), asker, begin, limits); !errors.Is(err, changes.ErrBeingBuilt) {
+		t.Errorf("%d changes (%v), want %v", len(b.Changes), err, changes.ErrBeingBuilt)
 	}
 }
 

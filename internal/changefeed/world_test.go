@@ -295,10 +295,10 @@ func (w *world) repeat(entries []changes.Entry) {
 	}
 	for _, entry := range entries {
 		p := kafka.PartitionOf([]byte(entry.Plate), partitions)
-		found, err := w.index.Tell(w.t.Context(), e, p, changes.Telling{
+		found, err := w.index.Tell(w.t.Context(), e, p, changes.IndexWrite{
 			After: -1, Floor: -1, Told: entry.Sequence, Entries: []changes.Entry{entry},
 		})
-		if err != nil || found == changes.FoundLess {
+		if err != nil || found == changes.ToldLess {
 			w.t.Fatal(found, err)
 		}
 	}

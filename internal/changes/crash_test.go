@@ -28,14 +28,14 @@ import (
 // owner there.
 type stops struct {
 	changes.Index
-	before func(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) error
+	before func(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) error
 	after  func() error
 }
 
-func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
 	if s.before != nil && len(t.Entries) > 0 {
 		if err := s.before(ctx, e, partition, t); err != nil {
-			return changes.FoundLess, err
+			return changes.ToldLess, err
 		}
 	}
 	found, err := s.Index.Tell(ctx, e, partition, t)
@@ -105,11 +105,11 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 		published int // plates that are on the topic then
 	}{
 		{"marked", func(_ *world, c *changes.Config) { c.Bags = tracing{c.Bags, killed} }, 0, 0},
-		{"folded", inIndex(stops{before: func(context.Context, changes.Epoch, int, changes.Telling) error { return errKilled }}), 0, 0},
+		{"folded", inIndex(stops{before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { return errKilled }}), 0, 0},
 		{"half of the index", func(w *world, c *changes.Config) {
-			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) error {
-				half := changes.Telling{After: changes.AfterAny, Told: -1, Floor: -1, Entries: t.Entries[:2]}
-				if found, err := w.index.Tell(ctx, e, partition, half); err != nil || found == changes.FoundLess {
+			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) error {
+				half := changes.IndexWrite{After: changes.AfterAny, Told: -1, Floor: -1, Entries: t.Entries[:2]}
+				if found, err := w.index.Tell(ctx, e, partition, half); err != nil || found == changes.ToldLess {
 					return fmt.Errorf("half of the entries: %v %w", found, err)
 				}
 				return errKilled
@@ -181,7 +181,7 @@ func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
 	for name, standStill := range map[string]func(c *changes.Config, other func() error){
 		"before it folds": func(c *changes.Config, other func() error) { c.Bags = tracing{c.Bags, other} },
 		"before it writes the index": func(c *changes.Config, other func() error) {
-			c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.Telling) error { return other() }}
+			c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { return other() }}
 		},
 		"before it publishes": func(c *changes.Config, other func() error) { c.Index = stops{Index: c.Index, after: other} },
 		"before it commits":   nil,
@@ -233,7 +233,7 @@ func TestAnOwnerGoesBackIfRedisLosesItsLastSecondWhileItFolds(t *testing.T) {
 	w.set(plates[0], "ONE")
 	lost := false
 	o := w.owner(at, 0, func(c *changes.Config) {
-		c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, _ int, tell changes.Telling) error {
+		c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, _ int, tell changes.IndexWrite) error {
 			if lost || tell.Told < 2 {
 				return nil
 			}

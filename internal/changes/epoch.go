@@ -139,11 +139,11 @@ func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error
 		if len(entries) == 0 {
 			return nil
 		}
-		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
+		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 			After: AfterAny, AfterBuilt: built, Built: next, Told: -1, Floor: -1, Entries: entries,
 		})
-		if err == nil && found == FoundLess {
-			err = errLost // of what is built
+		if err == nil && found == ToldLess {
+			err = errIndexLost // of what is built
 		}
 		built = next
 		return err

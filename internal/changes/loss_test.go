@@ -216,10 +216,10 @@ func TestNoCursorIsGivenBeforeEachPartitionHasAnIndex(t *testing.T) {
 	}
 	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
 	for p := range partitions {
-		if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrLost) {
+		if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrBeingBuilt) {
 			t.Errorf("now, with %d partitions: error %v", p, err)
 		}
-		if _, err := reader.Since(t.Context(), everything, w.now); !errors.Is(err, changes.ErrLost) {
+		if _, err := reader.Since(t.Context(), everything, w.now); !errors.Is(err, changes.ErrBeingBuilt) {
 			t.Errorf("since, with %d partitions: error %v", p, err)
 		}
 		w.owner(p, 0)
@@ -440,7 +440,7 @@ type losing struct {
 	calls atomic.Int64
 }
 
-func (l *losing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+func (l *losing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
 	found, err := l.Index.Tell(ctx, e, partition, t)
 	if len(t.Entries) > 0 && t.After == changes.AfterAny && l.calls.Add(1) == 1 {
 		l.w.forget(partition)
@@ -503,8 +503,8 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 		}
 		if lost {
 			e := w.currentEpoch()
-			found, err := w.index.Tell(t.Context(), e, 0, changes.Telling{After: -1, Floor: -1, Told: 500})
-			if err != nil || found == changes.FoundLess {
+			found, err := w.index.Tell(t.Context(), e, 0, changes.IndexWrite{After: -1, Floor: -1, Told: 500})
+			if err != nil || found == changes.ToldLess {
 				t.Fatal(found, err)
 			}
 		}

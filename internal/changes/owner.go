@@ -234,12 +234,12 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
-		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
+		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
 		if err != nil {
 			return err
 		}
-		if found == FoundLess {
-			return errLost
+		if found == ToldLess {
+			return errIndexLost
 		}
 	}
 	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
@@ -456,12 +456,12 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 	return own, follow, err
 }
 
-// comparePartitions fails with errLost if the topic of marks has not as many partitions as the epoch.
+// comparePartitions fails with errIndexLost if the topic of marks has not as many partitions as the epoch.
 func (o *owner) comparePartitions(ctx context.Context) error {
 	partitions, err := o.conf.Kafka.Partitions(ctx, o.conf.Marks)
 	if err == nil && len(partitions) != o.epoch.Partitions {
 		o.lose()
-		err = errLost
+		err = errIndexLost
 	}
 	return err
 }
@@ -622,21 +622,21 @@ func originals(bags []trail.Traced) (plates []bag.Plate) {
 	return smallmap.Distinct(plates)
 }
 
-// write writes to the index. It fails with errLost if the index has lost what was told, and then
+// write writes to the index. It fails with errIndexLost if the index has lost what was told, and then
 // nothing is written; and with errMore after it has written, if more was told already.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
-	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, Telling{
+	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.done(), Entries: entries,
 	})
 	if err != nil {
 		return err
 	}
-	if found == FoundLess {
+	if found == ToldLess {
 		o.lose()
-		return errLost
+		return errIndexLost
 	}
 	o.clocked = now
-	if found == FoundMore {
+	if found == ToldMore {
 		o.forgetDigests(told + 1)
 		return errMore
 	}

@@ -282,7 +282,7 @@ func TestATopicOfMarksThatLostItsEndBeginsANewEpoch(t *testing.T) {
 	o.mustRun()
 	o.handler.Release()
 	before := w.currentEpoch()
-	if found, err := w.index.Tell(t.Context(), before, at, changes.Telling{After: -1, Floor: -1, Told: 500}); err != nil || found == changes.FoundLess {
+	if found, err := w.index.Tell(t.Context(), before, at, changes.IndexWrite{After: -1, Floor: -1, Told: 500}); err != nil || found == changes.ToldLess {
 		t.Fatal(err)
 	}
 	w.set(plate, "TWO")

@@ -65,9 +65,9 @@ type Page struct {
 	More       bool        // others follow
 }
 
-// ErrLost says that there is no epoch: Redis has lost the index of changes, and a replay will bring
+// ErrBeingBuilt says that there is no epoch: Redis has lost the index of changes, and a replay will bring
 // it back; or nothing was ever told.
-var ErrLost = errors.New("the index of changes is being built")
+var ErrBeingBuilt = errors.New("the index of changes is being built")
 
 // ErrFilter says that a cursor belongs to another filter.
 var ErrFilter = errors.New("the cursor belongs to another filter")
@@ -123,12 +123,12 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 	return c, nil
 }
 
-// Check fails with ErrLost if the epoch is no more. It is asked after bags were folded: if Redis has
+// Check fails with ErrBeingBuilt if the epoch is no more. It is asked after bags were folded: if Redis has
 // lost everything, it has lost their messages too, and what was folded is not what is known of them.
 func (r *Reader) Check(ctx context.Context, epoch int64) error {
 	e, err := r.Index.Epoch(ctx)
 	if err == nil && e.Begun != epoch {
-		err = ErrLost
+		err = ErrBeingBuilt
 	}
 	return err
 }
@@ -139,7 +139,7 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 		return Epoch{}, nil, err
 	}
 	if e == (Epoch{}) {
-		return Epoch{}, nil, ErrLost
+		return Epoch{}, nil, ErrBeingBuilt
 	}
 	return e, progress, nil
 }
@@ -149,7 +149,7 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
 	e, progress, err := r.state(ctx)
 	if err == nil && slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
-		err = ErrLost
+		err = ErrBeingBuilt
 	}
 	return e, progress, err
 }

@@ -166,7 +166,7 @@ func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
 	if err := w.index.RaiseFloor(t.Context(), e, 1, 5); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := w.index.Tell(t.Context(), e, 1, changes.Telling{After: -1, Floor: 5, Told: 9}); err != nil || found == changes.FoundLess {
+	if found, err := w.index.Tell(t.Context(), e, 1, changes.IndexWrite{After: -1, Floor: 5, Told: 9}); err != nil || found == changes.ToldLess {
 		t.Fatal(err)
 	}
 	var reset *changes.ResetError
@@ -197,7 +197,7 @@ func TestACursorIsShortAndReadsBack(t *testing.T) {
 func TestWithoutAnEpochNothingIsTold(t *testing.T) {
 	w := newWorld(t)
 	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
-	if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrLost) {
+	if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrBeingBuilt) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry := changes.Entry{Plate: "0220000001", Sequence: 1, Airlines: []string{"LX"}}
-	if found, err := w.index.Tell(t.Context(), e, at, changes.Telling{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); err != nil || found == changes.FoundLess {
+	if found, err := w.index.Tell(t.Context(), e, at, changes.IndexWrite{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); err != nil || found == changes.ToldLess {
 		t.Fatal(found, err)
 	}
 	for rest, want := range map[string]int64{"all": 1, "a:LX": 1, "p:ZRH": 1} {
@@ -243,8 +243,8 @@ func (w *world) fill(e changes.Epoch, partition, n int) {
 // tell writes entries to the index, and that everything up to a sequence is told.
 func (w *world) tell(e changes.Epoch, partition int, told int64, entries ...changes.Entry) {
 	w.t.Helper()
-	t := changes.Telling{After: changes.AfterAny, Floor: 0, Told: told, Entries: entries}
-	if found, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || found == changes.FoundLess {
+	t := changes.IndexWrite{After: changes.AfterAny, Floor: 0, Told: told, Entries: entries}
+	if found, err := w.index.Tell(w.t.Context(), e, partition, t); err != nil || found == changes.ToldLess {
 		w.t.Fatal(found, err)
 	}
 }

@@ -27,13 +27,13 @@ type Index interface {
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
 	// Tell writes entries and times, and then that everything up to the sequence told is told.
 	// Sequences and times only rise. It returns what it found before.
-	Tell(ctx context.Context, e Epoch, partition int, t Telling) (Found, error)
+	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (ToldBefore, error)
 	// RaiseFloor says that the index needs no sequence below the floor any more.
 	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
 }
 
-// Telling is one write of the owner of a partition to the index.
-type Telling struct {
+// IndexWrite is one write of the owner of a partition to the index.
+type IndexWrite struct {
 	After    int64 // the sequence up to which everything must be told already, or AfterAny
 	Told     int64
 	Floor    int64     // not written if it is -1
@@ -46,22 +46,22 @@ type Telling struct {
 	Built, AfterBuilt int64
 }
 
-// AfterAny is the After of a telling that needs nothing to be there: -1 needs an index in which
+// AfterAny is the After of a write that needs nothing to be there: -1 needs an index in which
 // nothing is told yet.
 const AfterAny = -2
 
-// Found is what a telling has found in the index.
-type Found int
+// ToldBefore is how much was told before a write, by its After.
+type ToldBefore int
 
 const (
-	// FoundLess says that less than After was told: Redis has lost what was told, and nothing is
+	// ToldLess says that less than After was told: Redis has lost what was told, and nothing is
 	// written. Or the epoch has ended, and something may be written.
-	FoundLess Found = iota
-	// FoundAfter says that all up to After was told, and no more.
-	FoundAfter
-	// FoundMore says that more than After was told: by an attempt before, or by another owner.
+	ToldLess ToldBefore = iota
+	// ToldThat says that all up to After was told, and no more.
+	ToldThat
+	// ToldMore says that more than After was told: by an attempt before, or by another owner.
 	// Readers may have read something else since.
-	FoundMore
+	ToldMore
 )
 
 // Bags answers what is held of plates.
@@ -184,8 +184,8 @@ func (m Marker) Write(ctx context.Context, marks []Mark) error {
 	return nil
 }
 
-// errLost is returned if Redis has lost what was told. The owner then goes back.
-var errLost = errors.New("the index of changes has lost what was told")
+// errIndexLost is returned if Redis has lost what was told. The owner then goes back.
+var errIndexLost = errors.New("the index of changes has lost what was told")
 
 // errMore is returned if more was told than the owner knows: by an attempt before, or by another
 // owner. What it was about to publish is then folded again.

@@ -118,7 +118,7 @@ type hooked struct {
 	before, after func()
 }
 
-func (h *hooked) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+func (h *hooked) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
 	if len(t.Entries) == 0 {
 		return h.Index.Tell(ctx, e, partition, t)
 	}

@@ -148,7 +148,7 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 }
 
 // Tell implements changes.Index.
-func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.Telling) (changes.Found, error) {
+func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
 	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, "all")}
 	members := [][]any{nil, nil} // of each key
 	places := make(map[string]int)
@@ -202,13 +202,13 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	}
 	found, err := done.Int()
 	if err != nil {
-		return changes.FoundLess, redis.Unavailable("changestore: tell", err)
+		return changes.ToldLess, redis.Unavailable("changestore: tell", err)
 	}
 	current, err := readEpoch(epoch.Result())
 	if current != e {
-		return changes.FoundLess, err
+		return changes.ToldLess, err
 	}
-	return changes.Found(found), err
+	return changes.ToldBefore(found), err
 }
 
 // runTell runs the script that tells, and reads the epoch after it, so that it was still the epoch when

@@ -62,7 +62,7 @@ func sendTo(t *testing.T, s *service, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := door.Append(t.Context(), []ingestor.Record{{Raw: text, Received: time.Now(), Replayed: true}}); err != nil {
+	if err := door.Append(t.Context(), []ingestor.Record{{Raw: text, Received: time.Now(), NoPosition: true}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -144,7 +144,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 		},
 	})
 	shown.clear()
-	_, unprinted := fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.refused)
+	_, unprinted := fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.unauthorised)
 	if err = errors.Join(err, unprinted); err != nil {
 		return failed(err)
 	}
@@ -208,8 +208,8 @@ func (c clearing) Reject(ctx context.Context, rejections []ingestor.Rejection) e
 }
 
 // tally counts messages by verdict. Known messages, which the index held before, count as accepted
-// too: a consumer may have filed them a moment ago. Refused ones count as rejected too.
-type tally struct{ accepted, known, rejected, refused int }
+// too: a consumer may have filed them a moment ago. Unauthorised ones count as rejected too.
+type tally struct{ accepted, known, rejected, unauthorised int }
 
 func (t *tally) add(v ingestor.Verdict) {
 	switch v {
@@ -220,9 +220,9 @@ func (t *tally) add(v ingestor.Verdict) {
 		t.known++
 	case ingestor.Rejected:
 		t.rejected++
-	case ingestor.Refused:
+	case ingestor.Unauthorised:
 		t.rejected++
-		t.refused++
+		t.unauthorised++
 	}
 }
 

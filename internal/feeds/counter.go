@@ -47,7 +47,7 @@ func (c *Counter) Count(door string, b *ingestor.Batch) {
 	for i := range b.Outcomes {
 		o, env := &b.Outcomes[i], &b.Envelopes[i]
 		again := env.Logged && o.Verdict == ingestor.Duplicate && !b.Refiled
-		if again || env.Relayed || env.Replayed || env.Report || o.Verdict == ingestor.Refused {
+		if again || env.Relayed || env.NoPosition || env.Report || o.Verdict == ingestor.Unauthorised {
 			continue
 		}
 		at := env.Received

@@ -125,9 +125,9 @@ func TestAMessageCountsOnceAtTheDoorByWhichItCame(t *testing.T) {
 		"a record of another door":         {ingestor.Envelope{Logged: true, Relayed: true}, ingestor.Accepted, false, 0},
 		"a POST":                           {ingestor.Envelope{}, ingestor.Accepted, false, 1},
 		"a POST that the consumer filed":   {ingestor.Envelope{}, ingestor.Duplicate, false, 1},
-		"a replayed message":               {ingestor.Envelope{Replayed: true}, ingestor.Accepted, false, 0},
+		"a replayed message":               {ingestor.Envelope{NoPosition: true}, ingestor.Accepted, false, 0},
 		"a report":                         {ingestor.Envelope{Report: true}, ingestor.Accepted, false, 0},
-		"one that may not be sent":         {ingestor.Envelope{}, ingestor.Refused, false, 0},
+		"one that may not be sent":         {ingestor.Envelope{}, ingestor.Unauthorised, false, 0},
 	} {
 		w := newWorld(t)
 		c.env.Received = w.now

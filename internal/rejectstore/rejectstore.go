@@ -272,20 +272,20 @@ func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject
 	return found, nil
 }
 
-// Found is what a script has found: the state of a reject and its claim.
-type Found struct {
+// Before is the state and the claim that a reject had before a script was run.
+type Before struct {
 	State State
 	Claim string
 }
 
-// found returns what a script has found of so many rejects.
-func found(count int, values []string, err error) ([]Found, error) {
+// found returns what so many rejects were before a script was run.
+func found(count int, values []string, err error) ([]Before, error) {
 	if err != nil || len(values) != 2*count {
-		return make([]Found, count), redis.Unavailable("rejectstore: decide", cmp.Or(err, errReply))
+		return make([]Before, count), redis.Unavailable("rejectstore: decide", cmp.Or(err, errReply))
 	}
-	all := make([]Found, count)
+	all := make([]Before, count)
 	for i := range all {
-		all[i] = Found{State(values[2*i]), values[2*i+1]}
+		all[i] = Before{State(values[2*i]), values[2*i+1]}
 	}
 	return all, nil
 }
@@ -294,7 +294,7 @@ var errReply = errors.New("a script replies something else")
 
 // Claim claims open rejects, with a claim for each. It returns what they have been: a reject is
 // claimed if it was Open and had no claim.
-func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Found, error) {
+func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Before, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

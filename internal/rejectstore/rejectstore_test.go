@@ -256,7 +256,7 @@ func TestAClaimedRejectIsDecidedByItsClaimAlone(t *testing.T) {
 	id, step := rejectstore.ID("a"), rejectstore.Step{At: noon, Action: "resubmit", Key: "k", Verdict: "accepted", Text: "mended"}
 	for i, want := range []string{"", "one"} {
 		was, err := w.Claim(t.Context(), []string{"none", id}, []string{"", []string{"one", "two"}[i]})
-		if err != nil || !slices.Equal(was, []rejectstore.Found{{}, {State: rejectstore.Open, Claim: want}}) {
+		if err != nil || !slices.Equal(was, []rejectstore.Before{{}, {State: rejectstore.Open, Claim: want}}) {
 			t.Fatalf("claim %d: %+v %v", i, was, err)
 		}
 	}

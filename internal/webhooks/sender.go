@@ -95,7 +95,7 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	follower := s.conf.Feed.Follow(asker)
 	defer follower.Leave()
 	more, err := s.next(ctx, d, asker)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrLost) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrBeingBuilt) {
 		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
 	}
 	if err != nil || !more {

@@ -169,7 +169,7 @@ func openIndexOfChanges(ctx context.Context, r *redisServer) (*indexOfChanges, e
 	x := &indexOfChanges{Store: changestore.New(client, 72*time.Hour, time.Now), client: client}
 	x.epoch, err = x.Begin(ctx, changes.Epoch{}, changes.Epoch{Begun: time.Now().Unix(), Partitions: partitions})
 	for p := 0; p < partitions && err == nil; p++ {
-		_, err = x.Tell(ctx, x.epoch, p, changes.Telling{After: changes.AfterAny, Told: -1})
+		_, err = x.Tell(ctx, x.epoch, p, changes.IndexWrite{After: changes.AfterAny, Told: -1})
 	}
 	return x, err
 }
@@ -205,7 +205,7 @@ func (x *indexOfChanges) add(ctx context.Context, plate bag.Plate, airline strin
 }
 
 func (x *indexOfChanges) write(ctx context.Context, p int) error {
-	_, err := x.Tell(ctx, x.epoch, p, changes.Telling{After: changes.AfterAny, Floor: 0, Told: x.next[p] - 1, Entries: x.entries[p]})
+	_, err := x.Tell(ctx, x.epoch, p, changes.IndexWrite{After: changes.AfterAny, Floor: 0, Told: x.next[p] - 1, Entries: x.entries[p]})
 	x.entries[p] = x.entries[p][:0]
 	return err
 }
