@@ -164,7 +164,7 @@ func original(plate bag.Plate, g *parser.Group) bag.Plate {
 		return p
 	}
 	for _, line := range g.AirlineData {
-		for word := range words(line) {
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return !alphanumeric(r) }) {
 			if p := bag.Plate(word); p.Valid() {
 				if p == plate {
 					return ""
@@ -174,27 +174,6 @@ func original(plate bag.Plate, g *parser.Group) bag.Plate {
 		}
 	}
 	return ""
-}
-
-// words yields the runs of letters and digits in a line.
-func words(line string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for len(line) > 0 {
-			start := strings.IndexFunc(line, alphanumeric)
-			if start < 0 {
-				return
-			}
-			line = line[start:]
-			end := strings.IndexFunc(line, func(r rune) bool { return !alphanumeric(r) })
-			if end < 0 {
-				end = len(line)
-			}
-			if !yield(line[:end]) {
-				return
-			}
-			line = line[end:]
-		}
-	}
 }
 
 func alphanumeric(r rune) bool {

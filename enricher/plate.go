@@ -1,6 +1,8 @@
 package enricher
 
 import (
+	"strconv"
+
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
 )
@@ -32,10 +34,7 @@ func appendPlate(dst []byte, number uint64) []byte {
 
 // number returns a valid plate as a number.
 func number(p bag.Plate) uint64 {
-	n := uint64(0)
-	for i := range len(p) {
-		n = n*10 + uint64(p[i]-'0')
-	}
+	n, _ := strconv.ParseUint(string(p), 10, 64) // it is ten digits
 	return n
 }
 

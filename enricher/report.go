@@ -53,9 +53,7 @@ func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Fili
 		return bag.Filing{}, err
 	}
 	filing := bag.Filing{Report: true, Raw: document, Received: received}
-	list := slices.Clone(r.Plates)
-	slices.Sort(list)
-	for _, p := range slices.Compact(list) {
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(r.Plates))) {
 		filing.Entries = append(filing.Entries, bag.Entry{Plate: p})
 	}
 	return filing, nil

@@ -1,9 +1,7 @@
 package ingestor
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"bagtrail/internal/fault"
 	"bagtrail/parser"
@@ -39,17 +37,13 @@ func overLimits(m *parser.Message, text string) []Diagnostic {
 
 // plates returns how many different plates a message names. Ranges may overlap.
 func plates(m *parser.Message) int {
-	var ranges []parser.Tags
+	var all parser.Group
 	for i := range m.Groups {
-		ranges = append(ranges, m.Groups[i].Tags...)
+		all.Tags = append(all.Tags, m.Groups[i].Tags...)
 	}
-	slices.SortFunc(ranges, func(a, b parser.Tags) int { return cmp.Compare(a.First, b.First) })
-	count, next := 0, uint64(0) // next is the first number that is not counted yet
-	for _, r := range ranges {
-		if end := r.First + uint64(r.Count); end > next {
-			count += int(end - max(next, r.First))
-			next = end
-		}
+	count := 0
+	for range all.Plates() {
+		count++
 	}
 	return count
 }

@@ -10,13 +10,13 @@ func ExampleMessage_Parse() {
 	var m parser.Message
 	m.Parse("BPM\n.V/1LZRH\n.F/LX0014/12MAR/JFK\n.B/OFF/0724123456002\nENDBPM", airports{})
 	for _, group := range m.Groups {
-		for plate, status := range group.Plates() {
-			fmt.Printf("%010d %s %s%s\n", plate, status, group.Outbound.Airline, group.Outbound.Number)
+		for plate := range group.Plates() {
+			fmt.Printf("%010d %s%s\n", plate, group.Outbound.Airline, group.Outbound.Number)
 		}
 	}
 	// Output:
-	// 0724123456 OFF LX14
-	// 0724123457 OFF LX14
+	// 0724123456 LX14
+	// 0724123457 LX14
 }
 
 func ExampleDiagnostic() {

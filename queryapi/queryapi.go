@@ -14,10 +14,10 @@ import (
 	"bagtrail/enricher/airline"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/flightref"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -70,18 +70,12 @@ type Airports interface {
 	Names(code string) (airport, city, country string)
 }
 
-// Flights is the flight reference; *flightref.Store is one.
-type Flights interface {
-	// Lookup returns the reference data of a leg. An airport that is not known is "".
-	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
-}
-
 // Queries answers the queries.
 type Queries struct {
 	Trails   func(bag.Sight) Trails // limited to that sight; nil is unlimited
 	Airports Airports
 	Airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
-	Flights  Flights
+	Flights  bagdoc.References
 	Changes  *changefeed.Feed // nil if there are no changes
 	// ChangesRetention is how long changes are kept, and how far back since may lie.
 	ChangesRetention time.Duration

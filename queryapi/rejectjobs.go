@@ -304,7 +304,7 @@ func (s *jobStep) next(ctx context.Context) (ids, positions []string, last bool,
 		}
 		return s.asks.ids[from:to], positions, to == len(s.asks.ids), nil
 	}
-	after, _ := rejectstore.ParsePosition(s.job.At)
+	after := rejectstore.ParsePosition(s.job.At)
 	found, err := s.Store.List(ctx, s.asks.Filter, after, stepRejects)
 	for _, p := range found {
 		ids, positions = append(ids, p.ID), append(positions, p.String())

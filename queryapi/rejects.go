@@ -46,24 +46,16 @@ type Acceptor interface {
 
 // Operations returns the operations on /v1/rejects.
 func (d Rejects) Operations() []web.Operation {
-	var operations []web.Operation
-	for _, op := range []struct {
-		id       string
-		mostBody int
-		serve    func(context.Context, *web.Call) web.Answer
-	}{
-		{"listRejects", 0, d.list},
-		{"summarizeRejects", 0, d.summarize},
-		{"getReject", 0, d.get},
-		{"resubmitReject", 0, d.resubmitOne},
-		{"dismissReject", 0, d.dismissOne},
-		{"resubmitRejects", mostQuestion, d.resubmitMany},
-		{"dismissRejects", mostQuestion, d.dismissMany},
-		{"getRejectJob", 0, d.getJob},
-	} {
-		operations = append(operations, web.Operation{Operation: operation.ByID(op.id), Limit: limit, MaxBody: op.mostBody, Serve: op.serve})
+	return []web.Operation{
+		{Operation: operation.ByID("listRejects"), Limit: limit, Serve: d.list},
+		{Operation: operation.ByID("summarizeRejects"), Limit: limit, Serve: d.summarize},
+		{Operation: operation.ByID("getReject"), Limit: limit, Serve: d.get},
+		{Operation: operation.ByID("resubmitReject"), Limit: limit, Serve: d.resubmitOne},
+		{Operation: operation.ByID("dismissReject"), Limit: limit, Serve: d.dismissOne},
+		{Operation: operation.ByID("resubmitRejects"), Limit: limit, MaxBody: mostQuestion, Serve: d.resubmitMany},
+		{Operation: operation.ByID("dismissRejects"), Limit: limit, MaxBody: mostQuestion, Serve: d.dismissMany},
+		{Operation: operation.ByID("getRejectJob"), Limit: limit, Serve: d.getJob},
 	}
-	return operations
 }
 
 // wanted says which rejects a caller wants to see.
@@ -155,10 +147,7 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	a.allowOnly(append([]string{"limit", "cursor"}, filterNames...)...)
 	w := readFilter(a, c.Key)
 	part := a.page(append([]string{"rejects"}, w.question...)...)
-	var after rejectstore.Position
-	if part.position != "" {
-		after, _ = rejectstore.ParsePosition(part.position) // page has checked the cursor
-	}
+	after := rejectstore.ParsePosition(part.position)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}

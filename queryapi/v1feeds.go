@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"bagtrail/internal/fault"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
@@ -30,13 +29,7 @@ func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c)
 	a.allowOnly("airport", "door", "hours", "limit", "cursor")
 	airport, door := a.text("airport", isAirport, "3 upper case letters"), a.text("door", isDoor, "kafka or http")
-	hours := usualHours
-	if g, there := a.one("hours"); there {
-		var err error
-		if hours, err = strconv.Atoi(g.value); err != nil || hours < 1 || hours > feeds.MostHours {
-			a.fail(g, fault.Malformed, "a whole number from 1 to "+strconv.Itoa(feeds.MostHours))
-		}
-	}
+	hours := a.number("hours", usualHours, 1, feeds.MostHours)
 	part := a.page("feeds", airport, door, strconv.Itoa(hours))
 	if refusal, refused := a.refusal(c); refused {
 		return refusal

@@ -35,25 +35,17 @@ const (
 
 // Operations returns the operations.
 func (h Webhooks) Operations() []web.Operation {
-	var operations []web.Operation
-	for _, op := range []struct {
-		id    string
-		limit time.Duration
-		serve func(context.Context, *web.Call) web.Answer
-	}{
-		{"createWebhook", webhookLimit, h.create},
-		{"listWebhooks", webhookLimit, h.list},
-		{"getWebhook", webhookLimit, h.get},
-		{"changeWebhook", webhookLimit, h.change},
-		{"deleteWebhook", webhookLimit, h.delete},
-		{"testWebhook", testLimit, h.test},
-		{"rewindWebhook", webhookLimit, h.rewind},
-		{"listDeliveries", webhookLimit, h.deliveries},
-		{"rotateWebhookSecret", webhookLimit, h.rotate},
-	} {
-		operations = append(operations, web.Operation{Operation: operation.ByID(op.id), Limit: op.limit, Serve: op.serve})
+	return []web.Operation{
+		{Operation: operation.ByID("createWebhook"), Limit: webhookLimit, Serve: h.create},
+		{Operation: operation.ByID("listWebhooks"), Limit: webhookLimit, Serve: h.list},
+		{Operation: operation.ByID("getWebhook"), Limit: webhookLimit, Serve: h.get},
+		{Operation: operation.ByID("changeWebhook"), Limit: webhookLimit, Serve: h.change},
+		{Operation: operation.ByID("deleteWebhook"), Limit: webhookLimit, Serve: h.delete},
+		{Operation: operation.ByID("testWebhook"), Limit: testLimit, Serve: h.test},
+		{Operation: operation.ByID("rewindWebhook"), Limit: webhookLimit, Serve: h.rewind},
+		{Operation: operation.ByID("listDeliveries"), Limit: webhookLimit, Serve: h.deliveries},
+		{Operation: operation.ByID("rotateWebhookSecret"), Limit: webhookLimit, Serve: h.rotate},
 	}
-	return operations
 }
 
 // refusal returns the answer to a request that has faults, whose key may not use webhooks, or that

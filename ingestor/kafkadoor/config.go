@@ -2,8 +2,6 @@ package kafkadoor
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"go.uber.org/zap"
@@ -53,30 +51,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate returns all faults of the configuration, joined. The names of the topics are checked by
-// [kafka.Config.Validate].
-func (c Config) Validate() error {
-	var faults []error
-	if c.Group == "" {
-		faults = append(faults, errors.New("no consumer group"))
-	}
-	if c.Partitions < 0 {
-		faults = append(faults, fmt.Errorf("%d partitions", c.Partitions))
-	}
-	if c.Retention < 0 {
-		faults = append(faults, fmt.Errorf("retention %v is negative", c.Retention))
-	}
-	return errors.Join(faults...)
-}
-
 // maxRejectBytes is the largest record that the rejects topic takes. It has room for the longest text,
 // key and diagnostics of a reject.
-const maxRejectBytes = "4194304"
+const maxRejectBytes = 4 << 20
 
 // topics returns the topics as EnsureTopics creates them.
 func (c Config) topics() []kafka.Topic {
 	return []kafka.Topic{
 		{Name: c.Topics.Raw, Partitions: c.Partitions, Retention: c.Retention, Log: true},
-		{Name: c.Topics.Rejects, Partitions: 1, Retention: c.Retention, Settings: map[string]string{"max.message.bytes": maxRejectBytes}},
+		{Name: c.Topics.Rejects, Partitions: 1, Retention: c.Retention, MaxBytes: maxRejectBytes},
 	}
 }

@@ -17,22 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/ingestor"
-	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
 )
-
-func TestEveryFaultOfTheConfigurationIsReported(t *testing.T) {
-	client, err := kafka.Open(kafka.Config{Brokers: []string{"a:9092"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = kafkadoor.New(client, kafkadoor.Config{Partitions: -1, Retention: -time.Second})
-	for _, want := range []string{"no consumer group", "-1 partitions", "retention -1s is negative"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
 
 func TestSecuredBrokerIsReached(t *testing.T) {
 	server, client := certificate(t)

@@ -8,7 +8,6 @@ package kafkadoor
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"bagtrail/ingestor"
@@ -21,14 +20,9 @@ type Door struct {
 	client *kafka.Client
 }
 
-// New returns a Door that uses the client, whose Config.Topics include those of the door; or all
-// that is wrong with the configuration.
-func New(client *kafka.Client, conf Config) (*Door, error) {
-	conf = conf.withDefaults()
-	if err := conf.Validate(); err != nil {
-		return nil, fmt.Errorf("kafka configuration: %w", err)
-	}
-	return &Door{conf: conf, client: client}, nil
+// New returns a Door that uses the client, whose Config.Topics include those of the door.
+func New(client *kafka.Client, conf Config) *Door {
+	return &Door{conf: conf.withDefaults(), client: client}
 }
 
 // Ping reports whether a broker answers and knows the raw topic.

@@ -17,11 +17,7 @@ import (
 type RejectReplay struct {
 	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone
 	// rebuilds every answer, and have no rejects.
-	Acceptor interface {
-		// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
-		// outcomes.
-		AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
-	}
+	Acceptor *ingestor.Acceptor
 	// Settled returns those of the origins on whose messages somebody has decided: they are left out.
 	// nil: nobody has.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)

@@ -109,8 +109,7 @@ func open(cluster kafka.Config, conf kafkadoor.Config, more ...string) (*kafka.C
 		return nil, nil, err
 	}
 	conf.Now, conf.Logger = cluster.Now, cluster.Logger
-	door, err := kafkadoor.New(client, conf)
-	return client, door, err
+	return client, kafkadoor.New(client, conf), nil
 }
 
 func (w *world) open() {

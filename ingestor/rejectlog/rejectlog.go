@@ -26,8 +26,7 @@ type Log struct {
 	leftOut atomic.Int64 // lines since the last one
 }
 
-// New returns a Log of the rejections that next has taken. If next is nil, the log is all that is
-// kept of them.
+// New returns a Log of the rejections that next has taken.
 func New(log *zap.Logger, next ingestor.Rejects) *Log {
 	l := &Log{next: next}
 	count := func(_ zapcore.Entry, decision zapcore.SamplingDecision) {
@@ -43,10 +42,8 @@ func New(log *zap.Logger, next ingestor.Rejects) *Log {
 
 // Reject implements ingestor.Rejects.
 func (l *Log) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	if l.next != nil {
-		if err := l.next.Reject(ctx, rejections); err != nil {
-			return err
-		}
+	if err := l.next.Reject(ctx, rejections); err != nil {
+		return err
 	}
 	for i := range rejections {
 		if line := l.log.Check(zap.InfoLevel, "a message is rejected"); line != nil {

@@ -69,7 +69,7 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 	}
 	s := newStack(t)
 	var routed []operation.Operation
-	for _, op := range s.Operations() {
+	for _, op := range s.operations {
 		routed = append(routed, op.Operation)
 	}
 	byID := func(a, b operation.Operation) int { return strings.Compare(a.ID, b.ID) }

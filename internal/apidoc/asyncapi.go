@@ -7,13 +7,10 @@ import (
 	"fmt"
 )
 
-// asyncAPISkeleton is the AsyncAPI document, without the schemas that it shares with openapi.json.
+// asyncAPISkeleton is the AsyncAPI document, without the schema Plate, which is that of openapi.json.
 //
 //go:embed asyncapi.json
 var asyncAPISkeleton []byte
-
-// sharedSchemas are the schemas that are copied from openapi.json.
-var sharedSchemas = []string{"Plate"}
 
 // AsyncAPI returns the AsyncAPI 3.0 document of the public Kafka topics. version is that of the service.
 func AsyncAPI(version string) ([]byte, error) {
@@ -36,13 +33,11 @@ func AsyncAPI(version string) ([]byte, error) {
 		return nil, errors.New("the AsyncAPI document has no info or no schemas")
 	}
 	info["version"] = version
-	for _, name := range sharedSchemas {
-		schema, known := openapi.Components.Schemas[name]
-		if !known {
-			return nil, fmt.Errorf("openapi.json has no schema %s", name)
-		}
-		schemas[name] = schema
+	plate, known := openapi.Components.Schemas["Plate"]
+	if !known {
+		return nil, errors.New("openapi.json has no schema Plate")
 	}
+	schemas["Plate"] = plate
 	text, err := json.Marshal(document)
 	if err != nil {
 		return nil, fmt.Errorf("write the AsyncAPI document: %w", err)

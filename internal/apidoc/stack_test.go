@@ -108,6 +108,8 @@ type stack struct {
 	simulator *wtr.Simulator
 	told      *toldIndex
 	now       time.Time
+
+	operations []web.Operation // that Site routes
 }
 
 // toldIndex is an index of changes in which every plate has the latest sequence.
@@ -250,6 +252,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	operations = append(operations, monitor.Operation())
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
 	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
+	s.operations = operations
 	pages, err := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
 	if err != nil {
 		t.Fatal(err)

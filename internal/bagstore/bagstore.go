@@ -9,6 +9,7 @@
 package bagstore
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -50,9 +51,10 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 		now:       c.Now,
 		codec:     codec.New(),
 		known:     newKnownWrites(mostMarks, client.Connects),
-		damages:   damageQueue{waiting: make(map[damage]struct{}), closed: make(chan struct{})},
+		damages:   damageQueue{waiting: make(map[damage]struct{})},
 		damaged:   c.Damaged,
 	}
+	s.damages.ctx, s.damages.end = context.WithCancel(context.Background())
 	if s.damaged == nil {
 		s.damaged = func(string, error) {}
 	}

@@ -6,7 +6,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/bagstore/codec"
 	"bagtrail/internal/redis"
 )
 
@@ -30,11 +29,6 @@ type command struct {
 	args    []any // the name of the command, the key, and the other arguments
 	changed *int  // the reply is added to it; nil if it is not wanted
 	reply   *goredis.IntCmd
-}
-
-func (c *command) key() string {
-	key, _ := c.args[1].(string)
-	return key
 }
 
 // add adds a command. The arguments are strings or int64s.
@@ -69,16 +63,6 @@ func (b *batch) addTo(set []any, member ...any) {
 	b.add(nil, append(set, member...)...)
 }
 
-// setField adds a message to a hash.
-func (b *batch) setField(key string, identity codec.Identity, value string, changed *int) {
-	b.add(changed, "hset", key, string(identity[:]), value)
-}
-
-// dropField removes a message from a hash.
-func (b *batch) dropField(key, identity string, changed *int) {
-	b.add(changed, "hdel", key, identity)
-}
-
 // addMember adds a member to a sorted set until a second, or later, unless Redis is known to have
 // it.
 func (b *batch) addMember(key, member string, r *round, until int64) {
@@ -86,11 +70,6 @@ func (b *batch) addMember(key, member string, r *round, until int64) {
 		b.addTo([]any{"zadd", key, "gt"}, until, member)
 		b.expireOnce(key, r, until)
 	}
-}
-
-// dropMembers removes the members of a sorted set that have expired by a second.
-func (b *batch) dropMembers(key string, by int64, changed *int) {
-	b.add(changed, "zremrangebyscore", key, "-inf", by)
 }
 
 // ensureExpiry makes a key without an expiry expire at a second.
@@ -128,7 +107,7 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 	if redis.WrongType(err) {
 		moved := make(map[string]bool)
 		for i := range b.commands {
-			key := b.commands[i].key()
+			key, _ := b.commands[i].args[1].(string)
 			if !redis.WrongType(b.commands[i].reply.Err()) || moved[key] {
 				continue
 			}

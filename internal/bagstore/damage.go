@@ -11,6 +11,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/pause"
 )
 
 // damage is something in Redis that is no part of the index. Who finds it goes on without it; it is
@@ -34,8 +35,9 @@ const (
 type damageQueue struct {
 	mu      sync.Mutex
 	waiting map[damage]struct{}
-	moving  bool          // a worker moves it
-	closed  chan struct{} // closed when nothing is to be moved any more
+	moving  bool            // a worker moves it
+	ctx     context.Context // ends when nothing is to be moved any more
+	end     context.CancelFunc
 	workers sync.WaitGroup
 }
 
@@ -52,7 +54,7 @@ func (s *Store) report(d damage) {
 	q := &s.damages
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == mostDamages || q.isClosed() {
+	if len(q.waiting) == mostDamages || q.ctx.Err() != nil {
 		return
 	}
 	q.waiting[d] = struct{}{}
@@ -71,10 +73,7 @@ func (s *Store) moveAll() {
 			return
 		}
 		if err := s.moveAside(context.Background(), d); err != nil {
-			select {
-			case <-q.closed:
-			case <-time.After(movePause):
-			}
+			_ = pause.For(q.ctx, movePause)
 		}
 		q.mu.Lock()
 		delete(q.waiting, d) // after an error it is reported again when it is read again
@@ -85,7 +84,7 @@ func (s *Store) moveAll() {
 func (q *damageQueue) next() (d damage, found bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.isClosed() {
+	if q.ctx.Err() == nil {
 		for d = range q.waiting {
 			return d, true
 		}
@@ -97,18 +96,9 @@ func (q *damageQueue) next() (d damage, found bool) {
 // close ends the moving, and waits for a move that is under way.
 func (q *damageQueue) close() {
 	q.mu.Lock()
-	close(q.closed)
+	q.end()
 	q.mu.Unlock()
 	q.workers.Wait()
-}
-
-func (q *damageQueue) isClosed() bool {
-	select {
-	case <-q.closed:
-		return true
-	default:
-		return false
-	}
 }
 
 // moveAside moves damage to a key of its own, which expires when the original key would have, and
@@ -162,7 +152,7 @@ func (s *Store) moveAside(ctx context.Context, d damage) error {
 	case !moved:
 		return nil
 	}
-	if !s.damages.isClosed() {
+	if s.damages.ctx.Err() == nil {
 		s.damaged(digest(d.key), err)
 	}
 	return err

@@ -94,7 +94,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 	begin() // an interval without a sweep
 	pause.Every(ctx, max(interval/24, time.Second), func() {
 		if begin() {
-			w.done(w.sweep(ctx, w.mayContinue))
+			w.done(w.Sweep(ctx))
 		}
 	})
 }
@@ -111,17 +111,12 @@ func (w *Sweeper) mayContinue(ctx context.Context) error {
 	}
 }
 
-// Sweep goes through all keys once, even if sweeps are held.
+// Sweep goes through all keys once. It ends with an error if sweeps are held meanwhile.
 func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
-	return w.sweep(ctx, func(context.Context) error { return nil })
-}
-
-// sweep goes through all keys once. It calls mayContinue before each page, and ends with its error.
-func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) error) (SweepCounts, error) {
 	var mu sync.Mutex
 	var total SweepCounts
 	err := w.store.redis.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
-		return w.scan(ctx, master, mayContinue, func(s SweepCounts) {
+		return w.scan(ctx, master, func(s SweepCounts) {
 			mu.Lock()
 			defer mu.Unlock()
 			total.Keys += s.Keys
@@ -138,7 +133,7 @@ func (w *Sweeper) sweep(ctx context.Context, mayContinue func(context.Context) e
 const pageKeys = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayContinue func(context.Context) error, count func(SweepCounts)) error {
+func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, count func(SweepCounts)) error {
 	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfanpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
@@ -146,7 +141,7 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, mayC
 			return err
 		}
 		for some := range slices.Chunk(keys, pageKeys) {
-			if err := mayContinue(ctx); err != nil {
+			if err := w.mayContinue(ctx); err != nil {
 				return err
 			}
 			s, err := w.sweepPage(ctx, some)
@@ -198,7 +193,7 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 		case stowageKind, nameKind:
 			p.ensureExpiry(key)
 		case flightKind, airportKind, passengerKind, rushKind, contentsKind:
-			p.batch.dropMembers(key, now.Unix(), &p.counts.Members)
+			p.batch.add(&p.counts.Members, "zremrangebyscore", key, "-inf", now.Unix())
 			p.ensureExpiry(key)
 		}
 	}
@@ -245,7 +240,7 @@ func (p *page) sweepPlate(key string, fields map[string]string) {
 	last := int64(0)
 	for i, end := range p.interpreter.Lifetimes(plate, messages) {
 		if !end.After(p.now) {
-			p.batch.dropField(key, identities[i], &p.counts.Messages)
+			p.batch.add(&p.counts.Messages, "hdel", key, identities[i])
 			continue
 		}
 		until := keep.round(end.Unix())

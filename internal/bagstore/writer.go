@@ -62,7 +62,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 		value := string(packed)
 		until := w.store.retention.until(f.Received, w.store.now())
 		add := func(key string) {
-			b.setField(key, identity, value, &added[i])
+			b.add(&added[i], "hset", key, string(identity[:]), value)
 			b.expireOnce(key, r, until)
 		}
 		for j := range f.Entries {

@@ -9,9 +9,9 @@ import (
 )
 
 func TestABatchHoldsTheValueOfAMessageOnce(t *testing.T) {
-	b, value := &batch{}, string(make([]byte, 4000))
+	b, value, identity := &batch{}, string(make([]byte, 4000)), string(make([]byte, len(codec.Identity{})))
 	for i := range 40 {
-		b.setField(fmt.Sprintf("b:%010d", i), codec.Identity{}, value, nil)
+		b.add(nil, "hset", fmt.Sprintf("b:%010d", i), identity, value)
 	}
 	for _, c := range b.commands {
 		if held, _ := c.args[3].(string); unsafe.StringData(held) != unsafe.StringData(value) {
@@ -22,7 +22,7 @@ func TestABatchHoldsTheValueOfAMessageOnce(t *testing.T) {
 		t.Errorf("%d bytes of values are a full batch", b.bytes)
 	}
 	for range 30 { // what is sent counts, not what is held
-		b.setField("b:0220000001", codec.Identity{}, value, nil)
+		b.add(nil, "hset", "b:0220000001", identity, value)
 	}
 	if !b.full() {
 		t.Errorf("%d bytes of values are no full batch", b.bytes)

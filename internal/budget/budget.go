@@ -92,12 +92,10 @@ func (b *Bytes) wait(ctx context.Context, n int64) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, other := range b.waiting {
-		if other == w {
-			b.waiting = append(b.waiting[:i], b.waiting[i+1:]...)
-			b.admit() // the next waiter may want less
-			return ctx.Err()
-		}
+	if i := slices.Index(b.waiting, w); i >= 0 {
+		b.waiting = slices.Delete(b.waiting, i, i+1)
+		b.admit() // the next waiter may want less
+		return ctx.Err()
 	}
 	return nil // they were taken just now
 }

@@ -11,7 +11,7 @@
 package changes
 
 import (
-	"strconv"
+	"fmt"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -34,9 +34,7 @@ type Position struct {
 
 // ID names the change of a plate at a position.
 func (p Position) ID(plate bag.Plate) string {
-	id := append(make([]byte, 0, 48), plate...)
-	id = strconv.AppendInt(append(id, '-'), p.Epoch, 10)
-	return string(strconv.AppendInt(append(id, '-'), p.Sequence, 10))
+	return fmt.Sprintf("%s-%d-%d", plate, p.Epoch, p.Sequence)
 }
 
 // Entry says that the bags of a plate changed.

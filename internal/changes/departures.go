@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,31 +78,16 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}
-	var flights []bag.Flight
-	if until.After(d.until) {
-		for _, f := range o.conf.Departures.Between(d.until, until) {
-			if o.owns(f) {
-				flights = append(flights, f)
-			}
-		}
-	} else {
-		until = d.until
-	}
+	departed := o.own(o.conf.Departures.Between(d.until, until))
 	changed, reload := o.conf.Reloads.since(d.reload, now)
-	ordinary := len(flights)
-	for _, f := range changed {
-		if o.owns(f) {
-			flights = append(flights, f)
-		}
-	}
-	if len(flights) > 0 {
+	if flights := append(departed, o.own(changed)...); len(flights) > 0 {
 		plates, err := o.conf.Bags.OnFlights(ctx, flights)
 		if err != nil {
 			return err
 		}
 		for i, list := range plates {
 			for _, p := range list {
-				d.waiting = append(d.waiting, Mark{Plate: p, Certain: i >= ordinary})
+				d.waiting = append(d.waiting, Mark{Plate: p, Certain: i >= len(departed)})
 			}
 		}
 	}
@@ -109,13 +95,13 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// owns reports whether a flight is in the owner's share.
-func (o *owner) owns(f bag.Flight) bool {
-	h := fnv.New32a()
-	for _, part := range []string{f.Airline, f.Number, f.Day.String()} {
-		_, _ = h.Write([]byte(part))
-	}
-	return int(h.Sum32()%uint32(o.epoch.Partitions)) == o.partition
+// own removes the flights that are not in the owner's share.
+func (o *owner) own(flights []bag.Flight) []bag.Flight {
+	return slices.DeleteFunc(flights, func(f bag.Flight) bool {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(f.Airline + f.Number + f.Day.String()))
+		return int(h.Sum32()%uint32(o.epoch.Partitions)) != o.partition
+	})
 }
 
 // reloadPause is how long after a reload of the flight reference its changes are marked: by then

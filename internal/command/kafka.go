@@ -58,9 +58,7 @@ func (s *service) openKafka(context.Context) (err error) {
 		return &exit{Usage, err}
 	}
 	s.cleanup.add("Kafka", func() error { s.client.Close(); return nil })
-	if s.kafka, err = kafkadoor.New(s.client, door); err != nil {
-		return &exit{Usage, err}
-	}
+	s.kafka = kafkadoor.New(s.client, door)
 	s.record = s.kafka
 	s.keepRejects(s.kafka)
 	s.ready.Add("kafka", s.opens(kafkaDoor), s.kafka.Ping) // queries need no Kafka

@@ -58,10 +58,7 @@ func sendTo(t *testing.T, s *service, text string) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	door, err := kafkadoor.New(client, kafkadoor.Config{Group: "test", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	door := kafkadoor.New(client, kafkadoor.Config{Group: "test", Topics: kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}})
 	if err := door.Append(t.Context(), []ingestor.Record{{Raw: text, Received: time.Now(), NoPosition: true}}); err != nil {
 		t.Fatal(err)
 	}

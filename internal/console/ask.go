@@ -19,7 +19,6 @@ type problem struct {
 	RequestID string `json:"request_id"`
 	Wait      string `json:"-"` // seconds until the next try, or ""
 	Errors    []struct {
-		Got      string `json:"got"`
 		Expected string `json:"expected"`
 	} `json:"errors"`
 }

@@ -125,9 +125,8 @@ type eventDoc struct {
 	Compartment string    `json:"aircraft_compartment"`
 	Raw         string    `json:"raw_bim_msg"`
 	Flights     struct {
-		Inbound  segmentDoc   `json:"inbound"`
-		Outbound segmentDoc   `json:"outbound"`
-		Onward   []segmentDoc `json:"onward"`
+		Inbound  segmentDoc `json:"inbound"`
+		Outbound segmentDoc `json:"outbound"`
 	} `json:"flight_info"`
 	Reflighted struct {
 		Plate string `json:"bagtag"`

@@ -212,44 +212,23 @@ func (v *visit) rejects() (view, *problem) {
 
 // summary reads how many rejects there are by state, code, airport, door and hour.
 func (v *visit) summary(data *rejectsPage) *problem {
-	var sum struct {
-		States []struct {
-			State string `json:"state"`
-			Count int    `json:"count"`
-		} `json:"states"`
-		Codes []struct {
-			Code  string `json:"code"`
-			Count int    `json:"count"`
-		} `json:"codes"`
-		Airports []struct {
-			Airport string `json:"airport"`
-			Count   int    `json:"count"`
-		} `json:"airports"`
-		Doors []struct {
-			Door  string `json:"door"`
-			Count int    `json:"count"`
-		} `json:"doors"`
-		Hours []struct {
-			Hour  time.Time `json:"hour"`
-			Count int       `json:"count"`
-		} `json:"hours"`
+	type entry struct {
+		State, Code, Airport, Door string // one of these
+		Hour                       time.Time
+		Count                      int
 	}
+	var sum struct{ States, Codes, Airports, Doors, Hours []entry }
 	if p := v.ask(http.MethodGet, "/v1/rejects/summary?"+url.Values{"state": data.filter["state"]}.Encode(), nil, &sum); p != nil {
 		return p
 	}
-	for _, s := range sum.States {
-		data.States = append(data.States, tally{s.State, s.Count})
+	tallies := func(list []entry) (all []tally) {
+		for _, e := range list {
+			all = append(all, tally{e.State + e.Code + e.Airport + e.Door, e.Count})
+		}
+		return all
 	}
-	data.Facets = []facet{{Title: "Code", Name: "code"}, {Title: "Airport", Name: "airport"}, {Title: "Door", Name: "door"}}
-	for _, c := range sum.Codes {
-		data.Facets[0].Values = append(data.Facets[0].Values, tally{c.Code, c.Count})
-	}
-	for _, a := range sum.Airports {
-		data.Facets[1].Values = append(data.Facets[1].Values, tally{a.Airport, a.Count})
-	}
-	for _, d := range sum.Doors {
-		data.Facets[2].Values = append(data.Facets[2].Values, tally{d.Door, d.Count})
-	}
+	data.States = tallies(sum.States)
+	data.Facets = []facet{{"Code", "code", tallies(sum.Codes)}, {"Airport", "airport", tallies(sum.Airports)}, {"Door", "door", tallies(sum.Doors)}}
 	for _, f := range data.Facets {
 		slices.SortStableFunc(f.Values, func(a, b tally) int { return b.Count - a.Count })
 	}

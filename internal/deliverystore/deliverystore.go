@@ -42,16 +42,9 @@ func (s *Store) Add(ctx context.Context, webhook string, delivery []byte) error 
 }
 
 // List returns the deliveries of a webhook, the latest first.
-func (s *Store) List(ctx context.Context, webhook string) ([][]byte, error) {
+func (s *Store) List(ctx context.Context, webhook string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
 	defer cancel()
 	list, err := s.redis.ReadClient().LRange(ctx, s.key(webhook), 0, most-1).Result()
-	if err != nil {
-		return nil, redis.Unavailable("deliverystore: list", err)
-	}
-	deliveries := make([][]byte, len(list))
-	for i, text := range list {
-		deliveries[i] = []byte(text)
-	}
-	return deliveries, nil
+	return list, redis.Unavailable("deliverystore: list", err)
 }

@@ -21,7 +21,7 @@ func TestTheLastHundredDeliveriesOfAWebhookAreKept(t *testing.T) {
 		}
 	}
 	list, err := s.List(t.Context(), "a")
-	if err != nil || len(list) != 100 || string(list[0]) != "102" || string(list[99]) != "3" {
+	if err != nil || len(list) != 100 || list[0] != "102" || list[99] != "3" {
 		t.Errorf("%d deliveries, %q, %v", len(list), list, err)
 	}
 	if other, err := s.List(t.Context(), "b"); err != nil || len(other) != 0 {

@@ -4,10 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"regexp"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/segmentio/kafka-go/sasl"
@@ -73,55 +69,6 @@ func (c Config) withDefaults() Config {
 		c.Now = time.Now
 	}
 	return c
-}
-
-// topicName matches the names that Kafka allows.
-var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
-
-// Validate returns all faults of the configuration, joined. On some of them kafka-go panics.
-func (c Config) Validate() error {
-	var faults []error
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-
-	if len(c.Brokers) == 0 {
-		fault("no broker")
-	}
-	for _, b := range c.Brokers {
-		if !isAddress(b) {
-			fault("broker %q is not host:port", b)
-		}
-	}
-	for i, name := range c.Topics {
-		if !topicName.MatchString(name) || name == "." || name == ".." {
-			fault("topic %q is not a name of letters, digits, '.', '_' and '-'", name)
-		} else if slices.Contains(c.Topics[:i], name) {
-			fault("topic %q is named twice", name)
-		}
-	}
-	if _, err := c.SASL.mechanism(); err != nil {
-		faults = append(faults, err)
-	}
-	return errors.Join(append(faults, c.Timing.validate())...)
-}
-
-func (t Timing) validate() error {
-	for _, d := range []time.Duration{
-		t.Heartbeat, t.Session, t.Rebalance, t.JoinBackoff, t.Request, t.Watch, t.Wait, t.RetryMin, t.RetryMax, t.Drain, t.Stall,
-	} {
-		if d < 0 || d > time.Hour {
-			return fmt.Errorf("time limit %v is not between 0 and an hour", d)
-		}
-	}
-	return nil
-}
-
-func isAddress(s string) bool {
-	host, port, err := net.SplitHostPort(s)
-	if err != nil || host == "" {
-		return false
-	}
-	n, err := strconv.Atoi(port)
-	return err == nil && n > 0 && n < 1<<16
 }
 
 // mechanism returns nil for the zero SASL.

@@ -165,12 +165,10 @@ func (l *leader) removeReader() {
 func (l *leader) run() {
 	for {
 		if l.trickle {
-			linger := time.NewTimer(time.Until(l.lastRecords.Add(fetchLinger)))
 			select {
-			case <-linger.C:
+			case <-time.After(time.Until(l.lastRecords.Add(fetchLinger))):
 			case <-l.hurry:
 			}
-			linger.Stop()
 		}
 		waiters, wait := l.take()
 		if len(waiters) == 0 {

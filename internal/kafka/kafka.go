@@ -39,13 +39,10 @@ type Client struct {
 	turn   roundRobin
 }
 
-// Open returns a Client, or all that is wrong with the configuration. It connects to nothing yet.
+// Open returns a Client. It fails if the client cannot log in that way, and connects to nothing yet.
 func Open(conf Config) (*Client, error) {
 	boundCodecs()
 	conf = conf.withDefaults()
-	if err := conf.Validate(); err != nil {
-		return nil, fmt.Errorf("kafka configuration: %w", err)
-	}
 	mechanism, err := conf.SASL.mechanism()
 	if err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)

@@ -43,22 +43,6 @@ type Batch struct {
 	High    int64 // offset of the next record that will be written
 }
 
-// first returns the time of the first record, or zero.
-func (b *Batch) first() (t time.Time) {
-	if len(b.Records) > 0 {
-		t = b.Records[0].Time
-	}
-	return t
-}
-
-// latest returns the time of the last record, or zero.
-func (b *Batch) latest() (t time.Time) {
-	if n := len(b.Records); n > 0 {
-		t = b.Records[n-1].Time
-	}
-	return t
-}
-
 // Reader returns a reader of a partition that begins at an offset.
 func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 	return &Reader{client: c, topic: topic, partition: partition, most: fetchMost, offset: offset}
@@ -67,21 +51,21 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 // Bounds returns the first offset that the partition still has, and the offset behind the last that
 // can be read now.
 func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
-	answer, err := r.offsets(ctx, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
+	found, err := r.client.listOffsets(ctx, r.topic, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
 	if err != nil {
-		return 0, 0, fmt.Errorf("bounds of %s/%d: %w", r.topic, r.partition, err)
+		return 0, 0, err
 	}
-	return answer.FirstOffset, answer.LastOffset, nil
+	return found[0].FirstOffset, found[0].LastOffset, nil
 }
 
 // OffsetAt returns the offset of the first record that is not older than t, or end if there is
 // none.
 func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
-	answer, err := r.offsets(ctx, kafkago.TimeOffsetOf(r.partition, t))
+	found, err := r.client.listOffsets(ctx, r.topic, kafkago.TimeOffsetOf(r.partition, t))
 	if err != nil {
-		return 0, fmt.Errorf("find a time in %s/%d: %w", r.topic, r.partition, err)
+		return 0, err
 	}
-	for offset := range answer.Offsets { // there is one
+	for offset := range found[0].Offsets { // there is one
 		if offset >= 0 {
 			return offset, nil
 		}
@@ -89,21 +73,25 @@ func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, e
 	return end, nil
 }
 
-func (r *Reader) offsets(ctx context.Context, ask ...kafkago.OffsetRequest) (kafkago.PartitionOffsets, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.client.conf.Timing.Request)
+// listOffsets asks the leaders of partitions, as far as readers see. There is at least one answer.
+func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.OffsetRequest) ([]kafkago.PartitionOffsets, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
-	answer, err := r.client.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{r.topic: ask}, IsolationLevel: kafkago.ReadCommitted,
+	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
 	})
-	if err != nil {
-		return kafkago.PartitionOffsets{}, err
+	if err == nil && len(answer.Topics[topic]) == 0 {
+		err = errNoAnswer
 	}
-	for _, p := range answer.Topics[r.topic] {
-		if p.Partition == r.partition {
-			return p, p.Error
+	if err != nil {
+		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
+	}
+	for _, p := range answer.Topics[topic] {
+		if p.Error != nil {
+			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, p.Error)
 		}
 	}
-	return kafkago.PartitionOffsets{}, errNoAnswer
+	return answer.Topics[topic], nil
 }
 
 // Close tells the fetcher of the reader, if it has one, that the reader fetches no more.

@@ -129,19 +129,12 @@ func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) 
 	for i, p := range numbers {
 		ask[i] = kafkago.LastOffsetOf(p)
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
-	defer cancel()
-	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
-	})
+	found, err := c.listOffsets(ctx, topic, ask...)
 	if err != nil {
-		return nil, fmt.Errorf("ends of %s: %w", topic, err)
+		return nil, err
 	}
 	ends := make(map[int]int64, len(numbers))
-	for _, p := range answer.Topics[topic] {
-		if p.Error != nil {
-			return nil, fmt.Errorf("end of %s/%d: %w", topic, p.Partition, p.Error)
-		}
+	for _, p := range found {
 		ends[p.Partition] = p.LastOffset
 	}
 	if len(ends) < len(numbers) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,8 +16,8 @@ import (
 type Topic struct {
 	Name       string
 	Partitions int
-	Retention  time.Duration     // 0 means for ever
-	Settings   map[string]string // others, such as "max.message.bytes"; "cleanup.policy" is "delete" by default
+	Retention  time.Duration // 0 means for ever
+	MaxBytes   int           // of a batch of records; 0 means what the broker takes
 	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted, and logs a warning if it has fewer partitions than Partitions.
 	Log bool
@@ -30,25 +28,20 @@ type Topic struct {
 	Compacted bool
 }
 
-// entry is a setting of a topic.
-type entry struct{ name, value string }
-
-// entries returns the settings of the topic: policy, retention, then the others by name.
-func (t Topic) entries() []entry {
-	retention := int64(-1)
+// settings returns the settings of the topic.
+func (t Topic) settings() []kafkago.ConfigEntry {
+	policy, retention := "delete", int64(-1)
+	if t.Compacted {
+		policy = "compact"
+	}
 	if t.Retention > 0 {
 		retention = t.Retention.Milliseconds()
 	}
-	settings := map[string]string{"cleanup.policy": "delete", "retention.ms": strconv.FormatInt(retention, 10)}
-	if t.Compacted {
-		settings["cleanup.policy"] = "compact"
+	list := []kafkago.ConfigEntry{
+		{ConfigName: "cleanup.policy", ConfigValue: policy}, {ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention, 10)},
 	}
-	maps.Copy(settings, t.Settings)
-	list := []entry{{"cleanup.policy", settings["cleanup.policy"]}, {"retention.ms", settings["retention.ms"]}}
-	for _, name := range slices.Sorted(maps.Keys(t.Settings)) {
-		if name != "cleanup.policy" && name != "retention.ms" {
-			list = append(list, entry{name, settings[name]})
-		}
+	if t.MaxBytes > 0 {
+		list = append(list, kafkago.ConfigEntry{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(t.MaxBytes)})
 	}
 	return list
 }
@@ -124,11 +117,9 @@ func (c *Client) missing(ctx context.Context, topics []Topic) ([]Topic, error) {
 func (c *Client) create(ctx context.Context, missing []Topic) error {
 	request := &kafkago.CreateTopicsRequest{}
 	for _, t := range missing {
-		topic := kafkago.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1}
-		for _, e := range t.entries() {
-			topic.ConfigEntries = append(topic.ConfigEntries, kafkago.ConfigEntry{ConfigName: e.name, ConfigValue: e.value})
-		}
-		request.Topics = append(request.Topics, topic)
+		request.Topics = append(request.Topics, kafkago.TopicConfig{
+			Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: -1, ConfigEntries: t.settings(),
+		})
 	}
 	answer, err := c.client.CreateTopics(ctx, request)
 	if err != nil {
@@ -178,16 +169,8 @@ func (c *Client) checkLeaders(ctx context.Context, topic kafkago.Topic) error {
 		}
 		ask = append(ask, kafkago.FirstOffsetOf(p.ID))
 	}
-	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{Topics: map[string][]kafkago.OffsetRequest{topic.Name: ask}})
-	if err != nil {
-		return fmt.Errorf("leaders of %s: %w", topic.Name, err)
-	}
-	for _, p := range answer.Topics[topic.Name] {
-		if p.Error != nil {
-			return fmt.Errorf("leader of %s/%d: %w", topic.Name, p.Partition, p.Error)
-		}
-	}
-	return nil
+	_, err := c.listOffsets(ctx, topic.Name, ask...)
+	return err
 }
 
 // command returns the command that creates the topic by hand.
@@ -195,8 +178,8 @@ func (t Topic) command(brokers []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions %d",
 		strings.Join(brokers, ","), t.Name, t.Partitions)
-	for _, e := range t.entries() {
-		fmt.Fprintf(&b, " --config %s=%s", e.name, e.value)
+	for _, e := range t.settings() {
+		fmt.Fprintf(&b, " --config %s=%s", e.ConfigName, e.ConfigValue)
 	}
 	return b.String()
 }

@@ -108,18 +108,22 @@ func (w *worker) consume(generation, work context.Context) error {
 			w.outOfRange = errors.Is(err, kafkago.OffsetOutOfRange)
 			return err
 		}
-		idle, last := len(b.Records) == 0, b.latest()
-		w.note(b.Stable, b.High, b.first())
+		var oldest, latest time.Time // of the records
+		records := len(b.Records)
+		if records > 0 {
+			oldest, latest = b.Records[0].Time, b.Records[records-1].Time
+		}
+		w.note(b.Stable, b.High, oldest)
 		for b.Next > w.offset {
 			if err := w.handle(generation, work, &b); err != nil {
 				return err
 			}
-			w.note(b.Stable, b.High, last)
+			w.note(b.Stable, b.High, latest)
 			if err := w.commit(commitEvery); err != nil {
 				return err
 			}
 		}
-		if idle {
+		if records == 0 {
 			if err := w.commit(0); err != nil {
 				return err
 			}

@@ -36,11 +36,11 @@ func (p Position) String() string {
 	return strconv.FormatInt(p.Received.UnixMilli(), 10) + "." + p.ID
 }
 
-// ParsePosition reads a position. It returns false if the text is none.
-func ParsePosition(text string) (Position, bool) {
-	milliseconds, id, there := strings.Cut(text, ".")
-	n, err := strconv.ParseInt(milliseconds, 10, 64)
-	return Position{time.UnixMilli(n).UTC(), id}, there && err == nil
+// ParsePosition reads a position. "" is before all rejects.
+func ParsePosition(text string) Position {
+	milliseconds, id, _ := strings.Cut(text, ".")
+	n, _ := strconv.ParseInt(milliseconds, 10, 64) // written by String
+	return Position{time.UnixMilli(n).UTC(), id}
 }
 
 // compare orders positions as the lists of the filter do: the newest first, unless it says otherwise.

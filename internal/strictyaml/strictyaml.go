@@ -45,14 +45,6 @@ func Read(text []byte, use func(document Value)) error {
 
 func parse(text []byte) (document node, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if document, inSubset := parseSubset(string(text)); inSubset {
-		return document, nil
-	}
-	return parseWhole(text)
-}
-
-// parseWhole parses any YAML.
-func parseWhole(text []byte) (document node, err error) {
 	// Files are read again while the service runs. If the library panics, the file is at fault and
 	// the service goes on.
 	defer func() {

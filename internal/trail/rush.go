@@ -83,9 +83,7 @@ func (s *session) founded(bags []*bag.Bag) []*bag.Bag {
 }
 
 func inOrderOfDays(bags []*bag.Bag) []*bag.Bag {
-	sorted := slices.Clone(bags)
-	slices.SortStableFunc(sorted, func(a, b *bag.Bag) int { return cmp.Compare(a.FirstDay, b.FirstDay) })
-	return sorted
+	return slices.SortedStableFunc(slices.Values(bags), func(a, b *bag.Bag) int { return cmp.Compare(a.FirstDay, b.FirstDay) })
 }
 
 // firstAfter returns the index of the first bag whose first flight date is after a day. The bags are
@@ -223,16 +221,13 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 		return nil, err
 	}
 	if s.reflights == nil {
-		s.reflights, s.joinedRush = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool)
+		s.reflights, s.joinedRush, s.joinedPlates = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool), make(map[bag.Plate]bool)
 	}
 	if !s.joinedPlates[b.Plate] {
 		for _, p := range s.rush.Value(b.Plate) {
 			if err := s.addReflights(ctx, s.bags.Value(p)); err != nil {
 				return nil, err
 			}
-		}
-		if s.joinedPlates == nil {
-			s.joinedPlates = make(map[bag.Plate]bool)
 		}
 		s.joinedPlates[b.Plate] = true
 	}

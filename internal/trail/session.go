@@ -290,13 +290,7 @@ func (s *session) ofPNR(ctx context.Context, pnr string) (*passenger, error) {
 // loadPNRs loads the plates that are filed under PNRs, which are in capitals. With them it reads which
 // rush bags name these plates. It takes as many round trips for many PNRs as for one.
 func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
-	var missing []string
-	for _, pnr := range pnrs {
-		if !s.pnrs.Has(pnr) {
-			missing = append(missing, pnr)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := slices.DeleteFunc(slices.Clone(pnrs), s.pnrs.Has); len(missing) > 0 {
 		if _, err := s.ask(ctx, Wanted{PNRs: missing}); err != nil {
 			return err
 		}
@@ -311,13 +305,7 @@ func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
 
 // unasked returns the plates for which the session has not asked yet which rush bags name them.
 func (s *session) unasked(plates []bag.Plate) []bag.Plate {
-	var missing []bag.Plate
-	for _, p := range plates {
-		if !s.rush.Has(p) {
-			missing = append(missing, p)
-		}
-	}
-	return missing
+	return slices.DeleteFunc(slices.Clone(plates), s.rush.Has)
 }
 
 // loadRush loads the rush bags that name the plates, and returns the plates of these rush bags. With

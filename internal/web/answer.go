@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
 )
@@ -35,17 +34,11 @@ var (
 	oneSecond  = []string{"1"}
 )
 
-// write writes an answer with its headers. If callback is not "", the answer is a script.
+// write writes an answer with its Content-Type. If callback is not "", the answer is a script.
 func write(w http.ResponseWriter, a Answer, callback string) {
-	h := w.Header()
-	h["X-Content-Type-Options"] = nosniff
-	h["Cache-Control"] = noStore
-	if a.RetryAfter {
-		h["Retry-After"] = oneSecond
-	}
-	h["Content-Type"] = jsonType
+	w.Header()["Content-Type"] = jsonType
 	if callback != "" {
-		h["Content-Type"] = scriptType
+		w.Header()["Content-Type"] = scriptType
 		a = asScript(a, callback)
 	}
 	writeParts(w, a)
@@ -75,17 +68,4 @@ func asScript(a Answer, callback string) Answer {
 	script := make([]byte, 0, len(begin)+len(a.Body)+len(end))
 	a.Body = append(append(append(script, begin...), a.Body...), end...)
 	return a
-}
-
-// writeAllowance sets the rate limit headers of the five operations.
-func writeAllowance(h http.Header, left apikey.Allowance) {
-	if !left.Limited {
-		return
-	}
-	h.Set("RateLimit-Limit", strconv.Itoa(left.Limit))
-	h.Set("RateLimit-Remaining", strconv.Itoa(left.Remaining))
-	h.Set("RateLimit-Reset", strconv.Itoa(left.Reset))
-	if !left.Allowed {
-		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
-	}
 }

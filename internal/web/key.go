@@ -33,12 +33,18 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 		return c.refuse(refusals.KeyMissing, fault.KeyMissingV1), true
 	}
 	left := c.Key.Take(now)
-	if c.operation.V1 {
-		writePolicy(h, left)
-	} else {
-		writeAllowance(h, left)
+	switch {
+	case !left.Limited:
+	case c.operation.V1: // draft-ietf-httpapi-ratelimit-headers
+		h["Ratelimit-Policy"] = []string{`"key";q=` + strconv.Itoa(left.Limit) + ";w=" + strconv.Itoa(left.Window)}
+		h["Ratelimit"] = []string{`"key";r=` + strconv.Itoa(left.Remaining) + ";t=" + strconv.Itoa(left.Reset)}
+	default:
+		h.Set("RateLimit-Limit", strconv.Itoa(left.Limit))
+		h.Set("RateLimit-Remaining", strconv.Itoa(left.Remaining))
+		h.Set("RateLimit-Reset", strconv.Itoa(left.Reset))
 	}
 	if !left.Allowed {
+		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
 		return c.refuse(fault.RateLimit, fault.RateLimitV1), true
 	}
 	if refusals.NoCustomer != fault.None && c.Key.Customer == "" {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
 )
 
@@ -84,19 +83,6 @@ func bearer(h http.Header) (key string, one bool) {
 	return strings.TrimSpace(key), len(values) == 1
 }
 
-// writePolicy sets the rate limit headers of /v1, in the form of
-// draft-ietf-httpapi-ratelimit-headers.
-func writePolicy(h http.Header, left apikey.Allowance) {
-	if !left.Limited {
-		return
-	}
-	h["Ratelimit-Policy"] = []string{`"key";q=` + strconv.Itoa(left.Limit) + ";w=" + strconv.Itoa(left.Window)}
-	h["Ratelimit"] = []string{`"key";r=` + strconv.Itoa(left.Remaining) + ";t=" + strconv.Itoa(left.Reset)}
-	if !left.Allowed {
-		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
-	}
-}
-
 // v1 reports whether the rules of /v1 apply to the call.
 func (c *Call) v1() bool {
 	return c.operation != nil && c.operation.V1 || c.operation == nil && isV1(c.Request.URL.Path)
@@ -167,11 +153,6 @@ var (
 // writeV1 writes an answer of /v1.
 func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	h := w.Header()
-	h["X-Content-Type-Options"] = nosniff
-	h["Cache-Control"] = noStore
-	if a.RetryAfter {
-		h["Retry-After"] = oneSecond
-	}
 	if a.cookie != nil {
 		http.SetCookie(w, a.cookie)
 	}

@@ -177,6 +177,11 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		}
 		answer = c.tooManyStreams()
 	}
+	h := w.Header()
+	h["X-Content-Type-Options"], h["Cache-Control"] = nosniff, noStore
+	if answer.RetryAfter {
+		h["Retry-After"] = oneSecond
+	}
 	if c.v1() {
 		writeV1(w, c.Request, &answer)
 	} else {
@@ -285,13 +290,4 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 		return c.Refuse(fault.BIMUnknownPath)
 	}
 	return c.Refuse(fault.UnknownPath)
-}
-
-// Operations returns the operations of the site, in the order in which they were given.
-func (s *Site) Operations() []Operation {
-	all := make([]Operation, 0, len(s.operations))
-	for _, op := range s.operations {
-		all = append(all, op.Operation)
-	}
-	return all
 }

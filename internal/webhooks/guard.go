@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -76,19 +77,12 @@ func prefixes(texts ...string) []netip.Prefix {
 // check returns ErrAddress unless an address is public or allowed.
 func (g Guard) check(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
-	for _, p := range g.Allowed {
-		if p.Contains(addr) {
-			return nil
-		}
+	contains := func(p netip.Prefix) bool { return p.Contains(addr) }
+	if slices.ContainsFunc(g.Allowed, contains) {
+		return nil
 	}
-	if addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
-		addr.IsInterfaceLocalMulticast() || addr.IsUnspecified() || !addr.IsGlobalUnicast() {
+	if !addr.IsGlobalUnicast() || addr.IsPrivate() || slices.ContainsFunc(special, contains) {
 		return ErrAddress
-	}
-	for _, p := range special {
-		if p.Contains(addr) {
-			return ErrAddress
-		}
 	}
 	for _, t := range translated {
 		if t.prefix.Contains(addr) {

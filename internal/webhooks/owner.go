@@ -45,24 +45,14 @@ func (o *owner) Release() {
 
 // run keeps a sender for each webhook of the partition, until ctx ends.
 func (o *owner) run(ctx context.Context) {
-	var (
-		mu      sync.Mutex
-		running = make(map[string]bool)
-	)
+	var running sync.Map // ids of webhooks
 	for {
 		ids, changed := o.table.in(o.partition)
 		for _, id := range ids {
-			mu.Lock()
-			start := !running[id]
-			running[id] = true
-			mu.Unlock()
-			if start {
+			if _, runs := running.LoadOrStore(id, true); !runs {
 				o.senders.Go(func() {
-					s := newSender(o.Service, o.table, id)
-					s.run(ctx)
-					mu.Lock()
-					defer mu.Unlock()
-					delete(running, id)
+					defer running.Delete(id)
+					newSender(o.Service, o.table, id).run(ctx)
 				})
 			}
 		}

@@ -61,10 +61,8 @@ func (s *sender) run(ctx context.Context) {
 // definition has changed.
 func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{}) {
 	pause := func(wait time.Duration, news <-chan struct{}) {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-news:
 		case <-defined:
 		case <-ctx.Done():

@@ -385,7 +385,7 @@ func TestDeliveriesTellStatusAndDurationAndTheBeginningOfTheAnswer(t *testing.T)
 		var got []webhooks.Delivery
 		for _, text := range w.deliveries.list {
 			var d webhooks.Delivery
-			if err := json.Unmarshal(text, &d); err != nil {
+			if err := json.Unmarshal([]byte(text), &d); err != nil {
 				t.Fatal(err)
 			}
 			got = append(got, d)
@@ -429,7 +429,7 @@ func TestTheStatusCountsIfTheBodyOfAnAnswerDoesNotEnd(t *testing.T) {
 				t.Errorf("%d: %d attempts, %+v", status, n, at)
 			}
 			var d webhooks.Delivery
-			if err := json.Unmarshal(w.deliveries.list[0], &d); err != nil || d.Status != status || d.Answer != "so far" || d.Error != "" {
+			if err := json.Unmarshal([]byte(w.deliveries.list[0]), &d); err != nil || d.Status != status || d.Answer != "so far" || d.Error != "" {
 				t.Errorf("%d: %+v, %v", status, d, err)
 			}
 		})

@@ -130,7 +130,7 @@ func (s *Service) Test(ctx context.Context, d *Definition) Delivery {
 }
 
 // Deliveries returns the last deliveries of a webhook, the latest first, as JSON.
-func (s *Service) Deliveries(ctx context.Context, id string) ([][]byte, error) {
+func (s *Service) Deliveries(ctx context.Context, id string) ([]string, error) {
 	return s.conf.Deliveries.List(ctx, id)
 }
 

@@ -233,7 +233,7 @@ func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
 		t.Error(err)
 	}
 	kept, err := w.Deliveries(t.Context(), made.ID)
-	if err != nil || len(kept) != 1 || !strings.Contains(string(kept[0]), `"bags.test"`) {
+	if err != nil || len(kept) != 1 || !strings.Contains(kept[0], `"bags.test"`) {
 		t.Errorf("%s %v", kept, err)
 	}
 }

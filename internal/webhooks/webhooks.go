@@ -117,7 +117,7 @@ type Deliveries interface {
 	// Add adds a delivery, a JSON document.
 	Add(ctx context.Context, webhook string, delivery []byte) error
 	// List returns the deliveries, the latest first.
-	List(ctx context.Context, webhook string) ([][]byte, error)
+	List(ctx context.Context, webhook string) ([]string, error)
 }
 
 // Config is what a Service needs.
@@ -178,14 +178,11 @@ func (s *Service) Member() error { return s.consumer.Member() }
 // Run reads the topic, and posts for the webhooks that the process owns, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.table.run(reading)
-	}()
+	var table sync.WaitGroup
+	table.Go(func() { s.table.run(reading) })
 	err := s.consumer.Run(ctx)
 	stop()
-	<-done
+	table.Wait()
 	return err
 }
 

@@ -124,17 +124,17 @@ func (k *keys) set(key apikey.Key) {
 // deliveries keeps deliveries in memory.
 type deliveries struct {
 	mu   sync.Mutex
-	list [][]byte
+	list []string
 }
 
 func (d *deliveries) Add(_ context.Context, _ string, delivery []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.list = slices.Insert(d.list, 0, delivery)
+	d.list = slices.Insert(d.list, 0, string(delivery))
 	return nil
 }
 
-func (d *deliveries) List(context.Context, string) ([][]byte, error) { return d.list, nil }
+func (d *deliveries) List(context.Context, string) ([]string, error) { return d.list, nil }
 
 // receiver answers deliveries in this process. Its answers depend on the test.
 type receiver struct {

@@ -77,11 +77,8 @@ func openDoor(ctx context.Context, brokers []string, group string, topics kafkad
 	if err != nil {
 		return nil, nil, err
 	}
-	door, err := kafkadoor.New(client, kafkadoor.Config{Group: group, Topics: topics, Partitions: partitions})
-	if err == nil {
-		err = door.EnsureTopics(ctx)
-	}
-	if err != nil {
+	door := kafkadoor.New(client, kafkadoor.Config{Group: group, Topics: topics, Partitions: partitions})
+	if err = door.EnsureTopics(ctx); err != nil {
 		client.Close()
 	}
 	return door, client.Close, err

@@ -179,10 +179,7 @@ func openDoor(t testing.TB, brokers []string, topic, group string) *kafkadoor.Do
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	door, err := kafkadoor.New(client, kafkadoor.Config{Group: group, Partitions: partitions, Topics: topics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	door := kafkadoor.New(client, kafkadoor.Config{Group: group, Partitions: partitions, Topics: topics})
 	if err := door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -35,10 +36,7 @@ type partitionID struct {
 func (p partitionID) String() string { return p.topic + "/" + strconv.Itoa(p.number) }
 
 func comparePartitions(a, b partitionID) int {
-	if c := strings.Compare(a.topic, b.topic); c != 0 {
-		return c
-	}
-	return a.number - b.number
+	return cmp.Or(strings.Compare(a.topic, b.topic), a.number-b.number)
 }
 
 // files describes the files of a broker that does not run.
@@ -51,7 +49,6 @@ type files struct {
 
 // partitionFiles describes the files of a partition.
 type partitionFiles struct {
-	dir     string
 	held    []extent
 	damaged []damagedSegment
 }
@@ -114,7 +111,7 @@ func inspect(dir string) (*files, error) {
 		return nil, fmt.Errorf("look at the log: %w", err)
 	}
 	for _, entry := range entries {
-		escaped, number, _ := cutLast(entry.Name(), "-")
+		escaped, number := cutLast(entry.Name(), "-")
 		topic, err := url.PathUnescape(escaped)
 		n, err2 := strconv.Atoi(number)
 		if err != nil || err2 != nil || !entry.IsDir() {
@@ -131,11 +128,11 @@ func inspect(dir string) (*files, error) {
 	return f, nil
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutLast(s, sep string) (before, after string) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[:i], s[i+len(sep):]
 	}
-	return s, "", false
+	return s, ""
 }
 
 // readDocuments reads topics.json, and checks that the other JSON files are valid.
@@ -180,7 +177,7 @@ func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 		}
 	}
 	slices.Sort(bases)
-	p := &partitionFiles{dir: dir}
+	p := &partitionFiles{}
 	var runs []run
 	for i, base := range bases {
 		path := filepath.Join(dir, strconv.FormatInt(base, 10)+segmentSuffix)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -204,5 +203,5 @@ func extentsOf(runs []run) (list []extent) {
 		}
 		list = append(list, r.extent)
 	}
-	return slices.Clip(list)
+	return list
 }

@@ -23,10 +23,9 @@ type startCheck struct {
 // this comes before it starts.
 func (c *startCheck) beforeLoad() (err error) {
 	if c.note, err = readNote(c.path); err != nil {
-		if !c.conf.AcceptLoss {
-			return lostError([]loss{{c.path, err.Error()}})
+		if err := c.accept([]loss{{c.path, err.Error()}}); err != nil {
+			return err
 		}
-		c.logLosses([]loss{{c.path, err.Error()}})
 		if err := setAside(c.path); err != nil {
 			return err
 		}
@@ -38,10 +37,9 @@ func (c *startCheck) beforeLoad() (err error) {
 	if len(lost) == 0 {
 		return nil
 	}
-	if !c.conf.AcceptLoss {
-		return lostError(lost)
+	if err := c.accept(lost); err != nil {
+		return err
 	}
-	c.logLosses(lost)
 	if err := c.held.salvage(c.note); err != nil {
 		return err
 	}
@@ -67,11 +65,7 @@ func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 				loaded.LogStartOffset, loaded.HighWatermark, want.First, want.End)})
 		}
 	}
-	if len(lost) > 0 && !c.conf.AcceptLoss {
-		return lostError(lost)
-	}
-	c.logLosses(lost)
-	return nil
+	return c.accept(lost)
 }
 
 // gaps returns the offsets that are missing between the first and the last record of each
@@ -86,12 +80,16 @@ func (c *startCheck) gaps() map[partitionID][]extent {
 	return gaps
 }
 
-// logLosses logs losses that are accepted.
-func (c *startCheck) logLosses(lost []loss) {
+// accept logs losses if they are accepted, and returns an error if not.
+func (c *startCheck) accept(lost []loss) error {
+	if len(lost) > 0 && !c.conf.AcceptLoss {
+		return lostError(lost)
+	}
 	for _, l := range lost {
 		c.conf.Logger.Error("a part of the log of the in-process kafka is lost; going on with what is readable",
 			zap.String("where", l.where), zap.String("lost", l.what))
 	}
+	return nil
 }
 
 // lostError returns an error that says what is lost and what to do.
