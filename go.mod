@@ -6,7 +6,6 @@ require (
 	github.com/alicebob/miniredis/v2 v2.40.0 // the in-process Redis; Go alone, kept up with Redis 7
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b // tests only: a JavaScript engine that runs JSONP answers where there is no node
 	github.com/gin-gonic/gin v1.12.0 // routing and pooled contexts; the best known HTTP framework of Go
-	github.com/goccy/go-yaml v1.19.2 // YAML with positions, for faults that name their line; gin brings it anyway
 	github.com/klauspost/compress v1.20.3 // S2 for long stored messages: fastest in Go; kafka-go brings it anyway
 	github.com/mattn/go-isatty v0.0.20 // whether the log goes to a terminal; one small function on every system
 	github.com/moby/moby/api v1.55.0 // tests only: container settings of testcontainers
@@ -22,6 +21,7 @@ require (
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the in-process Kafka broker; no release yet, kept by the author of franz-go
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // names of requests, and faults of the in-process broker in tests
 	go.uber.org/zap v1.28.0 // structured logs without allocations
+	go.yaml.in/yaml/v4 v4.0.0 // YAML with positions, for faults that name their line; of the YAML organisation, last release in November 2026
 	golang.org/x/sync v0.24.0 // a semaphore with weights, which serves in order; by the authors of Go
 )
 
@@ -57,6 +57,7 @@ require (
 	github.com/go-playground/validator/v10 v10.30.1 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.3+incompatible // indirect
 	github.com/goccy/go-json v0.10.5 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/google/pprof v0.0.0-20230207041349-798e818bf904 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

@@ -21,7 +21,7 @@ const keyPrefix = "bagtrail_"
 // The errors of editing a key file.
 var (
 	ErrNoSuchKey = errors.New("no key with that name")
-	ErrLayout    = errors.New("the layout of the key file is too unusual to be edited: edit it by hand")
+	ErrLayout    = errors.New("bagtrail cannot edit a key file with this layout: edit the file by hand")
 )
 
 // List returns the keys of a file in the order of the file, including expired and revoked ones.
@@ -75,9 +75,10 @@ func Revoke(path, name string) error {
 	return nil
 }
 
-// edit replaces the text of a key file by the text that change returns, if that text holds the keys
-// that change returns. A lock on the folder of the file serialises edits, on Unix. A reader sees the
-// file either before or after the edit.
+// edit calls change with the text and the keys of a file, and writes the text that change returns.
+// If Parse does not read exactly the keys that change returns from that text, edit writes nothing and
+// returns ErrLayout. On Unix a lock on the directory of the file serialises edits; on other systems
+// nothing does. A reader sees the file either before or after the edit.
 func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link

@@ -169,7 +169,7 @@ func TestWhatCannotBeAddedChangesNothing(t *testing.T) {
 		"name taken":   {layouts["block"], apikey.Key{Name: "other"}, nil, "the name other is there twice"},
 		"no name":      {layouts["JSON"], apikey.Key{}, nil, "name: not 1-64 printable characters"},
 		"bad airline":  {layouts["flow"], apikey.Key{Name: "new", Airlines: apikey.ScopeOf([]string{"swiss"})}, nil, `"swiss" is not an airline`},
-		"broken file":  {"keys: [", apikey.Key{Name: "new"}, nil, "line 1"},
+		"broken file":  {"keys: [", apikey.Key{Name: "new"}, nil, "did not find expected node content"},
 		"no entropy":   {layouts["block"], apikey.Key{Name: "new"}, tired, "no entropy"},
 		"end marker":   {layouts["block"] + "...\n", apikey.Key{Name: "new"}, nil, ""},
 		"flow, remark": {"keys: [{name: a, digest: " + digest("a") + "} # end\n, ]", apikey.Key{Name: "new"}, nil, ""},

@@ -3,14 +3,13 @@ package apikey
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
 )
 
 // This file edits the text of a key file at one place and leaves every other byte as it is. It does
@@ -25,18 +24,20 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 		return append([]byte(emptyFile), blockEntry(key, "  ")...), nil
 	}
 	list, err := keyList(file)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case !list.IsFlowStyle: // the file holds nothing else, so the list ends where the file ends
-		indent := strings.Repeat(" ", list.Start.Position.Column-1)
+	}
+	if list.Style&yaml.FlowStyle == 0 { // the file holds nothing else, so the list ends where the file ends
+		indent := strings.Repeat(" ", list.Column-1)
 		file = append(bytes.TrimRight(file, " \r\n"), '\n')
 		return append(file, blockEntry(key, indent)...), nil
-	case len(list.Values) == 0:
-		return splice(file, list.End, 0, flowEntry(key)), nil
-	default:
-		return splice(file, list.End, 0, ", "+flowEntry(key)), nil
 	}
+	entry := flowEntry(key)
+	if len(list.Content) > 0 {
+		entry = ", " + entry
+	}
+	end := bytes.LastIndexByte(file, ']')
+	return slices.Concat(file[:end], []byte(entry), file[end:]), nil
 }
 
 // markRevoked returns file with the entry at index place of the list marked as revoked.
@@ -45,49 +46,46 @@ func markRevoked(file []byte, place int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, isObject := list.Values[place].(*ast.MappingNode)
-	if !isObject || len(entry.Values) == 0 {
+	entry := list.Content[place]
+	if entry.Kind != yaml.MappingNode || len(entry.Content) == 0 {
 		return nil, ErrLayout
 	}
-	for _, member := range entry.Values {
-		if member.Key.GetToken().Value == "revoked" {
-			return splice(file, member.Value.GetToken(), len(member.Value.GetToken().Value), "true"), nil
+	for member := range slices.Chunk(entry.Content, 2) {
+		if member[0].Value == "revoked" {
+			return splice(file, member[1], len(member[1].Value), "true"), nil
 		}
 	}
-	first := entry.Values[0].Key.GetToken()
-	if entry.IsFlowStyle {
+	first := entry.Content[0]
+	if entry.Style&yaml.FlowStyle != 0 {
 		return splice(file, first, 0, `"revoked": true, `), nil
 	}
-	return splice(file, first, 0, "revoked: true\n"+strings.Repeat(" ", first.Position.Column-1)), nil
+	return splice(file, first, 0, "revoked: true\n"+strings.Repeat(" ", first.Column-1)), nil
 }
 
-func keyList(file []byte) (*ast.SequenceNode, error) {
-	parsed, err := parser.ParseBytes(file, 0)
-	if err != nil || len(parsed.Docs) == 0 {
+// keyList returns the list of keys in a key file that was read without a fault.
+func keyList(file []byte) (*yaml.Node, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(file, &document); err != nil || len(document.Content) != 1 {
 		return nil, ErrLayout
 	}
-	object, isObject := parsed.Docs[0].Body.(*ast.MappingNode)
-	if !isObject || len(object.Values) != 1 {
+	object := document.Content[0]
+	if object.Kind != yaml.MappingNode || len(object.Content) != 2 || object.Content[1].Kind != yaml.SequenceNode {
 		return nil, ErrLayout
 	}
-	list, isList := object.Values[0].Value.(*ast.SequenceNode)
-	if !isList {
-		return nil, ErrLayout
-	}
-	return list, nil
+	return object.Content[1], nil
 }
 
-// splice replaces size bytes at the token by text.
-func splice(file []byte, at *token.Token, size int, text string) []byte {
+// splice replaces size bytes at the beginning of a node by text.
+func splice(file []byte, at *yaml.Node, size int, text string) []byte {
 	offset := 0
-	for range at.Position.Line - 1 {
+	for range at.Line - 1 {
 		offset += bytes.IndexByte(file[offset:], '\n') + 1
 	}
-	for range at.Position.Column - 1 {
+	for range at.Column - 1 {
 		_, width := utf8.DecodeRune(file[offset:])
 		offset += width
 	}
-	return bytes.Join([][]byte{file[:offset], []byte(text), file[min(offset+size, len(file)):]}, nil)
+	return slices.Concat(file[:offset], []byte(text), file[min(offset+size, len(file)):])
 }
 
 // members returns the names and values of the members of key in a key file. The values are JSON,

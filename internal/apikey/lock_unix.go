@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock locks the folder against edits of key files, and waits while another process holds the lock.
+// lock locks the directory against edits of key files, and waits while another process holds the lock.
 // The system releases the lock when the process ends.
 func lock(folder string) (unlock func(), err error) {
 	file, err := os.Open(folder)

@@ -11,18 +11,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/parser"
+	"go.yaml.in/yaml/v4"
 )
 
 // Value is one value of a document.
 type Value struct {
-	node   node
+	node   *yaml.Node
 	path   string // the way to it from the document: keys[2].name
 	faults *[]error
 }
@@ -43,33 +43,30 @@ func Read(text []byte, use func(document Value)) error {
 	return errors.Join(faults...)
 }
 
-func parse(text []byte) (document node, err error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+// parse returns the content of the only document, the zero Node if there is none.
+func parse(text []byte) (document *yaml.Node, err error) {
 	// Files are read again while the service runs. If the library panics, the file is at fault and
 	// the service goes on.
 	defer func() {
 		if cause := recover(); cause != nil {
-			document, err = node{}, fmt.Errorf("not YAML: %v", cause)
+			document, err = nil, fmt.Errorf("not YAML: %v", cause)
 		}
 	}()
-	file, err := parser.ParseBytes(text, 0)
-	if cause := yaml.Error(nil); errors.As(err, &cause) && cause.GetToken() != nil {
-		return node{}, fmt.Errorf("line %d: %s", cause.GetToken().Position.Line, cause.GetMessage())
-	}
-	if err != nil {
-		return node{}, fmt.Errorf("not YAML: %w", err)
-	}
-	document = node{kind: object}
-	for _, part := range file.Docs {
-		if part.Body == nil {
-			continue
+	document = new(yaml.Node)
+	for documents := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var next yaml.Node
+		switch err := documents.Decode(&next); {
+		case errors.Is(err, io.EOF):
+			return document, nil
+		case err != nil:
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		case document.Kind != 0:
+			return nil, fmt.Errorf("line %d: a second document", next.Content[0].Line)
 		}
-		if document.line != 0 {
-			return node{}, fmt.Errorf("line %d: a second document", part.Body.GetToken().Position.Line)
+		if content := next.Content[0]; kindOf(content) != null || content.Value != "" {
+			document = content
 		}
-		document = newNode(part.Body)
 	}
-	return document, nil
 }
 
 // Fault records a fault of this value.
@@ -78,8 +75,8 @@ func (v Value) Fault(format string, arguments ...any) {
 	if v.path != "" {
 		text = v.path + ": " + text
 	}
-	if v.node.line != 0 {
-		text = fmt.Sprintf("line %d: %s", v.node.line, text)
+	if v.node.Line != 0 {
+		text = fmt.Sprintf("line %d: %s", v.node.Line, text)
 	}
 	*v.faults = append(*v.faults, errors.New(text))
 }
@@ -94,7 +91,7 @@ func (v Value) Object(members Members, mandatory ...string) {
 		switch {
 		case !known:
 			value.Fault("unknown member")
-		case value.node.kind == null:
+		case kindOf(value.node) == null:
 			value.Fault("no value")
 		default:
 			use(value)
@@ -107,43 +104,45 @@ func (v Value) Object(members Members, mandatory ...string) {
 
 // Entries calls use for each member of an object, in the order of the file.
 func (v Value) Entries(use func(name string, value Value)) {
-	if v.node.kind != object {
+	if kindOf(v.node) != object {
 		v.Fault("not an object of members")
+		return
 	}
-	seen := make(map[string]bool, len(v.node.members))
-	for _, m := range v.node.members {
-		value := Value{node: m.value, path: strings.TrimPrefix(v.path+"."+m.name, "."), faults: v.faults}
-		if m.merge || seen[m.name] {
+	seen := make(map[string]bool, len(v.node.Content)/2)
+	for pair := range slices.Chunk(v.node.Content, 2) {
+		name := pair[0].Value
+		value := Value{node: pair[1], path: strings.TrimPrefix(v.path+"."+name, "."), faults: v.faults}
+		if pair[0].Tag == "!!merge" || seen[name] {
 			value.Fault("a repeated or merged member")
 			continue
 		}
-		seen[m.name] = true
-		use(m.name, value)
+		seen[name] = true
+		use(name, value)
 	}
 }
 
 // List calls use for each element of a list.
 func (v Value) List(use func(Value)) {
-	if v.node.kind != list {
+	if kindOf(v.node) != list {
 		v.Fault("not a list")
 		return
 	}
-	for i, item := range v.node.items {
+	for i, item := range v.node.Content {
 		use(Value{node: item, path: v.path + "[" + strconv.Itoa(i) + "]", faults: v.faults})
 	}
 }
 
 // IsList reports whether the value is a list.
-func (v Value) IsList() bool { return v.node.kind == list }
+func (v Value) IsList() bool { return kindOf(v.node) == list }
 
 // Text returns a scalar as it was written, without quotes. For any other value it records a fault,
 // and plain is false.
 func (v Value) Text() (text string, plain bool) {
-	if v.node.kind != scalar && v.node.kind != boolean {
+	if kindOf(v.node) != scalar && kindOf(v.node) != boolean {
 		v.Fault("not a plain value")
 		return "", false
 	}
-	return v.node.text, true
+	return v.node.Value, true
 }
 
 // Pattern returns a scalar for which valid is true. For any other value it records a fault, which says
@@ -159,11 +158,11 @@ func (v Value) Pattern(valid func(string) bool, what string) string {
 
 // Bool returns true or false; false after a fault.
 func (v Value) Bool() bool {
-	if v.node.kind != boolean {
+	if kindOf(v.node) != boolean {
 		v.Fault("neither true nor false")
 		return false
 	}
-	return strings.EqualFold(v.node.text, "true")
+	return strings.EqualFold(v.node.Value, "true")
 }
 
 // Number returns a decimal number between least and most; least after a fault.

@@ -88,7 +88,7 @@ func TestAmbiguousYAMLIsRefused(t *testing.T) {
 		"- a\n":                     "line 1: not an object of members",
 		"just text\n":               "line 1: not an object of members",
 		"name: a\n---\nname: b\n":   "line 3: a second document",
-		"name: a\nlikes: [a\n":      "line 2: ",
+		"name: a\nlikes: [a\n":      "line 3: ", // where the text ends
 		"name: a\n\tlegs: 4\n":      "line 2: ",
 		"name: a: b\n":              "line 1: ",
 		"likes:\n  - a\n b: 2\n":    "line ",
@@ -116,6 +116,18 @@ func TestAMandatoryMemberIsMissedOnce(t *testing.T) {
 		})
 		if err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A stack that overflows would end the process.
+func TestDeepNestingIsRefused(t *testing.T) {
+	const depth = 1_000_000
+	for _, text := range []string{
+		strings.Repeat("[", depth), strings.Repeat("[", depth) + strings.Repeat("]", depth), strings.Repeat("{a: ", depth), strings.Repeat("- ", depth) + "a",
+	} {
+		if _, err := read(text); err == nil {
+			t.Errorf("%.20s… is read", text)
 		}
 	}
 }

@@ -107,7 +107,7 @@ var knowers = []knower{
 	{"github.com/klauspost/compress", []string{"internal/bagstore"}},
 	{"github.com/cespare/xxhash/v2", []string{"internal/bagstore", "internal/bag", "ingestor"}},
 	{"github.com/gin-gonic/gin", []string{"internal/web", "test/bench"}},
-	{"github.com/goccy/go-yaml", []string{"internal/strictyaml", "internal/apikey", "test/deploy"}},
+	{"go.yaml.in/yaml/v4", []string{"internal/strictyaml", "internal/apikey", "test/deploy"}},
 	{"github.com/swaggest/swgui", []string{"internal/apidoc"}},
 	{"github.com/spf13/cobra", []string{"internal/command"}},
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
