@@ -42,11 +42,12 @@ type Bags interface {
 // Attempts remembers with which received time and origin requests were first taken in;
 // *requeststore.Store does.
 type Attempts interface {
-	// Begin notes how a request is going to be taken in, unless it was begun within the last ten
-	// minutes and has not ended. It returns what was noted first. attempt differs from all others.
+	// Begin records an attempt as the latest one of a request, and returns the first attempt on
+	// record. Attempts are kept for ten minutes after the latest one, or until End. Each attempt must
+	// be unique.
 	Begin(ctx context.Context, id, attempt string) (first string, err error)
-	// End forgets a request, unless another attempt was begun meanwhile. If the request comes again, it
-	// is another one. End returns when ctx ends, and then goes on in the background.
+	// End removes the attempts of a request, unless a later attempt is on record. If the request comes
+	// again, it is another one. End returns when ctx ends, and then goes on in the background.
 	End(ctx context.Context, id, attempt string)
 }
 
@@ -56,7 +57,7 @@ type Attempts interface {
 type Messages struct {
 	Acceptor *ingestor.Acceptor
 	Attempts Attempts
-	Bags     func(bag.Sight) Bags // for who sees that; nil is everything
+	Bags     func(bag.Sight) Bags // returns the reader for a sight; a nil sight sees everything
 	Places   apikey.Places
 }
 
@@ -70,14 +71,14 @@ func (d Messages) Operations() []web.Operation {
 
 // posted is a message of a request, and what becomes of it.
 type posted struct {
-	id     string // the caller's; "" if there is none
-	hasID  bool
-	events []told
-	copied bool // it repeats a message that was received before
+	id      string // the caller's; "" if there is none
+	hasID   bool
+	events  []madeEvent
+	repeats bool // it repeats a message that was received before
 }
 
-// told is an event of a message.
-type told struct {
+// madeEvent is an event of a message.
+type madeEvent struct {
 	plate bag.Plate
 	code  string
 }
@@ -101,7 +102,7 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	if err := d.Acceptor.ApplyAll(done, envelopes, outcomes); err != nil {
 		return c.Unavailable(err)
 	}
-	if err := d.tellEvents(ctx, c, r.messages, outcomes); err != nil {
+	if err := d.findEvents(ctx, c, r.messages, outcomes); err != nil {
 		return c.Unavailable(err)
 	}
 	answer := show(c, r.messages, outcomes)
@@ -147,13 +148,13 @@ func (r *reading) id(key *apikey.Key) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// attempt is how a request is taken in.
+// attempt is the received time and the origin that a request gives its messages.
 type attempt struct {
 	received time.Time // of all its messages
 	origin   string    // of all its messages, without their numbers
 }
 
-// attempt returns how a request is taken in that is not a repetition.
+// attempt returns a new attempt.
 func (d Messages) attempt(c *web.Call) attempt {
 	return attempt{d.Acceptor.Now(), "http/" + c.UniqueID() + "/"}
 }
@@ -163,10 +164,10 @@ const receivedForm = "2006-01-02T15:04:05.000Z"
 
 func (a attempt) String() string { return a.received.Format(receivedForm) + " " + a.origin }
 
-// attemptsLimit is how long a request waits for what is remembered of it.
+// attemptsLimit is the time limit of a call of Attempts.
 const attemptsLimit = 900 * time.Millisecond
 
-// begin returns how a request is taken in: as it was first, if it is a repetition.
+// begin returns the attempt to use: the first one on record if the request is a repetition, else own.
 func (d Messages) begin(ctx context.Context, id string, own attempt) (attempt, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptsLimit)
 	defer cancel()
@@ -177,12 +178,12 @@ func (d Messages) begin(ctx context.Context, id string, own attempt) (attempt, e
 	at, origin, _ := strings.Cut(first, " ")
 	received, err := time.Parse(receivedForm, at)
 	if err != nil {
-		return attempt{}, fmt.Errorf("read how request %s was first taken in: %w", id, err)
+		return attempt{}, fmt.Errorf("read the first attempt of request %s: %w", id, err)
 	}
 	return attempt{received, origin}, nil
 }
 
-// end forgets a request that has taken effect.
+// end removes the attempts of a request that has taken effect.
 func (d Messages) end(ctx context.Context, id string, own attempt) {
 	ctx, cancel := context.WithTimeout(ctx, attemptsLimit)
 	defer cancel()
@@ -211,9 +212,9 @@ func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Env
 // platesAtOnce bounds how much is read at once to tell events.
 const platesAtOnce = 200
 
-// tellEvents finds the events that the messages have made, as far as the sender sees them. A
-// message that makes none of a bag that its sender sees is a copy.
-func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted, outcomes []ingestor.Outcome) error {
+// findEvents finds the events that the messages have made, as far as the sender sees them. An accepted
+// message repeats an earlier one if its sender sees a bag that it names, but no event that it made.
+func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []posted, outcomes []ingestor.Outcome) error {
 	sight := c.Key.SightIfLimited(d.Places)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
 	byPlate := map[bag.Plate][]int{} // the messages that name it
@@ -237,13 +238,13 @@ func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted
 				continue
 			}
 			for _, i := range byPlate[b.Plate] {
-				messages[i].tell(view, &outcomes[i].Filing)
+				messages[i].addEvents(view, &outcomes[i].Filing)
 			}
 		}
 	}
 	for i := range messages {
 		p := &messages[i]
-		p.copied = p.copied && len(p.events) == 0
+		p.repeats = p.repeats && len(p.events) == 0
 		if outcomes[i].Verdict == ingestor.Duplicate {
 			p.events = nil // they are those of the message that was there
 		}
@@ -251,19 +252,19 @@ func (d Messages) tellEvents(ctx context.Context, c *web.Call, messages []posted
 	return viewer.Err()
 }
 
-// tell adds the events of a message of a bag.
-func (p *posted) tell(b *bag.Bag, f *bag.Filing) {
-	p.copied = true // unless there is an event
+// addEvents adds the events that a message has made of a bag.
+func (p *posted) addEvents(b *bag.Bag, f *bag.Filing) {
+	p.repeats = true // findEvents clears it if there is an event
 	for i := range b.Events {
 		m := b.Events[i].Message
 		if m.Received.Equal(f.Received) && m.Position == f.Position && m.Raw == f.Raw {
-			p.events = append(p.events, told{b.Plate, b.Events[i].Code})
+			p.events = append(p.events, madeEvent{b.Plate, b.Events[i].Code})
 		}
 	}
 }
 
 func (p *posted) verdict(o *ingestor.Outcome) ingestor.Verdict {
-	if o.Verdict == ingestor.Accepted && p.copied {
+	if o.Verdict == ingestor.Accepted && p.repeats {
 		return ingestor.Duplicate
 	}
 	return o.Verdict

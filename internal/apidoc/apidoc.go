@@ -22,10 +22,10 @@ import (
 	"bagtrail/internal/web"
 )
 
-// skeleton is the OpenAPI document without answers.
+// openAPISkeleton is the OpenAPI document without answers.
 //
 //go:embed openapi.json
-var skeleton []byte
+var openAPISkeleton []byte
 
 // The day of the examples in the embedded documents, in requests and in messages.
 const (
@@ -109,7 +109,7 @@ func unmarshal(text []byte, to any) error {
 // OpenAPI returns the OpenAPI document.
 func OpenAPI(version string) ([]byte, error) {
 	var document openAPI
-	if err := unmarshal(skeleton, &document); err != nil {
+	if err := unmarshal(openAPISkeleton, &document); err != nil {
 		return nil, fmt.Errorf("read the OpenAPI skeleton: %w", err)
 	}
 	if err := document.addV1(); err != nil {

@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// asyncAPISkeleton is the AsyncAPI document, without the schema Plate, which is that of openapi.json.
+// asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which AsyncAPI copies
+// from openapi.json.
 //
 //go:embed asyncapi.json
 var asyncAPISkeleton []byte
@@ -23,7 +24,7 @@ func AsyncAPI(version string) ([]byte, error) {
 			Schemas map[string]any `json:"schemas"`
 		} `json:"components"`
 	}
-	if err := json.Unmarshal(skeleton, &openapi); err != nil {
+	if err := json.Unmarshal(openAPISkeleton, &openapi); err != nil {
 		return nil, fmt.Errorf("read the schemas of the OpenAPI skeleton: %w", err)
 	}
 	info, _ := document["info"].(object)

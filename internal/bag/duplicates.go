@@ -194,7 +194,7 @@ type textKey struct {
 
 // newTextMap returns a map with memory for n entries, as far as they are few.
 func newTextMap[V any](n int) textMap[V] {
-	return textMap[V]{list: make([]textEntry[V], 0, min(n, smallmap.Most+1))}
+	return textMap[V]{list: make([]textEntry[V], 0, min(n, smallmap.MaxLinear+1))}
 }
 
 // of returns the value of a text and time, which is zero at first. The pointer is valid until the
@@ -215,8 +215,8 @@ func (t *textMap[V]) of(text Text, at int64) *V {
 		}
 	}
 	i := t.add(text, at)
-	if len(t.list) > smallmap.Most {
-		t.index = make(map[textKey]int, 2*smallmap.Most)
+	if len(t.list) > smallmap.MaxLinear {
+		t.index = make(map[textKey]int, 2*smallmap.MaxLinear)
 		for i, e := range t.list {
 			t.index[textKey{e.text.String(), e.at}] = i
 		}

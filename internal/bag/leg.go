@@ -193,7 +193,7 @@ func (r Rules) sameDeparture(a, b string) bool {
 
 // shareDays reports whether two legs may have the same day.
 func shareDays(legs []Leg) bool {
-	if len(legs) > smallmap.Most {
+	if len(legs) > smallmap.MaxLinear {
 		return true
 	}
 	for i := range legs {

@@ -10,36 +10,39 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// departures is how far an owner has marked what departs by the flight reference.
+// departures records up to which time of departure, and up to which reload of the flight reference,
+// an owner has marked plates.
 type departures struct {
-	until   time.Time // everything that departed until then is marked, or waits
+	until   time.Time // all departures up to this time are marked, or wait
 	waiting []Mark
-	reload  int // how many reloads of the reference are marked
+	reloads int // how many reloads are marked, or wait
 }
 
 const (
-	// clocksApart is how long after a departure it is marked. By then it has departed by the clock
-	// of every process, so that no owner folds the bag as it was before.
+	// clocksApart is the time from a departure to its mark. By then the flight has departed by the
+	// clock of every process, so that no owner folds the bag as it was before.
 	clocksApart = 2 * time.Second
-	// departuresAtOnce is of how long a time departures are looked up together, after a stop.
+	// departuresAtOnce is the longest time of which departures are looked up at once, and how far back
+	// an owner without a stored time begins.
 	departuresAtOnce = time.Hour
-	// departuresLate is how long before a change was published all departures were marked. It is more
-	// than clocksApart, since many that depart at once wait for each other.
+	// departuresLate estimates the stored time if the index is lost: departures this long before the
+	// newest published change count as marked. It is more than clocksApart, since marks may wait.
 	departuresLate = 10 * time.Minute
 )
 
-// newDepartures returns the departures from a time on. If none is noted, or one by a clock that was
-// ahead, they begin an hour ago: the index may have been lost. What is marked twice is only told twice.
-func newDepartures(noted, now time.Time) *departures {
-	if noted.IsZero() || noted.After(now) {
-		noted = now.Add(-departuresAtOnce)
+// newDepartures returns the departures from the stored time on. If that is zero or in the future, they
+// begin an hour ago: the index may have been lost. A second mark of a plate is harmless.
+func newDepartures(stored, now time.Time) *departures {
+	if stored.IsZero() || stored.After(now) {
+		stored = now.Add(-departuresAtOnce)
 	}
-	return &departures{until: noted}
+	return &departures{until: stored}
 }
 
 // markDepartures marks the plates of those flights of its share that have departed since the last
-// time: so many a second that others do not wait for them. It is called with the lock held, and
-// releases it while it writes: another partition may be without a leader for long.
+// time: at most departuresATurn in each turn, by all owners together, so that other marks do not wait.
+// It is called with the lock held, and releases it while it writes: another partition may be without a
+// leader for long.
 func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 	d := o.departures
 	if len(d.waiting) == 0 {
@@ -57,8 +60,8 @@ func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// done returns the time up to which all departures are marked, or zero while some wait.
-func (d *departures) done() time.Time {
+// markedUntil returns the time up to which all departures are marked, or zero while some wait.
+func (d *departures) markedUntil() time.Time {
 	if len(d.waiting) > 0 {
 		return time.Time{}
 	}
@@ -72,15 +75,16 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	}
 	d := o.departures
 	until := now.Add(-clocksApart)
-	if until.Before(d.until) { // the clock was set back: what it comes by again has not departed
+	if until.Before(d.until) { // the clock was set back: flights after until have not departed now
 		d.until = until
 	}
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}
-	departed := o.own(o.conf.Departures.Between(d.until, until))
-	changed, reload := o.conf.Reloads.since(d.reload, now)
-	if flights := append(departed, o.own(changed)...); len(flights) > 0 {
+	// A reload makes certain marks, a departure does not.
+	departed := o.ownFlights(o.conf.Departures.Between(d.until, until))
+	changed, reload := o.conf.Reloads.since(d.reloads, now)
+	if flights := append(departed, o.ownFlights(changed)...); len(flights) > 0 {
 		plates, err := o.conf.Bags.OnFlights(ctx, flights)
 		if err != nil {
 			return err
@@ -91,12 +95,12 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	d.until, d.reload = until, reload
+	d.until, d.reloads = until, reload
 	return nil
 }
 
-// own removes the flights that are not in the owner's share.
-func (o *owner) own(flights []bag.Flight) []bag.Flight {
+// ownFlights removes the flights that other owners mark: a hash of the flight selects its partition.
+func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	return slices.DeleteFunc(flights, func(f bag.Flight) bool {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(f.Airline + f.Number + f.Day.String()))
@@ -105,14 +109,14 @@ func (o *owner) own(flights []bag.Flight) []bag.Flight {
 }
 
 // reloadPause is how long after a reload of the flight reference its changes are marked: by then
-// every process has read it, so that no reader folds by the old one what is told by the new one.
+// every process has read it, so that no process folds a bag by the old one after its change was published.
 const reloadPause = 10 * time.Second
 
 // Reloads are the latest changes of the flight reference.
 type Reloads struct {
-	mu   sync.Mutex
-	list []reload
-	done int // how many are no longer in the list
+	mu      sync.Mutex
+	list    []reload
+	dropped int // reloads that were removed from the list
 }
 
 type reload struct {
@@ -131,24 +135,23 @@ func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.list = append(r.list, reload{now.Add(reloadPause), flights})
 }
 
-// since returns the flights of the reloads that are due, without the first n that there ever were,
-// and how many there have been.
+// since returns the flights of the due reloads after the first n, and how many reloads have been due.
 func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.list) > 0 && now.Sub(r.list[0].due) > reloadKept {
 		r.list[0].flights = nil
 		r.list = r.list[1:]
-		r.done++
+		r.dropped++
 	}
 	for i, l := range r.list {
-		if r.done+i < n {
+		if r.dropped+i < n {
 			continue
 		}
 		if now.Before(l.due) {
-			return flights, max(n, r.done+i)
+			return flights, max(n, r.dropped+i)
 		}
 		flights = append(flights, l.flights...)
 	}
-	return flights, max(n, r.done+len(r.list))
+	return flights, max(n, r.dropped+len(r.list))
 }

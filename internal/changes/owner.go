@@ -626,7 +626,7 @@ func originals(bags []trail.Traced) (plates []bag.Plate) {
 // nothing is written; and with errMore after it has written, if more was told already.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
-		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.done(), Entries: entries,
+		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
 	})
 	if err != nil {
 		return err

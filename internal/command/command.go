@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ import (
 // The exit codes.
 const (
 	Done     = 0
-	Rejected = 1 // done, and something was rejected; of health: not ready
+	Rejected = 1 // done, but something was rejected; for health: not ready, not alive, or no answer
 	Usage    = 2 // wrong usage or configuration
 	Failed   = 3 // a server or file could not be used
 )
@@ -114,7 +115,7 @@ Exit codes: 0 done; 1 done, and something was rejected (health: not ready); 2 wr
 			if version {
 				return p.showVersion()
 			}
-			return errors.New("which command?")
+			return errors.New("no command is given")
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "show the version, the commit and the version of Go")
@@ -166,27 +167,28 @@ func redisURL(c *config.Config) error {
 	return nil
 }
 
-// logger returns the log of a command. The Redis client writes to it too.
+// logger returns the log of a command. The Redis client writes to it too: one line of each kind a
+// minute; left_out counts the lines of that kind since the last one.
 func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	log, err := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	if err != nil {
 		return nil, &exit{Usage, err}
 	}
 	redis.ClientLog(func(line string, more int) {
-		log.Warn("redis client", zap.String("detail", line), zap.Int("left_out", more))
+		log.Warn("the Redis client reports a problem", zap.String("detail", line), zap.Int("left_out", more))
 	}, time.Now)
 	return log, nil
 }
 
-// unusable returns err with an exit code. err is about a file that a setting names. The code is
-// Failed if the file cannot be read or written, and Usage otherwise, for example if its text is
-// wrong.
-func unusable(err error) error {
+// fileError gives an error about a file that a setting names its exit code: Failed if the system
+// could not read or write the file, Usage if its content is wrong.
+func fileError(err error) error {
 	if err == nil {
 		return nil
 	}
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var link *os.LinkError // of a rename
+	if errors.As(err, &path) || errors.As(err, &link) {
 		return &exit{Failed, err}
 	}
 	return &exit{Usage, err}

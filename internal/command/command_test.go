@@ -42,12 +42,12 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		env    []string
 		stderr string
 	}{
-		{nil, nil, "bagtrail: which command?\nSee bagtrail --help.\n"},
+		{nil, nil, "bagtrail: no command is given\nSee bagtrail --help.\n"},
 		{[]string{"vers"}, nil, "bagtrail: unknown command \"vers\" for \"bagtrail\"; did you mean version?\nSee bagtrail --help.\n"},
 		{[]string{"version", "x"}, nil, "bagtrail: unknown command \"x\" for \"bagtrail version\"\nSee bagtrail version --help.\n"},
 		{[]string{"validate", "--nope"}, nil, "bagtrail: unknown flag: --nope\nSee bagtrail validate --help.\n"},
 		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is no time such as 2026-11-21T13:10:00Z\n"},
-		{[]string{"keys"}, nil, "bagtrail: which of create, list, revoke?\nSee bagtrail keys --help.\n"},
+		{[]string{"keys"}, nil, "bagtrail: no subcommand is given: create, list or revoke\nSee bagtrail keys --help.\n"},
 		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: which file holds the keys?\n"},
 		{[]string{"config", "--ops-addr=x", "--http-addr=y"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is no variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
 			"bagtrail: BAGTRAIL_HTTP_ADDR \"y\" is not host:port (flag --http-addr)\n" +

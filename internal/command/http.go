@@ -36,7 +36,7 @@ func (s *service) listen(ctx context.Context) (err error) {
 	}
 	if h := s.conf.HTTP; h.TLS() {
 		if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
-			return unusable(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
+			return fileError(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
 		}
 	}
 	if s.listener, err = listenOn(ctx, config.Names("http-addr"), s.conf.HTTP.Addr); err != nil {

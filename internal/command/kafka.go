@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -131,6 +133,9 @@ func (s *service) startBroker() (string, error) {
 		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
 	})
 	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
+		if strings.HasSuffix(address, ":0") {
+			return "", fmt.Errorf("%s: %s has no port by which to reach the process that uses %s", config.Names("embedded-kafka-addr"), address, s.conf.DataDir)
+		}
 		return address, nil
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {

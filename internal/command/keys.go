@@ -22,7 +22,9 @@ func (p *process) keys() *cobra.Command {
 		Short: "Create, list and revoke API keys in the key file",
 		Long:  "keys edits the file that --keys-file or BAGTRAIL_KEYS_FILE names. A running service reads the file again when it changes.",
 		Args:  subcommandOnly,
-		RunE:  func(*cobra.Command, []string) error { return errors.New("which of create, list, revoke?") },
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("no subcommand is given: create, list or revoke")
+		},
 	}
 	cmd.AddCommand(p.createKey(), p.listKeys(), p.revokeKey())
 	return cmd
@@ -67,7 +69,7 @@ func (p *process) createKey() *cobra.Command {
 			}
 			text, err := apikey.Create(path, key, rand.Reader)
 			if err != nil {
-				return unusable(err)
+				return fileError(err)
 			}
 			_, err = fmt.Fprintln(p.stdout, text)
 			return failed(err)
@@ -98,7 +100,7 @@ func (p *process) listKeys() *cobra.Command {
 			}
 			keys, err := apikey.List(path)
 			if err != nil {
-				return unusable(err)
+				return fileError(err)
 			}
 			table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "NAME\tSTATE\tCUSTOMER\tAIRLINES\tAIRPORTS\tOPERATIONS\tRATE\tEXPIRES")
@@ -123,7 +125,7 @@ func (p *process) revokeKey() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return unusable(apikey.Revoke(path, args[0]))
+			return fileError(apikey.Revoke(path, args[0]))
 		},
 	}
 }

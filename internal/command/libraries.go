@@ -37,11 +37,11 @@ func readFile[T any](setting, name string, read func(io.Reader) (T, error)) (val
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return value, unusable(wrongFile(setting, err))
+		return value, fileError(wrongFile(setting, err))
 	}
 	defer f.Close()
 	if value, err = read(f); err != nil {
-		return value, unusable(wrongFile(setting, fmt.Errorf("%s: %w", name, err)))
+		return value, fileError(wrongFile(setting, fmt.Errorf("%s: %w", name, err)))
 	}
 	return value, nil
 }
@@ -71,7 +71,7 @@ func (s *service) openFlights(context.Context) (err error) {
 	}
 	if path := s.conf.Files.Flights; path != "" {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
-			return unusable(wrongFile("flights-file", err))
+			return fileError(wrongFile("flights-file", err))
 		}
 		s.watch("flights file", func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 			s.flights.Watch(ctx, ticks, func(changed []bag.Flight, err error) {

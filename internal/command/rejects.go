@@ -77,7 +77,9 @@ func (p *process) rejects() *cobra.Command {
 		Long: `rejects asks the service at --url with an API key that has the right "rejects". It sees the rejects of the
 airports of the key.`,
 		Args: subcommandOnly,
-		RunE: func(*cobra.Command, []string) error { return errors.New("which of list, show, resubmit, dismiss?") },
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("no subcommand is given: list, show, resubmit or dismiss")
+		},
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&d.url, "url", "", "`URL` of the service; by default one on this machine with the same settings")

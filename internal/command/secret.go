@@ -24,7 +24,7 @@ func (s *service) openSecret(context.Context) (err error) {
 	path := filepath.Join(s.conf.DataDir, "secret")
 	var made bool
 	if s.secret, made, err = secret.InFile(path); err != nil {
-		return unusable(err)
+		return fileError(err)
 	}
 	if made {
 		s.log.Info("a secret was made for this data directory", zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_SECRET"))

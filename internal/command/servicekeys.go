@@ -53,7 +53,7 @@ func (s *service) readKeys() (*apikey.Store, error) {
 	}
 	keys, err := apikey.Open(s.keysFile(), s.airlines)
 	if err != nil {
-		return nil, unusable(wrongFile("keys-file", err))
+		return nil, fileError(wrongFile("keys-file", err))
 	}
 	return keys, nil
 }
@@ -78,7 +78,7 @@ func (s *service) makeOwnKey() error {
 	key := apikey.Key{Name: ownKeyName, Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
 	text, err := apikey.Create(path, key, rand.Reader)
 	if err != nil {
-		return unusable(err)
+		return fileError(err)
 	}
 	if _, err := io.WriteString(s.stdout, text+"\n"); err != nil {
 		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows the key

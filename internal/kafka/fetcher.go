@@ -29,16 +29,17 @@ type fetcher struct {
 	most    int          // bytes of a partition that are fetched at once
 	open    atomic.Int64 // readers that have fetched and are not closed
 	mu      sync.Mutex
-	leaders map[kafkago.Broker]*leader // partitions without a leader are under the zero Broker
+	brokers map[kafkago.Broker]*brokerFetcher // partitions without a leader are under the zero Broker
 }
 
-// leader sends the requests for the readers whose partitions one broker led when they first fetched.
+// brokerFetcher sends the requests for the readers whose partitions one broker led when they first
+// fetched.
 // kafka-go finds the broker. If a partition has moved, a request fails for all of its readers, and
-// each finds its leader again.
-type leader struct {
+// each finds its broker again.
+type brokerFetcher struct {
 	fetcher *fetcher
 	mu      sync.Mutex
-	open    int           // readers that have fetched from this leader and are not closed
+	open    int           // readers that have fetched from this broker and are not closed
 	waiting []*waiter     // for the next request
 	running bool          // there is a goroutine that sends requests
 	hurry   chan struct{} // has an element if a reader waits that is behind; one left over shortens one delay
@@ -64,7 +65,7 @@ type response struct {
 
 // newFetcher returns a fetcher for so many readers, which fetch at most so many bytes at once.
 func (c *Client) newFetcher(topic string, readers, most int) *fetcher {
-	return &fetcher{client: c, topic: topic, readers: readers, most: most, leaders: make(map[kafkago.Broker]*leader)}
+	return &fetcher{client: c, topic: topic, readers: readers, most: most, brokers: make(map[kafkago.Broker]*brokerFetcher)}
 }
 
 // Reader returns a reader of a partition that begins at an offset. It must be closed, also after an
@@ -76,10 +77,11 @@ func (f *fetcher) Reader(partition int, offset int64) *Reader {
 	return r
 }
 
-// leaderOf returns the leader of a reader. The first call assigns it, and counts the reader as open.
-func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
-	if r.leader != nil {
-		return r.leader, nil
+// brokerOf returns the fetcher of the broker that leads the partition of a reader. The first call
+// assigns it, and counts the reader as open.
+func (f *fetcher) brokerOf(ctx context.Context, r *Reader) (*brokerFetcher, error) {
+	if r.broker != nil {
+		return r.broker, nil
 	}
 	topic, err := f.client.topic(ctx, f.topic)
 	if err != nil {
@@ -93,12 +95,12 @@ func (f *fetcher) leaderOf(ctx context.Context, r *Reader) (*leader, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := f.leaders[broker]
+	l := f.brokers[broker]
 	if l == nil {
-		l = &leader{fetcher: f, hurry: make(chan struct{}, 1)}
-		f.leaders[broker] = l
+		l = &brokerFetcher{fetcher: f, hurry: make(chan struct{}, 1)}
+		f.brokers[broker] = l
 	}
-	r.leader = l
+	r.broker = l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open++
@@ -125,9 +127,9 @@ func misrouted(err error) bool {
 	return errors.As(err, &routing)
 }
 
-// await waits for the answer of the leader of a reader.
+// await waits for the answer of the broker of a reader.
 func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch.ResponsePartition, error) {
-	l, err := f.leaderOf(ctx, r)
+	l, err := f.brokerOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 		go l.run() //nolint:contextcheck // a request serves many readers, and outlives the one that started it
 	}
 	l.mu.Unlock()
-	if r.behind {
+	if r.more {
 		select {
 		case l.hurry <- struct{}{}:
 		default:
@@ -154,7 +156,7 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 }
 
 // removeReader says that a reader of l is closed.
-func (l *leader) removeReader() {
+func (l *brokerFetcher) removeReader() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--
@@ -162,7 +164,7 @@ func (l *leader) removeReader() {
 }
 
 // run sends requests until nobody waits.
-func (l *leader) run() {
+func (l *brokerFetcher) run() {
 	for {
 		if l.trickle {
 			select {
@@ -218,7 +220,7 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 // take returns the waiters, and how long the broker may hold their request: until the first of them
 // must be answered, but at most fetchLinger if other readers are not waiting, or not open yet, since
 // these may call Fetch at any time.
-func (l *leader) take() (waiters []*waiter, wait time.Duration) {
+func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiters, l.waiting = l.waiting, nil
@@ -241,7 +243,7 @@ func (l *leader) take() (waiters []*waiter, wait time.Duration) {
 // give answers the waiters that have records or an error, and those whose wait is over. The others
 // are the first of the next request: a broker gives more than was asked for, which a large batch takes,
 // only to the first partition that has any.
-func (l *leader) give(waiters []*waiter, answers []response) {
+func (l *brokerFetcher) give(waiters []*waiter, answers []response) {
 	now := time.Now()
 	some := false
 	var unanswered []*waiter

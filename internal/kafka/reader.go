@@ -16,8 +16,8 @@ import (
 )
 
 // fetchMost is how many bytes of a partition are fetched at once, unless a consumer wants another
-// number. The first batch that comes may be larger if its partition is the first of the request that
-// has any.
+// number. As with max.partition.fetch.bytes, the first record batch of the first partition that has any
+// comes even if it is larger.
 const fetchMost = 256 << 10
 
 // Reader reads one partition in order. It returns the records that producers have committed and
@@ -27,20 +27,20 @@ type Reader struct {
 	client    *Client
 	topic     string
 	partition int
-	most      int      // bytes that are fetched at once
-	offset    int64    // of the next fetch
-	last      int      // number of records of the last fetch that had some
-	fetcher   *fetcher // that fetches for it together with others, or nil
-	leader    *leader  // of the partition, from the first fetch of the fetcher on
-	behind    bool     // there was more to read after the last batch
+	most      int            // bytes that are fetched at once
+	offset    int64          // of the next fetch
+	last      int            // number of records of the last fetch that had some
+	fetcher   *fetcher       // that fetches for it together with others, or nil
+	broker    *brokerFetcher // sends the requests to the broker that leads the partition; nil before the first fetch
+	more      bool           // the last fetch did not reach the last stable offset
 }
 
 // Batch is the result of one fetch.
 type Batch struct {
-	Records []Record
-	Next    int64 // offset of the next fetch: behind the records, and behind what is not a record for readers
-	Stable  int64 // offset of the first record of an open transaction, or High
-	High    int64 // offset of the next record that will be written
+	Records       []Record
+	Next          int64 // offset of the next fetch: after these records, and after control records and aborted ones
+	LastStable    int64 // offset of the first record of an open transaction, or High
+	HighWatermark int64 // offset of the next record that will be written
 }
 
 // Reader returns a reader of a partition that begins at an offset.
@@ -53,7 +53,7 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, fmt.Errorf("bounds of partition %d: %w", r.partition, err)
 	}
 	return found[0].FirstOffset, found[0].LastOffset, nil
 }
@@ -63,7 +63,7 @@ func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.TimeOffsetOf(r.partition, t))
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("find a time in partition %d: %w", r.partition, err)
 	}
 	for offset := range found[0].Offsets { // there is one
 		if offset >= 0 {
@@ -73,7 +73,8 @@ func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, e
 	return end, nil
 }
 
-// listOffsets asks the leaders of partitions, as far as readers see. There is at least one answer.
+// listOffsets asks the leaders of partitions for offsets of committed records. There is at least one
+// answer.
 func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.OffsetRequest) ([]kafkago.PartitionOffsets, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
@@ -94,11 +95,11 @@ func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.O
 	return answer.Topics[topic], nil
 }
 
-// Close tells the fetcher of the reader, if it has one, that the reader fetches no more.
+// Close removes the reader from its fetcher, if it has one. A later Fetch adds it again.
 func (r *Reader) Close() {
-	if r.leader != nil {
-		r.leader.removeReader()
-		r.leader = nil
+	if r.broker != nil {
+		r.broker.removeReader()
+		r.broker = nil
 	}
 }
 
@@ -111,7 +112,7 @@ func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 	if len(b.Records) > 0 {
 		r.last = len(b.Records)
 	}
-	r.offset, r.behind = b.Next, b.Next < b.Stable
+	r.offset, r.more = b.Next, b.Next < b.LastStable
 	return b, nil
 }
 
@@ -182,7 +183,7 @@ func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wai
 
 // batch returns the batch in an answer.
 func (r *Reader) batch(p *fetch.ResponsePartition) (Batch, error) {
-	b := Batch{Next: r.offset, Stable: p.LastStableOffset, High: p.HighWatermark}
+	b := Batch{Next: r.offset, LastStable: p.LastStableOffset, HighWatermark: p.HighWatermark}
 	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
 	if !ok {
 		return b, nil
@@ -195,7 +196,7 @@ func (r *Reader) batch(p *fetch.ResponsePartition) (Batch, error) {
 		}
 	}
 	if b.Next == r.offset && len(stream.Records) > 0 {
-		b.Next++ // the end of this batch was compacted away, and its length is unknown
+		b.Next++ // compaction removed the last records of this record batch, and its last offset is not known
 	}
 	return b, nil
 }
@@ -215,7 +216,7 @@ func (r *Reader) append(b *Batch, records protocol.RecordReader, keep bool) erro
 			return err
 		}
 		if record.Offset < r.offset {
-			continue // a batch is sent as a whole
+			continue // a broker sends whole record batches
 		}
 		b.Next = max(b.Next, record.Offset+1)
 		if keep {

@@ -113,12 +113,12 @@ func (w *worker) consume(generation, work context.Context) error {
 		if records > 0 {
 			oldest, latest = b.Records[0].Time, b.Records[records-1].Time
 		}
-		w.note(b.Stable, b.High, oldest)
+		w.note(b.LastStable, b.HighWatermark, oldest)
 		for b.Next > w.offset {
 			if err := w.handle(generation, work, &b); err != nil {
 				return err
 			}
-			w.note(b.Stable, b.High, latest)
+			w.note(b.LastStable, b.HighWatermark, latest)
 			if err := w.commit(commitEvery); err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import "slices"
 // the memory of list.
 func Distinct[T comparable](list []T) []T {
 	out := list[:0]
-	if len(list) <= Most {
+	if len(list) <= MaxLinear {
 		for _, x := range list {
 			if !slices.Contains(out, x) {
 				out = append(out, x)

@@ -1,4 +1,4 @@
-// Package smallmap provides a map tuned for at most 16 entries, and Distinct, which removes
+// Package smallmap provides a map that is fast for up to 16 entries and may hold more, and Distinct, which removes
 // duplicates from short lists.
 //
 // A bag has a handful of legs, airports and passengers. For so few entries a linear search in a
@@ -6,8 +6,8 @@
 // memory.
 package smallmap
 
-// Most is the number of entries up to which a linear search is used.
-const Most = 16
+// MaxLinear is the number of entries up to which a linear search is used.
+const MaxLinear = 16
 
 // Map maps keys to values. With up to Most entries it searches its keys linearly; with more, it
 // uses a Go map. The zero value is an empty map.
@@ -70,8 +70,8 @@ func (m *Map[K, V]) Set(key K, value V) {
 	switch {
 	case m.index != nil:
 		m.index[key] = len(m.list) - 1
-	case len(m.list) > Most:
-		m.index = make(map[K]int, 2*Most)
+	case len(m.list) > MaxLinear:
+		m.index = make(map[K]int, 2*MaxLinear)
 		for i := range m.list {
 			m.index[m.list[i].key] = i
 		}

@@ -9,7 +9,7 @@ import (
 
 func TestMapHoldsWhatAGoMapHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, keys := range []int{1, smallmap.Most - 1, smallmap.Most, smallmap.Most + 1, 10 * smallmap.Most} {
+	for _, keys := range []int{1, smallmap.MaxLinear - 1, smallmap.MaxLinear, smallmap.MaxLinear + 1, 10 * smallmap.MaxLinear} {
 		var m smallmap.Map[int, string]
 		want := map[int]string{}
 		for range 5 * keys {

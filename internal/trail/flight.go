@@ -23,7 +23,7 @@ type Listed struct {
 	// the same for every asker: if a key that may ask for the flight may not see the whole bag, only
 	// messages that name the flight count.
 	Changed time.Time
-	open    ends
+	whole   ends
 }
 
 // ends tells at which ends of a leg a key that may ask for the flight sees the whole bag. As a rule
@@ -44,7 +44,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	bags := make([]bag.Bag, 0, len(list.plates))
 	r.eachEnding(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
 		bags = append(bags, bag.Bag{Plate: o.plate, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
-		listed = append(listed, Listed{Leg: leg, Changed: b.changed, open: b.ends})
+		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.ends})
 	})
 	for i := range listed {
 		listed[i].Bag = &bags[i]
@@ -138,8 +138,8 @@ type listedBag struct {
 	legs                    []bag.Leg // the living ones on the flight
 }
 
-// open reports whether a rush bag would make a leg at that end Delayed.
-func (o *listedPlate) open(at end) bool {
+// mayBeDelayed reports whether a rush bag would make a leg at that end Delayed.
+func (o *listedPlate) mayBeDelayed(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b listedBag) bool {
 		return slices.ContainsFunc(b.legs, func(l bag.Leg) bool {
 			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
@@ -271,7 +271,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	var plates []bag.Plate
 	var pnrs []string
 	for i := range l.plates {
-		if o := &l.plates[i]; o.open(s.at) && s.mayBeReflighted(o) {
+		if o := &l.plates[i]; o.mayBeDelayed(s.at) && s.mayBeReflighted(o) {
 			changed, plates = append(changed, i), append(append(plates, o.plate), s.rush.Value(o.plate)...)
 			for j := range o.bags {
 				pnrs = append(pnrs, o.bags[j].pnrs...)

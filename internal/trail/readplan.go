@@ -107,7 +107,7 @@ func (n *readPlan) wantRushPlatesOfPNRs(f *plateState) {
 
 // wantRushBagsOf is wantRushBags for the entry of a list.
 func (n *readPlan) wantRushBagsOf(o *listedPlate) {
-	if !o.open(n.at) {
+	if !o.mayBeDelayed(n.at) {
 		return
 	}
 	n.wantRushPlatesOf(o.plate)

@@ -6,19 +6,20 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// seen returns a list as r's sight sees it. The asker may see the flight at that end. Only the plates
-// are read again of which he may not see everything. Which bags are listed, and their loading
-// statuses, are the same for everybody (rules §4).
+// seen removes from a list what r.sight does not cover. The caller has checked that the key may ask
+// for the flight at its airport: that of departure or, if arriving is set, of arrival. Only plates are
+// read again that some key with this right may not see whole. Which bags are listed, and their
+// loading statuses, are the same for everybody (rules §4).
 func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Listed, error) {
-	isOpen := func(l *Listed) bool {
+	seesWhole := func(l *Listed) bool {
 		if arriving {
-			return l.open.to
+			return l.whole.to
 		}
-		return l.open.from
+		return l.whole.from
 	}
 	var plates []bag.Plate
 	for i := range listed {
-		if !isOpen(&listed[i]) {
+		if !seesWhole(&listed[i]) {
 			plates = append(plates, listed[i].Bag.Plate)
 		}
 	}
@@ -31,15 +32,15 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 	}
 	viewer := bag.NewViewer(ctx, r.sight)
 	for i := range listed {
-		if l := &listed[i]; !isOpen(l) {
+		if l := &listed[i]; !seesWhole(l) {
 			*l = s.narrow(l, viewer)
 		}
 	}
 	return listed, viewer.Err()
 }
 
-// narrow returns what the asker sees of a listed bag. Of a bag that is out of scope, or that has
-// changed meanwhile, that is the plate, whether it is a rush bag, and the loading status.
+// narrow returns a listed bag with what the viewer sees of it. If the bag is out of scope, or its PNR
+// or surname has changed since the list was read, the names, the PNR and the seat are empty.
 func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
 	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
 	seen.Leg.Seat = ""

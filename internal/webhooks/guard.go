@@ -16,7 +16,7 @@ import (
 // Guard decides where webhooks may lead. The zero Guard allows https to public addresses.
 type Guard struct {
 	// Allowed are networks that are allowed beside the public addresses, for tests and intranets.
-	// If there are any, http is allowed too.
+	// If it is not empty, http is allowed too, to every address.
 	Allowed  []netip.Prefix
 	Resolver *net.Resolver // nil: that of the system
 }
@@ -34,7 +34,7 @@ func (g Guard) CheckURL(text string) error {
 	case u.Scheme != "https" && (u.Scheme != "http" || len(g.Allowed) == 0):
 		return errors.New("the scheme is not https")
 	case u.User != nil:
-		return errors.New("the URL holds a user")
+		return errors.New("the URL holds user information")
 	case u.Fragment != "":
 		return errors.New("the URL holds a fragment")
 	}
@@ -52,12 +52,12 @@ var special = prefixes(
 	"2001::/23", "2001:db8::/32", "3fff::/20",
 )
 
-// unicast is the block from which public IPv6 addresses are assigned (RFC 4291). Everything outside
-// is reserved, except the translated blocks.
+// unicast is the block from which public IPv6 addresses are assigned (RFC 4291). Every other
+// block is reserved, except that of NAT64, see translated.
 var unicast = netip.MustParsePrefix("2000::/3")
 
 // translated lists the IPv6 blocks whose addresses contain an IPv4 address. first is the index of
-// its first byte.
+// the first byte of the IPv4 address.
 var translated = []struct {
 	prefix netip.Prefix
 	first  int
@@ -120,7 +120,7 @@ func (g Guard) Client() *http.Client {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
 			IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10,
-			DisableCompression: true, // what is read is bounded, and unpacking it would not be
+			DisableCompression: true, // so that limits count the bytes that are received
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
