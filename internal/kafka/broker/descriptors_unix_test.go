@@ -22,28 +22,22 @@ func TestABrokerWithoutDescriptorsForAMomentTakesConnectionsAfterwards(t *testin
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	next, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
+	for tries := 1; ; tries++ { // a goroutine of the broker may take the descriptor of the caller
+		err := withoutDescriptors(t, func() error {
+			first, err := net.Dial("tcp", b.Addr())
+			if err == nil {
+				_ = pause.For(t.Context(), 200*time.Millisecond) // the broker fails to accept
+				_ = first.Close()
+			}
+			return err
+		})
+		if err == nil {
+			break
+		}
+		if tries == 20 {
+			t.Fatal(err)
+		}
 	}
-	var was, few syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
-		t.Fatal(err)
-	}
-	few.Cur, few.Max = uint64(next.Fd())+1, was.Max // one more: that of the caller
-	_ = next.Close()
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	first, err := net.Dial("tcp", b.Addr())
-	_ = pause.For(t.Context(), 200*time.Millisecond) // the broker fails to accept
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = first.Close()
 	conn, err := kafkago.Dial("tcp", b.Addr())
 	if err != nil {
 		t.Fatal(err)
@@ -52,4 +46,28 @@ func TestABrokerWithoutDescriptorsForAMomentTakesConnectionsAfterwards(t *testin
 	if _, err := conn.Controller(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// withoutDescriptors calls f while the process may open one more descriptor, and returns its error.
+func withoutDescriptors(t *testing.T, f func() error) error {
+	t.Helper()
+	next, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was, few syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	few.Cur, few.Max = uint64(next.Fd())+1, was.Max
+	_ = next.Close()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+			t.Error(err)
+		}
+	}()
+	return f()
 }
