@@ -159,10 +159,7 @@ func (d Messages) attempt(c *web.Call) attempt {
 	return attempt{d.Acceptor.Now(), "http/" + c.UniqueID() + "/"}
 }
 
-// receivedForm is the form of a received time in the text of an attempt, UTC.
-const receivedForm = "2006-01-02T15:04:05.000Z"
-
-func (a attempt) String() string { return a.received.Format(receivedForm) + " " + a.origin }
+func (a attempt) String() string { return a.received.Format(time.RFC3339Nano) + " " + a.origin }
 
 // attemptsLimit is the time limit of a call of Attempts.
 const attemptsLimit = 900 * time.Millisecond
@@ -176,7 +173,7 @@ func (d Messages) begin(ctx context.Context, id string, own attempt) (attempt, e
 		return attempt{}, err
 	}
 	at, origin, _ := strings.Cut(first, " ")
-	received, err := time.Parse(receivedForm, at)
+	received, err := time.Parse(time.RFC3339, at)
 	if err != nil {
 		return attempt{}, fmt.Errorf("read the first attempt of request %s: %w", id, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which AsyncAPI copies
-// from openapi.json.
+// asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which
+// AsyncAPI copies from openapi.json.
 //
 //go:embed asyncapi.json
 var asyncAPISkeleton []byte

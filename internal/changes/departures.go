@@ -108,8 +108,8 @@ func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	})
 }
 
-// reloadPause is how long after a reload of the flight reference its changes are marked: by then
-// every process has read it, so that no process folds a bag by the old one after its change was published.
+// reloadPause is how long after a reload of the flight reference its changes are marked. By then every
+// process has read it, so that none folds a bag by the old one after its change was published.
 const reloadPause = 10 * time.Second
 
 // Reloads are the latest changes of the flight reference.

@@ -39,7 +39,7 @@ type Reader struct {
 type Batch struct {
 	Records       []Record
 	Next          int64 // offset of the next fetch: after these records, and after control records and aborted ones
-	LastStable    int64 // offset of the first record of an open transaction, or High
+	LastStable    int64 // offset of the first record of an open transaction, or HighWatermark
 	HighWatermark int64 // offset of the next record that will be written
 }
 

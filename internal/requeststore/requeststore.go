@@ -1,7 +1,7 @@
 // Package requeststore remembers requests in Redis, so that a repeated one has no second effect: for
 // a day the outcomes of requests for delayed-bag reports, and for ten minutes the attempts of requests
-// with messages. It knows requests by their digests only, and does not interpret what
-// it stores. If Redis loses it, a repeated request is a new one.
+// with messages. It knows requests by their digests only, and does not interpret what it stores. If
+// Redis loses it, a repeated request is a new one.
 package requeststore
 
 import (
@@ -53,8 +53,7 @@ return redis.call("HGET", KEYS[1], "first")`)
 	end = goredis.NewScript(`if redis.call("HGET", KEYS[1], "last") == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
 )
 
-// Store remembers requests. It is safe for concurrent use. Its errors are
-// redis.ErrUnavailable.
+// Store remembers requests. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
 // New returns a Store in the Redis of a client.
@@ -69,7 +68,7 @@ func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool
 	client, own := s.redis.WriteClient(), claimPrefix+rand.Text()
 	for {
 		if claimed, err = client.SetNX(ctx, s.key(id), own, claimTTL).Result(); err != nil {
-			go s.runWithRetries(context.WithoutCancel(ctx), giveBack, s.key(id), own)
+			go s.retry(ctx, giveBack, s.key(id), own)
 		}
 		if claimed || err != nil {
 			return "", claimed, redis.Unavailable("requeststore: claim", err)
@@ -106,21 +105,19 @@ func (s *Store) Begin(ctx context.Context, id, attempt string) (first string, er
 // record. If the request comes again, it is another one. If Redis cannot be reached, End returns when
 // ctx ends, and goes on for a minute.
 func (s *Store) End(ctx context.Context, id, attempt string) {
-	s.runWithRetries(ctx, end, s.key(messages+id), attempt)
+	if key := s.key(messages + id); s.run(ctx, end, key, attempt) != nil {
+		go s.retry(ctx, end, key, attempt)
+	}
 }
 
-// runWithRetries runs a script until it succeeds: in the background for a minute, if it fails at first.
-func (s *Store) runWithRetries(ctx context.Context, script *goredis.Script, key, arg string) {
-	run := func(ctx context.Context) error {
-		return script.Run(ctx, s.redis.WriteClient(), []string{key}, arg).Err()
+func (s *Store) run(ctx context.Context, script *goredis.Script, key, arg string) error {
+	return script.Run(ctx, s.redis.WriteClient(), []string{key}, arg).Err()
+}
+
+// retry runs a script until it succeeds, for a minute.
+func (s *Store) retry(ctx context.Context, script *goredis.Script, key, arg string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer cancel()
+	for s.run(ctx, script, key, arg) != nil && pause.For(ctx, time.Second) == nil {
 	}
-	if run(ctx) == nil {
-		return
-	}
-	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
-		defer cancel()
-		for run(ctx) != nil && pause.For(ctx, time.Second) == nil {
-		}
-	}()
 }
