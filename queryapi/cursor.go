@@ -22,15 +22,13 @@ func newCursor(question, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(sum[:digestBytes], position...))
 }
 
-// positionOf decodes a cursor. It returns false if the cursor is malformed or belongs to another
-// question.
-func positionOf(question, cursor string) (position string, ok bool) {
+// positionIn returns the position that a cursor holds. It returns false if the cursor is malformed.
+func positionIn(cursor string) (position string, ok bool) {
 	decoded, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(decoded) < digestBytes {
 		return "", false
 	}
-	position = string(decoded[digestBytes:])
-	return position, newCursor(question, position) == cursor
+	return string(decoded[digestBytes:]), true
 }
 
 // page is the part of a list that the caller asks for.
@@ -50,9 +48,12 @@ const (
 // another one.
 func (a *arguments) page(question ...string) page {
 	p := page{limit: a.number("limit", usualPage, 1, mostPage), question: strings.Join(question, "\x01")}
-	if g, there := a.one("cursor"); there && len(a.errors) == 0 {
-		var ok bool
-		if p.position, ok = positionOf(p.question, g.value); !ok {
+	if g, there := a.one("cursor"); there {
+		position, ok := positionIn(g.value)
+		if len(a.errors) == 0 { // else it is not known what the question is
+			ok = ok && newCursor(p.question, position) == g.value
+		}
+		if p.position = position; !ok {
 			a.fail(g, fault.BadCursor, "the member next of an answer to the same question")
 		}
 	}

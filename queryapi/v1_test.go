@@ -86,6 +86,8 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags?plate=0724100001&limit=1001&cursor=x&cursor=y", "", "limit malformed, cursor repeated"},
 		{"/v1/bags?plate=0724100001&cursor=AAAA", "", "cursor cursor"},
 		{"/v1/bags?plate=0724100001&cursor=%00", "", "cursor cursor"},
+		{"/v1/bags?plate=0724100001&cursor=", "", "cursor cursor"},
+		{"/v1/bags?plate=0724100001&limit=0&cursor=x", "", "limit malformed, cursor cursor"},
 		{"/v1/bags/search", `{}`, "/plate missing"},
 		{"/v1/bags/search", `{"plate":["0724100001","1"],"plates":[],"pnr":"ABC123","limit":2}`, "/plates unknown, /plate/1 malformed, /pnr conflict"},
 		{"/v1/bags/search", `{"pnr":["ABC123"],"date":"2026-03-14","a/b":1}`, "/pnr malformed, /a~1b unknown"},
@@ -578,6 +580,14 @@ func TestAFlightTellsWhatMadeABagDelayed(t *testing.T) {
 	for _, at := range []string{"ZRH/D", "JFK/A"} {
 		if got := askV1(o.site, "key", "/v1/flights/"+at+"/LX/100/2026-03-14", "").Body.String(); !strings.Contains(got, `"status":"Delayed",`+cause+"}") {
 			t.Errorf("%s: no %s in %s", at, cause, got)
+		}
+	}
+	// The rush bag's message is the newest one that counts for the original.
+	rushBags, _ := o.get("/v1/bags/2724100002")["bags"].([]any)
+	newest := fmt.Sprintf(`"changed":%q`, rushBags[0].(map[string]any)["changed"])
+	for target, times := range map[string]int{"/v1/bags/0724100001": 1, "/v1/flights/ZRH/D/LX/100/2026-03-14": 2, "/v1/flights?airport=ZRH&direction=D&date=2026-03-14": 1} {
+		if got := askV1(o.site, "key", target, "").Body.String(); strings.Count(got, newest) != times {
+			t.Errorf("%s: want %s %d times in %s", target, newest, times, got)
 		}
 	}
 }

@@ -19,7 +19,11 @@ func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Ans
 		dst := append(c.Buffer, `{"success":false`...)
 		dst = appendList(dst, "warnings", "warning", outcome.Warnings, at, details)
 		dst = appendList(dst, "errors", "error", outcome.Errors, at, details)
-		return web.Answer{Status: http.StatusBadRequest, Body: append(dst, '}')}
+		status := http.StatusBadRequest
+		if tooLarge := fault.TooLarge.Entry(); outcome.Errors[0].Code == tooLarge.Code {
+			status = tooLarge.Status
+		}
+		return web.Answer{Status: status, Body: append(dst, '}')}
 	}
 	dst := append(c.Buffer, `{"success":true,"success_code":"`+fault.ProcessedCode+`","success_message":"`+fault.ProcessedText+`"`...)
 	dst = appendList(dst, "warnings", "warning", outcome.Warnings, at, details)

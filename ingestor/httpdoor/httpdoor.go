@@ -56,8 +56,6 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 		return c.Refuse(fault.BIMMissing)
 	case err != nil:
 		return missing(c, err, details == "true")
-	case len(message) > ingestor.MaxMessage:
-		return c.Refuse(fault.TooLarge)
 	}
 	outcome, err := d.decide(ctx, c, message)
 	switch {
@@ -65,8 +63,6 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 		return c.Unavailable(err)
 	case outcome.Verdict == ingestor.Unauthorised:
 		return c.NotAuthorised()
-	case len(outcome.Errors) > 0 && outcome.Errors[0].Code == fault.TooLarge.Entry().Code:
-		return c.Refuse(fault.TooLarge)
 	}
 	return answer(c, outcome, at, details == "true")
 }

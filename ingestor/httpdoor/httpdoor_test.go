@@ -333,8 +333,11 @@ func TestMessageOver64KiBAndBodyOver1MiBAre413(t *testing.T) {
 	if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.TooLarge) {
 		t.Errorf("over 1 MiB: %s", got)
 	}
-	if len(d.rejects.list) != 0 {
-		t.Error("what is too large was kept")
+	if len(d.rejects.list) != 1 || len(d.rejects.list[0].Raw) != 64<<10+1 {
+		t.Errorf("%d messages were kept, want the one that is too long", len(d.rejects.list))
+	}
+	if w := d.post("demo", path+"?details=true", "application/x-www-form-urlencoded", "bim_message="+url.QueryEscape(padded(64<<10+1))); w.Code != 413 || !strings.Contains(w.Body.String(), `"expected":"at most 65536 bytes"`) {
+		t.Errorf("with details: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -93,17 +93,31 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	if len(chain) > 1 {
 		dst = appendPlates(dst, "chain", chain)
 	}
-	return append(AppendTime(dst, "changed", Changed(seen)), '}'), true
+	return append(AppendTime(dst, "changed", w.changed(s)), '}'), true
 }
 
-// Changed returns when the newest event of the bag was received.
-func Changed(b *bag.Bag) (newest time.Time) {
-	for i := range b.Events {
-		if at := b.Events[i].Message.Received; at.After(newest) {
-			newest = at
+// changed returns when the newest message was received that counts for the bag: an event of it, or one
+// of its rush bag that sets a status. Only those count that the asker sees.
+func (w *Writer) changed(s subject) (newest time.Time) {
+	for i := range s.seen.Events {
+		newest = later(newest, s.seen.Events[i].Message.Received)
+	}
+	if s.LeftBy == nil {
+		return newest
+	}
+	for i := range s.seen.Legs {
+		if _, by := w.cause(s, &s.seen.Legs[i]); by != nil {
+			newest = later(newest, by.Received)
 		}
 	}
 	return newest
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
@@ -162,28 +176,35 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 // appendCause appends the event that set the status of a leg, and its time, if the asker sees that
 // event.
 func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *flightref.Reference) []byte {
-	switch {
-	case l.Departed:
+	if l.Departed {
 		if reference != nil {
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
 		}
 		return strictjson.AppendMember(dst, "status_event", "departed")
-	case l.SetBy == nil:
-		return dst
-	case hasEvent(s.seen, l.SetBy):
-		return appendSet(dst, s.seen.Plate, l.SetBy)
-	case s.LeftBy != nil:
-		if rush := w.Viewer.View(s.LeftBy); rush != nil && hasEvent(rush, l.SetBy) {
-			return appendSet(dst, rush.Plate, l.SetBy)
-		}
 	}
-	return dst
-}
-
-func appendSet(dst []byte, plate bag.Plate, by *bag.Message) []byte {
+	plate, by := w.cause(s, l)
+	if by == nil {
+		return dst
+	}
 	dst = AppendTime(dst, "status_since", by.Happened)
 	return strictjson.AppendMember(dst, "status_event", bag.EventID(plate, by))
+}
+
+// cause returns the message that set the status of a leg, and the plate of whose events it is one: of
+// the bag itself or of its rush bag. The message is nil if none did, or if the asker does not see it.
+func (w *Writer) cause(s subject, l *bag.Leg) (bag.Plate, *bag.Message) {
+	switch {
+	case l.SetBy == nil:
+		return "", nil
+	case hasEvent(s.seen, l.SetBy):
+		return s.seen.Plate, l.SetBy
+	case s.LeftBy != nil:
+		if rush := w.Viewer.View(s.LeftBy); rush != nil && hasEvent(rush, l.SetBy) {
+			return rush.Plate, l.SetBy
+		}
+	}
+	return "", nil
 }
 
 // hasEvent reports whether a message is an event of a bag.

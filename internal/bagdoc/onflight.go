@@ -26,11 +26,12 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 		return append(w.appendLeg(dst, subject{}, &hidden), ']', '}')
 	}
 	b, shown := found.Bag, *leg
+	about := subject{Traced: found, seen: b}
 	shown.Seat = l.Leg.Seat
 	if shown.Status != l.Leg.Status { // a rush bag, or a message that came in since, has changed it
 		shown.Status, shown.SetBy, shown.Departed = l.Leg.Status, nil, false
 	}
-	dst = append(w.appendLeg(dst, subject{Traced: found, seen: b}, &shown), ']')
+	dst = append(w.appendLeg(dst, about, &shown), ']')
 	last := &b.Events[len(b.Events)-1]
 	dst = strictjson.AppendText(append(dst, `,"last_event":{`...), "code", last.Code)
 	dst = strictjson.AppendMember(dst, "airport", last.Message.Airport)
@@ -42,7 +43,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 			dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
 		}
 	}
-	return append(AppendTime(dst, "changed", Changed(b)), '}')
+	return append(AppendTime(dst, "changed", w.changed(about)), '}')
 }
 
 // find returns the listed bag in seen, and its leg on the flight, or nil if there is none.

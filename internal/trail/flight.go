@@ -21,7 +21,7 @@ type Listed struct {
 	Leg bag.Leg
 	// Changed is when the newest message was received that counts for the bag on this flight. It is
 	// the same for every asker: if a key that may ask for the flight may not see the whole bag, only
-	// messages that name the flight count.
+	// messages count that name the flight, or set the status of the leg, which every key sees.
 	Changed time.Time
 	whole   ends
 }
@@ -237,9 +237,13 @@ func (l *leastSights) all(b *bag.Bag, airport string) bool {
 // show adds a bag to the entry, if it has living legs on the flight.
 func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	var legs []bag.Leg
+	var changed time.Time
 	open := ends{true, true}
 	for _, l := range b.Legs {
 		if l.Living && l.Flight == least.flight {
+			if l.SetBy != nil && l.SetBy.Received.After(changed) { // of a rush bag, perhaps
+				changed = l.SetBy.Received
+			}
 			open.from = open.from && least.all(b, l.From)
 			open.to = open.to && least.all(b, l.To)
 			l.Flight, l.SetBy = least.flight, nil
@@ -250,7 +254,7 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	if legs == nil {
 		return
 	}
-	short := listedBag{rush: b.Rush, ends: open, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs}
+	short := listedBag{rush: b.Rush, ends: open, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
 	copyTogether(&short.pnr, &short.surname, &short.givenName)
 	for _, pnr := range b.PNRs {
 		short.pnrs = append(short.pnrs, strings.Clone(pnr))

@@ -84,3 +84,13 @@ func TestTotalsTellNothingOfOtherFlights(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// The message of a rush bag counts for the bag that it makes Delayed.
+func TestTotalsTellWhenABagBecameDelayed(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", checkIn("0220000001", "12")...)
+	w.send("13T06:00", rushTag("2220000009", "13", ".M/0220000001")...)
+	if got, want := w.board("ZRH", false, 12), []string{"LX100 JFK 1 0 [0 0 0 0 0 1] 13T06:00"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -86,7 +86,7 @@ func (e RequestError) append(dst []byte) []byte {
 	if len(got) > maxGot {
 		got = strings.ToValidUTF8(got[:maxGot], "") + "…"
 	}
-	if got != "" || e.Cause == fault.Malformed && value != "" { // an empty value is malformed, and was sent
+	if got != "" || (e.Cause == fault.Malformed || e.Cause == fault.BadCursor) && value != "" { // an empty value was sent
 		dst = strictjson.AppendText(dst, "got", got)
 	}
 	dst = strictjson.AppendMember(dst, "expected", e.Expected)
