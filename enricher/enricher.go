@@ -16,8 +16,8 @@ import (
 // Airports is what the enricher needs to know about airports.
 type Airports interface {
 	parser.Reference
-	// Instant returns the moment at which clocks at the airport show a second of a day. A local
-	// time that exists twice or not at all is read with the offset before the change.
+	// Instant returns the moment at which clocks at the airport show a time of day; second counts
+	// from local midnight. A local time that exists twice or not at all is read with the offset before the change.
 	Instant(airport string, day bag.Day, second int) time.Time
 	// Local returns t in the time zone of the airport.
 	Local(airport string, t time.Time) time.Time
@@ -75,7 +75,7 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 	return e.times(m, received).happened, true
 }
 
-// times returns the times of a message that was received then.
+// times returns the times of a message. received is its received time.
 func (e *Enricher) times(m *parser.Message, received time.Time) times {
 	at := times{received: received, happened: received, order: received}
 	ref, readDay, hasRead := reference(m, received)

@@ -8,7 +8,7 @@ import (
 )
 
 // Messages parses the stored messages of a plate. It returns a bag.Message for each group that
-// names the plate.
+// names the plate, and for each delayed-bag report.
 func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
 	wanted := number(plate)
 	c := newMessageList(e, plate, len(stored))

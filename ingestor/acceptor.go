@@ -155,8 +155,8 @@ type Batch struct {
 	Refiled bool
 }
 
-// bagsABatch is how many bags the messages of a batch name at least, if there are so many;
-// containers count like bags. It bounds the memory of a batch, and how long others wait for it.
+// bagsABatch bounds a batch: JudgeBatch takes no further message once the messages of a batch name so
+// many bags; containers count like bags. So a batch takes bounded memory, and others do not wait long.
 const bagsABatch = mostBags
 
 // JudgeBatch judges the first of the envelopes, at least one: as many as one batch takes. The batch

@@ -28,7 +28,7 @@ type Envelope struct {
 	Report     bool         // Raw is the document of a delayed-bag report
 	Received   time.Time    // cut to milliseconds
 	Logged     bool         // it was read from the log, and is not appended again
-	Again      bool         // it was read from the log before, and the index may have lost it since
+	Again      bool         // it may have been read from the log before, and the index may have lost it since
 	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
 	Relayed    bool         // it was read from the log, and a door of this service had appended it
 	Position   bag.Position // bag.InRequest for a message of POST /v1/messages, else its place in the log if it is Logged and has one

@@ -21,7 +21,7 @@ type Record struct {
 
 // Log is the log of record, from which the index can be rebuilt.
 type Log interface {
-	// Append returns when all replicas of the log hold all records. It sets the positions of the
+	// Append returns when all in-sync replicas of the log hold all records. It sets the positions of the
 	// records that have none yet and shall have one. Those with one plate have positions in their order.
 	// After an error the log may hold any of the records.
 	Append(ctx context.Context, records []Record) error

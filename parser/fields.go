@@ -1,6 +1,6 @@
 package parser
 
-// mostFields is how many fields of an element are read at most, with the letter before them.
+// mostFields is the length of fields.parts: fields 1 to 9, and index 0, which is not used.
 const mostFields = 10
 
 // fields are the fields of an element line. They lie between slashes and count from 1, as in rules
@@ -10,9 +10,9 @@ type fields struct {
 	parts [mostFields]span // parts[0] is not used
 }
 
-// fields returns the fields 1 to n of an element: the guarded ones, which a code of rules §1 judges
-// and which come first, as they stand, the others without outer blanks. They hold until it is
-// called again.
+// fields returns the fields 1 to n of an element. Fields 1 to guarded, which codes of rules §1 judge,
+// keep their blanks; the others are without leading and trailing blanks. The result is valid until the
+// next call.
 func (m *Message) fields(e line, guarded, n int) *fields {
 	f, text := &m.scratch.fields, e.text
 	f.line = text
@@ -38,13 +38,13 @@ func (f *fields) of(i int) string { return f.line[f.parts[i].from:f.parts[i].to]
 // at returns the offset of field i in the line.
 func (f *fields) at(i int) int { return f.parts[i].from }
 
-// trim returns s without outer blanks.
+// trim returns s without leading and trailing blanks.
 func trim(s string) string {
 	from, to := trimmed(s, 0, len(s))
 	return s[from:to]
 }
 
-// trimmed returns from and to without the blanks between which they lie.
+// trimmed returns the bounds of text[from:to] without leading and trailing blanks.
 func trimmed(text string, from, to int) (int, int) {
 	for from < to && blank(text[from]) {
 		from++
@@ -74,7 +74,7 @@ func isCode(s string) bool {
 	return len(s) == 3 && isCapital(s[0]) && isCapital(s[1]) && isCapital(s[2])
 }
 
-// capital returns s where it is one capital, else "".
+// capital returns s if it is one capital, else "".
 func capital(s string) string {
 	if len(s) == 1 && isCapital(s[0]) {
 		return s
@@ -82,7 +82,8 @@ func capital(s string) string {
 	return ""
 }
 
-// number reads s, at most 19 digits. ok is false if s is empty or anything else.
+// number reads s as a decimal number. ok is false unless s is one or more digits. More than 18
+// digits may overflow: the caller checks the length.
 func number(s string) (n int, ok bool) {
 	for i := range len(s) {
 		if !isDigit(s[i]) {

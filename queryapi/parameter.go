@@ -25,7 +25,7 @@ func (f *faults) check(ok bool, id fault.ID) bool {
 // is present.
 func (f *faults) present(value string, missing fault.ID) bool { return f.check(value != "", missing) }
 
-// day reads a mandatory date.
+// day reads a mandatory date, YYYY-MM-DD.
 func (f *faults) day(value string, missing, malformed fault.ID) bag.Day {
 	if !f.present(value, missing) {
 		return 0

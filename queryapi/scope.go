@@ -8,8 +8,9 @@ import (
 	"bagtrail/parser"
 )
 
-// The scope of a key (rules §4) is applied in three places: apikey.Sight decides which legs and
-// stations are in scope, bag.Viewer derives the view of one bag, and this file derives the answer.
+// The scope of a key (rules §4): apikey.Key decides whether it may ask for a flight, an airport or a
+// message; apikey.Sight decides which legs and stations are in scope; bag.Viewer makes the view of one
+// bag. The functions here help the operations to leave out what is out of scope.
 
 func (q Queries) sight(key *apikey.Key) bag.Sight { return key.SightIfLimited(q.Airports) }
 

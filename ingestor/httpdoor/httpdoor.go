@@ -18,7 +18,7 @@ import (
 	"bagtrail/parser"
 )
 
-// Acceptor decides on messages; *ingestor.Acceptor does.
+// Acceptor decides on messages. *ingestor.Acceptor implements it.
 type Acceptor interface {
 	// Judge decides on a message, and writes nothing.
 	Judge(env ingestor.Envelope) ingestor.Outcome

@@ -28,26 +28,27 @@ import (
 // Limits of a request with many messages.
 const (
 	maxMessages = 1000
-	maxBags     = 5000 // that all its messages name together
-	maxBodyV1   = 4 << 20
+	maxBags     = 5000    // that all its messages name together
+	maxBodyV1   = 4 << 20 // bytes
 	limitV1     = 10 * time.Second
 )
 
-// Bags reads what became of messages; *trail.Reader does.
+// Bags reads bags from the index. *trail.Reader implements it.
 type Bags interface {
 	// Folded returns the bags of plates.
 	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 }
 
-// Attempts remembers with which received time and origin requests were first taken in;
-// *requeststore.Store does.
+// Attempts stores the received time and the origin of the first attempt of each request.
+// *requeststore.Store implements it.
 type Attempts interface {
 	// Begin records an attempt as the latest one of a request, and returns the first attempt on
 	// record. Attempts are kept for ten minutes after the latest one, or until End. Each attempt must
 	// be unique.
 	Begin(ctx context.Context, id, attempt string) (first string, err error)
 	// End removes the attempts of a request, unless a later attempt is on record. If the request comes
-	// again, it is another one. End returns when ctx ends, and then goes on in the background.
+	// again, it is another one. End returns when ctx ends at the latest, and then goes on in the
+	// background.
 	End(ctx context.Context, id, attempt string)
 }
 
@@ -74,7 +75,7 @@ type posted struct {
 	id      string // the caller's; "" if there is none
 	hasID   bool
 	events  []madeEvent
-	repeats bool // it repeats a message that was received before
+	repeats bool // findEvents sets it; see there
 }
 
 // madeEvent is an event of a message.
@@ -200,13 +201,13 @@ func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Env
 		bags += len(outcomes[i].Filing.Entries)
 	}
 	if bags > maxBags {
-		answer := c.Problem(fault.TooLargeV1, "The messages of a request may name "+strconv.Itoa(maxBags)+" bags together")
+		answer := c.Problem(fault.TooLargeV1, "The messages of the request name more than "+strconv.Itoa(maxBags)+" bags together")
 		return nil, nil, &answer
 	}
 	return envelopes, outcomes, nil
 }
 
-// platesAtOnce bounds how much is read at once to tell events.
+// platesAtOnce is how many plates findEvents reads in one call.
 const platesAtOnce = 200
 
 // findEvents finds the events that the messages have made, as far as the sender sees them. An accepted
@@ -260,6 +261,8 @@ func (p *posted) addEvents(b *bag.Bag, f *bag.Filing) {
 	}
 }
 
+// verdict returns the verdict to show: Duplicate also for an accepted message that repeats an earlier
+// one.
 func (p *posted) verdict(o *ingestor.Outcome) ingestor.Verdict {
 	if o.Verdict == ingestor.Accepted && p.repeats {
 		return ingestor.Duplicate
@@ -317,7 +320,7 @@ type reading struct {
 	errors   []web.RequestError
 }
 
-// fail adds a fault, unless there are more than are told.
+// fail adds a fault. It keeps one more than web.MostFaults, so that the answer says that there are more.
 func (r *reading) fail(e web.RequestError) {
 	if len(r.errors) <= web.MostFaults {
 		r.errors = append(r.errors, e)

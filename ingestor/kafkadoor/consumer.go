@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// Acceptor decides on messages; *ingestor.Acceptor does.
+// Acceptor judges messages and makes the outcomes take effect. *ingestor.Acceptor implements it.
 type Acceptor interface {
 	// JudgeBatch judges the first of the envelopes, at least one. The batch keeps them.
 	JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch
@@ -26,23 +26,23 @@ type Acceptor interface {
 type Consumer struct {
 	*kafka.Consumer
 	door  *Door
-	index atomic.Pointer[keeper] // never nil
+	index atomic.Pointer[indexState] // never nil
 }
 
-// keeper is the last known identity of the index.
-type keeper struct {
+// indexState is what askIndex found last.
+type indexState struct {
 	identity string
-	safe     time.Time // the index does not lose what was filed before
+	safe     time.Time // the index has lost nothing that was filed before it, by the clock of this process
 }
 
-// NewConsumer returns a consumer. The rejects of the acceptor should be those of the door. metrics
+// NewConsumer returns a consumer. The acceptor should write its rejected messages through this door. metrics
 // may be nil.
 func (d *Door) NewConsumer(acceptor Acceptor, metrics Metrics) *Consumer {
 	if metrics == nil {
 		metrics = NoMetrics{}
 	}
 	c := &Consumer{door: d}
-	c.index.Store(&keeper{})
+	c.index.Store(&indexState{})
 	conf := kafka.ConsumerConfig{
 		Group: d.conf.Group, Topic: d.conf.Topics.Raw, Metrics: metrics,
 		Handler: func(partition int) kafka.Handler {
@@ -81,7 +81,7 @@ func (c *Consumer) askIndex(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	now := &keeper{identity: identity}
+	now := &indexState{identity: identity}
 	if identity == c.index.Load().identity {
 		now.safe = asked.Add(-c.door.conf.LossWindow)
 	}
@@ -104,14 +104,14 @@ func (d *Door) identity(ctx context.Context) (string, error) {
 	return d.conf.Identity(limited)
 }
 
-// handler implements kafka.Handler for a partition of the raw topic. A step of a batch that is done
-// is not repeated if a later one fails.
+// handler implements kafka.Handler for a partition of the raw topic. After an error Handle goes on with
+// the step of the batch that failed.
 type handler struct {
 	door      *Door
 	partition int
 	acceptor  Acceptor
 	metrics   Metrics
-	again     int64           // records before it may have been handled, and lost by the index since
+	again     int64           // the end at the takeover: records before it may have been handled, and lost by the index since
 	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
 

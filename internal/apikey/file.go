@@ -58,7 +58,9 @@ func readKey(v strictyaml.Value) *Key {
 		"name":     func(v strictyaml.Value) { key.Name = readName(v) },
 		"digest":   func(v strictyaml.Value) { key.digest = readDigest(v) },
 		"customer": func(v strictyaml.Value) { key.Customer = readCustomer(v) },
-		"airlines": func(v strictyaml.Value) { key.Airlines = readScope(v, isAirline, "an airline of 2 or 3 characters") },
+		"airlines": func(v strictyaml.Value) {
+			key.Airlines = readScope(v, isAirline, "an airline code of 2 or 3 capitals or digits")
+		},
 		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, isAirport, "an airport of three capitals") },
 		"operations": func(v strictyaml.Value) {
 			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operation.Rights(), ", "))

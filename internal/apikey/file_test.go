@@ -88,8 +88,8 @@ line 4: keys[2].digest: not sha256: and 64 hexadecimal digits
 line 5: keys[3].name: not 1-64 printable characters
 line 5: keys[3].digest: the digest of an empty text
 line 6: keys[4]: digest is missing
-line 9: keys[5].airlines[0]: "lx" is not an airline of 2 or 3 characters
-line 9: keys[5].airlines[1]: "LX1X" is not an airline of 2 or 3 characters
+line 9: keys[5].airlines[0]: "lx" is not an airline code of 2 or 3 capitals or digits
+line 9: keys[5].airlines[1]: "LX1X" is not an airline code of 2 or 3 capitals or digits
 line 10: keys[5].airports[0]: "ZR1" is not an airport of three capitals
 line 11: keys[5].operations[0]: "fly" is not one of processbim, bagsforflight, history, bagsforpassenger, delayedbags, bags, flights, messages, feeds, rejects, changes, webhooks
 line 12: keys[5].expires: "tomorrow" is no time like 2026-11-21T13:10:00+01:00

@@ -11,7 +11,7 @@ import (
 	"bagtrail/internal/watch"
 )
 
-// DevelopmentKey is the only key of serve if no key file is configured. It is not a secret.
+// DevelopmentKey is the only key if no key file is configured and HTTP listens on loopback. It is not a secret.
 const DevelopmentKey = "bagtrail-development"
 
 // Store holds the current keys. It is safe for concurrent use.

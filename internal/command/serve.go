@@ -19,12 +19,12 @@ func (p *process) serve() *cobra.Command {
 }
 
 func (p *process) ingest() *cobra.Command {
-	return p.service("ingest", "Run the Kafka door alone; any number of these share one Kafka group and one Redis",
+	return p.service("ingest", "Run the Kafka door and the owners of changes; any number of these share one Kafka and one Redis",
 		[]string{kafkaDoor}, config.SharedRedis, config.SharedKafka, config.SomeKafka)
 }
 
 func (p *process) api() *cobra.Command {
-	return p.service("api", "Run HTTP alone; any number of these share one Redis and one Kafka",
+	return p.service("api", "Run HTTP, webhooks and jobs over rejects; any number of these share one Kafka and one Redis",
 		[]string{httpDoor}, config.KeysOrLoopback, config.SharedRedis, config.SharedKafka)
 }
 

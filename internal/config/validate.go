@@ -203,7 +203,7 @@ func KeysOrLoopback(c *Config) error {
 // SharedRedis checks that Redis runs in a process of its own.
 func SharedRedis(c *Config) error {
 	if c.Redis.InProcess() {
-		return fault("redis-url", "is missing: what this command writes or reads must be seen by other processes (for all in one process there is serve)")
+		return fault("redis-url", "is missing: this command needs a Redis that other processes use too; serve alone can run with the in-process Redis")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func readReference(v strictyaml.Value) *Reference {
 	r := &Reference{}
 	v.Object(strictyaml.Members{
 		"airline": func(v strictyaml.Value) {
-			r.Carrier = v.Pattern(isAirline, "an airline of 2 or 3 characters")
+			r.Carrier = v.Pattern(isAirline, "an airline code of 2 or 3 capitals or digits")
 		},
 		"flight": func(v strictyaml.Value) {
 			r.Flight.Number = number(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))

@@ -214,7 +214,7 @@ func TestEveryFaultOfAFlightFileIsReported(t *testing.T) {
 flight: []
 `), nil)
 	want := `flight reference file:
-line 2: flights[0].airline: "lx" is not an airline of 2 or 3 characters
+line 2: flights[0].airline: "lx" is not an airline code of 2 or 3 capitals or digits
 line 2: flights[0].flight: "A1" is not a flight number: 1-4 digits and perhaps a letter
 line 2: flights[0].origin: "ZR" is not an airport of three capitals
 line 2: flights[0].destination: not a plain value

@@ -13,7 +13,7 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// A topic has fewer records than before: it was made anew, or a replica without its end leads it.
+// A topic has fewer records than before: it was made anew, or a replica that lacks the last records became leader.
 func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package arch_test checks the shape of the project: four rings whose imports point inward only,
+// Package arch_test checks the shape of the project: six rings whose imports point inward only,
 // and technologies that only the packages listed here may import. It reads `go list`, so that it
 // sees what is compiled.
 package arch_test

@@ -1,5 +1,5 @@
-// Package inprocess makes a Redis that runs inside the process of a test, for machines on which there
-// is no other.
+// Package inprocess starts a Redis inside the process of a test: for machines without a Redis, and for
+// tests that stop it.
 package inprocess
 
 import (
