@@ -14,7 +14,9 @@ import (
 // all changes.
 //
 // The bags of a plate are looked at together, and so is every flight that their messages name,
-// living or not. So a plate that leaves a filter is still told, with the state that says so.
+// living or not. So a plate that leaves a filter is still told, with the state that says so. A
+// positioning of a container is no message of a bag: a flight or a PNR that only positionings name
+// selects no plate, as it finds none.
 type Filter struct {
 	Airline string      `json:"airline,omitempty"` // as airline.Library.Code returns it
 	Airport string      `json:"airport,omitempty"`
@@ -68,19 +70,24 @@ func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
 	at := func(code string) bool { return code != "" && places.Listed(code, f.Airport) }
 	for _, b := range seen {
 		booked = booked || b.HasPNR(f.PNR)
+		named := f.Flight != nil && hasMessage(b, func(m *bag.Message) bool { return m.Names(f.Flight.Flight) })
 		eachLeg(b, func(leg bag.Flight, from, to string) {
 			airline = airline || leg.Airline == f.Airline
 			airport = airport || at(from) || at(to)
-			flight = flight || f.Flight.holds(places, leg, from, to)
+			flight = flight || named && f.Flight.holds(places, leg, from, to)
 			dated = dated || leg.Day == f.Date
 		})
+		booked = booked || hasMessage(b, func(m *bag.Message) bool { return strings.EqualFold(m.PNR, f.PNR) })
 		for i := range b.Events {
-			m := b.Events[i].Message
-			airport = airport || at(m.Airport)
-			booked = booked || strings.EqualFold(m.PNR, f.PNR)
+			airport = airport || at(b.Events[i].Message.Airport)
 		}
 	}
 	return airline && airport && flight && booked && dated
+}
+
+// hasMessage reports whether is returns true for a message of a bag, positionings not counted.
+func hasMessage(b *bag.Bag, is func(*bag.Message) bool) bool {
+	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return !e.Positioning && is(e.Message) })
 }
 
 // holds reports whether a leg is the flight. The airport of a leg that no message gives may become

@@ -327,3 +327,35 @@ func TestAStreamThatCatchesUpEndsWithItsKey(t *testing.T) {
 		t.Errorf("%d changes, %d heartbeats", l.changes, l.beats)
 	}
 }
+
+// A positioning of a container is no message of a bag: what it names beside the container selects
+// nothing, for a stream as for a delta query.
+func TestAPositioningAloneSelectsNoFlightAndNoPNR(t *testing.T) {
+	w := newWorld(t)
+	arriving := *flight(t, "BA", "78")
+	arriving.Arriving = true
+	none := []changefeed.Filter{{Flight: &arriving}, {PNR: "ZZZ999", Date: day(t)}}
+	var streams []*listener
+	var readers []*reader
+	for _, f := range none {
+		readers = append(readers, w.reader(key("*", "*"), f))
+		streams = append(streams, w.reader(key("*", "*"), f).listen(1000))
+		streams[len(streams)-1].next() // the heartbeat
+	}
+	flights := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).listen(1000)
+	flights.next()
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	flights.change(flights.next())
+	w.send("BPM .V/1LZRH .J/R .F/LX100/14MAR/JFK .U/AKE12345LX .N/0724100001001 ENDBPM")
+	flights.change(flights.next())
+	w.send("BPM .V/1LZRH .J/R .I/BA78/14MAR/LHR .F/LX100/14MAR/JFK .U/AKE12345LX/41L .L/ZZZ999 ENDBPM")
+	if c := flights.change(flights.next()); len(c.Bags[0].Events) != 3 {
+		t.Fatalf("the positioning is no event: %+v", c)
+	}
+	for i := range none {
+		readers[i].want(fmt.Sprintf("delta query %d", i))
+		if told := streams[i].beat(); len(told) != 0 {
+			t.Errorf("the stream of filter %d is told %d changes", i, len(told))
+		}
+	}
+}

@@ -22,21 +22,28 @@ const (
 	// clocksApart is the time from a departure to its mark. By then the flight has departed by the
 	// clock of every process, so that no owner folds the bag as it was before.
 	clocksApart = 2 * time.Second
-	// departuresAtOnce is the longest time of which departures are looked up at once, and how far back
-	// an owner without a stored time begins.
+	// departuresAtOnce is the longest time of which departures are looked up at once.
 	departuresAtOnce = time.Hour
-	// departuresLate estimates the stored time if the index is lost: departures this long before the
-	// newest published change count as marked. It is more than clocksApart, since marks may wait.
-	departuresLate = 10 * time.Minute
+	// departuresAgain is the time before a takeover of which departures are marked again: an actual time
+	// of departure becomes known afterwards, and perhaps while no owner ran, and the time up to which
+	// they are marked is an estimate if the index was lost.
+	departuresAgain = time.Hour
 )
 
-// newDepartures returns the departures from the stored time on. If that is zero or in the future, they
-// begin an hour ago: the index may have been lost. A second mark of a plate is harmless.
-func newDepartures(stored, now time.Time) *departures {
-	if stored.IsZero() || stored.After(now) {
-		stored = now.Add(-departuresAtOnce)
+// newDepartures returns the departures that begin before the time up to which an owner before has
+// marked them. If that is zero, since nothing was published, they begin with the epoch, which began at
+// begun, but not before kept. A second mark of a plate is harmless.
+func newDepartures(marked, begun, kept, now time.Time) *departures {
+	if marked.IsZero() {
+		marked = begun
+		if marked.Before(kept) {
+			marked = kept
+		}
 	}
-	return &departures{until: stored}
+	if marked.After(now) { // by a clock that was ahead
+		marked = now
+	}
+	return &departures{until: marked.Add(-departuresAgain)}
 }
 
 // markDepartures marks the plates of those flights of its share that have departed since the last

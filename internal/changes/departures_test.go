@@ -166,7 +166,9 @@ func departing(t *testing.T) (*world, *clock, func(*changes.Config)) {
 	for i := range 5 {
 		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
 	}
-	return w, c, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
+	return w, c, func(conf *changes.Config) {
+		conf.Departures, conf.Reloads, conf.Now, conf.Retention = r, &changes.Reloads{}, c.get, 72*time.Hour
+	}
 }
 
 func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
@@ -210,4 +212,51 @@ func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T)
 		w.eventuallyTold(p, -1)
 	}
 	redistest.Eventually(t, 6*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
+}
+
+func TestADepartureIsMarkedAfterALongStopThoughNothingWasPublished(t *testing.T) {
+	w, c, change := departing(t)
+	for p := range partitions {
+		o := w.owner(p, 0, change)
+		w.eventuallyTold(p, -1)
+		o.handler.Release()
+		w.forget(p)
+	}
+	c.move(90 * time.Minute)
+	for p := range partitions {
+		w.owner(p, 0, change)
+	}
+	redistest.Eventually(t, 8*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
+}
+
+// The actual time of a departure becomes known afterwards, perhaps while no owner ran.
+func TestADepartureThatBecomesKnownDuringARestartIsMarked(t *testing.T) {
+	w, c, change := departing(t)
+	var planned changes.Config
+	change(&planned)
+	flights := planned.Departures.(*reference)
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, change)
+		w.eventuallyTold(p, -1)
+	}
+	c.move(30 * time.Second)
+	for p, o := range owners {
+		redistest.Eventually(t, 6*time.Second, "the owner does not note up to when departures are marked", func() bool {
+			w.set(platesIn(p, 1)[0], fmt.Sprint(w.marked()))
+			o.mustRun()
+			progress, _ := w.progress(p)
+			return c.get().Sub(progress.Departed) < 5*time.Second
+		})
+		o.handler.Release()
+	}
+	before := w.marked()
+	flights.mu.Lock()
+	flights.departs[lx14] = c.get().Add(-10 * time.Second)
+	flights.mu.Unlock()
+	c.move(20 * time.Second)
+	for p := range owners {
+		w.owner(p, owners[p].offset, change)
+	}
+	redistest.Eventually(t, 6*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == before+5 })
 }

@@ -124,8 +124,8 @@ func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error
 			if err != nil {
 				continue
 			}
-			if departed := r.Time.Add(-departuresLate); departed.After(p.Departed) { // in any epoch
-				p.Departed = departed
+			if r.Time.After(p.Departed) { // in any epoch; an estimate
+				p.Departed = r.Time
 			}
 			if r.Epoch != o.epoch.Begun {
 				continue

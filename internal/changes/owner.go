@@ -244,7 +244,8 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	}
 	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
 	if o.departures == nil { // else it knows how far it has come, and which plates wait
-		o.departures = newDepartures(p.Departed, o.conf.Now())
+		now := o.conf.Now()
+		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
 			continue
 		}
 		for mark := range named(&o.Filing) {
-			mark.Certain = m.Fresh || b.Envelopes[i].Again
+			mark.Certain = m.Fresh || b.Refiled || b.Envelopes[i].Again
 			key := mark.Key()
 			if j, have := at[key]; have {
 				marks[j].Certain = marks[j].Certain || mark.Certain

@@ -45,19 +45,25 @@ func (o *owner) Release() {
 
 // run keeps a sender for each webhook of the partition, until ctx ends.
 func (o *owner) run(ctx context.Context) {
-	var running sync.Map // ids of webhooks
+	var running sync.Map            // ids of webhooks
+	ended := make(chan struct{}, 1) // a sender has ended; its webhook may be defined again meanwhile
 	for {
 		ids, changed := o.table.in(o.partition)
 		for _, id := range ids {
 			if _, runs := running.LoadOrStore(id, true); !runs {
 				o.senders.Go(func() {
-					defer running.Delete(id)
 					newSender(o.Service, o.table, id).run(ctx)
+					running.Delete(id)
+					select {
+					case ended <- struct{}{}:
+					default:
+					}
 				})
 			}
 		}
 		select {
 		case <-changed:
+		case <-ended:
 		case <-ctx.Done():
 			return
 		}
