@@ -42,11 +42,11 @@ func New(airports Airports, pairs ...airline.Pair) *Enricher {
 // event (rules §2, order).
 const minuteEnd = time.Minute - time.Millisecond
 
-// times are the times of a message, as bag.Message explains them.
-type times struct {
+// messageTimes are the times of a message, as bag.Message explains them.
+type messageTimes struct {
 	received, happened, order, read time.Time
 	localDay                        bag.Day
-	flights                         flights
+	flights                         flightDater
 }
 
 // reference returns the day from which dates of a message take their year, and the day of .J if it
@@ -76,10 +76,10 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 }
 
 // times returns the times of a message. received is its received time.
-func (e *Enricher) times(m *parser.Message, received time.Time) times {
-	at := times{received: received, happened: received, order: received}
+func (e *Enricher) times(m *parser.Message, received time.Time) messageTimes {
+	at := messageTimes{received: received, happened: received, order: received}
 	ref, readDay, hasRead := reference(m, received)
-	at.flights = flights{e.airlines, ref}
+	at.flights = flightDater{e.airlines, ref}
 	if hasRead && m.Processing.HasTime {
 		if m.Processing.UTC {
 			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
@@ -97,16 +97,16 @@ func (e *Enricher) times(m *parser.Message, received time.Time) times {
 	return at
 }
 
-// flights adds the year to the flight elements of a message, and the code by which their airline is
+// flightDater makes a bag.Segment of a flight element: it adds the year, and the code by which airlines are
 // compared.
-type flights struct {
+type flightDater struct {
 	airlines  *airline.Library
 	reference bag.Day // from which dates take their year
 }
 
 // segment returns a flight element with its day. If the date exists in no year, it returns the zero
 // Segment.
-func (s flights) segment(f parser.Flight) bag.Segment {
+func (s flightDater) segment(f parser.Flight) bag.Segment {
 	if !f.Present() {
 		return bag.Segment{}
 	}
@@ -119,7 +119,7 @@ func (s flights) segment(f parser.Flight) bag.Segment {
 
 // connection returns the connection flight of a .U, whose date and destination may be absent; nil
 // if there is none.
-func (s flights) connection(f parser.Flight) *bag.Segment {
+func (s flightDater) connection(f parser.Flight) *bag.Segment {
 	if !f.Present() {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s flights) connection(f parser.Flight) *bag.Segment {
 }
 
 // on returns a flight element as a flight of that day.
-func (s flights) on(f parser.Flight, day bag.Day) bag.Segment {
+func (s flightDater) on(f parser.Flight, day bag.Day) bag.Segment {
 	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
 	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}
 }

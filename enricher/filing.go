@@ -15,7 +15,7 @@ import (
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	ref, _, _ := reference(m, received)
-	dated := flights{e.airlines, ref}
+	dated := flightDater{e.airlines, ref}
 	if len(m.Groups) == 1 {
 		g := &m.Groups[0]
 		filing.Entries = e.entries(m, g, dated)
@@ -30,7 +30,7 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 
 // groupFlights returns the flights that a group names, each once, and the ends of the legs on them.
 // These are the legs that bag.Rules makes of the group.
-func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flights) ([]bag.Flight, []bag.End) {
+func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flightDater) ([]bag.Flight, []bag.End) {
 	named := make([]bag.Flight, 0, 2+len(g.Onward))
 	ends := make([]bag.End, 0, 2*cap(named))
 	add := func(s bag.Segment, from, to string) {
@@ -66,7 +66,7 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 
 // entries returns an entry for each plate of a group, in plate order. They share their lists, which
 // have no room to grow.
-func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []bag.Entry {
+func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
 	list := plates(g)
 	named, ends := e.groupFlights(m, g, dated)
 	var stowage []bag.Container
@@ -96,7 +96,7 @@ func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flights) []
 
 // mergedEntries returns the entries of a message with several groups, one for each plate, in plate
 // order.
-func (e *Enricher) mergedEntries(m *parser.Message, dated flights) []bag.Entry {
+func (e *Enricher) mergedEntries(m *parser.Message, dated flightDater) []bag.Entry {
 	var merged []bag.Entry
 	at, several := make(map[bag.Plate]int), make(map[int]bool) // several: of plates in several groups
 	for i := range m.Groups {
@@ -137,7 +137,7 @@ func distinct(e *bag.Entry) {
 
 // positioned returns the containers that a message without tags positions, and the ends of their
 // legs.
-func (e *Enricher) positioned(m *parser.Message, dated flights) (all []bag.Container, ends []bag.End) {
+func (e *Enricher) positioned(m *parser.Message, dated flightDater) (all []bag.Container, ends []bag.End) {
 	for i := range m.Groups {
 		if c, ok := container(&m.Groups[i], dated); ok {
 			_, of := e.groupFlights(m, &m.Groups[i], dated)
@@ -148,7 +148,7 @@ func (e *Enricher) positioned(m *parser.Message, dated flights) (all []bag.Conta
 }
 
 // container returns the container that a group names, if it has a device and a flight.
-func container(g *parser.Group, dated flights) (c bag.Container, ok bool) {
+func container(g *parser.Group, dated flightDater) (c bag.Container, ok bool) {
 	if g.Loading.Device == "" {
 		return c, false
 	}

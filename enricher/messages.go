@@ -61,7 +61,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 	defer e.parsed.Put(m)
 	m.Parse(s.Raw, e.airports)
 
-	var at times
+	var at messageTimes
 	var text bag.Text
 	var read bool
 	for i := range m.Groups {
@@ -84,7 +84,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 }
 
 // fill sets what a group says in an empty message.
-func fill(made *bag.Message, m *parser.Message, g *parser.Group, at times) {
+func fill(made *bag.Message, m *parser.Message, g *parser.Group, at messageTimes) {
 	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
 	made.AirlineData = slices.Clone(g.AirlineData) // the parser uses its memory again
 	made.Received, made.Happened, made.Order, made.Read, made.LocalDay = at.received, at.happened, at.order, at.read, at.localDay

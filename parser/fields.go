@@ -69,8 +69,8 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// isCode reports whether s is three capitals.
-func isCode(s string) bool {
+// isThreeCapitals reports whether s is three capitals.
+func isThreeCapitals(s string) bool {
 	return len(s) == 3 && isCapital(s[0]) && isCapital(s[1]) && isCapital(s[2])
 }
 

@@ -2,8 +2,8 @@ package parser
 
 import "slices"
 
-// passenger is the set of elements that, after a tag, let the next tag open a group.
-const passenger = letters(1<<('S'-'A') | 1<<('W'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A'))
+// passengerElements is the set of elements that, after a tag, let the next tag open a group.
+const passengerElements = letters(1<<('S'-'A') | 1<<('W'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A'))
 
 // group returns the open group, which is the last one. The pointer is valid until another group
 // opens.
@@ -33,20 +33,20 @@ func (m *Message) openFlightGroup() *Group {
 // of its passenger. The new group takes over the flights.
 func (m *Message) openTagGroup() {
 	s := &m.scratch
-	if s.tagged && s.since&passenger != 0 {
+	if s.tagged && s.sinceTag&passengerElements != 0 {
 		before := m.group()
 		g := m.openGroup()
 		g.Outbound, g.Inbound, g.Onward = before.Outbound, before.Inbound, before.Onward
 	}
-	s.tagged, s.since = true, 0
+	s.tagged, s.sinceTag = true, 0
 }
 
 // shareLoading sets the .U of each group without one to the first .U that stands before any tag.
 func (m *Message) shareLoading() {
-	if m.scratch.sharer < 0 {
+	if m.scratch.firstLoading < 0 {
 		return
 	}
-	shared := m.Groups[m.scratch.sharer].Loading
+	shared := m.Groups[m.scratch.firstLoading].Loading
 	for i := range m.Groups {
 		if g := &m.Groups[i]; !g.Loading.Present {
 			g.Loading = shared

@@ -30,8 +30,8 @@ func (m *Message) readLoading(e line) {
 		u.Compartment = compartment
 	}
 	m.readConnection(f, &u.Connection)
-	if len(s.tags) == 0 && s.sharer < 0 {
-		s.sharer = len(m.Groups) - 1
+	if len(s.tags) == 0 && s.firstLoading < 0 {
+		s.firstLoading = len(m.Groups) - 1
 	}
 }
 

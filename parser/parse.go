@@ -23,14 +23,14 @@ type scratch struct {
 	outline outline
 	fields  fields // of one element
 
-	seen   letters // elements of the message so far
-	own    letters // elements of the open group so far
-	since  letters // elements behind the latest tag of the open group
-	tagged bool    // the open group has a tag
+	seen     letters // elements of the message so far
+	own      letters // elements of the open group so far
+	sinceTag letters // elements behind the latest tag of the open group
+	tagged   bool    // the open group has a tag
 
-	sharer    int  // the group with the first .U before any tag; -1: there is none
-	loaded    line // the first .U with field 1 or 2
-	positions bool // a .U has field 1: without tags the message positions a container
+	firstLoading int  // the group with the first .U before any tag; -1: there is none
+	loaded       line // the first .U with field 1 or 2
+	positions    bool // a .U has field 1: without tags the message positions a container
 
 	flights []Flight // the memory behind Group.Onward
 	tags    []Tags   // … Group.Tags
@@ -80,7 +80,7 @@ func (m *Message) reset(ref Reference) {
 	s := &m.scratch
 	s.ref = ref
 	s.seen = 0
-	s.sharer, s.loaded, s.positions = -1, line{}, false
+	s.firstLoading, s.loaded, s.positions = -1, line{}, false
 	s.flights, s.tags, s.data = s.flights[:0], s.tags[:0], s.data[:0]
 
 	m.Head, m.Identifier = Head{}, ""
@@ -151,7 +151,7 @@ func (m *Message) readElement(e line) {
 	}
 	s.seen |= 1 << letter
 	s.own |= 1 << letter
-	s.since |= 1 << letter
+	s.sinceTag |= 1 << letter
 }
 
 // judgeMissing is phase B of rules §1. It runs after phase C, since some requirements depend on

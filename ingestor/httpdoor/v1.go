@@ -70,16 +70,16 @@ func (d Messages) Operations() []web.Operation {
 	}
 }
 
-// posted is a message of a request, and what becomes of it.
-type posted struct {
+// requestMessage is a message of a request, and what becomes of it.
+type requestMessage struct {
 	id      string // the caller's; "" if there is none
 	hasID   bool
-	events  []madeEvent
+	events  []plateEvent
 	repeats bool // findEvents sets it; see there
 }
 
-// madeEvent is an event of a message.
-type madeEvent struct {
+// plateEvent is an event of a message.
+type plateEvent struct {
 	plate bag.Plate
 	code  string
 }
@@ -127,8 +127,8 @@ func (d Messages) validate(_ context.Context, c *web.Call) web.Answer {
 }
 
 // read reads the messages of a request.
-func read(c *web.Call) (*reading, *web.Answer) {
-	r := new(reading)
+func read(c *web.Call) (*requestReader, *web.Answer) {
+	r := new(requestReader)
 	if r.read(c); len(r.errors) > 0 {
 		answer := c.Invalid(r.errors)
 		return nil, &answer
@@ -141,7 +141,7 @@ func read(c *web.Call) (*reading, *web.Answer) {
 }
 
 // id returns the same text for requests of a key with the same messages.
-func (r *reading) id(key *apikey.Key) string {
+func (r *requestReader) id(key *apikey.Key) string {
 	digest := sha256.New()
 	for _, text := range append([]string{key.Name}, r.texts...) {
 		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // a hash takes everything
@@ -212,7 +212,7 @@ const platesAtOnce = 200
 
 // findEvents finds the events that the messages have made, as far as the sender sees them. An accepted
 // message repeats an earlier one if its sender sees a bag that it names, but no event that it made.
-func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []posted, outcomes []ingestor.Outcome) error {
+func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) error {
 	sight := c.Key.SightIfLimited(d.Places)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
 	byPlate := map[bag.Plate][]int{} // the messages that name it
@@ -251,19 +251,19 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []posted
 }
 
 // addEvents adds the events that a message has made of a bag.
-func (p *posted) addEvents(b *bag.Bag, f *bag.Filing) {
+func (p *requestMessage) addEvents(b *bag.Bag, f *bag.Filing) {
 	p.repeats = true // findEvents clears it if there is an event
 	for i := range b.Events {
 		m := b.Events[i].Message
 		if m.Received.Equal(f.Received) && m.Position == f.Position && m.Raw == f.Raw {
-			p.events = append(p.events, madeEvent{b.Plate, b.Events[i].Code})
+			p.events = append(p.events, plateEvent{b.Plate, b.Events[i].Code})
 		}
 	}
 }
 
 // verdict returns the verdict to show: Duplicate also for an accepted message that repeats an earlier
 // one.
-func (p *posted) verdict(o *ingestor.Outcome) ingestor.Verdict {
+func (p *requestMessage) verdict(o *ingestor.Outcome) ingestor.Verdict {
 	if o.Verdict == ingestor.Accepted && p.repeats {
 		return ingestor.Duplicate
 	}
@@ -271,7 +271,7 @@ func (p *posted) verdict(o *ingestor.Outcome) ingestor.Verdict {
 }
 
 // show answers with the verdicts.
-func show(c *web.Call, messages []posted, outcomes []ingestor.Outcome) web.Answer {
+func show(c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) web.Answer {
 	var counts [ingestor.Unauthorised + 1]int
 	for i := range messages {
 		counts[messages[i].verdict(&outcomes[i])]++
@@ -292,7 +292,7 @@ func show(c *web.Call, messages []posted, outcomes []ingestor.Outcome) web.Answe
 	return c.OK(append(dst, `]}`...))
 }
 
-func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
+func (p *requestMessage) append(dst []byte, o *ingestor.Outcome) []byte {
 	dst = append(dst, '{')
 	if p.hasID {
 		dst = strictjson.AppendText(dst, "id", p.id)
@@ -312,23 +312,23 @@ func (p *posted) append(dst []byte, o *ingestor.Outcome) []byte {
 	return append(dst, '}')
 }
 
-// reading reads the messages of a request.
-type reading struct {
-	messages []posted
+// requestReader reads the messages of a request.
+type requestReader struct {
+	messages []requestMessage
 	texts    []string
 	count    int // of messages, faulty ones included
 	errors   []web.RequestError
 }
 
 // fail adds a fault. It keeps one more than web.MostFaults, so that the answer says that there are more.
-func (r *reading) fail(e web.RequestError) {
+func (r *requestReader) fail(e web.RequestError) {
 	if len(r.errors) <= web.MostFaults {
 		r.errors = append(r.errors, e)
 	}
 }
 
 // more counts a message. It returns false if there are too many; the first of them is a fault.
-func (r *reading) more(pointer string) bool {
+func (r *requestReader) more(pointer string) bool {
 	r.count++
 	if r.count == maxMessages+1 {
 		r.fail(web.RequestError{Pointer: pointer, Cause: fault.TooMany, Expected: "at most " + strconv.Itoa(maxMessages)})
@@ -337,7 +337,7 @@ func (r *reading) more(pointer string) bool {
 }
 
 // read reads the body in the form that its content type names.
-func (r *reading) read(c *web.Call) {
+func (r *requestReader) read(c *web.Call) {
 	asText := false
 	for i, p := range c.Query {
 		switch {
@@ -376,18 +376,18 @@ func (r *reading) read(c *web.Call) {
 }
 
 // readText reads one message, or a capture of several.
-func (r *reading) readText(body []byte) {
+func (r *requestReader) readText(body []byte) {
 	for messages := capture.NewReader(bytes.NewReader(body)); ; {
 		m, err := messages.Next()
 		if errors.Is(err, io.EOF) || !r.more("") {
 			return
 		}
-		r.add(posted{}, m.Text)
+		r.add(requestMessage{}, m.Text)
 	}
 }
 
 // readList reads {"messages": […]}.
-func (r *reading) readList(body []byte) {
+func (r *requestReader) readList(body []byte) {
 	seen, before := map[string]bool{}, len(r.errors)
 	err := strictjson.Object(body, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
@@ -424,11 +424,11 @@ func sent(value []byte) string {
 }
 
 // readMessage reads {"text": "…", "id": "…"}.
-func (r *reading) readMessage(value []byte, pointer string) {
+func (r *requestReader) readMessage(value []byte, pointer string) {
 	if !r.more(pointer) {
 		return
 	}
-	var message posted
+	var message requestMessage
 	var text string
 	seen := map[string]bool{}
 	err := strictjson.Object(value, func(m strictjson.Member) {
@@ -462,6 +462,6 @@ func (r *reading) readMessage(value []byte, pointer string) {
 }
 
 // add adds a message.
-func (r *reading) add(message posted, text string) {
+func (r *requestReader) add(message requestMessage, text string) {
 	r.messages, r.texts = append(r.messages, message), append(r.texts, text)
 }

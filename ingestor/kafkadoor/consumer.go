@@ -151,7 +151,7 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 func (h *handler) begin(records []kafka.Record) {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
-		envelopes[i] = logged(h.door.conf.Topics.Raw, &records[i])
+		envelopes[i] = rawEnvelope(h.door.conf.Topics.Raw, &records[i])
 		envelopes[i].Again = records[i].Offset < h.again
 	}
 	h.batch = h.acceptor.JudgeBatch(envelopes)

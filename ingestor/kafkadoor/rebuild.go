@@ -101,7 +101,7 @@ func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Recor
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
 		env := &envelopes[i]
-		*env = logged(r.conf.Topics.Raw, &records[i])
+		*env = rawEnvelope(r.conf.Topics.Raw, &records[i])
 		env.Reject, env.Sender = records[i].Header(headerReject), records[i].Header(headerSender)
 	}
 	for len(envelopes) > 0 {

@@ -36,8 +36,8 @@ const (
 	receivedForm = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// logged puts a record of the raw topic into an envelope, which shares the memory of the record.
-func logged(topic string, r *kafka.Record) ingestor.Envelope {
+// rawEnvelope puts a record of the raw topic into an envelope, which shares the memory of the record.
+func rawEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.Logged, env.Origin = true, origin(topic, r)
 	if !env.NoPosition {
@@ -46,9 +46,9 @@ func logged(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// rejected puts a record of the rejects topic into an envelope, which shares the memory of the
+// rejectEnvelope puts a record of the rejects topic into an envelope, which shares the memory of the
 // record.
-func rejected(topic string, r *kafka.Record) ingestor.Envelope {
+func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.NoPosition, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
 	// Another program may have written the record.

@@ -72,7 +72,7 @@ func (r *rejectReader) unseen(records []kafka.Record) []ingestor.Envelope {
 	defer r.mu.Unlock()
 	var envelopes []ingestor.Envelope
 	for i := range records {
-		env := rejected(r.conf.Topics.Rejects, &records[i])
+		env := rejectEnvelope(r.conf.Topics.Rejects, &records[i])
 		if _, again := r.seen[env.Origin]; again {
 			continue
 		}
@@ -111,7 +111,7 @@ func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door strin
 	err = d.readRejects(ctx, start, func(ctx context.Context, records []kafka.Record) error {
 		rejections := make([]ingestor.Rejection, len(records))
 		for i := range records {
-			env := rejected(d.conf.Topics.Rejects, &records[i])
+			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
 			env.Door = cmp.Or(env.Door, door)
 			o := judge.Judge(env) // which knows the airport
 			faults := readDiagnostics(records[i].Header(headerDiagnostics))
