@@ -27,7 +27,6 @@ type Config struct {
 
 	Clock    *Clock        // gives the received times; nil: the clock of the machine
 	Patience time.Duration // bounds every call; 0: 900 ms
-	Count    func(Verdict) // called for each message that is accepted, a duplicate or rejected; nil: nothing is counted
 }
 
 const (
@@ -57,9 +56,6 @@ func NewAcceptor(conf Config) *Acceptor {
 	}
 	if conf.Clock == nil {
 		conf.Clock = NewClock(time.Now)
-	}
-	if conf.Count == nil {
-		conf.Count = func(Verdict) {}
 	}
 	a := &Acceptor{conf: conf}
 	a.accepted = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
@@ -96,7 +92,6 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 	if verdict == Accepted {
 		a.conf.Clock.Pass(env.Received)
 	}
-	a.conf.Count(d.outcome.Verdict)
 	return d.outcome, nil
 }
 
@@ -118,15 +113,7 @@ func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes 
 func (a *Acceptor) applySome(ctx context.Context, b *Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, a.conf.Patience)
 	defer cancel()
-	if err := a.Apply(ctx, b); err != nil {
-		return err
-	}
-	for _, o := range b.Outcomes {
-		if o.Verdict != Unauthorised {
-			a.conf.Count(o.Verdict)
-		}
-	}
-	return nil
+	return a.Apply(ctx, b)
 }
 
 // applyDecisions applies decisions of Accept together.

@@ -265,7 +265,7 @@ func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
 
 func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testing.T) {
 	x, j := newIndex(), &journal{}
-	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Count: func(v ingestor.Verdict) { t.Errorf("counted %v", v) }})
+	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Observe: func(b *ingestor.Batch) { t.Errorf("observed %v", b) }})
 	env := envelope(bsm)
 	env.Authorise = func(m *parser.Message) bool {
 		if m.Groups[0].Outbound.Airline != "LX" || m.Version.Airport != "ZRH" {

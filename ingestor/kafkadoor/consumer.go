@@ -35,11 +35,12 @@ type indexState struct {
 	safe     time.Time // the index has lost nothing that was filed before it, by the clock of this process
 }
 
-// NewConsumer returns a consumer. The acceptor should write its rejected messages through this door. metrics
-// may be nil.
-func (d *Door) NewConsumer(acceptor Acceptor, metrics Metrics) *Consumer {
+// NewConsumer returns a consumer. The acceptor should write its rejected messages through this door.
+// metrics may be nil; besides those of [kafka.Metrics], the operations of Retry are the steps of
+// ingestor.StepError.
+func (d *Door) NewConsumer(acceptor Acceptor, metrics kafka.Metrics) *Consumer {
 	if metrics == nil {
-		metrics = NoMetrics{}
+		metrics = kafka.NoMetrics{}
 	}
 	c := &Consumer{door: d}
 	c.index.Store(&indexState{})
@@ -110,7 +111,7 @@ type handler struct {
 	door      *Door
 	partition int
 	acceptor  Acceptor
-	metrics   Metrics
+	metrics   kafka.Metrics
 	again     int64           // the end at the takeover: records before it may have been handled, and lost by the index since
 	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
@@ -137,11 +138,6 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 		}
 		return 0, err
 	}
-	var by [ingestor.Unauthorised + 1]int
-	for _, o := range h.batch.Outcomes {
-		by[o.Verdict]++
-	}
-	h.metrics.Messages(by[ingestor.Accepted], by[ingestor.Duplicate], by[ingestor.Rejected])
 	done = len(h.batch.Outcomes)
 	h.batch = nil
 	return done, nil

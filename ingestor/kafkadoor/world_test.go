@@ -136,7 +136,9 @@ func (w *world) needsFaults() {
 // acceptorConf returns what the Acceptors of the world have in common.
 func (w *world) acceptorConf() ingestor.Config {
 	airports := airport.New()
-	return ingestor.Config{Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: w.index, Patience: time.Minute}
+	return ingestor.Config{
+		Judge: ingestor.NewJudge(airports, enricher.New(airports)), Index: w.index, Patience: time.Minute, Observe: w.metrics.observe,
+	}
 }
 
 // acceptor returns the Acceptor of a consumer.
@@ -147,13 +149,19 @@ func (w *world) acceptor() *ingestor.Acceptor {
 }
 
 // rebuilder returns the Acceptor of a rebuild.
-func (w *world) rebuilder() *ingestor.Acceptor { return ingestor.NewAcceptor(w.acceptorConf()) }
+func (w *world) rebuilder() *ingestor.Acceptor { return uncounted(w.acceptorConf()) }
+
+// uncounted returns an Acceptor of messages that do not come by a consumer.
+func uncounted(conf ingestor.Config) *ingestor.Acceptor {
+	conf.Observe = nil
+	return ingestor.NewAcceptor(conf)
+}
 
 // poster returns the Acceptor of messages that are not in the log yet.
 func (w *world) poster() *ingestor.Acceptor {
 	conf := w.acceptorConf()
 	conf.Log, conf.Rejects = w.door, w.door
-	return ingestor.NewAcceptor(conf)
+	return uncounted(conf)
 }
 
 // consume runs a consumer until stop is called, which waits for it.
@@ -484,7 +492,7 @@ func (x *index) stored(p bag.Plate) []bag.Stored {
 	return slices.Clone(x.known[p])
 }
 
-// metrics adds up what the consumer says.
+// metrics adds up what the consumer says, and what its acceptor does.
 type metrics struct {
 	accepted, duplicate, rejected, redelivered, lost atomic.Int64
 
@@ -494,10 +502,17 @@ type metrics struct {
 	oldest  map[int]time.Time
 }
 
-func (m *metrics) Messages(accepted, duplicate, rejected int) {
-	m.accepted.Add(int64(accepted))
-	m.duplicate.Add(int64(duplicate))
-	m.rejected.Add(int64(rejected))
+func (m *metrics) observe(b *ingestor.Batch) {
+	for i := range b.Outcomes {
+		switch b.Outcomes[i].Verdict {
+		case ingestor.Accepted:
+			m.accepted.Add(1)
+		case ingestor.Duplicate:
+			m.duplicate.Add(1)
+		case ingestor.Rejected:
+			m.rejected.Add(1)
+		}
+	}
 }
 
 func (m *metrics) Redelivered(n int) { m.redelivered.Add(int64(n)) }

@@ -94,7 +94,6 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 		Seed: demoSeed, Start: begun.Add(-demoPast), Bags: math.MaxInt32, Interval: demoInterval, Faults: simulate.DefaultFaults(),
 	}
 	s.demo.acceptor, s.demo.log = acceptor, s.log
-	s.demo.count = func(v ingestor.Verdict) { s.messages.Count(demoDoor, v.String(), 1) }
 	s.demo.origin = demoDoor + "/" + strconv.FormatInt(begun.UnixMilli(), 10) + "/"
 	return func(ctx context.Context) error {
 		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: &s.demo, Now: s.clock, RealTime: true}); ctx.Err() == nil {
@@ -108,7 +107,6 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 type demo struct {
 	acceptor *ingestor.Acceptor
 	log      *zap.Logger
-	count    func(ingestor.Verdict)
 	origin   string // of its messages, without their number
 	sent     int
 
@@ -133,7 +131,6 @@ func (d *demo) Send(ctx context.Context, messages []simulate.Message) error {
 			continue
 		}
 		for i := range outcomes {
-			d.count(outcomes[i].Verdict)
 			d.note(&outcomes[i])
 		}
 		envelopes = envelopes[len(outcomes):]

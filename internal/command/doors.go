@@ -70,13 +70,24 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 	s.messages.Expect(door)
 	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
-		Count: func(v ingestor.Verdict) { s.messages.Count(door, v.String(), 1) },
-	}
-	if s.counter != nil {
-		conf.Observe = func(b *ingestor.Batch) { s.counter.Count(door, b) }
+		Observe: func(b *ingestor.Batch) { s.count(door, b) },
 	}
 	if door == kafkaDoor { // which reads what the other doors log
 		conf.Marks = s.marks()
 	}
 	return ingestor.NewAcceptor(conf)
+}
+
+// count counts the messages of a batch that took effect.
+func (s *service) count(door string, b *ingestor.Batch) {
+	var by [ingestor.Unauthorised + 1]int
+	for i := range b.Outcomes {
+		by[b.Outcomes[i].Verdict]++
+	}
+	for v := ingestor.Accepted; v < ingestor.Unauthorised; v++ {
+		s.messages.Count(door, v.String(), by[v])
+	}
+	if s.counter != nil {
+		s.counter.Count(door, b)
+	}
 }

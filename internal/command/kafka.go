@@ -186,23 +186,10 @@ func (s *service) doorConfig() kafkadoor.Config {
 	return conf
 }
 
-// doorMetrics counts what the Kafka door does. It implements kafkadoor.Metrics.
-type doorMetrics struct {
-	*telemetry.Consumer
-	messages *telemetry.Messages
-}
-
-// Messages implements kafkadoor.Metrics.
-func (m doorMetrics) Messages(accepted, duplicate, rejected int) {
-	m.messages.Count(kafkaDoor, ingestor.Accepted.String(), accepted)
-	m.messages.Count(kafkaDoor, ingestor.Duplicate.String(), duplicate)
-	m.messages.Count(kafkaDoor, ingestor.Rejected.String(), rejected)
-}
-
 // openKafkaDoor opens the door that reads the raw topic.
 func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	s.consumer = telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock)
-	consumer := s.kafka.NewConsumer(acceptor, doorMetrics{s.consumer, s.messages})
+	consumer := s.kafka.NewConsumer(acceptor, s.consumer)
 	s.waited = consumer.Waited
 	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
 		func(context.Context) error { return consumer.Member() })

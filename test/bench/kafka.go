@@ -130,8 +130,8 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	watch := newStopwatch(messages, cancel)
-	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: newJudge(), Index: timed{store.Writer(), watch}, Rejects: door})
-	if err := door.NewConsumer(acceptor, counting{watch: watch}).Run(ctx); err != nil {
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: newJudge(), Index: timed{store.Writer(), watch}, Rejects: door, Observe: watch.observe})
+	if err := door.NewConsumer(acceptor, nil).Run(ctx); err != nil {
 		return 0, err
 	}
 	return watch.rate()
@@ -230,12 +230,5 @@ func (t timed) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
 	return t.Index.File(ctx, filings)
 }
 
-// counting counts messages when everything about them is done except the commit.
-type counting struct {
-	kafkadoor.NoMetrics
-	watch *stopwatch
-}
-
-func (c counting) Messages(accepted, duplicate, rejected int) {
-	c.watch.add(accepted + duplicate + rejected)
-}
+// observe counts messages when everything about them is done except the commit.
+func (s *stopwatch) observe(b *ingestor.Batch) { s.add(len(b.Outcomes)) }

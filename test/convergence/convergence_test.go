@@ -209,20 +209,15 @@ func write(t testing.TB, brokers []string, topic string, messages []message) {
 	}
 }
 
-// acceptor returns the Acceptor of a consumer.
-func (s *service) acceptor(rejects ingestor.Rejects) *ingestor.Acceptor {
-	conf := s.conf
-	conf.Rejects = rejects
-	return ingestor.NewAcceptor(conf)
-}
-
 // stream reads the messages of a topic through the Kafka door, with a new consumer group.
 func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 	t.Helper()
 	counted := newCounter(messages)
+	conf := s.conf
+	conf.Rejects, conf.Observe = door, counted.observe
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- door.NewConsumer(s.acceptor(door), counted).Run(ctx) }()
+	go func() { ended <- door.NewConsumer(ingestor.NewAcceptor(conf), nil).Run(ctx) }()
 	select {
 	case <-counted.all:
 	case <-time.After(time.Minute):
@@ -236,7 +231,6 @@ func (s *service) stream(t testing.TB, door *kafkadoor.Door, messages int) {
 
 // counter waits until a consumer has decided on all messages.
 type counter struct {
-	kafkadoor.NoMetrics
 	want int64
 	seen atomic.Int64
 	all  chan struct{}
@@ -244,8 +238,8 @@ type counter struct {
 
 func newCounter(want int) *counter { return &counter{want: int64(want), all: make(chan struct{})} }
 
-func (c *counter) Messages(accepted, duplicate, rejected int) {
-	n := int64(accepted + duplicate + rejected)
+func (c *counter) observe(b *ingestor.Batch) {
+	n := int64(len(b.Outcomes))
 	if seen := c.seen.Add(n); seen >= c.want && seen-n < c.want {
 		close(c.all)
 	}
