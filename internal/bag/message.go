@@ -60,6 +60,25 @@ func (m *Message) Flights() iter.Seq[Flight] {
 	}
 }
 
+// Legs yields the legs of .I, .F and .O, each with the airports that the message itself gives.
+func (m *Message) Legs() iter.Seq[Leg] {
+	return func(yield func(Leg) bool) {
+		leg := func(f Flight, from, to string) bool {
+			return f.IsZero() || yield(Leg{Flight: f, From: from, To: to})
+		}
+		if !leg(m.Inbound.Flight, m.Inbound.Airport, m.Airport) || !leg(m.Outbound.Flight, m.Airport, m.Outbound.Airport) {
+			return
+		}
+		from := m.Outbound.Airport
+		for _, o := range m.Onward {
+			if !leg(o.Flight, from, o.Airport) {
+				return
+			}
+			from = o.Airport
+		}
+	}
+}
+
 // Names reports whether the message names a flight in .I, .F or .O.
 func (m *Message) Names(f Flight) bool {
 	for named := range m.Flights() {

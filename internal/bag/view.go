@@ -261,26 +261,14 @@ func (b *Bag) founder() int {
 	return found
 }
 
-// inScope reports whether the message has a leg in scope. The airports of a leg are those that the
-// message itself gives. A message without flights is judged by its airport.
+// inScope reports whether one of the Legs is in scope. A message without flights is judged by its
+// airport.
 func (m *Message) inScope(s Sight) bool {
 	flights := false
-	leg := func(f Flight, from, to string) bool {
-		if f.IsZero() {
-			return false
-		}
-		flights = true
-		return s.Leg(Leg{Flight: f, From: from, To: to})
-	}
-	if leg(m.Inbound.Flight, m.Inbound.Airport, m.Airport) || leg(m.Outbound.Flight, m.Airport, m.Outbound.Airport) {
-		return true
-	}
-	from := m.Outbound.Airport
-	for _, o := range m.Onward {
-		if leg(o.Flight, from, o.Airport) {
+	for leg := range m.Legs() {
+		if flights = true; s.Leg(leg) {
 			return true
 		}
-		from = o.Airport
 	}
 	return !flights && s.Station(m.Airport)
 }

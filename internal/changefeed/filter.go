@@ -71,10 +71,10 @@ func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
 	for _, b := range seen {
 		booked = booked || b.HasPNR(f.PNR)
 		named := f.Flight != nil && hasMessage(b, func(m *bag.Message) bool { return m.Names(f.Flight.Flight) })
-		eachLeg(b, func(leg bag.Flight, from, to string) {
+		eachLeg(b, func(leg *bag.Leg) {
 			airline = airline || leg.Airline == f.Airline
-			airport = airport || at(from) || at(to)
-			flight = flight || named && f.Flight.holds(places, leg, from, to)
+			airport = airport || at(leg.From) || at(leg.To)
+			flight = flight || named && f.Flight.holds(places, leg)
 			dated = dated || leg.Day == f.Date
 		})
 		booked = booked || hasMessage(b, func(m *bag.Message) bool { return strings.EqualFold(m.PNR, f.PNR) })
@@ -92,33 +92,22 @@ func hasMessage(b *bag.Bag, is func(*bag.Message) bool) bool {
 
 // holds reports whether a leg is the flight. The airport of a leg that no message gives may become
 // known, and be forgotten again if bags are divided: such a leg counts.
-func (f *Flight) holds(places Places, leg bag.Flight, from, to string) bool {
-	end := from
+func (f *Flight) holds(places Places, leg *bag.Leg) bool {
+	end := leg.From
 	if f.Arriving {
-		end = to
+		end = leg.To
 	}
-	return leg == f.Flight && (end == "" || places.Listed(end, f.Airport))
+	return leg.Flight == f.Flight && (end == "" || places.Listed(end, f.Airport))
 }
 
-// eachLeg calls visit with each leg of a bag, and with every flight that its messages name and the
-// airports that the message gives.
-func eachLeg(b *bag.Bag, visit func(f bag.Flight, from, to string)) {
+// eachLeg calls visit with each leg of a bag, and with those that its messages give.
+func eachLeg(b *bag.Bag, visit func(*bag.Leg)) {
 	for i := range b.Legs {
-		visit(b.Legs[i].Flight, b.Legs[i].From, b.Legs[i].To)
-	}
-	add := func(f bag.Flight, from, to string) {
-		if !f.IsZero() {
-			visit(f, from, to)
-		}
+		visit(&b.Legs[i])
 	}
 	for i := range b.Events {
-		m := b.Events[i].Message
-		add(m.Inbound.Flight, m.Inbound.Airport, m.Airport)
-		add(m.Outbound.Flight, m.Airport, m.Outbound.Airport)
-		from := m.Outbound.Airport
-		for _, o := range m.Onward {
-			add(o.Flight, from, o.Airport)
-			from = o.Airport
+		for leg := range b.Events[i].Message.Legs() {
+			visit(&leg)
 		}
 	}
 }
