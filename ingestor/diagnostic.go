@@ -1,6 +1,7 @@
 package ingestor
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -85,6 +86,20 @@ func (d Diagnostic) AppendDetails(dst []byte) []byte {
 	dst = strictjson.AppendText(dst, "expected", d.Expected)
 	dst = strictjson.AppendMember(dst, "suggestion", d.Suggestion)
 	return strictjson.AppendMember(dst, "hint", d.Hint)
+}
+
+// UnmarshalJSON reads what Append has written, as far as it can be read.
+func (d *Diagnostic) UnmarshalJSON(text []byte) error {
+	type members Diagnostic
+	var read struct {
+		members
+		Severity  string
+		EndColumn int `json:"end_column"`
+	}
+	err := json.Unmarshal(text, &read)
+	*d = Diagnostic(read.members)
+	d.EndColumn, d.Warning = read.EndColumn, read.Severity == "warning"
+	return err
 }
 
 // CodeList returns the codes of the diagnostics as one comma list.

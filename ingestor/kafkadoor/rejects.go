@@ -114,7 +114,8 @@ func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door strin
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
 			env.Door = cmp.Or(env.Door, door)
 			o := judge.Judge(env) // which knows the airport
-			faults := readDiagnostics(records[i].Header(headerDiagnostics))
+			var faults []ingestor.Diagnostic
+			_ = json.Unmarshal([]byte(records[i].Header(headerDiagnostics)), &faults) // another program may have written the record
 			if len(faults) == 0 {
 				faults = o.Errors
 			}
@@ -129,22 +130,6 @@ func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door strin
 		return n, fmt.Errorf("restore rejects: %w", err)
 	}
 	return n, nil
-}
-
-// readDiagnostics reads what diagnostics has written, as far as it can be read.
-func readDiagnostics(text string) []ingestor.Diagnostic {
-	var read []struct {
-		ingestor.Diagnostic
-		Severity  string
-		EndColumn int `json:"end_column"`
-	}
-	_ = json.Unmarshal([]byte(text), &read) // another program may have written the record
-	list := make([]ingestor.Diagnostic, len(read))
-	for i, r := range read {
-		list[i] = r.Diagnostic
-		list[i].EndColumn, list[i].Warning = r.EndColumn, r.Severity == "warning"
-	}
-	return list
 }
 
 func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope) error {

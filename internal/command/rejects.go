@@ -22,7 +22,6 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/config"
 	"bagtrail/internal/messagefile"
-	"bagtrail/parser"
 )
 
 // rejectDesk asks a service about its rejects.
@@ -36,7 +35,7 @@ type rejectDesk struct {
 // document is an answer, as far as it is printed.
 type document struct {
 	Verdict     string
-	Diagnostics []diagnosticDocument
+	Diagnostics []ingestor.Diagnostic
 	Reject      rejectDocument
 	Rejects     []rejectDocument
 	Next        string
@@ -48,7 +47,7 @@ type document struct {
 type rejectDocument struct {
 	ID, State, Received, Door, Key, Airport, Form, Text string
 	Codes                                               []string
-	Diagnostics                                         []diagnosticDocument
+	Diagnostics                                         []ingestor.Diagnostic
 	History                                             []struct{ At, Action, Key, Verdict, Reason string }
 }
 
@@ -61,12 +60,6 @@ func (r *rejectDocument) message() string {
 		}
 	}
 	return r.Text
-}
-
-type diagnosticDocument struct {
-	Code, Severity, Element, Value, Expected, Description, Suggestion, Hint string
-	Line, Column                                                            int
-	EndColumn                                                               int `json:"end_column"`
 }
 
 func (p *process) rejects() *cobra.Command {
@@ -191,19 +184,13 @@ func printableLines(text string) string {
 }
 
 // printVerdict prints a verdict with its diagnostics.
-func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []diagnosticDocument) {
+func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) {
 	p := d.process
 	if verdict != "rejected" {
 		fmt.Fprintf(p.stdout, "%s: %s\n", id, verdict)
 		return
 	}
-	outcome := ingestor.Outcome{Verdict: ingestor.Rejected}
-	for _, e := range diagnostics {
-		outcome.Errors = append(outcome.Errors, ingestor.Diagnostic{
-			Code: e.Code, Warning: e.Severity == "warning", Line: e.Line, Column: e.Column, EndColumn: e.EndColumn, Element: e.Element,
-			Value: e.Value, Expected: e.Expected, Description: e.Description, Advice: parser.Advice{Suggestion: e.Suggestion, Hint: e.Hint},
-		})
-	}
+	outcome := ingestor.Outcome{Verdict: ingestor.Rejected, Errors: diagnostics}
 	verdictWriter{p.stdout, p.showsColour(p.stdout)}.write(messagefile.Message{File: id, Line: 1, Text: text}, outcome)
 }
 
