@@ -28,17 +28,10 @@ func (s *service) openFeeds(ctx context.Context) error {
 		})
 	})
 	if s.writesIndex() {
-		watch := newFeedWatch(s.log, telemetry.NewFeeds(s.registry, feedStates()...))
+		watch := newFeedWatch(s.log, telemetry.NewFeeds(s.registry))
 		running.start("silent feeds", func(ctx context.Context) error { return s.feeds.Watch(ctx, s.clock, watch.look) })
 	}
 	return nil
-}
-
-func feedStates() (names []string) {
-	for _, state := range feeds.States {
-		names = append(names, string(state))
-	}
-	return names
 }
 
 // feedWatch counts feeds by state, and logs which become silent.
@@ -50,7 +43,9 @@ type feedWatch struct {
 }
 
 func newFeedWatch(log *zap.Logger, metrics *telemetry.Feeds) *feedWatch {
-	return &feedWatch{log: log, metrics: metrics, silent: map[feeds.Name]bool{}}
+	w := &feedWatch{log: log, metrics: metrics}
+	w.look(nil, nil) // so that every state has its gauge
+	return w
 }
 
 // look takes note of all feeds.

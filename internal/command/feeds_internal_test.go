@@ -17,7 +17,7 @@ import (
 func TestASilentFeedIsLoggedOnceAndCounted(t *testing.T) {
 	core, logged := observer.New(zap.InfoLevel)
 	registry := prometheus.NewRegistry()
-	w := newFeedWatch(zap.New(core), telemetry.NewFeeds(registry, feedStates()...))
+	w := newFeedWatch(zap.New(core), telemetry.NewFeeds(registry))
 	feed := func(airport string, state feeds.State) feeds.Feed {
 		return feeds.Feed{Name: feeds.Name{Airport: airport, Door: "kafka"}, State: state, Gap: time.Minute}
 	}

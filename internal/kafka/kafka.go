@@ -25,6 +25,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -36,7 +37,7 @@ type Client struct {
 	conf   Config
 	dialer *kafkago.Dialer
 	client *kafkago.Client
-	turn   roundRobin
+	turn   atomic.Uint32 // spreads records without a key evenly over partitions
 }
 
 // Open returns a Client. It fails if the client cannot log in that way, and connects to nothing yet.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -18,13 +17,6 @@ import (
 // maxRequest is the largest size of one request, in bytes of records: half of what brokers take by
 // default.
 const maxRequest = 512 << 10
-
-// roundRobin spreads requests evenly over partitions.
-type roundRobin struct{ n atomic.Uint32 }
-
-func (r *roundRobin) next(partitions []int) int {
-	return partitions[int(r.n.Add(1)-1)%len(partitions)]
-}
 
 // Produce writes records to a topic and returns when all in-sync replicas have them. A record with
 // a key goes to the partition that Java's clients choose (murmur2 of the key); records of one
@@ -102,7 +94,7 @@ func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[i
 			p = balance(r.Key, numbers)
 		} else {
 			if turn < 0 {
-				turn = c.turn.next(numbers)
+				turn = numbers[int(c.turn.Add(1)-1)%len(numbers)]
 			}
 			p = turn
 		}

@@ -5,16 +5,13 @@ import "github.com/prometheus/client_golang/prometheus"
 // Feeds counts feeds by their state.
 type Feeds struct{ states *prometheus.GaugeVec }
 
-// NewFeeds registers the gauge of feeds in each of the states. It begins at 0.
-func NewFeeds(registry prometheus.Registerer, states ...string) *Feeds {
+// NewFeeds registers the gauge of feeds. It has the states that are set.
+func NewFeeds(registry prometheus.Registerer) *Feeds {
 	f := &Feeds{prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feeds",
 		Help: "Feeds, by state (new, flowing, silent), as they were when this process last looked: once a minute.",
 	}, []string{"state"})}
 	registry.MustRegister(f.states)
-	for _, state := range states {
-		f.Set(state, 0)
-	}
 	return f
 }
 
