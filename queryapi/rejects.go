@@ -519,14 +519,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 	}
 	dst = append(append(dst, `],"diagnostics":`...), r.Diagnostics...)
 	if full {
-		form := "text"
-		switch {
-		case r.Report:
-			form = "report"
-		case r.JSON:
-			form = "json"
-		}
-		text("form", form)
+		text("form", r.Form())
 		dst = strictjson.AppendText(dst, "text", r.Text)
 	}
 	dst = append(dst, `,"history":[`...)

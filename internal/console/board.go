@@ -124,7 +124,7 @@ func (b boardPage) Direction() string {
 // boardPage arranges flights, which come in the order of their times.
 func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, date time.Time) boardPage {
 	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Limits: limitsOf(v.r), Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
-	asked := v.r.URL.Query()
+	wanted := v.rows()
 	for _, f := range flights {
 		r := v.boardRow(f, airport, arriving)
 		if r.Gone == "" {
@@ -143,7 +143,7 @@ func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, da
 			b.AtRisk += r.Missing()
 		}
 		b.Flights = append(b.Flights, r)
-		if !asked.Has("rows") || asked.Get("rows") == "" || slices.Contains(asked["rows"], r.Key) {
+		if wanted(r.Key) {
 			b.Rows = append(b.Rows, r)
 		}
 	}

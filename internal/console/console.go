@@ -16,7 +16,6 @@ import (
 	"encoding/hex"
 	"hash/fnv"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -54,12 +53,8 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 		mux: http.NewServeMux(), v1: v1, places: places, clock: clock,
 		screens: make(map[string]*template.Template), versions: make(map[string]string),
 	}
-	static, err := fs.Sub(embedded, "static")
-	if err != nil {
-		panic(err) // embedded above
-	}
 	for _, name := range []string{"console.css", "console.js"} {
-		text, err := fs.ReadFile(static, name)
+		text, err := embedded.ReadFile("static/" + name)
 		if err != nil {
 			panic(err) // embedded above
 		}

@@ -108,11 +108,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	f.Bar = bar(f.flightDoc.Status)
 	f.Counts = counts(f.flightDoc.Status)
 	f.Risk = v.risk(f.flightDoc)
-	asked := v.r.URL.Query()
-	wanted := func(plate string) bool {
-		return !asked.Has("rows") || asked.Get("rows") == "" || slices.Contains(asked["rows"], plate)
-	}
-	f.Rows = markupOf(bagRows(list.Bags, wanted, f.Risk, v.now))
+	f.Rows = markupOf(bagRows(list.Bags, v.rows(), f.Risk, v.now))
 	return f
 }
 

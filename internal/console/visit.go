@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -91,6 +92,12 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet, Kept: kept,
 		})
 	})
+}
+
+// rows returns which rows of a table are asked for: those with a key that rows names, or all.
+func (v *visit) rows() func(key string) bool {
+	keys := v.r.URL.Query()["rows"]
+	return func(key string) bool { return len(keys) == 0 || keys[0] == "" || slices.Contains(keys, key) }
 }
 
 // render writes a page, or a part of one. A problem decides its status.

@@ -181,7 +181,7 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 	args = appendAll(append(args, len(tallies)), tallies)
 	return append(args,
 		"state", string(Open), "received", received, "hour", hour, "bytes", bytes, "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
-		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r), "record", r.Key,
+		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r.JSON, r.Report), "record", r.Key,
 		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
 }
 
@@ -192,11 +192,14 @@ func appendAll(args []any, list []string) []any {
 	return args
 }
 
-func form(r *ingestor.Rejection) string {
+// Form returns what Text is: "text", "json" for a document that holds the message, or "report".
+func (r *Reject) Form() string { return form(r.JSON, r.Report) }
+
+func form(json, report bool) string {
 	switch {
-	case r.Report:
+	case report:
 		return "report"
-	case r.JSON:
+	case json:
 		return "json"
 	}
 	return "text"
