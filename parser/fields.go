@@ -69,11 +69,6 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// isThreeCapitals reports whether s is three capitals.
-func isThreeCapitals(s string) bool {
-	return len(s) == 3 && isCapital(s[0]) && isCapital(s[1]) && isCapital(s[2])
-}
-
 // capital returns s if it is one capital, else "".
 func capital(s string) string {
 	if len(s) == 1 && isCapital(s[0]) {

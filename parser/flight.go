@@ -61,7 +61,7 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 	}
 	if !m.isAirport(airport) {
 		const expected = "a known airport, three capitals"
-		if isThreeCapitals(airport) && e.text[1] != 'F' {
+		if IsCode(airport) && e.text[1] != 'F' {
 			m.warn(WrongFlightAirport, e, f.at(3), airport, expected)
 		} else {
 			m.fail(WrongFlightAirport, e, f.at(3), airport, expected)
@@ -76,11 +76,10 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 const (
 	shortestNumber = 3 // LX1
 	longestNumber  = 8 // XYZ1234A
-	mostDigits     = 4
 )
 
 // flightOf reads airline, number and suffix of a flight. The airline has two characters if the
-// third one is a digit, else three. They are capitals and digits, with at least one capital.
+// third one is a digit, else three.
 func flightOf(s string) (airline, number string, ok bool) {
 	if len(s) < shortestNumber || len(s) > longestNumber {
 		return "", "", false
@@ -89,27 +88,8 @@ func flightOf(s string) (airline, number string, ok bool) {
 	if isDigit(s[2]) {
 		airline, number = s[:2], s[2:]
 	}
-	capitals := 0
-	for i := range len(airline) {
-		switch {
-		case isCapital(airline[i]):
-			capitals++
-		case !isDigit(airline[i]):
-			return "", "", false
-		}
-	}
-	digits := number
-	if digits != "" && isCapital(digits[len(digits)-1]) {
-		digits = digits[:len(digits)-1]
-	}
-	if capitals == 0 || len(digits) > mostDigits || !isDigits(digits) {
-		return "", "", false
-	}
-	zeros := 0
-	for zeros < len(digits)-1 && digits[zeros] == '0' {
-		zeros++
-	}
-	return airline, number[zeros:], true
+	number, ok = FlightNumber(number)
+	return airline, number, ok && IsAirline(airline)
 }
 
 // dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it.

@@ -80,22 +80,9 @@ func (m *Message) readPNR(e line) {
 		return
 	}
 	f := m.fields(e, 0, 1)
-	if pnr := f.of(1); isPNR(pnr) {
+	if pnr := f.of(1); IsPNR(pnr) {
 		m.group().PNR = pnr
 	}
-}
-
-// isPNR reports whether s is five or six letters or digits.
-func isPNR(s string) bool {
-	if len(s) != 5 && len(s) != 6 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i] &^ 0x20; !isCapital(c) && !isDigit(s[i]) { // c is s[i] as a capital, if that is a letter
-			return false
-		}
-	}
-	return true
 }
 
 // readFrequentFlyer reads .Y. The first .Y of a group counts.

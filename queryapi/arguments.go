@@ -11,6 +11,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 // arguments holds the arguments of a request to /v1: its path and query parameters, or the members
@@ -235,8 +236,8 @@ func (a *arguments) recent(name string, retention time.Duration) time.Time {
 // knownAirport returns the value of an argument that is an airport of the library, or "" if it was
 // not sent.
 func (a *arguments) knownAirport(name string, airports Airports) string {
-	code := a.text(name, isAirport, airportForm)
-	if isAirport(code) && !airports.KnownAirport(code) {
+	code := a.text(name, parser.IsCode, airportForm)
+	if parser.IsCode(code) && !airports.KnownAirport(code) {
 		g, _ := a.one(name)
 		a.fail(g, fault.NoSuch, "an airport of the library")
 	}

@@ -9,6 +9,7 @@ import (
 	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 // flightQuery holds the parameters of bags for flight.
@@ -21,7 +22,7 @@ type flightQuery struct {
 // parseFlight reads airport, indicator, airline, flight number, date.
 func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
 	q.airport = values[0]
-	if f.present(q.airport, fault.FlightAirportMissing) && f.check(isAirport(q.airport), fault.FlightAirportFormat) {
+	if f.present(q.airport, fault.FlightAirportMissing) && f.check(parser.IsCode(q.airport), fault.FlightAirportFormat) {
 		f.check(airports.KnownAirport(q.airport), fault.FlightAirportUnknown)
 	}
 	if f.present(values[1], fault.FlightIndicatorMissing) {
@@ -30,11 +31,11 @@ func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
 	}
 	q.flight.Airline = values[2]
 	if f.present(values[2], fault.FlightAirlineMissing) {
-		f.check(isAirline(values[2]), fault.FlightAirlineFormat)
+		f.check(parser.IsAirline(values[2]), fault.FlightAirlineFormat)
 	}
 	if f.present(values[3], fault.FlightNumberMissing) {
 		var ok bool
-		q.flight.Number, ok = flightNumber(values[3])
+		q.flight.Number, ok = parser.FlightNumber(values[3])
 		f.check(ok, fault.FlightNumberFormat)
 	}
 	q.flight.Day = f.day(values[4], fault.FlightDateMissing, fault.FlightDateFormat)

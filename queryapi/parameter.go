@@ -43,55 +43,9 @@ func (f *faults) optional(parameters web.Query, repeated fault.ID, names ...stri
 	return value
 }
 
-func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
-
-// isAirport reports whether s is 3 upper case letters.
-func isAirport(s string) bool {
-	return len(s) == 3 && isUpper(s[0]) && isUpper(s[1]) && isUpper(s[2])
-}
-
-// isAirline reports whether s is an airline code in upper case: 2 letters or digits with at least
-// one letter, or 3 ending with a letter.
-func isAirline(s string) bool {
-	for i := range len(s) {
-		if !isUpper(s[i]) && !isDigit(s[i]) {
-			return false
-		}
-	}
-	switch len(s) {
-	case 2:
-		return isUpper(s[0]) || isUpper(s[1])
-	case 3:
-		return isUpper(s[2])
-	}
-	return false
-}
-
-// flightNumber reads 1 to 4 digits and an optional upper case letter, and returns them without
-// leading zeros.
-func flightNumber(s string) (number string, ok bool) {
-	digits := s
-	if n := len(s); n > 0 && isUpper(s[n-1]) {
-		digits = s[:n-1]
-	}
-	if len(digits) < 1 || len(digits) > 4 || strings.Trim(digits, "0123456789") != "" {
-		return "", false
-	}
-	if number = strings.TrimLeft(s, "0"); number == "" || !isDigit(number[0]) {
-		number = "0" + number
-	}
-	return number, true
-}
-
 // isAlphanumeric reports whether s is letters A-Z, a-z and digits only.
 func isAlphanumeric(s string) bool {
-	for i := range len(s) {
-		if !isUpper(s[i]&^0x20) && !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 // isPNRLength reports whether s is 5 or 6 characters long.
@@ -106,6 +60,3 @@ const maxSurname = 60 // letters
 func isLetters(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 }
-
-// isPNR reports whether s is a PNR of 5 or 6 letters and digits.
-func isPNR(s string) bool { return isAlphanumeric(s) && isPNRLength(s) }

@@ -9,6 +9,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 // passengerQuery holds the parameters of bags for passenger.
@@ -20,7 +21,7 @@ type passengerQuery struct {
 // parsePassenger reads PNR and date.
 func parsePassenger(values []string) (q passengerQuery, f faults) {
 	q.pnr = values[0]
-	f.check(isAlphanumeric(q.pnr) && isPNRLength(q.pnr), fault.PassengerPNR)
+	f.check(parser.IsPNR(q.pnr), fault.PassengerPNR)
 	q.day = f.day(values[1], fault.PassengerDateMissing, fault.PassengerDateFormat)
 	return q, f
 }

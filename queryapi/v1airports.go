@@ -6,13 +6,14 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 // airportV1 answers GET /v1/airports/{code}.
 func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "code")
 	a.allowOnly("code")
-	code := a.text("code", isAirport, airportForm)
+	code := a.text("code", parser.IsCode, airportForm)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}

@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 const (
@@ -89,9 +90,9 @@ func (a *arguments) lastEvent(c *web.Call) {
 // changeFilter reads the filter of a question about changes.
 func (q Queries) changeFilter(a *arguments) changefeed.Filter {
 	f := changefeed.Filter{
-		Airline: q.Airlines.Code(a.text("airline", isAirline, airlineForm)),
+		Airline: q.Airlines.Code(a.text("airline", parser.IsAirline, airlineForm)),
 		Airport: a.knownAirport("airport", q.Airports),
-		PNR:     strings.ToUpper(a.text("pnr", isPNR, pnrForm)),
+		PNR:     strings.ToUpper(a.text("pnr", parser.IsPNR, pnrForm)),
 	}
 	f.Date, _ = a.date()
 	switch named, dated := len(a.all("pnr")) > 0, len(a.all("date")) > 0; {

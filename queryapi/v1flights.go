@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
+	"bagtrail/parser"
 )
 
 // flightV1 answers GET /v1/flights/{airport}/{direction}/{airline}/{flight}/{date}.
@@ -163,9 +164,9 @@ func (a *arguments) flightQuery(airports Airports) flightQuery {
 
 // flight reads airline, flight and date.
 func (a *arguments) flight() (f bag.Flight) {
-	f.Airline = a.text("airline", isAirline, airlineForm)
+	f.Airline = a.text("airline", parser.IsAirline, airlineForm)
 	a.text("flight", func(s string) (ok bool) {
-		f.Number, ok = flightNumber(s)
+		f.Number, ok = parser.FlightNumber(s)
 		return ok
 	}, "1 to 4 digits, then an upper case letter or nothing")
 	f.Day, _ = a.date()

@@ -10,6 +10,7 @@ import (
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/trail"
+	"bagtrail/parser"
 )
 
 // search is a question for bags: by plates, PNR, surname or the end of the plate.
@@ -39,7 +40,7 @@ var searches = []struct {
 func (a *arguments) search(airports Airports) (s search) {
 	a.allowOnly("plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date", "fields", "limit", "cursor")
 	s.plates = a.plates("plate", mostPlates)
-	s.pnr = a.text("pnr", isPNR, pnrForm)
+	s.pnr = a.text("pnr", parser.IsPNR, pnrForm)
 	s.lastName = a.text("last_name", isSurname, "up to 60 characters with a letter among them")
 	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
 	s.airport = a.knownAirport("airport", airports)

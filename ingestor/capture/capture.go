@@ -57,7 +57,7 @@ func (r *Reader) Next() (Message, error) {
 				return Message{string(r.text), start}, nil
 			case isElement(bare):
 				elements = true
-			case own == "" && !elements && isIdentifier(bare):
+			case own == "" && !elements && parser.IsCode(string(bare)):
 				own = string(bare)
 			}
 		}
@@ -138,10 +138,6 @@ func ends(line []byte, own string) bool {
 		return len(digits) > 0 && len(bytes.Trim(digits, "0123456789")) == 0
 	}
 	return len(rest) > 0 && string(rest) == own || parser.KnownIdentifier(string(rest))
-}
-
-func isIdentifier(line []byte) bool {
-	return len(line) == 3 && isCapital(line[0]) && isCapital(line[1]) && isCapital(line[2])
 }
 
 func isCapital(b byte) bool { return b >= 'A' && b <= 'Z' }

@@ -11,6 +11,7 @@ import (
 
 	"bagtrail/internal/operation"
 	"bagtrail/internal/strictyaml"
+	"bagtrail/parser"
 )
 
 const digestPrefix = "sha256:"
@@ -61,7 +62,7 @@ func readKey(v strictyaml.Value) *Key {
 		"airlines": func(v strictyaml.Value) {
 			key.Airlines = readScope(v, isAirline, "an airline code of 2 or 3 capitals or digits")
 		},
-		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, isAirport, "an airport of three capitals") },
+		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, parser.IsCode, "an airport of three capitals") },
 		"operations": func(v strictyaml.Value) {
 			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operation.Rights(), ", "))
 		},
@@ -170,10 +171,6 @@ func readBurst(v strictyaml.Value) int {
 
 func isAirline(s string) bool {
 	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
-}
-
-func isAirport(s string) bool {
-	return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 func isOperation(s string) bool { return slices.Contains(operation.Rights(), s) }

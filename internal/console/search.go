@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"bagtrail/parser"
 )
 
 // maxTerm is how many words of a query are read.
@@ -133,8 +135,7 @@ func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 
 // isPNR reports whether a word is five or six letters and digits with a digit among them.
 func isPNR(s string) bool {
-	alphanumeric := strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	return alphanumeric && (len(s) == 5 || len(s) == 6) && strings.ContainsAny(s, "0123456789")
+	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
 }
 
 // flightOf divides a word into airline and number.
@@ -144,15 +145,11 @@ func flightOf(word string) (airline, number string, ok bool) {
 			continue
 		}
 		airline, number = word[:n], word[n:]
-		digits := number
-		if last := number[len(number)-1]; last >= 'A' && last <= 'Z' {
-			digits = number[:len(number)-1]
-		}
-		letters := strings.Trim(airline, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" && !isDigits(airline)
+		isAirline := parser.IsAirline
 		if n == 3 {
-			letters = strings.Trim(airline, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+			isAirline = parser.IsCode
 		}
-		if letters && isDigits(digits) && len(digits) <= 4 {
+		if _, isNumber := parser.FlightNumber(number); isNumber && isAirline(airline) {
 			return airline, number, true
 		}
 	}

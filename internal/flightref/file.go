@@ -8,6 +8,7 @@ import (
 	"bagtrail/enricher/airline"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/strictyaml"
+	"bagtrail/parser"
 )
 
 // Parse reads the text of a flight reference file:
@@ -66,10 +67,10 @@ func readReference(v strictyaml.Value) *Reference {
 			r.Carrier = v.Pattern(isAirline, "an airline code of 2 or 3 capitals or digits")
 		},
 		"flight": func(v strictyaml.Value) {
-			r.Flight.Number = number(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))
+			r.Flight.Number, _ = parser.FlightNumber(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))
 		},
-		"origin":                  func(v strictyaml.Value) { r.Origin = v.Pattern(isAirport, "an airport of three capitals") },
-		"destination":             func(v strictyaml.Value) { r.Destination = v.Pattern(isAirport, "an airport of three capitals") },
+		"origin":                  func(v strictyaml.Value) { r.Origin = v.Pattern(parser.IsCode, "an airport of three capitals") },
+		"destination":             func(v strictyaml.Value) { r.Destination = v.Pattern(parser.IsCode, "an airport of three capitals") },
 		"date":                    func(v strictyaml.Value) { r.Flight.Day = readDay(v) },
 		"departure":               func(v strictyaml.Value) { r.Departure = readTimes(v) },
 		"arrival":                 func(v strictyaml.Value) { r.Arrival = readTimes(v) },
@@ -100,27 +101,11 @@ func readDay(v strictyaml.Value) bag.Day {
 	return day
 }
 
-const (
-	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits   = "0123456789"
-)
-
 func isAirline(s string) bool {
-	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, capitals+digits) == ""
+	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
-
-func isAirport(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }
 
 func isNumber(s string) bool {
-	suffix := strings.TrimLeft(s, digits)
-	length := len(s) - len(suffix)
-	return length >= 1 && length <= 4 && (suffix == "" || len(suffix) == 1 && strings.Contains(capitals, suffix))
-}
-
-// number returns a flight number without leading zeros, as bag.Flight has it: 0000 is 0.
-func number(s string) string {
-	for len(s) > 1 && s[0] == '0' && strings.Contains(digits, s[1:2]) {
-		s = s[1:]
-	}
-	return s
+	_, ok := parser.FlightNumber(s)
+	return ok
 }

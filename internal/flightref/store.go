@@ -36,9 +36,9 @@ func Open(path string, samePlace func(a, b string) bool, airlines *airline.Libra
 	return &Store{references, samePlace}, nil
 }
 
-// Lookup returns the reference of a flight between two airports. Leading zeros of the number do not
-// count. An airport "" fits every airport. If no leg has exactly these airports, the only leg that
-// fits them is returned; if several fit, none is.
+// Lookup returns the reference of a flight between two airports. An airport "" fits every airport.
+// If no leg has exactly these airports, the only leg that fits them is returned; if several fit,
+// none is.
 func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bool) {
 	references := s.flight(f)
 	for _, r := range references {
@@ -124,10 +124,7 @@ func newSet(text []byte, airlines *airline.Library) (*set, error) {
 	return &next, nil
 }
 
-func (s *Store) flight(f bag.Flight) []*Reference {
-	f.Number = number(f.Number)
-	return (*s.references.Load())[f]
-}
+func (s *Store) flight(f bag.Flight) []*Reference { return (*s.references.Load())[f] }
 
 // fits reports whether an airport of a lookup, which may be "", stands for that of a reference.
 func (s *Store) fits(wanted, airport string) bool {
