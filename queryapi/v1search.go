@@ -45,13 +45,13 @@ func (a *arguments) search(airports Airports) (s search) {
 	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
 	s.airport = a.knownAirport("airport", airports)
 	s.flight = a.flight()
-	for i, kind := range searches {
+	for _, kind := range searches {
 		named := kind.by == "last_name" && kind.with[0] == "airline" && !a.sent("airline") && !a.sent("flight") // the next one is meant
 		if !a.sent(kind.by) || named {
 			continue
 		}
 		s.by = kind.by
-		a.goTogether(kind.by, searches[i].with)
+		a.goTogether(kind.by, kind.with)
 		return s
 	}
 	a.failMissing("plate", "plate, or pnr and date, or last_name with airline, flight and date or with airport and date, or plate_end, airport and date")

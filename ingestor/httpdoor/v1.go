@@ -339,14 +339,14 @@ func (r *requestReader) more(pointer string) bool {
 // read reads the body in the form that its content type names.
 func (r *requestReader) read(c *web.Call) {
 	asText := false
-	for i, p := range c.Query {
+	for _, p := range c.Query {
 		switch {
 		case p.Name != "format":
 			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
 		case p.Value != "text":
 			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Malformed, Got: p.Value, Expected: "text"})
 		case asText:
-			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: c.Query[i].Value})
+			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: p.Value})
 		default:
 			asText = true
 		}

@@ -41,7 +41,7 @@ type given struct{ text, source string }
 type layer map[string]given
 
 // Load returns the configuration of parsed flags, which [AddFlags] has added, and of environ, in
-// the form of [os.Environ]. The command may add checks to those of [Config.Validate]. The error
+// the form of [os.Environ]. The command may add checks to those of the sections. The error
 // joins all faults, each a [*Fault]; a Config with faults is not returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	var (
@@ -64,7 +64,7 @@ func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, err
 			_ = s.value.set(s.init)
 		}
 	}
-	l.collect(eff, eff.Config.Validate())
+	l.collect(eff, eff.Config.validate())
 	for _, check := range checks {
 		l.collect(eff, check(eff.Config))
 	}

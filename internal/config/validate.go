@@ -14,16 +14,16 @@ import (
 	"bagtrail/internal/secret"
 )
 
-// Validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does
+// validate checks every section, and that sections fit together. Each fault is a [*Fault]. It does
 // not check the URL of Redis, whose form only the store knows: see the checks of [Load].
-func (c *Config) Validate() error {
+func (c *Config) validate() error {
 	return errors.Join(
-		c.HTTP.Validate(),
-		c.Ops.Validate(),
-		c.Kafka.Validate(),
-		c.WTR.Validate(),
-		c.Rules.Validate(),
-		c.Log.Validate(),
+		c.HTTP.validate(),
+		c.Ops.validate(),
+		c.Kafka.validate(),
+		c.WTR.validate(),
+		c.Rules.validate(),
+		c.Log.validate(),
 		c.validateSecret(),
 		c.distinctAddresses(),
 	)
@@ -39,8 +39,7 @@ func (c *Config) validateSecret() error {
 // leastAnswers has room for the list of a large aircraft.
 const leastAnswers = 1 << 20
 
-// Validate checks the section.
-func (h HTTP) Validate() error {
+func (h HTTP) validate() error {
 	errs := []error{address("http-addr", h.Addr)}
 	if h.TLSCert != "" && h.TLSKey == "" {
 		errs = append(errs, fault("http-tls-key", "is missing: TLS needs the certificate and its key"))
@@ -61,16 +60,14 @@ func (h HTTP) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Validate checks the section.
-func (o Ops) Validate() error { return address("ops-addr", o.Addr) }
+func (o Ops) validate() error { return address("ops-addr", o.Addr) }
 
 var (
 	mechanisms = []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
 	topicName  = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 )
 
-// Validate checks the section.
-func (k Kafka) Validate() error {
+func (k Kafka) validate() error {
 	var errs []error
 	for _, b := range k.Brokers {
 		if err := hostPort(b); err != nil {
@@ -133,8 +130,8 @@ func (k Kafka) validateTopics() error {
 // longestWTR leaves time for the answer before the caller's connection is closed.
 const longestWTR = 25 * time.Second
 
-// Validate checks the section. No fault shows the URL, which may hold a password.
-func (w WTR) Validate() error {
+// validate checks the section. No fault shows the URL, which may hold a password.
+func (w WTR) validate() error {
 	err := positive("wtr-timeout", w.Timeout)
 	if w.Timeout > longestWTR {
 		err = fault("wtr-timeout", "is longer than %v: the caller's connection would be closed before the answer", longestWTR)
@@ -149,8 +146,7 @@ func (w WTR) Validate() error {
 	return err
 }
 
-// Validate checks the section.
-func (r Rules) Validate() error {
+func (r Rules) validate() error {
 	errs := []error{positive("retention", r.Retention), positive("reject-retention", r.RejectsRetention), positive("changes-retention", r.ChangesRetention)}
 	if r.DuplicateWindow < 0 {
 		errs = append(errs, fault("duplicate-window", "is negative"))
@@ -161,8 +157,7 @@ func (r Rules) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Validate checks the section.
-func (l Log) Validate() error {
+func (l Log) validate() error {
 	return errors.Join(
 		oneOf("log-level", l.Level, "debug", "info", "warn", "error"),
 		oneOf("log-format", l.Format, "auto", "json", "console"),

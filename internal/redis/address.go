@@ -106,7 +106,7 @@ func (p *urlParser) hosts(list, port string, several bool) {
 		p.fault("the host is missing")
 		return
 	}
-	for _, host := range strings.Split(list, ",") {
+	for host := range strings.SplitSeq(list, ",") {
 		name, number, err := net.SplitHostPort(host)
 		if err != nil {
 			name, number = strings.Trim(host, "[]"), port
