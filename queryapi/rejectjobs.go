@@ -22,13 +22,6 @@ import (
 	"bagtrail/internal/web"
 )
 
-// KeysByName finds API keys; *apikey.Store implements it.
-type KeysByName interface {
-	// Named returns the key with that name. It returns false if the key is unknown, expired or
-	// revoked.
-	Named(name string, now time.Time) (*apikey.Key, bool)
-}
-
 // Bounds of jobs.
 const (
 	mostIDs      = 1000     // of rejects in a request

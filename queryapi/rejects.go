@@ -26,7 +26,7 @@ import (
 type Rejects struct {
 	Store    *rejectstore.Store
 	Acceptor Acceptor
-	Keys     KeysByName    // of those who began jobs
+	Keys     apikey.ByName // of those who began jobs
 	NewID    func() string // makes the ids of jobs
 	Begun    chan struct{} // wakes RunJobs when a job begins here; has a buffer of one, or is nil
 }

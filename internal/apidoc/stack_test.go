@@ -60,7 +60,7 @@ var exampleKeys = keys{
 	"no-customer":   {Name: "no-customer", Airlines: all, Airports: all, Operations: all},
 }
 
-// Named implements session.Keys.
+// Named implements apikey.ByName.
 func (k keys) Named(name string, _ time.Time) (*apikey.Key, bool) {
 	key, ok := k[name]
 	return key, ok

@@ -68,7 +68,14 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// Named returns the key with that name. It returns false if the key is unknown, expired or revoked.
+// ByName finds keys by their names; *Store implements it.
+type ByName interface {
+	// Named returns the key with that name, or nil. It returns false if the key is unknown, expired
+	// or revoked.
+	Named(name string, now time.Time) (*Key, bool)
+}
+
+// Named implements ByName.
 func (s *Store) Named(name string, now time.Time) (*Key, bool) {
 	key := s.keys.Load().byName[name]
 	return key, key != nil && key.State(now) == "active"

@@ -29,13 +29,6 @@ type Session struct {
 	id   string
 }
 
-// Keys finds keys by their names; *apikey.Store implements it.
-type Keys interface {
-	// Named returns the key with that name. It returns false if the key is unknown, expired or
-	// revoked.
-	Named(name string, now time.Time) (*apikey.Key, bool)
-}
-
 // Ended knows the sessions that were ended early; *sessionstore.Store implements it.
 type Ended interface {
 	// End notes that a session was ended. The note is needed until the session would end by itself.
@@ -46,14 +39,16 @@ type Ended interface {
 
 // Sessions makes and checks sessions. It is safe for concurrent use.
 type Sessions struct {
-	keys    Keys
+	keys    apikey.ByName
 	signing []byte
 	ended   Ended
 }
 
 // New returns the sessions whose cookies are signed with a key. Processes with the same signing key
 // accept the cookies of each other.
-func New(keys Keys, signing []byte, ended Ended) *Sessions { return &Sessions{keys, signing, ended} }
+func New(keys apikey.ByName, signing []byte, ended Ended) *Sessions {
+	return &Sessions{keys, signing, ended}
+}
 
 // A cookie is the base64 of: id, end in seconds since 1970, name of the key, signature.
 const (

@@ -21,7 +21,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// Named implements session.Keys.
+// Named implements apikey.ByName.
 func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) {
 	for _, key := range k {
 		if key.Name == name {

@@ -105,13 +105,6 @@ type Follower interface {
 	Leave()
 }
 
-// Keys finds the key of a webhook; *apikey.Store implements it.
-type Keys interface {
-	// Named returns the key with that name, or nil. It returns false if the key is unknown, expired
-	// or revoked.
-	Named(name string, now time.Time) (*apikey.Key, bool)
-}
-
 // Deliveries keeps the last deliveries of each webhook. They may be lost.
 type Deliveries interface {
 	// Add adds a delivery, a JSON document.
@@ -126,7 +119,7 @@ type Config struct {
 	Topic      string
 	Group      string // the consumer group of the owners
 	Feed       Feed
-	Keys       Keys
+	Keys       apikey.ByName
 	Secret     secret.Secret // of the installation
 	Guard      Guard
 	Client     *http.Client // nil: Guard.Client
