@@ -9,32 +9,21 @@ import (
 	"time"
 
 	"bagtrail/enricher/airline"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
 )
 
-// Airports is what the enricher needs to know about airports.
-type Airports interface {
-	parser.Reference
-	// Instant returns the moment at which clocks at the airport show a time of day; second counts
-	// from local midnight. A local time that exists twice or not at all is read with the offset before the change.
-	Instant(airport string, day bag.Day, second int) time.Time
-	// Local returns t in the time zone of the airport.
-	Local(airport string, t time.Time) time.Time
-	// SamePlace reports whether two codes are equal or share a city.
-	SamePlace(a, b string) bool
-}
-
 // Enricher makes filings of messages, and messages for bag.Rules.Fold of stored texts. It may be
 // used by several goroutines at once.
 type Enricher struct {
-	airports Airports
+	airports *airport.Library
 	airlines *airline.Library
 	parsed   sync.Pool // of *parser.Message
 }
 
 // New returns an Enricher with the airlines of the compiled library and of these pairs.
-func New(airports Airports, pairs ...airline.Pair) *Enricher {
+func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 	return &Enricher{airports: airports, airlines: airline.New(pairs...), parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 

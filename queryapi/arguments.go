@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
@@ -235,7 +236,7 @@ func (a *arguments) recent(name string, retention time.Duration) time.Time {
 
 // knownAirport returns the value of an argument that is an airport of the library, or "" if it was
 // not sent.
-func (a *arguments) knownAirport(name string, airports Airports) string {
+func (a *arguments) knownAirport(name string, airports *airport.Library) string {
 	code := a.text(name, parser.IsCode, airportForm)
 	if parser.IsCode(code) && !airports.KnownAirport(code) {
 		g, _ := a.one(name)

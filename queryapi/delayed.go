@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
@@ -35,7 +36,7 @@ type Reports interface {
 // DelayedBags answers the creation of delayed-bag reports (interface 4.4).
 type DelayedBags struct {
 	Trails     func(bag.Sight) Trails // limited to that sight; nil is unlimited
-	Airports   Airports
+	Airports   *airport.Library
 	Downstream Downstream
 	Reports    Reports
 	Outcomes   Outcomes

@@ -3,6 +3,7 @@ package queryapi
 import (
 	"context"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
@@ -20,7 +21,7 @@ type flightQuery struct {
 }
 
 // parseFlight reads airport, indicator, airline, flight number, date.
-func parseFlight(values []string, airports Airports) (q flightQuery, f faults) {
+func parseFlight(values []string, airports *airport.Library) (q flightQuery, f faults) {
 	q.airport = values[0]
 	if f.present(q.airport, fault.FlightAirportMissing) && f.check(parser.IsCode(q.airport), fault.FlightAirportFormat) {
 		f.check(airports.KnownAirport(q.airport), fault.FlightAirportUnknown)

@@ -12,16 +12,14 @@ import (
 	"time"
 
 	"bagtrail/enricher/airline"
-	"bagtrail/internal/apikey"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
-	"bagtrail/internal/bagjson"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
-	"bagtrail/parser"
 )
 
 // Trails finds bags for one asker; *trail.Reader implements it. A call MUST return when ctx ends.
@@ -61,19 +59,10 @@ type Trails interface {
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
 }
 
-// Airports is the airport library; *airport.Library is one.
-type Airports interface {
-	parser.Reference
-	bagjson.Places
-	apikey.Places
-	// Names returns the names of an airport, its city and its country, each "" if it is unknown.
-	Names(code string) (airport, city, country string)
-}
-
 // Queries answers the queries.
 type Queries struct {
 	Trails   func(bag.Sight) Trails // limited to that sight; nil is unlimited
-	Airports Airports
+	Airports *airport.Library
 	Airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	Flights  bagdoc.References
 	Changes  *changefeed.Feed // nil if there are no changes

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
@@ -156,7 +157,7 @@ func (q Queries) reference(query flightQuery) (*flightref.Reference, bool) {
 }
 
 // flightQuery reads the path of a flight.
-func (a *arguments) flightQuery(airports Airports) flightQuery {
+func (a *arguments) flightQuery(airports *airport.Library) flightQuery {
 	q := a.airportQuery(airports)
 	q.flight = a.flight()
 	return q
@@ -174,7 +175,7 @@ func (a *arguments) flight() (f bag.Flight) {
 }
 
 // airportQuery reads airport and direction.
-func (a *arguments) airportQuery(airports Airports) (q flightQuery) {
+func (a *arguments) airportQuery(airports *airport.Library) (q flightQuery) {
 	q.airport = a.knownAirport("airport", airports)
 	q.arriving = a.choice("direction", "D", "A") == "A"
 	return q

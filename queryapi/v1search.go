@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
@@ -37,7 +38,7 @@ var searches = []struct {
 }
 
 // search reads the arguments of a search. Arguments that do not go together are faults.
-func (a *arguments) search(airports Airports) (s search) {
+func (a *arguments) search(airports *airport.Library) (s search) {
 	a.allowOnly("plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date", "fields", "limit", "cursor")
 	s.plates = a.plates("plate", mostPlates)
 	s.pnr = a.text("pnr", parser.IsPNR, pnrForm)
@@ -130,7 +131,7 @@ func (s *search) trace(ctx context.Context, trails Trails) ([]trail.Traced, erro
 }
 
 // matches reports whether a bag, or a view of it, is what is searched for.
-func (s *search) matches(b *bag.Bag, airports Airports) bool {
+func (s *search) matches(b *bag.Bag, airports *airport.Library) bool {
 	switch s.by {
 	case "plate":
 		return true

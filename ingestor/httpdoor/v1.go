@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/capture"
 	"bagtrail/internal/apikey"
@@ -59,7 +60,7 @@ type Messages struct {
 	Acceptor *ingestor.Acceptor
 	Attempts Attempts
 	Bags     func(bag.Sight) Bags // returns the reader for a sight; a nil sight sees everything
-	Places   apikey.Places
+	Places   *airport.Library
 }
 
 // Operations returns POST /v1/messages and POST /v1/messages/validate.

@@ -3,6 +3,7 @@ package apikey
 import (
 	"slices"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/operation"
 	"bagtrail/parser"
@@ -44,20 +45,14 @@ func (k *Key) Flight(airline, airport string) bool { return k.Airline(airline) &
 // bag.Sight.
 type Sight struct {
 	key    *Key
-	places Places
-}
-
-// Places knows the airports of cities; *airport.Library implements it.
-type Places interface {
-	// Listed reports whether the code end is the airport or the metropolitan code of its city.
-	Listed(end, airport string) bool
+	places *airport.Library
 }
 
 // Sight returns the sight of the key.
-func (k *Key) Sight(places Places) Sight { return Sight{k, places} }
+func (k *Key) Sight(places *airport.Library) Sight { return Sight{k, places} }
 
 // SightIfLimited returns the sight of the key, or nil if the key is not limited.
-func (k *Key) SightIfLimited(places Places) bag.Sight {
+func (k *Key) SightIfLimited(places *airport.Library) bag.Sight {
 	if !k.Limited() {
 		return nil
 	}

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
-	"bagtrail/internal/bagjson"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/parallel"
 	"bagtrail/internal/strictjson"
@@ -26,13 +26,10 @@ import (
 
 // Feed tells what changed. It is safe for concurrent use.
 type Feed struct {
-	Changes *changes.Reader
-	Tail    *changes.Tail
-	Trails  *trail.Reader // unlimited
-	Places  interface {
-		Places
-		bagjson.Places
-	}
+	Changes    *changes.Reader
+	Tail       *changes.Tail
+	Trails     *trail.Reader // unlimited
+	Places     *airport.Library
 	References bagdoc.References
 	Clock      func() time.Time
 

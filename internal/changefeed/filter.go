@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 )
@@ -52,16 +53,8 @@ func digest(texts ...string) uint32 {
 	return h.Sum32()
 }
 
-// Places knows the codes of airports; *airport.Library implements it.
-type Places interface {
-	// Listed reports whether the code end is the airport or the metropolitan code of its city.
-	Listed(end, airport string) bool
-	// Codes returns the codes of an airport: its own, and the metropolitan codes of its cities.
-	Codes(airport string) []string
-}
-
 // matches reports whether the filter selects a plate. seen are the reader's views of its bags.
-func (f *Filter) matches(places Places, plate bag.Plate, seen []*bag.Bag) bool {
+func (f *Filter) matches(places *airport.Library, plate bag.Plate, seen []*bag.Bag) bool {
 	if len(f.Plates) > 0 && !slices.Contains(f.Plates, plate) {
 		return false
 	}
@@ -92,7 +85,7 @@ func hasMessage(b *bag.Bag, is func(*bag.Message) bool) bool {
 
 // holds reports whether a leg is the flight. The airport of a leg that no message gives may become
 // known, and be forgotten again if bags are divided: such a leg counts.
-func (f *Flight) holds(places Places, leg *bag.Leg) bool {
+func (f *Flight) holds(places *airport.Library, leg *bag.Leg) bool {
 	end := leg.From
 	if f.Arriving {
 		end = leg.To
@@ -114,7 +107,7 @@ func eachLeg(b *bag.Bag, visit func(*bag.Leg)) {
 
 // mayMatch reports whether the filter may select a published change. It is false only if the filter
 // certainly does not.
-func (f *Filter) mayMatch(places Places, r *changes.Record) bool {
+func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
 	switch {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
 		f.PNR != "" && !slices.Contains(r.PNRs, f.PNR),
@@ -128,6 +121,6 @@ func (f *Filter) mayMatch(places Places, r *changes.Record) bool {
 }
 
 // touches reports whether one of the codes is listed for an airport.
-func touches(places Places, airport string, codes []string) bool {
+func touches(places *airport.Library, airport string, codes []string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return places.Listed(code, airport) })
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 )
 
@@ -80,16 +81,6 @@ type Enricher interface {
 	Positionings(c bag.Container, stored []bag.Stored) []*bag.Message
 }
 
-// Airports compares location codes (rules, beginning).
-type Airports interface {
-	// SamePlace reports whether two codes are equal or share a city.
-	SamePlace(a, b string) bool
-	// Listed reports whether a leg that ends at a code is in the list of an airport (rules §4).
-	Listed(end, airport string) bool
-	// Codes returns the codes at which a leg can end that is in the list of an airport.
-	Codes(airport string) []string
-}
-
 // Settings are what answers depend on besides messages.
 type Settings struct {
 	// Window is the duplicate window of rules §3.
@@ -97,7 +88,7 @@ type Settings struct {
 	// Retention is how long the index keeps a bag after its last event. Only Lifetimes uses it.
 	Retention time.Duration
 	// Airports compares location codes.
-	Airports Airports
+	Airports *airport.Library
 	// Departed reports whether a flight has left an airport, by the flight reference. It may be nil.
 	Departed func(f bag.Flight, from string, now time.Time) bool
 	// Now is the clock.
