@@ -178,8 +178,6 @@ func adviseDate(value string) Advice {
 	return Advice{}
 }
 
-const monthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
-
 func twoDigits(s string) string {
 	if len(s) == 1 {
 		return "0" + s

@@ -1,5 +1,7 @@
 package parser
 
+import "strings"
+
 // shortestFlight is the length of the shortest flight element: .F/LX1/12MAR/LHR.
 const shortestFlight = 16
 
@@ -106,34 +108,17 @@ func dateOf(s string) (d Date, ok bool) {
 	return Date{Day: day, Month: month}, true
 }
 
-// monthOf returns the number of the month with a name in capitals, and the most days that it has; 0
-// if there is none.
+const monthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
+
+// monthDays are the most days that each month has.
+var monthDays = [...]uint8{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
+// monthOf returns the number of the month with a name of three capitals, and the most days that it
+// has; 0 if there is none.
 func monthOf(name string) (month, days uint8) {
-	switch name {
-	case "JAN":
-		return 1, 31
-	case "FEB":
-		return 2, 29
-	case "MAR":
-		return 3, 31
-	case "APR":
-		return 4, 30
-	case "MAY":
-		return 5, 31
-	case "JUN":
-		return 6, 30
-	case "JUL":
-		return 7, 31
-	case "AUG":
-		return 8, 31
-	case "SEP":
-		return 9, 30
-	case "OCT":
-		return 10, 31
-	case "NOV":
-		return 11, 30
-	case "DEC":
-		return 12, 31
+	at := strings.Index(monthNames, name)
+	if at < 0 || at%3 != 0 {
+		return 0, 0
 	}
-	return 0, 0
+	return uint8(at/3 + 1), monthDays[at/3]
 }
