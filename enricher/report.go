@@ -28,9 +28,9 @@ func (r Report) Append(dst []byte) ([]byte, error) {
 	return append(dst, document...), nil
 }
 
-// ReadReport reads the document of a report. It fails unless the document has a reference and names
+// readReport reads the document of a report. It fails unless the document has a reference and names
 // at least one bag.
-func ReadReport(document string) (Report, error) {
+func readReport(document string) (Report, error) {
 	var r Report
 	if err := json.Unmarshal([]byte(document), &r); err != nil {
 		return Report{}, fmt.Errorf("read delayed-bag report: %w", err)
@@ -48,7 +48,7 @@ func ReadReport(document string) (Report, error) {
 
 // FilingOfReport returns the filing of a report.
 func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Filing, error) {
-	r, err := ReadReport(document)
+	r, err := readReport(document)
 	if err != nil {
 		return bag.Filing{}, err
 	}
@@ -62,7 +62,7 @@ func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Fili
 // addReport parses a stored report, and adds it if it names the plate. A report was valid when it was
 // filed, so only one that is damaged is left out. Its station takes the place of the airport in .V.
 func (e *Enricher) addReport(c *messageList, s bag.Stored) {
-	document, err := ReadReport(s.Raw)
+	document, err := readReport(s.Raw)
 	if err != nil || !slices.Contains(document.Plates, c.plate) {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
-	if m.IsTimed() {
+	if m.isTimed() {
 		moment, position = m.Read, Position{}
 	}
 	var memory [512]byte
@@ -29,6 +29,6 @@ func EventID(plate Plate, m *Message) string {
 	return string(id[:])
 }
 
-// IsTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no
+// isTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no
 // predecessor, and its copies are those with the same read time.
-func (m *Message) IsTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }
+func (m *Message) isTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }

@@ -25,8 +25,8 @@ func (p Plate) Valid() bool {
 // local date of departure.
 type Day int32
 
-// ErrDay is the error of ParseDay.
-var ErrDay = errors.New("not a calendar date of the form YYYY-MM-DD")
+// errDay is the error of ParseDay.
+var errDay = errors.New("not a calendar date of the form YYYY-MM-DD")
 
 // DayOf returns the calendar date that t shows in its own location.
 func DayOf(t time.Time) Day {
@@ -80,7 +80,7 @@ func floor(a, b int64) int64 {
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || len(s) != 10 {
-		return 0, ErrDay
+		return 0, errDay
 	}
 	return DayOf(t), nil
 }

@@ -222,7 +222,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	}
 	dst = strictjson.AppendMember(dst, "description", e.Description)
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
-	dst = AppendHappened(dst, m, w.Places)
+	dst = appendHappened(dst, m, w.Places)
 	dst = AppendTime(dst, "received", m.Received)
 	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, e))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
@@ -232,8 +232,8 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	return append(bagjson.AppendEventDetails(dst, e, w.Places, shown), '}')
 }
 
-// AppendHappened appends the time of an event, in UTC and in the local time of its airport.
-func AppendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
+// appendHappened appends the time of an event, in UTC and in the local time of its airport.
+func appendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	dst = AppendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
 	dst = bagjson.AppendMillis(dst, m.Happened.In(places.TimeZone(m.Airport)))

@@ -48,7 +48,7 @@ func (s *Site) record(a access) {
 	switch {
 	case a.cause != nil && errors.Is(a.request.Context().Err(), context.Canceled):
 		a.status = callerLeft
-	case errors.Is(a.cause, ErrCrowded):
+	case errors.Is(a.cause, errCrowded):
 		level = zapcore.WarnLevel // load by callers, which may occur often, rather than a failure
 	case a.cause != nil:
 		level = zapcore.ErrorLevel

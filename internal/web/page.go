@@ -69,14 +69,14 @@ func (c countedPage) Write(body []byte) (int, error) {
 	}
 	if !c.answers.Try(size) {
 		if c.Written() {
-			return 0, ErrCrowded
+			return 0, errCrowded
 		}
 		h := c.Header()
 		h.Del("Content-Encoding")
 		h["Content-Type"], h["Retry-After"] = []string{"text/plain; charset=utf-8"}, oneSecond
 		c.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = c.ResponseWriter.WriteString("The service is busy. Load the page again.\n")
-		return 0, ErrCrowded
+		return 0, errCrowded
 	}
 	defer c.answers.Return(size)
 	return c.ResponseWriter.Write(body)

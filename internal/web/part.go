@@ -10,12 +10,12 @@ const (
 	partRoom = smallAnswer + 4<<10
 )
 
-// ErrCrowded means that large answers under way use all the memory of AnswerBytes.
-var ErrCrowded = errors.New("the memory for large answers is used up")
+// errCrowded means that large answers under way use all the memory of AnswerBytes.
+var errCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
 // KiB, Part takes it over and returns a new buffer for what follows; OK joins the parts. The error
-// is ErrCrowded, with which the operation answers Unavailable: a caller who reads slowly, or not at
+// is errCrowded, with which the operation answers Unavailable: a caller who reads slowly, or not at
 // all, keeps the memory of his answer until the write limit.
 func (c *Call) Part(dst []byte) ([]byte, error) {
 	if len(dst) < smallAnswer {
@@ -33,7 +33,7 @@ func (c *Call) count(dst []byte) error {
 	n := int64(cap(dst))
 	c.needed += n
 	if !c.answers.Try(n) {
-		return ErrCrowded
+		return errCrowded
 	}
 	c.counted += n
 	return nil
@@ -59,7 +59,7 @@ func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.Body {
 		return
 	}
-	if errors.Is(a.Cause, ErrCrowded) {
+	if errors.Is(a.Cause, errCrowded) {
 		c.needed = max(c.needed, s.lengths.Get(c.Key.Name, c.Request.RequestURI))
 	}
 	s.lengths.Set(c.needed, c.Key.Name, c.Request.RequestURI)

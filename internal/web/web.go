@@ -225,11 +225,11 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		return refusal, c.callback
 	}
 	if s.crowded(c) {
-		return c.Unavailable(ErrCrowded), c.callback
+		return c.Unavailable(errCrowded), c.callback
 	}
 	if here.Body {
 		if here.V1 && !c.reserve() {
-			return c.Unavailable(ErrCrowded), ""
+			return c.Unavailable(errCrowded), ""
 		}
 		c.readBody()
 		if here.V1 {
