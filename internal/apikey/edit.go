@@ -1,7 +1,6 @@
 package apikey
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -122,7 +121,7 @@ func replace(path string, text []byte) error {
 		return err
 	}
 	defer os.Remove(next.Name()) // fails harmlessly after the rename
-	_, err = io.Copy(next, bytes.NewReader(text))
+	_, err = next.Write(text)
 	if before, statErr := os.Stat(path); statErr == nil {
 		keepOwner(next, before)
 		err = errors.Join(err, next.Chmod(before.Mode().Perm()))
