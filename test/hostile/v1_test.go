@@ -163,14 +163,19 @@ func (m *matrix) shownV1(k scope, b *luggage) any {
 	if len(chain) > 1 {
 		shown["chain"] = chain
 	}
-	k.hideCauses(b, shown)
+	m.hideCauses(k, b, shown)
 	return shown
 }
 
 // hideCauses removes what set the statuses of a bag from what is shown of it, if the key does not see
-// the rush bag that did.
-func (k scope) hideCauses(b *luggage, shown map[string]any) {
+// the rush bag that did. Then the bag was changed when the newest of its own events was received.
+func (m *matrix) hideCauses(k scope, b *luggage, shown map[string]any) {
 	if b.reflight != nil && !k.bag(b.reflight) {
+		newest := ""
+		for _, e := range decoded(m.v1[b]).(map[string]any)["events"].([]any) {
+			newest = max(newest, e.(map[string]any)["received"].(string))
+		}
+		shown["changed"] = newest
 		for _, l := range shown["legs"].([]any) {
 			leg := l.(map[string]any)
 			delete(leg, "status_since")
@@ -188,7 +193,7 @@ func (m *matrix) shownOnFlight(k scope, every, got string) bool {
 		pnr, _ := passenger["pnr"].(string)
 		for _, b := range m.world {
 			if b.plate == shown["plate"] && b.pnr == pnr {
-				k.hideCauses(b, shown)
+				m.hideCauses(k, b, shown)
 			}
 		}
 	}
