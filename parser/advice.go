@@ -103,12 +103,12 @@ func findLine(text string, match func(string) bool) int {
 // adviseAirport suggests the code in capitals, or the only known code at an edit distance of 1.
 func adviseAirport(value string, ref Reference) Advice {
 	code := strings.ToUpper(value)
-	if code != value && IsCode(code) && ref.KnownAirport(code) {
+	if code != value && IsThreeCapitals(code) && ref.KnownAirport(code) {
 		return Advice{code, hintCapitals}
 	}
 	near := ""
 	for candidate := range neighbours(code) {
-		if candidate == near || !IsCode(candidate) || !ref.KnownAirport(candidate) {
+		if candidate == near || !IsThreeCapitals(candidate) || !ref.KnownAirport(candidate) {
 			continue
 		}
 		if near != "" {

@@ -63,7 +63,7 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 	}
 	if !m.isAirport(airport) {
 		const expected = "a known airport, three capitals"
-		if IsCode(airport) && e.text[1] != 'F' {
+		if IsThreeCapitals(airport) && e.text[1] != 'F' {
 			m.warn(WrongFlightAirport, e, f.at(3), airport, expected)
 		} else {
 			m.fail(WrongFlightAirport, e, f.at(3), airport, expected)

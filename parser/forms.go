@@ -1,7 +1,7 @@
 package parser
 
-// IsCode reports whether s is three capitals, as the code of an airport is.
-func IsCode(s string) bool {
+// IsThreeCapitals reports whether s is three capitals, as the code of an airport is.
+func IsThreeCapitals(s string) bool {
 	return len(s) == 3 && isCapital(s[0]) && isCapital(s[1]) && isCapital(s[2])
 }
 

@@ -112,7 +112,7 @@ func (o *outline) addWord(l span) {
 			o.late = l
 		}
 	case o.identifier.to == 0:
-		if o.present == 0 && IsCode(s) {
+		if o.present == 0 && IsThreeCapitals(s) {
 			o.identify(l)
 		}
 	case o.end.to == 0 && isEnd(s, o.lineAt(o.identifier).text):

@@ -237,8 +237,8 @@ func (a *arguments) recent(name string, retention time.Duration) time.Time {
 // knownAirport returns the value of an argument that is an airport of the library, or "" if it was
 // not sent.
 func (a *arguments) knownAirport(name string, airports *airport.Library) string {
-	code := a.text(name, parser.IsCode, airportForm)
-	if parser.IsCode(code) && !airports.KnownAirport(code) {
+	code := a.text(name, parser.IsThreeCapitals, airportForm)
+	if parser.IsThreeCapitals(code) && !airports.KnownAirport(code) {
 		g, _ := a.one(name)
 		a.fail(g, fault.NoSuch, "an airport of the library")
 	}

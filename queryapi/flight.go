@@ -23,7 +23,7 @@ type flightQuery struct {
 // parseFlight reads airport, indicator, airline, flight number, date.
 func parseFlight(values []string, airports *airport.Library) (q flightQuery, f faults) {
 	q.airport = values[0]
-	if f.present(q.airport, fault.FlightAirportMissing) && f.check(parser.IsCode(q.airport), fault.FlightAirportFormat) {
+	if f.present(q.airport, fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.airport), fault.FlightAirportFormat) {
 		f.check(airports.KnownAirport(q.airport), fault.FlightAirportUnknown)
 	}
 	if f.present(values[1], fault.FlightIndicatorMissing) {

@@ -95,7 +95,7 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 			}
 		}
 	}
-	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsCode(s) }, airportForm+", or nothing for none that is known")
+	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsThreeCapitals(s) }, airportForm+", or nothing for none that is known")
 	w.Places, w.forbidden = places(key, airport, len(a.all("airport")) > 0)
 	for _, name := range filterNames {
 		for _, g := range a.all(name) { // repeated ones are faults already

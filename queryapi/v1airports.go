@@ -13,7 +13,7 @@ import (
 func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "code")
 	a.allowOnly("code")
-	code := a.text("code", parser.IsCode, airportForm)
+	code := a.text("code", parser.IsThreeCapitals, airportForm)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}

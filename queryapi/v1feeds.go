@@ -29,7 +29,7 @@ const usualHours = 24
 func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c)
 	a.allowOnly("airport", "door", "hours", "limit", "cursor")
-	airport, door := a.text("airport", parser.IsCode, airportForm), a.text("door", isDoor, "kafka or http")
+	airport, door := a.text("airport", parser.IsThreeCapitals, airportForm), a.text("door", isDoor, "kafka or http")
 	hours := a.number("hours", usualHours, 1, feeds.MostHours)
 	part := a.page("feeds", airport, door, strconv.Itoa(hours))
 	if refusal, refused := a.refusal(c); refused {

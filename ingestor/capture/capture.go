@@ -57,7 +57,7 @@ func (r *Reader) Next() (Message, error) {
 				return Message{string(r.text), start}, nil
 			case isElement(bare):
 				elements = true
-			case own == "" && !elements && parser.IsCode(string(bare)):
+			case own == "" && !elements && parser.IsThreeCapitals(string(bare)):
 				own = string(bare)
 			}
 		}

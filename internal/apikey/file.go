@@ -62,7 +62,9 @@ func readKey(v strictyaml.Value) *Key {
 		"airlines": func(v strictyaml.Value) {
 			key.Airlines = readScope(v, isAirline, "an airline code of 2 or 3 capitals or digits")
 		},
-		"airports": func(v strictyaml.Value) { key.Airports = readScope(v, parser.IsCode, "an airport of three capitals") },
+		"airports": func(v strictyaml.Value) {
+			key.Airports = readScope(v, parser.IsThreeCapitals, "an airport of three capitals")
+		},
 		"operations": func(v strictyaml.Value) {
 			key.Operations = readScope(v, isOperation, "one of "+strings.Join(operation.Rights(), ", "))
 		},

@@ -335,15 +335,26 @@ func (w *world) values(key string) (values []string) {
 func TestWhatTheDoorFilesAgainIsToldForCertain(t *testing.T) {
 	w := newWorld(t)
 	filing := bag.Filing{Entries: []bag.Entry{{Plate: plate}}, Stowage: []bag.Container{{Flight: lx14, Device: "AKE1"}}}
-	for _, again := range []bool{false, true} {
-		b := &ingestor.Batch{Envelopes: []ingestor.Envelope{{Again: again}}, Outcomes: []ingestor.Outcome{{Verdict: ingestor.Duplicate, Filing: filing}}}
+	for _, c := range []struct {
+		env     ingestor.Envelope
+		verdict ingestor.Verdict
+		refiled bool
+	}{
+		{verdict: ingestor.Accepted},
+		{verdict: ingestor.Duplicate},
+		{env: ingestor.Envelope{Relayed: true}, verdict: ingestor.Duplicate}, // the door that appended it has filed it
+		{env: ingestor.Envelope{Relayed: true}, verdict: ingestor.Accepted},  // it has not, or the index has lost it
+		{env: ingestor.Envelope{Again: true}, verdict: ingestor.Duplicate},
+		{verdict: ingestor.Duplicate, refiled: true},
+	} {
+		b := &ingestor.Batch{Envelopes: []ingestor.Envelope{c.env}, Outcomes: []ingestor.Outcome{{Verdict: c.verdict, Filing: filing}}, Refiled: c.refiled}
 		if err := w.marker.Mark(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
 	container := changes.Mark{Container: filing.Stowage[0]}
 	for _, key := range []string{string(plate), container.Key()} {
-		if got := w.values(key); !slices.Equal(got, []string{"ordinary", "certain"}) {
+		if got := w.values(key); !slices.Equal(got, []string{"ordinary", "ordinary", "ordinary", "certain", "certain", "certain"}) {
 			t.Errorf("%s: marks %q", key, got)
 		}
 	}

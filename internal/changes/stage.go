@@ -152,11 +152,14 @@ func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
 	var marks []Mark
 	at := make(map[string]int)
 	for i, o := range b.Outcomes {
+		env := &b.Envelopes[i]
 		if o.Verdict != ingestor.Accepted && (o.Verdict != ingestor.Duplicate || m.Fresh && !b.Refiled) {
 			continue
 		}
 		for mark := range named(&o.Filing) {
-			mark.Certain = m.Fresh || b.Refiled || b.Envelopes[i].Again
+			// A message that another door has appended was filed by that door, as a rule before. If the index
+			// does not hold it, it may have lost it after an owner had folded it.
+			mark.Certain = m.Fresh || b.Refiled || env.Again || env.Relayed && o.Verdict == ingestor.Accepted
 			key := mark.Key()
 			if j, have := at[key]; have {
 				marks[j].Certain = marks[j].Certain || mark.Certain

@@ -147,7 +147,7 @@ func flightOf(word string) (airline, number string, ok bool) {
 		airline, number = word[:n], word[n:]
 		isAirline := parser.IsAirline
 		if n == 3 {
-			isAirline = parser.IsCode
+			isAirline = parser.IsThreeCapitals
 		}
 		if _, isNumber := parser.FlightNumber(number); isNumber && isAirline(airline) {
 			return airline, number, true

@@ -69,8 +69,10 @@ func readReference(v strictyaml.Value) *Reference {
 		"flight": func(v strictyaml.Value) {
 			r.Flight.Number, _ = parser.FlightNumber(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))
 		},
-		"origin":                  func(v strictyaml.Value) { r.Origin = v.Pattern(parser.IsCode, "an airport of three capitals") },
-		"destination":             func(v strictyaml.Value) { r.Destination = v.Pattern(parser.IsCode, "an airport of three capitals") },
+		"origin": func(v strictyaml.Value) { r.Origin = v.Pattern(parser.IsThreeCapitals, "an airport of three capitals") },
+		"destination": func(v strictyaml.Value) {
+			r.Destination = v.Pattern(parser.IsThreeCapitals, "an airport of three capitals")
+		},
 		"date":                    func(v strictyaml.Value) { r.Flight.Day = readDay(v) },
 		"departure":               func(v strictyaml.Value) { r.Departure = readTimes(v) },
 		"arrival":                 func(v strictyaml.Value) { r.Arrival = readTimes(v) },
