@@ -26,7 +26,7 @@ var answers = map[operation.Right]map[int]string{
 	operation.History:          {200: "History"},
 	operation.BagsForPassenger: {200: "PassengerBags"},
 	operation.DelayedBags:      {200: "Report", 400: "RelayedFailure", 404: "RelayedFailure"},
-	operation.ProcessBIM:       {200: "Processed", 400: "RejectedMessage"},
+	operation.ProcessBIM:       {200: "Processed", 400: "RejectedMessage", 413: "RejectedMessage"},
 }
 
 // content holds the content types of an answer. JSON is first, since client generators use the
