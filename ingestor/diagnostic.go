@@ -88,7 +88,8 @@ func (d Diagnostic) AppendDetails(dst []byte) []byte {
 	return strictjson.AppendMember(dst, "hint", d.Hint)
 }
 
-// UnmarshalJSON reads what Append has written, as far as it can be read.
+// UnmarshalJSON reads what Append has written. A member of another type, which another program may have
+// written, is left out.
 func (d *Diagnostic) UnmarshalJSON(text []byte) error {
 	type members Diagnostic
 	var read struct {
@@ -96,10 +97,10 @@ func (d *Diagnostic) UnmarshalJSON(text []byte) error {
 		Severity  string
 		EndColumn int `json:"end_column"`
 	}
-	err := json.Unmarshal(text, &read)
+	_ = json.Unmarshal(text, &read) // text is JSON, so only members of another type fail
 	*d = Diagnostic(read.members)
 	d.EndColumn, d.Warning = read.EndColumn, read.Severity == "warning"
-	return err
+	return nil
 }
 
 // CodeList returns the codes of the diagnostics as one comma list.
