@@ -64,7 +64,7 @@ func (f *Filter) matches(places *airport.Library, plate bag.Plate, seen []*bag.B
 	for _, b := range seen {
 		booked = booked || b.HasPNR(f.PNR)
 		named := f.Flight != nil && hasMessage(b, func(m *bag.Message) bool { return m.Names(f.Flight.Flight) })
-		eachLeg(b, func(leg *bag.Leg) {
+		eachLeg(b, func(leg bag.Leg) {
 			airline = airline || leg.Airline == f.Airline
 			airport = airport || at(leg.From) || at(leg.To)
 			flight = flight || named && f.Flight.holds(places, leg)
@@ -85,7 +85,7 @@ func hasMessage(b *bag.Bag, is func(*bag.Message) bool) bool {
 
 // holds reports whether a leg is the flight. The airport of a leg that no message gives may become
 // known, and be forgotten again if bags are divided: such a leg counts.
-func (f *Flight) holds(places *airport.Library, leg *bag.Leg) bool {
+func (f *Flight) holds(places *airport.Library, leg bag.Leg) bool {
 	end := leg.From
 	if f.Arriving {
 		end = leg.To
@@ -94,13 +94,13 @@ func (f *Flight) holds(places *airport.Library, leg *bag.Leg) bool {
 }
 
 // eachLeg calls visit with each leg of a bag, and with those that its messages give.
-func eachLeg(b *bag.Bag, visit func(*bag.Leg)) {
-	for i := range b.Legs {
-		visit(&b.Legs[i])
+func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
+	for _, leg := range b.Legs {
+		visit(leg)
 	}
 	for i := range b.Events {
 		for leg := range b.Events[i].Message.Legs() {
-			visit(&leg)
+			visit(leg)
 		}
 	}
 }
