@@ -86,8 +86,8 @@ func (e *Enricher) times(m *parser.Message, received time.Time) messageTimes {
 	return at
 }
 
-// flightDater makes a bag.Segment of a flight element: it adds the year, and the code by which airlines are
-// compared.
+// flightDater makes a bag.Segment of a flight element: it adds the year, and the code by which airlines
+// are compared.
 type flightDater struct {
 	airlines  *airline.Library
 	reference bag.Day // from which dates take their year

@@ -199,34 +199,23 @@ func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
 }
 
 func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T) {
-	w, c, change := departing(t)
-	for p := range partitions {
-		o := w.owner(p, 0, change)
-		w.eventuallyTold(p, -1)
-		o.handler.Release()
-		w.forget(p)
+	for stop, patience := range map[time.Duration]time.Duration{2 * time.Minute: 6 * time.Second, 90 * time.Minute: 8 * time.Second} {
+		t.Run(stop.String(), func(t *testing.T) {
+			w, c, change := departing(t)
+			for p := range partitions {
+				o := w.owner(p, 0, change)
+				w.eventuallyTold(p, -1)
+				o.handler.Release()
+				w.forget(p)
+			}
+			c.move(stop) // the process starts again; meanwhile the flight departs
+			for p := range partitions {
+				w.owner(p, 0, change)
+				w.eventuallyTold(p, -1)
+			}
+			redistest.Eventually(t, patience, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
+		})
 	}
-	c.move(2 * time.Minute) // the process starts again; meanwhile the flight departs
-	for p := range partitions {
-		w.owner(p, 0, change)
-		w.eventuallyTold(p, -1)
-	}
-	redistest.Eventually(t, 6*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
-}
-
-func TestADepartureIsMarkedAfterALongStopThoughNothingWasPublished(t *testing.T) {
-	w, c, change := departing(t)
-	for p := range partitions {
-		o := w.owner(p, 0, change)
-		w.eventuallyTold(p, -1)
-		o.handler.Release()
-		w.forget(p)
-	}
-	c.move(90 * time.Minute)
-	for p := range partitions {
-		w.owner(p, 0, change)
-	}
-	redistest.Eventually(t, 8*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
 }
 
 // The actual time of a departure becomes known afterwards, perhaps while no owner ran.
