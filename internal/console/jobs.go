@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -31,17 +32,10 @@ type jobPage struct {
 
 // Counts returns what the job has found or done.
 func (j jobDoc) Counts() []tally {
-	all := []tally{
+	return slices.DeleteFunc([]tally{
 		{"accepted", j.Accepted}, {"dismissed", j.Dismissed}, {"rejected again, and still open", j.Rejected},
 		{"not allowed for this key", j.Unauthorised}, {"decided by others, or gone", j.Skipped},
-	}
-	var counts []tally
-	for _, c := range all {
-		if c.Count > 0 {
-			counts = append(counts, c)
-		}
-	}
-	return counts
+	}, func(t tally) bool { return t.Count == 0 })
 }
 
 // Effect returns how many rejects the job changes, or would change.

@@ -162,17 +162,15 @@ var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unaut
 // rejects shows rejected messages, and one of them to mend.
 func (v *visit) rejects() (view, *problem) {
 	asked := v.r.URL.Query()
-	data := rejectsPage{filter: url.Values{"state": {cmp.Or(asked.Get("state"), "open")}}}
+	data := rejectsPage{filter: listOf(v.r.URL.RawQuery)}
+	if !data.filter.Has("state") {
+		data.filter.Set("state", "open")
+	}
 	if done := asked.Get("done"); slices.Contains(outcomes, done) {
 		data.Done = done // an address says nothing else
 	}
 	if plate := asked.Get("plate"); isDigits(plate) && len(plate) == 10 {
 		data.Plate = plate
-	}
-	for _, name := range filters {
-		if asked.Has(name) {
-			data.filter.Set(name, asked.Get(name))
-		}
 	}
 	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
 	if p := v.summary(&data); p != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"bagtrail/internal/smallmap"
 	"bagtrail/parser"
 )
 
@@ -123,11 +124,7 @@ func (q *query) readNames(words []string) {
 	if len(q.words) == 0 {
 		return
 	}
-	for _, name := range []string{q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")} {
-		if !slices.Contains(q.Names, name) {
-			q.Names = append(q.Names, name)
-		}
-	}
+	q.Names = smallmap.Distinct([]string{q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")})
 	q.Name = strings.Join(q.Names, " or ")
 }
 
