@@ -151,13 +151,9 @@ func (s *Store) Forget(ctx context.Context, now time.Time) error {
 		Min: "-inf", Max: "(" + strconv.FormatInt(now.Add(-kept).UnixMilli(), 10),
 	}).Result()
 	if err == nil && len(gone) > 0 {
-		members := make([]any, len(gone))
-		for i := range gone {
-			members[i] = gone[i]
-		}
 		err = s.redis.Write(ctx, func(p goredis.Pipeliner) {
-			p.ZRem(ctx, s.key(firstKey), members...)
-			p.ZRem(ctx, s.key(lastKey), members...)
+			p.ZRem(ctx, s.key(firstKey), gone)
+			p.ZRem(ctx, s.key(lastKey), gone)
 		})
 	}
 	return redis.Unavailable("feeds: forget", err)

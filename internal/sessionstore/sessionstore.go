@@ -4,7 +4,6 @@ package sessionstore
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -37,9 +36,6 @@ func (s *Store) End(ctx context.Context, id string, until time.Time) error {
 func (s *Store) Ended(ctx context.Context, id string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
 	defer cancel()
-	err := s.redis.ReadClient().Get(ctx, s.key(id)).Err()
-	if errors.Is(err, goredis.Nil) {
-		return false, nil
-	}
-	return err == nil, redis.Unavailable("sessionstore: read", err)
+	found, err := s.redis.ReadClient().Exists(ctx, s.key(id)).Result()
+	return found > 0, redis.Unavailable("sessionstore: read", err)
 }

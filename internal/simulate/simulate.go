@@ -9,6 +9,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -36,12 +37,7 @@ func (o Options) StartBefore(now time.Time) time.Time {
 	return now.Add(-longestJourney - time.Duration(o.Bags)*o.interval()).UTC().Truncate(time.Second)
 }
 
-func (o Options) interval() time.Duration {
-	if o.Interval == 0 {
-		return time.Second
-	}
-	return o.Interval
-}
+func (o Options) interval() time.Duration { return cmp.Or(o.Interval, time.Second) }
 
 // Message is one message of the feed.
 type Message struct {

@@ -6,6 +6,7 @@
 package wtr
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -66,9 +67,6 @@ func plate(tag node) bag.Plate {
 	if issuer == "" || tag.member("AirlineCode").text() != "" {
 		return ""
 	}
-	kind := licence.member("TagType").text()
-	if kind == "" {
-		kind = "0"
-	}
+	kind := cmp.Or(licence.member("TagType").text(), "0")
 	return bag.Plate(kind + issuer + tag.member("TagSequence").text())
 }
