@@ -15,12 +15,14 @@ type Bag struct {
 	Cancelled bool // it has a BSM, and no living leg
 	FirstDay  Day  // first flight date of its messages; if there is none, the first local day of an event
 
-	PNR        string // as sent
-	Surname    string
-	GivenName  string
-	Pieces     int // -1 if unknown
-	Weight     int // -1 if unknown
-	WeightUnit string
+	PNR             string // as sent
+	Surname         string
+	GivenName       string
+	PassengerStatus string
+	FrequentFlyer   string
+	Pieces          int // -1 if unknown
+	Weight          int // -1 if unknown
+	WeightUnit      string
 
 	Legs   []Leg   // the living ones, then the others, each in the order of travel
 	Events []Event // oldest first

@@ -214,6 +214,8 @@ func (b *Bag) describe() {
 			b.PNR = cmp.Or(b.PNR, m.PNR)
 			b.Surname = cmp.Or(b.Surname, m.Surname)
 			b.GivenName = cmp.Or(b.GivenName, m.GivenName)
+			b.PassengerStatus = cmp.Or(b.PassengerStatus, m.PassengerStatus)
+			b.FrequentFlyer = cmp.Or(b.FrequentFlyer, m.FrequentFlyer)
 			b.WeightUnit = cmp.Or(b.WeightUnit, m.Weight.Unit)
 			if b.Pieces < 0 {
 				b.Pieces = m.Weight.Pieces

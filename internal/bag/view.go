@@ -93,7 +93,7 @@ func (v *Viewer) Founding(b *Bag) bool {
 
 // redescribe sets the fields and legs of a view from the events that are left of the bag.
 func (b *Bag) redescribe(whole *Bag) {
-	b.PNR, b.Surname, b.GivenName, b.WeightUnit = "", "", "", ""
+	b.PNR, b.Surname, b.GivenName, b.PassengerStatus, b.FrequentFlyer, b.WeightUnit = "", "", "", "", "", ""
 	b.describe()
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
 	b.PNRs, b.Surnames = nil, nil

@@ -14,7 +14,6 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
-	"bagtrail/parser"
 )
 
 // Fields selects how much of a bag is written.
@@ -121,28 +120,13 @@ func later(a, b time.Time) time.Time {
 }
 
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
-	status, frequentFlyer := passengerStatus(b)
 	return appendObject(dst, "passenger", func(dst []byte) []byte {
 		dst = strictjson.AppendMember(dst, "last_name", b.Surname)
 		dst = strictjson.AppendMember(dst, "first_name", b.GivenName)
 		dst = strictjson.AppendMember(dst, "pnr", b.PNR)
-		dst = strictjson.AppendMember(dst, "status", status)
-		return strictjson.AppendMember(dst, "frequent_flyer", frequentFlyer)
+		dst = strictjson.AppendMember(dst, "status", b.PassengerStatus)
+		return strictjson.AppendMember(dst, "frequent_flyer", b.FrequentFlyer)
 	})
-}
-
-// passengerStatus returns passenger status and frequent flyer: each from the latest BSM that has
-// it, otherwise from the latest BPM that has it.
-func passengerStatus(b *bag.Bag) (status, frequentFlyer string) {
-	for _, isWanted := range [...]func(parser.Kind) bool{parser.Kind.IsSource, parser.Kind.IsProcessing} {
-		for i := range slices.Backward(b.Events) {
-			if e := &b.Events[i]; isWanted(e.Message.Kind) && !e.Positioning {
-				status = cmp.Or(status, e.Message.PassengerStatus)
-				frequentFlyer = cmp.Or(frequentFlyer, e.Message.FrequentFlyer)
-			}
-		}
-	}
-	return status, frequentFlyer
 }
 
 func appendChecked(dst []byte, b *bag.Bag) []byte {
