@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bagtrail/ingestor"
+	"bagtrail/ingestor/kafkadoor"
 )
 
 // Restore restores the state Resubmitted of rejects after a loss of Redis. It wraps the acceptor of
@@ -11,16 +12,8 @@ import (
 // Resubmitted. Dismissals are not in the log, and are not restored. It implements
 // kafkadoor.Acceptor.
 type Restore struct {
-	Acceptor interface {
-		JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch
-		Apply(ctx context.Context, batch *ingestor.Batch) error
-	}
+	kafkadoor.Acceptor
 	Store *Store
-}
-
-// JudgeBatch implements kafkadoor.Acceptor.
-func (r Restore) JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch {
-	return r.Acceptor.JudgeBatch(envelopes)
 }
 
 // Apply implements kafkadoor.Acceptor.
