@@ -2,6 +2,7 @@ package bag
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -9,17 +10,7 @@ import (
 type Plate string
 
 // Valid reports whether the plate is ten digits.
-func (p Plate) Valid() bool {
-	if len(p) != 10 {
-		return false
-	}
-	for i := range len(p) {
-		if p[i] < '0' || p[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func (p Plate) Valid() bool { return len(p) == 10 && strings.Trim(string(p), "0123456789") == "" }
 
 // Day is a calendar date in days since 1970-01-01, without a time zone. The day of a flight is its
 // local date of departure.

@@ -1,6 +1,10 @@
 package web
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 const maxCallback = 128 // characters
 
@@ -15,39 +19,15 @@ func callbackOf(q Query) (name string, ok bool) {
 	return name, true
 }
 
-func isCallback(s string) bool {
-	if len(s) > maxCallback {
-		return false
-	}
-	for part := range strings.SplitSeq(s, ".") {
-		if !isIdentifier(part) {
-			return false
-		}
-	}
-	return true
-}
+// identifiers matches identifiers with dots between them.
+var identifiers = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*$`)
 
-func isIdentifier(s string) bool {
-	if s == "" || reserved[s] {
-		return false
-	}
-	for i := range len(s) {
-		b := s[i]
-		letter := 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '$'
-		if !letter && (i == 0 || b < '0' || b > '9') {
-			return false
-		}
-	}
-	return true
+func isCallback(s string) bool {
+	return len(s) <= maxCallback && identifiers.MatchString(s) &&
+		!slices.ContainsFunc(strings.Split(s, "."), func(part string) bool { return slices.Contains(reserved, part) })
 }
 
 // reserved are the words that ECMAScript reserves in sloppy, strict or module code.
-var reserved = func() map[string]bool {
-	words := map[string]bool{}
-	for word := range strings.FieldsSeq(`arguments await break case catch class const continue debugger default delete do
+var reserved = strings.Fields(`arguments await break case catch class const continue debugger default delete do
 		else enum eval export extends false finally for function if implements import in instanceof interface let new null
-		package private protected public return static super switch this throw true try typeof var void while with yield`) {
-		words[word] = true
-	}
-	return words
-}()
+		package private protected public return static super switch this throw true try typeof var void while with yield`)

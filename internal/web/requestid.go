@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 const maxRequestID = 64 // characters
@@ -33,14 +34,6 @@ func (c *Call) UniqueID() string {
 }
 
 func saneID(id string) bool {
-	if id == "" || len(id) > maxRequestID {
-		return false
-	}
-	for i := range len(id) {
-		b := id[i]
-		if ('a' > b|0x20 || b|0x20 > 'z') && ('0' > b || b > '9') && b != '.' && b != '_' && b != '-' {
-			return false
-		}
-	}
-	return true
+	return id != "" && len(id) <= maxRequestID &&
+		strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == ""
 }
