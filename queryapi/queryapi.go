@@ -22,40 +22,21 @@ import (
 	"bagtrail/internal/web"
 )
 
-// Trails finds bags for one asker; *trail.Reader implements it. A call MUST return when ctx ends.
-// It returns either the complete result or an error. Bags come in the order of lists. They are
-// complete, but are linked only to those originals and rush bags whose founding messages the asker
-// sees.
+// Trails finds bags for one asker. *trail.Reader implements it, and says what each method returns. A
+// call MUST return when ctx ends. It returns either the complete result or an error. Bags come in the
+// order of lists. They are complete, but are linked only to those originals and rush bags whose
+// founding messages the asker sees.
 type Trails interface {
-	// OfFlight returns the bags with a living leg on the flight from the airport, or to it if
-	// arriving. Fields that the asker must not see are left out.
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
-	// FlightsAt returns the flights that may have bags that depart from the airport on a day, or arrive
-	// there, in the order of airlines and numbers.
 	FlightsAt(ctx context.Context, airport string, arriving bool, day bag.Day) ([]bag.Flight, error)
-	// Totals returns for each flight what the bags of OfFlight add up to. It is the same for every
-	// asker.
 	Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]trail.Totals, error)
-	// PlatesNamed returns the plates that messages name together with one of the flights and a
-	// surname, in ascending order. A few of them may have another surname.
 	PlatesNamed(ctx context.Context, flights []bag.Flight, surname string) ([]bag.Plate, error)
-	// PlatesEnding returns the plates with these last digits that messages name together with one of
-	// the flights, in ascending order.
 	PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error)
-	// OfPlate returns the bags of a plate, joined with the rush bags that re-flight them.
 	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	// History returns the bags of a plate without looking up as which bags they were re-flighted.
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	// Folded returns the bags of plates, in the order of lists, without links to bags of other
-	// plates.
 	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
-	// TracePlates returns the bags of plates, in the order of lists, with links to bags of other
-	// plates.
 	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)
-	// TracePassenger returns the bags of OfPassenger, with links to bags of other plates.
 	TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]trail.Traced, error)
-	// OfPassenger returns the bags with a PNR, without regard to case, and a living leg that
-	// departs on the day.
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)
 }
 
