@@ -61,9 +61,7 @@ func New(client *redis.Client) *Store { return &Store{client} }
 
 func (s *Store) key(id string) string { return s.redis.Prefix() + keyKind + id }
 
-// Claim marks a request as about to be forwarded. If it was claimed before, claimed is false, and note
-// is the text that Note has stored since, or "". After an error the request may be claimed: Claim goes
-// on for a minute to remove that claim.
+// Claim implements queryapi.Outcomes. After an error it goes on for a minute to remove the claim.
 func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool, err error) {
 	client, own := s.redis.WriteClient(), claimPrefix+rand.Text()
 	for {
@@ -83,27 +81,23 @@ func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool
 	}
 }
 
-// Note stores the outcome of a claimed request. The note must not be empty, or begin with claimPrefix.
+// Note implements queryapi.Outcomes. The note must not begin with claimPrefix.
 func (s *Store) Note(ctx context.Context, id, note string) error {
 	return redis.Unavailable("requeststore: note", s.redis.WriteClient().Set(ctx, s.key(id), note, claimTTL).Err())
 }
 
-// Release removes a claim: the request had no effect, and may be made again.
+// Release implements queryapi.Outcomes.
 func (s *Store) Release(ctx context.Context, id string) error {
 	return redis.Unavailable("requeststore: release", s.redis.WriteClient().Del(ctx, s.key(id)).Err())
 }
 
-// Begin records an attempt as the latest one of a request with messages, and returns the first attempt
-// on record. Attempts are kept for ten minutes after the latest one, or until End. Each attempt must be
-// unique. After an error it may have been recorded.
+// Begin implements httpdoor.Attempts. After an error the attempt may have been recorded.
 func (s *Store) Begin(ctx context.Context, id, attempt string) (first string, err error) {
 	first, err = begin.Run(ctx, s.redis.WriteClient(), []string{s.key(messages + id)}, attempt, int(attemptTTL.Seconds())).Text()
 	return first, redis.Unavailable("requeststore: begin", err)
 }
 
-// End removes the attempts of a request, all of which has taken effect, unless a later attempt is on
-// record. If the request comes again, it is another one. If Redis cannot be reached, End returns when
-// ctx ends, and goes on for a minute.
+// End implements httpdoor.Attempts. If Redis cannot be reached, it goes on for a minute.
 func (s *Store) End(ctx context.Context, id, attempt string) {
 	if key := s.key(messages + id); s.run(ctx, end, key, attempt) != nil {
 		go s.retry(ctx, end, key, attempt)
