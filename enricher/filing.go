@@ -11,7 +11,7 @@ import (
 )
 
 // Filing returns the filing of an accepted message. raw is the text that m was parsed from;
-// received is in whole milliseconds, UTC.
+// received is in whole milliseconds, UTC. It keeps nothing of m.
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	ref, _, _ := reference(m, received)

@@ -46,7 +46,7 @@ func readReport(document string) (Report, error) {
 	return r, nil
 }
 
-// FilingOfReport returns the filing of a report.
+// FilingOfReport returns the filing of a report. It fails if the document is no delayed-bag report.
 func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	r, err := readReport(document)
 	if err != nil {

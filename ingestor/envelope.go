@@ -74,16 +74,5 @@ type Outcome struct {
 	Warnings   []Diagnostic
 }
 
-// Filer turns accepted messages into filings. Its results depend on its arguments alone.
-type Filer interface {
-	// Filing is called for messages without errors. It keeps nothing of m.
-	Filing(m *parser.Message, raw string, received time.Time) bag.Filing
-	// Happened returns when the event of a message without errors happened. It returns false if the
-	// message does not say so: then it happened when it was received.
-	Happened(m *parser.Message, received time.Time) (at time.Time, said bool)
-	// FilingOfReport fails if the document is no delayed-bag report.
-	FilingOfReport(document string, received time.Time) (bag.Filing, error)
-}
-
 // milliseconds returns a received time in its stored form.
 func milliseconds(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"bagtrail/enricher"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/parser"
@@ -14,13 +15,13 @@ import (
 // several goroutines at once.
 type Judge struct {
 	reference parser.Reference
-	filer     Filer
+	filer     *enricher.Enricher
 	parsed    sync.Pool // of *parser.Message
 }
 
 // NewJudge returns a Judge that parses with the codes of reference, and turns what it accepts into
 // filings with filer.
-func NewJudge(reference parser.Reference, filer Filer) *Judge {
+func NewJudge(reference parser.Reference, filer *enricher.Enricher) *Judge {
 	return &Judge{reference: reference, filer: filer, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 

@@ -6,10 +6,10 @@ import (
 	"context"
 	"slices"
 
+	"bagtrail/enricher"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/strictjson"
-	"bagtrail/internal/trail"
 )
 
 // Event is one event of a bag.
@@ -22,7 +22,7 @@ type Event struct {
 
 // Maker makes previews.
 type Maker struct {
-	Enricher trail.Enricher
+	Enricher *enricher.Enricher
 	Rules    bag.Rules
 	Places   bagjson.Places
 }

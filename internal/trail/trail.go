@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 )
@@ -75,12 +76,6 @@ func (h Held) Messages() (messages []bag.Stored, whole bool) {
 	return h.Values.Messages()
 }
 
-// Enricher parses stored messages.
-type Enricher interface {
-	Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message
-	Positionings(c bag.Container, stored []bag.Stored) []*bag.Message
-}
-
 // Settings are what answers depend on besides messages.
 type Settings struct {
 	// Window is the duplicate window of rules §3.
@@ -98,7 +93,7 @@ type Settings struct {
 // Reader answers the questions. It may be used by several goroutines at once.
 type Reader struct {
 	index    Index
-	enricher Enricher
+	enricher *enricher.Enricher
 	settings Settings
 	plates   *cache[bag.Plate, *plateState]
 	stowage  *cache[bag.Container, containerState]
@@ -109,7 +104,7 @@ type Reader struct {
 }
 
 // New returns a Reader over the index.
-func New(index Index, enricher Enricher, settings Settings) *Reader {
+func New(index Index, enricher *enricher.Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
 		plates:  newCache[bag.Plate, *plateState](cachedMessages),
 		stowage: newCache[bag.Container, containerState](cachedPositionings),
