@@ -35,9 +35,7 @@ func (m *Message) miss(code Code, element string, l line, expected string) {
 // place puts diagnostics in line order and turns their offsets into lines and columns of text,
 // which is the text as sent.
 func place(text string, found []Diagnostic) {
-	if !slices.IsSortedFunc(found, byLine) {
-		slices.SortStableFunc(found, byLine)
-	}
+	slices.SortStableFunc(found, func(a, b Diagnostic) int { return a.Line - b.Line })
 	start, offset := 0, 0 // of the current line in text, and in the text without stripped characters
 	for number := 1; len(found) > 0; number++ {
 		sent := text[start : start+lineLength(text[start:])]
@@ -57,8 +55,6 @@ func place(text string, found []Diagnostic) {
 		offset += length + ending
 	}
 }
-
-func byLine(a, b Diagnostic) int { return a.Line - b.Line }
 
 // lineLength returns the length of the first line of text without its line end.
 func lineLength(text string) int {
