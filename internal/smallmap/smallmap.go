@@ -37,9 +37,6 @@ func (m *Map[K, V]) find(key K) int {
 	return -1
 }
 
-// Len returns the number of entries.
-func (m *Map[K, V]) Len() int { return len(m.list) }
-
 // Has reports whether key has a value.
 func (m *Map[K, V]) Has(key K) bool { return m.find(key) >= 0 }
 

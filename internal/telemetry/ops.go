@@ -53,9 +53,6 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *O
 	return o
 }
 
-// Handler returns the handler of all paths.
-func (o *Ops) Handler() http.Handler { return o.server.Handler }
-
 // Serve answers on l until ctx ends, and closes l. Ops stops last of all parts, so requests under
 // way are cut off after one second.
 func (o *Ops) Serve(ctx context.Context, l net.Listener) error {

@@ -1,0 +1,4 @@
+package smallmap
+
+// Len returns the number of entries.
+func (m *Map[K, V]) Len() int { return len(m.list) }
