@@ -8,9 +8,9 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// backoff is the pause between attempts. It doubles each time up to a longest one, and is shortened
-// at random by up to a half, so that clients that lost the same server do not come back at the same
-// time.
+// backoff is the pause between attempts. It doubles each time, up to longest. Each pause is
+// shortened at random by up to a half, so that clients that lost the same server do not return to
+// it at the same time.
 type backoff struct{ next, longest time.Duration }
 
 func (c *Client) backoff() *backoff { return &backoff{c.conf.Timing.RetryMin, c.conf.Timing.RetryMax} }

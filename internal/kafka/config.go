@@ -15,8 +15,8 @@ import (
 // Config says how to reach a Kafka cluster.
 type Config struct {
 	Brokers []string // host:port of some brokers of the cluster
-	// Topics are all topics that the client is used for; it finds no others. If it is empty, the
-	// client asks for the metadata of every topic of the cluster.
+	// Topics are the topics that the client can use. If it is empty, the client can use every topic,
+	// and asks for the metadata of all topics of the cluster.
 	Topics []string
 	TLS    *tls.Config // nil: no TLS
 	SASL   SASL
@@ -25,7 +25,7 @@ type Config struct {
 	Now    func() time.Time // nil: the system's clock
 }
 
-// SASL is how to log in. The zero SASL means without a login.
+// SASL says how to log in. The zero SASL means no login.
 type SASL struct {
 	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
 	Username  string
@@ -36,10 +36,10 @@ type SASL struct {
 type Timing struct {
 	Heartbeat   time.Duration // 500 ms: its answer tells a member that another has joined or left
 	Session     time.Duration // 6 s: a consumer that is silent for longer loses its partitions
-	Rebalance   time.Duration // 6 s
-	JoinBackoff time.Duration // 1 s
+	Rebalance   time.Duration // 6 s: time for all members to join a new generation
+	JoinBackoff time.Duration // 1 s: pause after a failed attempt to join
 	Request     time.Duration // 3 s: to connect, and for each request
-	Watch       time.Duration // 5 s: interval of looking for new partitions
+	Watch       time.Duration // 5 s: interval between checks for new partitions
 	Wait        time.Duration // 500 ms: how long a broker may hold a fetch if there is nothing to read
 	RetryMin    time.Duration // 100 ms: first pause before a retry
 	RetryMax    time.Duration // 2 s: longest pause

@@ -17,16 +17,16 @@ import (
 // from one goroutine.
 type Handler interface {
 	// TakeOver is called before the first record, and again if the worker goes back (see
-	// ConsumerConfig.Keeper). offset is that of the next record. TakeOver returns the offset at
-	// which to begin, which is offset unless the handler knows better. After an error it is called
-	// again.
+	// ConsumerConfig.Keeper). offset is the offset of the next record. TakeOver returns the offset at
+	// which to begin: offset, or another one that the handler has stored itself. After an error it is
+	// called again.
 	TakeOver(ctx context.Context, offset int64) (from int64, err error)
-	// Handle handles the first of the records, at least one, and returns how many. The offset
-	// behind them may then be committed. Handle is called again with the rest. After an error it is
-	// called again with the same records; it must bear that some of them have been handled.
+	// Handle handles one or more of the first records, and returns how many. The offset behind them
+	// may then be committed. Handle is called again with the rest. After an error it is called again
+	// with the same records, some of which may have been handled already.
 	//
 	// ctx outlives the ownership by the time limit [Timing].Drain, so that a batch can be finished.
-	// The records must not be changed by anybody, so a handler may keep views of them.
+	// Nobody changes the records, so a handler may keep slices of them.
 	Handle(ctx context.Context, records []Record) (done int, err error)
 	// Release is called after the partition is lost, or when the process stops.
 	Release()
@@ -41,13 +41,13 @@ type ConsumerConfig struct {
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
 	Fetch   int                         // how many bytes of a partition are fetched at once; 0: 256 KiB
 
-	// Keeper is for a handler whose results are in a store that may lose the latest of them, such as
-	// Redis. It returns the identity of that store: a short text without spaces, the same in every
-	// process, that changes if results may have been lost, or "" while it is unknown. Results from
-	// before the time safe are not lost. If the identity changes, each worker goes back to the first
-	// record that is not safe and handles it again. Committed offsets carry the identity and the safe
-	// offset, so that this works across processes. If Keeper is nil, everything is safe once it is
-	// handled.
+	// Keeper is for a handler that writes its results to a store which may lose the latest of them,
+	// such as Redis. It returns the identity of that store: a short text without spaces, the same in
+	// every process, that changes if results may have been lost, or "" while it is unknown. Results
+	// that were written before the time safe cannot be lost. If the identity changes, each worker goes
+	// back to the first record that is not safe and handles it again. The metadata of committed
+	// offsets holds the identity and the safe offset, so that this works across processes. If Keeper
+	// is nil, every record is safe once it is handled.
 	Keeper func() (identity string, safe time.Time)
 }
 
@@ -60,8 +60,8 @@ type Consumer struct {
 
 	joined   atomic.Bool
 	mu       sync.Mutex
-	left     time.Time        // when the consumer was last a member; zero if it never was
-	seen     map[int]int64    // by partition: the offset behind all that this process has handled
+	left     time.Time        // when the last membership ended; zero if none has ended
+	seen     map[int]int64    // by partition: the offset behind the last record that this process has handled
 	progress map[int]progress // by partition of the last assignment
 }
 
@@ -71,7 +71,7 @@ func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
 		conf.Metrics = NoMetrics{}
 	}
 	if conf.AtOnce == 0 {
-		conf.AtOnce = max(2, runtime.GOMAXPROCS(0)) // with one core, a second batch uses the time of waiting for a server
+		conf.AtOnce = max(2, runtime.GOMAXPROCS(0)) // with one core, one batch is handled while the other waits for a server
 	}
 	return &Consumer{
 		client: c, conf: conf, log: c.conf.Logger.With(zap.String("topic", conf.Topic)),
@@ -82,8 +82,8 @@ func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
 // Joined reports whether the consumer is a member of its group now.
 func (c *Consumer) Joined() bool { return c.joined.Load() }
 
-// Run consumes until ctx ends. Then it finishes the batches in hand, commits them, and leaves the
-// group, so that others take over at once.
+// Run consumes until ctx ends. Then it finishes its current batches, commits them, and leaves the
+// group, so that other members take over at once.
 //
 // Each partition that the group assigns has a goroutine, which reads, handles and commits one batch
 // after the other. While the handler fails, the goroutine keeps its batch and tries again: the
@@ -145,8 +145,8 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 	}
 }
 
-// handled notes that all records up to next have been handled, and returns how many of them had
-// been before.
+// handled notes that records, which end before the offset next, have been handled. It returns how
+// many of them this process had handled before.
 func (c *Consumer) handled(partition int, records []Record, next int64) (again int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

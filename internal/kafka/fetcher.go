@@ -13,11 +13,11 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// fetchLinger is how long requests are delayed so that they serve more records. While records
-// trickle, the next request is sent this long after the last response with records, so that each
-// record does not take a request and a commit. There is no delay for a reader that is known to have
-// more to read. fetchLinger also bounds how long a broker holds a request for some of the readers
-// only.
+// fetchLinger is how long a request is delayed so that it fetches more records. While records
+// trickle, the next request is sent this long after the last response with records, so that not
+// every record takes a request and a commit. If a waiting reader is known to have more to read, the
+// request is not delayed. fetchLinger also bounds how long a broker holds a request that does not
+// serve all readers.
 const fetchLinger = 20 * time.Millisecond
 
 // fetcher fetches from several partitions of a topic, with one request at a time to each broker that
@@ -25,29 +25,28 @@ const fetchLinger = 20 * time.Millisecond
 type fetcher struct {
 	client  *Client
 	topic   string
-	readers int          // that the fetcher is meant for: one for each partition
+	readers int          // how many readers will use the fetcher: one for each partition
 	most    int          // bytes of a partition that are fetched at once
-	open    atomic.Int64 // readers that have fetched and are not closed
+	open    atomic.Int64 // how many readers have fetched and are not closed
 	mu      sync.Mutex
 	brokers map[kafkago.Broker]*brokerFetcher // partitions without a leader are under the zero Broker
 }
 
 // brokerFetcher sends the requests for the readers whose partitions one broker led when they first
-// fetched.
-// kafka-go finds the broker. If a partition has moved, a request fails for all of its readers, and
-// each finds its broker again.
+// fetched. kafka-go routes each request to the leader. If a partition has moved to another leader,
+// the request fails for all of its readers, and each reader looks for its broker again.
 type brokerFetcher struct {
 	fetcher *fetcher
 	mu      sync.Mutex
 	open    int           // readers that have fetched from this broker and are not closed
 	waiting []*waiter     // for the next request
 	running bool          // there is a goroutine that sends requests
-	hurry   chan struct{} // has an element if a reader waits that is behind; one left over shortens one delay
+	hurry   chan struct{} // holds an element if a waiting reader has more to read; a leftover one skips one delay
 
-	// Only the goroutine of run uses the rest. The next one starts after the last one has set running
-	// to false, under mu.
-	lastRecords time.Time // when a response last held records
-	trickle     bool      // they came soon after others, or a request failed
+	// Only the goroutine of run uses the fields below. A new goroutine starts only after the previous
+	// one has set running to false, under mu.
+	lastRecords time.Time // when a response last held records, or was made by several requests
+	trickle     bool      // delay the next request by fetchLinger after lastRecords
 }
 
 // waiter is a call of Fetch. It stays in the queue if its context ends.
@@ -63,22 +62,23 @@ type response struct {
 	err       error
 }
 
-// newFetcher returns a fetcher for so many readers, which fetch at most so many bytes at once.
+// newFetcher returns a fetcher for the given number of readers. Each fetches at most the given
+// number of bytes at once.
 func (c *Client) newFetcher(topic string, readers, most int) *fetcher {
 	return &fetcher{client: c, topic: topic, readers: readers, most: most, brokers: make(map[kafkago.Broker]*brokerFetcher)}
 }
 
-// Reader returns a reader of a partition that begins at an offset. It must be closed, also after an
-// error. While a reader is closed or does not fetch, a broker holds the requests for the others for at
-// most fetchLinger.
+// Reader returns a reader of a partition that begins at an offset. The caller must close it, also
+// after an error. While a reader is closed or does not fetch, a broker holds the requests of the
+// others for at most fetchLinger.
 func (f *fetcher) Reader(partition int, offset int64) *Reader {
 	r := f.client.Reader(f.topic, partition, offset)
 	r.fetcher, r.most = f, f.most
 	return r
 }
 
-// brokerOf returns the fetcher of the broker that leads the partition of a reader. The first call
-// assigns it, and counts the reader as open.
+// brokerOf returns the brokerFetcher of a reader. The first call chooses it by the leader of the
+// partition, and counts the reader as open.
 func (f *fetcher) brokerOf(ctx context.Context, r *Reader) (*brokerFetcher, error) {
 	if r.broker != nil {
 		return r.broker, nil
@@ -108,8 +108,8 @@ func (f *fetcher) brokerOf(ctx context.Context, r *Reader) (*brokerFetcher, erro
 	return l, nil
 }
 
-// fetch waits for the next records of a reader. The answer is empty if nothing comes in time. After
-// ctx has ended the reader must not fetch again: a request may still use it.
+// fetch waits for the next records of a reader. The answer is empty if no records come in time.
+// After ctx has ended, the reader must not fetch again, since a request may still use it.
 func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fetch.ResponsePartition, error) {
 	until := time.Now().Add(wait)
 	p, err := f.await(ctx, r, until)
@@ -120,8 +120,8 @@ func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fe
 	return p, err
 }
 
-// misrouted reports whether kafka-go has sent nothing, since it found no broker that leads all
-// partitions of a request.
+// misrouted reports whether kafka-go has sent no request, because no broker leads all of its
+// partitions.
 func misrouted(err error) bool {
 	var routing *fetch.Error
 	return errors.As(err, &routing)
@@ -155,7 +155,7 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 	}
 }
 
-// removeReader says that a reader of l is closed.
+// removeReader counts one open reader less.
 func (l *brokerFetcher) removeReader() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,13 +179,14 @@ func (l *brokerFetcher) run() {
 		answers, together := l.fetcher.fetchTogether(waiters, wait)
 		l.give(waiters, answers)
 		if !together {
-			l.trickle, l.lastRecords = true, time.Now() // whatever the cause, it bounds the requests
+			l.trickle, l.lastRecords = true, time.Now() // bound the rate of such repeated requests
 		}
 	}
 }
 
-// fetchTogether fetches for waiters. If the request fails though the broker can be reached and answers
-// in time, it fetches for each alone: the records of one partition may be unreadable.
+// fetchTogether fetches for waiters with one request. If the request fails although the broker can
+// be reached and answers in time, the records of one partition may be unreadable: then it sends one
+// request for each waiter, and together is false.
 func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers []response, together bool) {
 	readers := make([]*Reader, len(waiters))
 	for i, w := range waiters {
@@ -217,8 +218,8 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 	return answers, false
 }
 
-// take returns the waiters, and how long the broker may hold their request: until the first of them
-// must be answered, but at most fetchLinger if other readers are not waiting, or not open yet, since
+// take returns the waiters, and how long the broker may hold their request: until the first waiter
+// must be answered, but at most fetchLinger if some readers are not waiting or not open yet, since
 // these may call Fetch at any time.
 func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
 	l.mu.Lock()
@@ -241,32 +242,32 @@ func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
 }
 
 // give answers the waiters that have records or an error, and those whose wait is over. The others
-// are the first of the next request: a broker gives more than was asked for, which a large batch takes,
-// only to the first partition that has any.
+// come first in the next request: a broker returns a batch that is larger than the limit only for
+// the first partition that has records.
 func (l *brokerFetcher) give(waiters []*waiter, answers []response) {
 	now := time.Now()
-	some := false
+	anyRecords := false
 	var unanswered []*waiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, w := range waiters {
 		a := answers[i]
-		came := a.err == nil && advances(a.partition)
-		if a.err == nil && !came && now.Before(w.until) {
+		hasRecords := a.err == nil && advances(a.partition)
+		if a.err == nil && !hasRecords && now.Before(w.until) {
 			unanswered = append(unanswered, w)
 			continue
 		}
-		some = some || came
+		anyRecords = anyRecords || hasRecords
 		w.answer <- a // from now on its goroutine may change the reader
 	}
 	l.waiting = append(unanswered, l.waiting...)
-	if some {
+	if anyRecords {
 		l.trickle, l.lastRecords = now.Sub(l.lastRecords) < 2*fetchLinger, now
 	}
 }
 
-// advances reports whether an answer moves its reader on. Its records may be those of an aborted
-// transaction, which the reader leaves out.
+// advances reports whether an answer holds record batches. All of them may belong to an aborted
+// transaction: the reader then returns no records, but moves on.
 func advances(p *fetch.ResponsePartition) bool {
 	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
 	return ok && len(stream.Records) > 0

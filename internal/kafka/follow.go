@@ -16,12 +16,14 @@ const followRetryWait = time.Second // after an error
 // Follower says what Client.Follow does with a topic. Begin and Take are called by one goroutine for
 // each partition.
 type Follower struct {
-	// Begin returns the offset at which a partition is read. at is the offset behind what was read of
-	// it, or -1 at first and if the partition has lost its end; first and end are its bounds. It is
-	// called again after each error.
+	// Begin returns the offset at which to read a partition. at is the offset behind the last record
+	// that was read, or -1 at first and after the partition has lost its end. first and end are the
+	// bounds of the partition. Begin is called again after each error.
 	Begin func(at, first, end int64) int64
-	Take  func(partition int, batch Batch)
-	Fail  func(error) // is told of an error, after which the topic is tried again
+	// Take handles a batch, which may be empty.
+	Take func(partition int, batch Batch)
+	// Fail handles an error. Follow then tries again.
+	Fail func(error)
 }
 
 // Follow reads every partition of a topic, without a consumer group, until ctx ends.
@@ -41,7 +43,7 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 	}
 }
 
-// follow reads one partition. After an error it goes on where it was.
+// follow reads one partition. After an error it continues at the same offset.
 func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f Follower) {
 	at := int64(-1)
 	for ctx.Err() == nil {
@@ -58,7 +60,7 @@ func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f 
 			}
 		}
 		r.Close()
-		if errors.Is(err, kafkago.OffsetOutOfRange) { // it has lost its end, and may have grown again since
+		if errors.Is(err, kafkago.OffsetOutOfRange) { // the partition has lost its end, and may have grown again since
 			at = -1
 		}
 		f.pause(ctx, err)

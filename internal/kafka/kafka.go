@@ -1,18 +1,17 @@
-// Package kafka reads and writes the topics of one Kafka cluster. It knows nothing of what the
-// records mean.
+// Package kafka reads and writes the topics of one Kafka cluster. It does not interpret records.
 //
 // [Open] returns a [Client], which all parts of a process share. [Client.EnsureTopics] creates
-// topics. [Client.Produce] writes records: to the partition of their key, on all in-sync replicas.
+// topics. [Client.Produce] writes records to the partitions of their keys, on all in-sync replicas.
 // [Client.Reader] reads one partition, and [Client.ReadSpans] all partitions of a topic up to an
 // end. Readers return no record of an aborted transaction.
 //
 // A [Consumer] is a member of a consumer group. It gives the records of each partition that the
 // group assigns to a [Handler], in order, and commits the offset after the handler has finished
-// them. An error of the handler holds the offset, and the same records are handled again. So a
-// record may be handled twice, and none is lost or skipped. If the results of a handler may be lost
-// for some seconds after they are confirmed, the Keeper of its ConsumerConfig says so, and their
-// records are handled again. For a further stage, write a Handler and run a Consumer with a group
-// and a topic of its own:
+// them. After an error of the handler the offset stays, and the same records are handled again. So
+// a record may be handled twice, and none is lost or skipped. If the results of a handler may be
+// lost for some seconds after they are confirmed, the Keeper of its ConsumerConfig reports that,
+// and their records are handled again. To add a stage, write a Handler and run a Consumer with a
+// group and a topic of its own:
 //
 //	consumer := client.NewConsumer(kafka.ConsumerConfig{
 //		Group: "bagtrail-changes", Topic: "bag.dirty",
@@ -37,10 +36,10 @@ type Client struct {
 	conf   Config
 	dialer *kafkago.Dialer
 	client *kafkago.Client
-	turn   atomic.Uint32 // spreads records without a key evenly over partitions
+	turn   atomic.Uint32 // counts calls that write records without a key; selects their partition
 }
 
-// Open returns a Client. It fails if the client cannot log in that way, and connects to nothing yet.
+// Open returns a Client. It does not connect yet. It fails if the SASL settings are invalid.
 func Open(conf Config) (*Client, error) {
 	boundCodecs()
 	conf = conf.withDefaults()
@@ -68,16 +67,16 @@ const (
 	clientID     = "bagtrail"
 	keepAlive    = 30 * time.Second
 	metadataTTL  = time.Second      // how long a moved leader may go unnoticed
-	requestLimit = 10 * time.Second // of a request without a limit of its own
+	requestLimit = 10 * time.Second // for requests that have no time limit of their own
 )
 
-// Close drops the connections that are not in use.
+// Close closes the connections that are not in use.
 func (c *Client) Close() {
 	c.client.Transport.(*kafkago.Transport).CloseIdleConnections()
 }
 
-// Ping reports whether a broker answers and knows the topic. It never names the topic to a broker
-// that might create it then, with a number of partitions of its own: Ping may be called before
+// Ping returns nil if a broker answers and the topic exists. It never lets a broker create the
+// topic, which would choose its own number of partitions: Ping may be called before
 // [Client.EnsureTopics].
 func (c *Client) Ping(ctx context.Context, topic string) error {
 	conn, err := c.dialAny(ctx)

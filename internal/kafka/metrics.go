@@ -12,8 +12,8 @@ type Metrics interface {
 	// Retry counts failed attempts of an operation: "fetch", "commit" or "join". Handlers count
 	// their own.
 	Retry(operation string)
-	// Lag tells how many records of a partition are not handled yet, and the time of the oldest of
-	// them. Both are zero after the partition is lost.
+	// Lag sets how many records of a partition are not handled yet, and the time of the oldest of
+	// them. Both are zero if there are none, and after the partition is lost.
 	Lag(partition int, n int64, oldest time.Time)
 }
 

@@ -14,24 +14,25 @@ import (
 	"github.com/segmentio/kafka-go/protocol/produce"
 )
 
-// maxRequest is the largest size of one request, in bytes of records: half of what brokers take by
-// default.
+// maxRequest is the largest size of one request, in bytes of records: half of what brokers accept
+// by default.
 const maxRequest = 512 << 10
 
 // Produce writes records to a topic and returns when all in-sync replicas have them. A record with
-// a key goes to the partition that Java's clients choose (murmur2 of the key); records of one
-// partition keep their order. Those without a key go together to one partition, the next in turn at
-// each call.
+// a key goes to the partition that the Java client chooses (murmur2 of the key). Records of one
+// partition keep their order. All records of a call that have no key go to one partition; each call
+// takes the next partition.
 //
 // Produce sets Partition and Offset of each record that a broker has acknowledged. It retries
-// temporary errors until ctx ends; a permanent error of one partition does not keep the others from
-// being written. After an error any of the records may be in the topic.
+// temporary errors until ctx ends. After a permanent error of one partition, the records of the
+// others are still written. After an error any of the records may be in the topic.
 func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {
 	return c.produce(ctx, topic, records, true)
 }
 
-// ProduceAnywhere is Produce for records whose partition does not matter: it ignores the keys and
-// writes all records to one partition, the next in turn, or to another if that one has no leader.
+// ProduceAnywhere is Produce for records whose partition does not matter. It ignores the keys and
+// writes all records to one partition. Each attempt takes the next partition, so it also succeeds
+// while a partition has no leader.
 func (c *Client) ProduceAnywhere(ctx context.Context, topic string, records []Record) error {
 	return c.produce(ctx, topic, records, false)
 }
@@ -66,11 +67,11 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 	return errors.Join(append(permanent, err)...)
 }
 
-// ErrTooLarge is the error of Produce for a record that is larger than the broker takes.
+// ErrTooLarge is the error of Produce for a record that is larger than the broker accepts.
 const ErrTooLarge = kafkago.MessageSizeTooLarge
 
-// PartitionOf returns the partition of a key among so many, numbered from 0: the one that Java's
-// clients choose.
+// PartitionOf returns the partition that the Java client chooses for a key, if there are so many
+// partitions, numbered from 0.
 func PartitionOf(key []byte, partitions int) int {
 	numbers := make([]int, partitions)
 	for i := range numbers {
@@ -79,12 +80,12 @@ func PartitionOf(key []byte, partitions int) int {
 	return balance(key, numbers)
 }
 
-// balance chooses one of the numbers of partitions for a key.
+// balance chooses a partition for a key, out of the numbers of the partitions.
 func balance(key []byte, numbers []int) int {
 	return kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, numbers...)
 }
 
-// place returns the records of each partition, in their order.
+// place chooses a partition for each record. It returns the records by partition, in their order.
 func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[int][]*Record {
 	numbers, turn := partitionsOf(topic), -1
 	placed := make(map[int][]*Record, len(numbers))
@@ -103,8 +104,9 @@ func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[i
 	return placed
 }
 
-// writeAll writes records by partition: to each broker at once those of all partitions that it
-// leads. It returns what is still to be written.
+// writeAll writes the records of each partition. It writes to all leaders at the same time, and
+// sends each leader the records of all its partitions together. It returns the records that are
+// still to be written.
 func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[int][]*Record) []failure {
 	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader are under the zero Broker
 	unknown := maps.Clone(records)
@@ -147,7 +149,7 @@ func (c *Client) Retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// isPermanent reports whether a broker would give the same answer again.
+// isPermanent reports whether a retry would give the same error.
 func isPermanent(err error) bool {
 	var code kafkago.Error
 	return errors.As(err, &code) && !code.Temporary()
@@ -159,15 +161,16 @@ type part struct {
 	records   []*Record
 }
 
-// failure is what is still to be written of a part, and why.
+// failure holds the records of a part that are still to be written, and the reason.
 type failure struct {
 	part
 	err error
 }
 
-// write writes to partitions that one broker leads, in requests of at most maxRequest bytes, until
-// a request gets no answer. It returns what is still to be written. If a broker took only half of a
-// request, that includes some that is written.
+// write writes to partitions that one broker leads, in requests of at most maxRequest bytes. It
+// stops if a request gets no answer. It returns the parts that are still to be written. If a part
+// was sent in halves and the second half failed, the failure includes the first half, which is
+// written.
 func (c *Client) write(ctx context.Context, topic string, parts []part) []failure {
 	var failed []failure
 	fail := func(p part, err error) {
@@ -198,7 +201,7 @@ func (c *Client) write(ctx context.Context, topic string, parts []part) []failur
 	return failed
 }
 
-// fitting returns the beginning of parts that fits into one request: at least one record.
+// fitting returns the first records of parts that fit into one request: at least one record.
 func fitting(parts []part) []part {
 	var now []part
 	size := 0
@@ -219,7 +222,7 @@ func fitting(parts []part) []part {
 	return now
 }
 
-// size returns about how many bytes a record takes in a request.
+// size returns the approximate size of a record in a request, in bytes.
 func (r *Record) size() int {
 	size := len(r.Key) + len(r.Value) + 32
 	for _, h := range r.Headers {
@@ -228,8 +231,9 @@ func (r *Record) size() int {
 	return size
 }
 
-// request sends one request. If the broker finds a part too large, it is sent again in halves.
-// request returns an error for each part, or an error if the broker did not answer.
+// request sends one request. If the broker refuses a part because it is too large, request sends
+// the part again in halves. It returns an error for each part, or an error if the broker did not
+// answer.
 func (c *Client) request(ctx context.Context, topic string, parts []part) ([]error, error) {
 	faults, err := c.send(ctx, topic, parts)
 	if err != nil {
@@ -254,7 +258,7 @@ func (c *Client) sendHalves(ctx context.Context, topic string, halves ...part) e
 	return nil
 }
 
-// send sends one request for several partitions. kafka-go's own Produce takes one partition, which
+// send sends one request for several partitions. The Produce of kafka-go takes one partition, which
 // would make a dozen requests of a few records each.
 func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error, error) {
 	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
@@ -270,7 +274,7 @@ func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error,
 	limited, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
 	deadline, _ := limited.Deadline()
-	half := time.Until(deadline) / 2 // so that a broker whose replicas do not answer still says which partitions are well
+	half := time.Until(deadline) / 2 // so that a broker whose replicas do not answer can still report which partitions were written
 	response, err := c.client.Transport.RoundTrip(limited, c.client.Addr, &produce.Request{
 		Acks: int16(kafkago.RequireAll), Timeout: int32(max(1, half.Milliseconds())), Topics: []produce.RequestTopic{to},
 	})

@@ -8,15 +8,15 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// progress is how far this process has come in a partition.
+// progress is the progress of this process in a partition.
 type progress struct {
 	offset int64     // of the first record that is not handled
-	since  time.Time // when this process first saw that record wait; zero if none waits
-	held   bool      // the record belongs to an open transaction, so nobody may read it yet
+	since  time.Time // when this process first saw that record; zero if there is none
+	held   bool      // the record belongs to an open transaction, so it cannot be read yet
 }
 
-// assign forgets the partitions that are no longer assigned. It keeps the progress of the others,
-// so that a partition that is stuck does not look well after each rebalance.
+// assign removes the progress of partitions that are no longer assigned. It keeps the others, so
+// that a stuck partition does not look healthy after each rebalance.
 func (c *Consumer) assign(assigned []kafkago.PartitionAssignment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,9 +27,9 @@ func (c *Consumer) assign(assigned []kafkago.PartitionAssignment) {
 	c.progress = kept
 }
 
-// note notes that the worker has handled everything before its offset, in a partition that ends at
-// end and can be read up to stable. oldest is about the time of the record at the offset, or zero
-// if that is unknown.
+// note notes that the worker has handled everything before its offset. The partition ends at end
+// and can be read up to stable. oldest is the approximate time of the record at the offset, or zero
+// if it is unknown.
 func (w *worker) note(stable, end int64, oldest time.Time) {
 	w.mu.Lock()
 	p := w.progress[w.partition]
@@ -42,7 +42,7 @@ func (w *worker) note(stable, end int64, oldest time.Time) {
 	p.held = stable <= w.offset
 	w.progress[w.partition] = p
 	w.mu.Unlock()
-	if oldest.Unix() <= 0 || oldest.After(p.since) { // unknown, or in the future, or none waits
+	if oldest.Unix() <= 0 || oldest.After(p.since) { // unknown, or in the future, or no record waits
 		oldest = p.since
 	}
 	w.conf.Metrics.Lag(w.partition, max(0, end-w.offset), oldest)
@@ -60,9 +60,9 @@ func (c *Consumer) Stalled() error {
 		partition, c.conf.Topic, waited.Round(time.Second), offset)
 }
 
-// Waited returns for how long the partition of this process that moved least lately has not moved
-// although records wait, by the clock of this process; 0 if none wait. Records of an open
-// transaction do not count.
+// Waited returns the longest time for which a partition of this process has made no progress
+// although records wait, by the clock of this process. It is 0 if no records wait. Records of an
+// open transaction do not count.
 func (c *Consumer) Waited() time.Duration {
 	waited, _, _ := c.waited()
 	return waited
@@ -84,8 +84,9 @@ func (c *Consumer) waited() (longest time.Duration, partition int, offset int64)
 
 var errNoMember = errors.New("is no member of the consumer group")
 
-// Member returns nil while the consumer is a member of its group. Between two generations of a
-// rebalance nobody is a member for a moment; that does not count.
+// Member returns nil while the consumer is a member of its group. During a rebalance no consumer is
+// a member for a moment; Member then returns nil for up to the time limits of session and
+// rebalance.
 func (c *Consumer) Member() error {
 	if c.joined.Load() {
 		return nil

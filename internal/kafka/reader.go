@@ -15,9 +15,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// fetchMost is how many bytes of a partition are fetched at once, unless a consumer wants another
-// number. As with max.partition.fetch.bytes, the first record batch of the first partition that has any
-// comes even if it is larger.
+// fetchMost is how many bytes of a partition are fetched at once, unless ConsumerConfig.Fetch sets
+// another number. As with max.partition.fetch.bytes, a broker returns the first record batch of the
+// first partition that has records even if it is larger.
 const fetchMost = 256 << 10
 
 // Reader reads one partition in order. It returns the records that producers have committed and
@@ -30,15 +30,15 @@ type Reader struct {
 	most      int            // bytes that are fetched at once
 	offset    int64          // of the next fetch
 	last      int            // number of records of the last fetch that had some
-	fetcher   *fetcher       // that fetches for it together with others, or nil
-	broker    *brokerFetcher // sends the requests to the broker that leads the partition; nil before the first fetch
+	fetcher   *fetcher       // fetches for several readers together; nil if this reader sends its own requests
+	broker    *brokerFetcher // of the fetcher; nil before the first fetch
 	more      bool           // the last fetch did not reach the last stable offset
 }
 
 // Batch is the result of one fetch.
 type Batch struct {
 	Records       []Record
-	Next          int64 // offset of the next fetch: after these records, and after control records and aborted ones
+	Next          int64 // offset of the next fetch: behind these records, and behind control records and aborted ones
 	LastStable    int64 // offset of the first record of an open transaction, or HighWatermark
 	HighWatermark int64 // offset of the next record that will be written
 }
@@ -48,8 +48,8 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 	return &Reader{client: c, topic: topic, partition: partition, most: fetchMost, offset: offset}
 }
 
-// Bounds returns the first offset that the partition still has, and the offset behind the last that
-// can be read now.
+// Bounds returns the first offset of the partition, and the offset behind the last record that can
+// be read now.
 func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, e
 	if err != nil {
 		return 0, fmt.Errorf("find a time in partition %d: %w", r.partition, err)
 	}
-	for offset := range found[0].Offsets { // there is one
+	for offset := range found[0].Offsets { // it has one element
 		if offset >= 0 {
 			return offset, nil
 		}
@@ -73,8 +73,8 @@ func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, e
 	return end, nil
 }
 
-// listOffsets asks the leaders of partitions for offsets of committed records. There is at least one
-// answer.
+// listOffsets asks the leaders of partitions for offsets of committed records. Without an error it
+// returns at least one answer.
 func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.OffsetRequest) ([]kafkago.PartitionOffsets, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
@@ -103,7 +103,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// Fetch returns what comes next. If nothing comes within the wait, the batch is empty.
+// Fetch returns the next records. If none come within the wait, the batch is empty.
 func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 	b, err := r.fetch(ctx, wait)
 	if err != nil {
@@ -134,8 +134,8 @@ func (r *Reader) fetch(ctx context.Context, wait time.Duration) (Batch, error) {
 }
 
 // fetch asks for the next records of partitions that one broker leads, and returns an answer for each
-// reader. If nothing comes within the wait, they are empty. An error is that of all readers, though
-// one partition may be the cause: kafka-go reads all records before it returns any.
+// reader. If no records come within the wait, the answers are empty. One unreadable partition makes
+// fetch fail for all readers, since kafka-go reads all records before it returns any.
 func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wait time.Duration) ([]response, error) {
 	partitions := make([]fetch.RequestPartition, len(readers))
 	for i, r := range readers {
@@ -181,7 +181,7 @@ func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wai
 	return all, nil
 }
 
-// batch returns the batch in an answer.
+// batch reads the batch in an answer.
 func (r *Reader) batch(p *fetch.ResponsePartition) (Batch, error) {
 	b := Batch{Next: r.offset, LastStable: p.LastStableOffset, HighWatermark: p.HighWatermark}
 	stream, ok := p.RecordSet.Records.(*protocol.RecordStream)
@@ -216,7 +216,7 @@ func (r *Reader) append(b *Batch, records protocol.RecordReader, keep bool) erro
 			return err
 		}
 		if record.Offset < r.offset {
-			continue // a broker sends whole record batches
+			continue // a broker sends whole record batches, which may begin before the offset
 		}
 		b.Next = max(b.Next, record.Offset+1)
 		if keep {
@@ -241,12 +241,12 @@ func contentsOf(record *protocol.Record) (key, value []byte, err error) {
 	return key, value, err
 }
 
-// aborted tells which batches of a fetch belong to aborted transactions. A broker sends their
-// records too, with a list of where such transactions begin; each ends with a control batch of its
-// producer.
+// aborted tells which batches of a fetch belong to aborted transactions. A broker sends these
+// batches too, with a list of the offsets at which aborted transactions begin. Each transaction
+// ends with a control batch of its producer.
 type aborted struct {
 	coming []fetch.ResponseTransaction // ascending by first offset
-	open   map[int64]bool              // by producer: between the beginning and the end of an aborted transaction
+	open   map[int64]bool              // by producer: an aborted transaction has begun and not ended
 }
 
 func newAborted(list []fetch.ResponseTransaction) *aborted {
@@ -254,7 +254,7 @@ func newAborted(list []fetch.ResponseTransaction) *aborted {
 	return &aborted{coming: list, open: make(map[int64]bool)}
 }
 
-// keep reports whether the records of the next batch are to be kept.
+// keep reports whether to keep the records of the next batch.
 func (a *aborted) keep(records protocol.RecordReader) bool {
 	switch r := records.(type) {
 	case *protocol.RecordBatch:

@@ -6,7 +6,8 @@ import (
 	kafkago "github.com/segmentio/kafka-go"
 )
 
-// Record is one record of a topic. A nil Key is no key, a nil Value a tombstone.
+// Record is one record of a topic. If Key is nil, the record has no key. If Value is nil, it is a
+// tombstone.
 type Record struct {
 	Partition int   // set by Produce and by readers
 	Offset    int64 // set by Produce and by readers

@@ -27,10 +27,10 @@ func (o Offsets) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Start says where to begin to read a topic. The zero Start is its beginning.
+// Start says where to begin to read a topic. The zero Start is the beginning of the topic.
 type Start struct {
 	Time    time.Time // if not zero: at the first record that is not older
-	Offsets Offsets   // if not nil: at these offsets, and other partitions at their beginning
+	Offsets Offsets   // if not nil: at these offsets; other partitions at their beginning
 }
 
 // ParseStart reads "earliest", a time (RFC 3339) or a date (YYYY-MM-DD, from midnight UTC), or
@@ -61,14 +61,14 @@ func ParseStart(s string) (Start, error) {
 const (
 	// readersAtOnce bounds how many partitions ReadSpans reads at the same time.
 	readersAtOnce = 16
-	// spanPatience is how long Spans asks for the bounds of a partition: a new one has no leader at
-	// first.
+	// spanPatience is how long Spans retries to get the bounds of partitions: a new partition has no
+	// leader at first.
 	spanPatience = 10 * time.Second
 	// ReadPatience is how long ReadSpans retries without progress.
 	ReadPatience = 30 * time.Second
 )
 
-// Span is a part of a partition: the offsets from From up to, and without, To.
+// Span is a part of a partition: the offsets from From up to but not including To.
 type Span struct {
 	Partition int
 	From, To  int64
@@ -114,10 +114,6 @@ func (c *Client) span(ctx context.Context, topic string, partition int, start St
 	return Span{partition, min(from, end), end}, nil
 }
 
-// Take is called with the next records of a partition, perhaps none, and the offset behind them.
-// Calls for different partitions run at the same time.
-type Take func(ctx context.Context, partition int, records []Record, next int64) error
-
 // Ends returns, for each partition of a topic, the offset behind the last record that can be read
 // now.
 func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) {
@@ -142,6 +138,10 @@ func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) 
 	}
 	return ends, nil
 }
+
+// Take handles the next records of a partition, perhaps none. next is the offset behind them. Calls
+// for different partitions run at the same time.
+type Take func(ctx context.Context, partition int, records []Record, next int64) error
 
 // ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It
 // retries errors of the broker, and ends at the first error of take.
@@ -192,14 +192,15 @@ func (c *Client) readSpan(ctx context.Context, topic string, s Span, take Take) 
 // finalError is an error that is not retried.
 type finalError struct{ error }
 
-// readOn reads until something fails, and moves the beginning of the span forward with each batch.
+// readOn reads until the end of the span or the first error. It moves the beginning of the span
+// forward with each batch.
 func (c *Client) readOn(ctx context.Context, topic string, s *Span, take Take) error {
 	in := c.Reader(topic, s.Partition, 0)
 	first, _, err := in.Bounds(ctx)
 	if err != nil {
 		return err
 	}
-	s.From = max(s.From, first) // older records were deleted meanwhile
+	s.From = max(s.From, first) // older records have been deleted meanwhile
 	in.offset = s.From
 	stalled := c.conf.Now().Add(ReadPatience)
 	for s.From < s.To {

@@ -17,18 +17,17 @@ type Topic struct {
 	Name       string
 	Partitions int
 	Retention  time.Duration // 0 means for ever
-	MaxBytes   int           // of a batch of records; 0 means what the broker takes
-	// Log marks a topic of which a consumer group needs every record. EnsureTopics refuses it if it
+	MaxBytes   int           // of a batch of records; 0 means the default of the broker
+	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted, and logs a warning if it has fewer partitions than Partitions.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change.
 	Fixed bool
-	// Compacted marks a topic of which only the last record of each key is needed, for ever.
-	// EnsureTopics refuses it if it is not compacted.
+	// Compacted marks a topic that keeps the last record of each key for ever. EnsureTopics refuses it
+	// if it is not compacted.
 	Compacted bool
 }
 
-// settings returns the settings of the topic.
 func (t Topic) settings() []kafkago.ConfigEntry {
 	policy, retention := "delete", int64(-1)
 	if t.Compacted {
@@ -47,7 +46,8 @@ func (t Topic) settings() []kafkago.ConfigEntry {
 }
 
 // EnsureTopics creates the topics that are missing, and waits until they can be used. If the broker
-// does not allow it, the error says how to create them by hand. Topics that exist are not changed.
+// does not allow that, the error says how to create them by hand. EnsureTopics does not change
+// topics that exist.
 func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 	missing, err := c.missing(ctx, topics)
 	if err != nil {
@@ -76,9 +76,9 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 	return nil
 }
 
-// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted: at most as many
-// consumers work at once. A broker that creates topics by itself gives them one or a few. Unless the
-// topic is Fixed, the warning says how to add some.
+// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted, since there can
+// be no more active consumers than partitions. A broker that creates topics by itself gives them
+// one or a few. Unless the topic is Fixed, the warning says how to add partitions.
 func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	numbers, err := c.Partitions(ctx, t.Name)
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *Client) create(ctx context.Context, missing []Topic) error {
 		switch {
 		case err == nil:
 			c.conf.Logger.Info("topic created", zap.String("topic", t.Name), zap.Int("partitions", t.Partitions))
-		case errors.Is(err, kafkago.TopicAlreadyExists): // another process was faster
+		case errors.Is(err, kafkago.TopicAlreadyExists): // another process has created it meanwhile
 		default:
 			faults = append(faults, fmt.Errorf("topic %s is missing and cannot be created from here (%w); create it with: %s",
 				t.Name, err, t.command(c.conf.Brokers)))
@@ -145,7 +145,7 @@ func (c *Client) waitForTopics(ctx context.Context, topics []Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	return c.Retry(ctx, func() error {
-		c.Close() // drops the metadata from before
+		c.Close() // drops the cached metadata
 		for _, t := range topics {
 			found, err := c.topic(ctx, t.Name)
 			if err != nil {
@@ -160,7 +160,7 @@ func (c *Client) waitForTopics(ctx context.Context, topics []Topic) error {
 }
 
 // checkLeaders returns nil if the leader of every partition answers ListOffsets. Metadata may name
-// a leader before it leads.
+// a leader before that broker leads.
 func (c *Client) checkLeaders(ctx context.Context, topic kafkago.Topic) error {
 	var ask []kafkago.OffsetRequest
 	for _, p := range topic.Partitions {
@@ -184,8 +184,8 @@ func (t Topic) command(brokers []string) string {
 	return b.String()
 }
 
-// checkPolicy returns an error if the topic is compacted and must not be, or the other way round. If
-// DescribeConfigs is denied, the check is skipped.
+// checkPolicy returns an error if the topic is compacted and must not be, or if it is not compacted
+// and must be. If DescribeConfigs is denied, the check is skipped.
 func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{

@@ -8,14 +8,16 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// unpackedMost is how many bytes a batch may have unpacked. Brokers bound its packed size only, and a
-// few KiB may hold gigabytes.
+// unpackedMost is the largest size of a record batch after decompression, in bytes. Brokers bound
+// only the compressed size, and a few KiB may decompress to gigabytes.
 const unpackedMost = 64 << 20
 
-// errUnpacked keeps a partition where it is: other partitions go on, and the log names the offset.
+// errUnpacked stops the consumer of one partition. Other partitions continue, and the log names the
+// offset.
 var errUnpacked = errors.New("a batch has more than 64 MiB unpacked")
 
-// boundCodecs bounds what is unpacked of a batch. kafka-go has one table of codecs for all clients.
+// boundCodecs bounds what the codecs decompress of a batch. kafka-go has one table of codecs for
+// all clients.
 var boundCodecs = sync.OnceFunc(func() {
 	for i, codec := range compress.Codecs {
 		if codec != nil {
@@ -24,7 +26,7 @@ var boundCodecs = sync.OnceFunc(func() {
 	}
 })
 
-// boundedCodec unpacks at most unpackedMost bytes.
+// boundedCodec decompresses at most unpackedMost bytes.
 type boundedCodec struct{ compress.Codec }
 
 // NewReader implements compress.Codec.

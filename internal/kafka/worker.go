@@ -24,31 +24,31 @@ type worker struct {
 	log        *zap.Logger
 
 	offset     int64 // of the next record to handle; kafkago.FirstOffset if the group has committed none
-	committed  int64 // what is before is committed, or need not be
+	committed  int64 // everything before it is committed, or need not be
 	lastCommit time.Time
 	takenOver  bool // the handler has taken over
-	outOfRange bool // a broker said that it has no such offset
+	outOfRange bool // the last fetch failed because the broker does not have the offset
 
 	identity string // of the keeper, when the worker began or last went back; "" at first
-	safe     int64  // the keeper does not lose what is before
+	safe     int64  // the results of all records before it cannot be lost
 	marks    []mark // of offsets behind safe, ascending
-	metadata string // of the committed offset; "" if it has none
+	metadata string // of the committed offset; "" if it has none, or if everything before it was safe
 }
 
-// mark is an offset, and when everything before it had been handled.
+// mark is an offset, and the time at which everything before it had been handled.
 type mark struct {
 	offset int64
 	at     time.Time
 }
 
 var (
-	errCommit  = errors.New("commit")                                 // ends a generation; the next one begins at what is committed
-	errKeeper  = errors.New("the latest results may be lost")         // makes the worker go back to what is safe
+	errCommit  = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
+	errKeeper  = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
 	errUnknown = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.Keeper, before its first answer
 )
 
-// run returns when the generation has ended, or a commit has failed. If it returned earlier, it
-// would end the generation for every partition.
+// run returns when the generation has ended, or a commit has failed. If it returned for another
+// reason, that would end the generation for every partition.
 func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
@@ -80,8 +80,8 @@ func (w *worker) run(generation context.Context) {
 	}
 }
 
-// untilDrained returns a context that outlives the generation by the time that the batch in hand
-// may take.
+// untilDrained returns a context that outlives the generation by the time limit Drain, so that the
+// current batch can be finished.
 func (w *worker) untilDrained(generation context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.Background())
 	unhook := context.AfterFunc(generation, func() {
@@ -132,8 +132,8 @@ func (w *worker) consume(generation, work context.Context) error {
 	return nil
 }
 
-// open finds the offset at which to begin, and has the handler take over. Kafka skips deleted
-// records silently, so those between the committed offset and the first record are counted here.
+// open finds the offset at which to begin, and lets the handler take over. Kafka skips deleted
+// records silently, so open counts those between the committed offset and the first record.
 func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	if !w.takenOver {
 		if err := w.goBack(generation); err != nil {
@@ -154,8 +154,8 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
 		w.offset, w.committed = first, max(w.committed, first)
 	case w.outOfRange:
-		// The log has lost its end, and its offsets are used again; it may have grown since. Reading
-		// all of it misses nothing, and changes nothing that was handled before.
+		// The log has lost its end, and new records reuse the offsets. The log may have grown since, so
+		// read all of it: that misses no record, and handling a record again changes nothing.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
 		w.offset, w.committed, w.marks = first, first, nil
@@ -174,8 +174,8 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	return r, nil
 }
 
-// goBack sets the offset back to what is safe if the keeper has changed since the records behind it
-// were handled, by this worker or by another.
+// goBack sets the offset back to the safe offset if the identity of the keeper has changed since
+// this worker, or the one before it, handled the records behind it.
 func (w *worker) goBack(ctx context.Context) error {
 	if w.conf.Keeper == nil {
 		return nil
@@ -197,13 +197,12 @@ func (w *worker) goBack(ctx context.Context) error {
 	return nil
 }
 
-// longHandle is how long a batch may be in hand before it stops counting among those that are
-// handled at once.
+// longHandle is the longest time for which a batch holds a slot.
 const longHandle = time.Second
 
-// handle has the handler handle the first records of a batch, which it removes from the batch, and
-// moves the offset behind them. It retries until that succeeds or the generation has ended: then
-// another worker has the records.
+// handle passes a batch to the handler, removes the records that the handler has handled, and moves
+// the offset behind them. It retries until the handler succeeds or the generation has ended; after
+// that, another worker gets the records.
 func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	n := 0
 	for pause := w.client.backoff(); len(b.Records) > 0; {
@@ -228,9 +227,9 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	return nil
 }
 
-// handleOnce waits for a slot, so that the batches in hand take a bounded amount of memory, and
-// calls the handler. If that takes long, it gives the slot back before the end: what fails for one
-// partition need not fail for the others.
+// handleOnce waits for a slot, which bounds how many batches are handled at the same time, and
+// calls the handler. If the handler takes longer than longHandle, it gives the slot back early, so
+// that a partition that hangs does not stop the others.
 func (w *worker) handleOnce(generation, work context.Context, records []Record) (int, error) {
 	select {
 	case w.slots <- struct{}{}:
@@ -243,13 +242,13 @@ func (w *worker) handleOnce(generation, work context.Context, records []Record) 
 	return w.handler.Handle(work, records)
 }
 
-// commitEvery is how often a partition is committed while records stream. A commit is a request
-// that the broker writes to a log of its own. After a crash, what was handled since the last commit
-// is handled again.
+// commitEvery is the time between two commits of a partition while records stream. A commit is a
+// request that the broker writes to a log of its own. After a crash, records that were handled
+// after the last commit are handled again.
 const commitEvery = 100 * time.Millisecond
 
-// mark notes that everything before the offset is handled now. Marks are about commitEvery apart,
-// so there are few.
+// mark notes that everything before the offset has been handled by now. Marks are about commitEvery
+// apart, so there are few.
 func (w *worker) mark() {
 	if w.conf.Keeper == nil {
 		return
@@ -262,7 +261,7 @@ func (w *worker) mark() {
 	}
 }
 
-// checkKeeper moves safe forward, or returns errKeeper if what is behind it may be lost.
+// checkKeeper moves safe forward, or returns errKeeper if results behind it may be lost.
 func (w *worker) checkKeeper() error {
 	if w.conf.Keeper == nil {
 		w.safe = w.offset
@@ -280,11 +279,12 @@ func (w *worker) checkKeeper() error {
 	return nil
 }
 
-// commit commits what was handled, unless nothing new was, or the last commit was less than a while
-// ago. If no records follow, it commits once more when all before the offset is safe: else the next
-// worker would take them for the latest, however old they are. After an error it is not called again:
-// on errCommit the generation is left, on errKeeper the worker goes back. It never moves the committed
-// offset back.
+// commit commits the offset if it has moved, and if the time every has passed since the last
+// commit. If no records follow, it commits the same offset once more when everything before it is
+// safe. Otherwise the next worker would believe that the results of the last records may still be
+// lost, however old they are. After errCommit the worker leaves the generation, after errKeeper it
+// goes back. After the worker has gone back, commit waits until the offset is behind the committed
+// one again.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkKeeper(); err != nil {
 		return err
@@ -300,8 +300,8 @@ func (w *worker) commit(every time.Duration) error {
 	return nil
 }
 
-// newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of the
-// keeper.
+// newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of
+// the keeper.
 func (w *worker) newMetadata() string {
 	if w.conf.Keeper == nil {
 		return ""
@@ -329,8 +329,9 @@ func (w *worker) commitOffset() error {
 	return errNoAnswer
 }
 
-// recall reads from the committed offset which keeper the worker before this one had, and what was
-// safe. An offset that a tool has set carries nothing: then everything before it counts as safe.
+// recall reads the safe offset and the identity of the keeper from the metadata of the committed
+// offset, which the worker before this one wrote. An offset that a tool has set has no metadata;
+// then everything before it counts as safe.
 func (w *worker) recall(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.client.conf.Timing.Request)
 	defer cancel()
@@ -353,7 +354,7 @@ func (w *worker) recall(ctx context.Context) error {
 	return errNoAnswer
 }
 
-// leave commits the rest when the partition is lost.
+// leave commits once more when the worker ends.
 func (w *worker) leave() {
 	if err := w.commit(0); err != nil && !errors.Is(err, errKeeper) {
 		w.conf.Metrics.Retry("commit")
