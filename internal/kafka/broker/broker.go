@@ -1,10 +1,10 @@
-// Package broker runs a Kafka-protocol broker inside this process. It keeps records and committed
-// offsets in a directory, and has them again after the process was killed. It is for one machine:
-// no replicas, no users.
+// Package broker runs a Kafka-protocol broker inside this process. It stores records and committed
+// offsets in a directory, and reads them again after the process was killed. It is for one machine:
+// it has no replicas and no users.
 //
-// Beside the log lies a note of what the log holds. [Start] compares them: a loss, such as what had
-// not yet reached the disk when the machine lost its power, is an error that names it, and never
-// silent.
+// A note beside the log says which offsets the log holds. [Start] compares the two. If a part of
+// the log is lost, for example because it had not reached the disk when the machine lost its power,
+// Start fails with an error that names the loss.
 package broker
 
 import (
@@ -24,7 +24,7 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// Broker is a broker that runs.
+// Broker is a running broker.
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    lock
@@ -36,35 +36,35 @@ type Broker struct {
 
 // Config says where the broker listens, and where its files are.
 type Config struct {
-	Dir        string // is created if it is missing
+	Dir        string // created if it is missing
 	Addr       string // host:port
-	AcceptLoss bool   // start with what is readable although a part of the log is lost
+	AcceptLoss bool   // start with the readable part if a part of the log is lost
 	Logger     *zap.Logger
 }
 
 const clusterID = "bagtrail"
 
-// brokerSettings keep all records, unless a topic says otherwise, and the offsets of a group that
-// was away for months.
+// brokerSettings keep all records, unless the settings of a topic say otherwise, and the committed
+// offsets of a group that was away for months.
 var brokerSettings = map[string]string{
 	"log.retention.ms":          "-1",
 	"offsets.retention.minutes": "5256000", // ten years
 }
 
-// supportedVersions returns the requests that the broker takes, in versions in which its answers
-// suit Kafka's own tools. In later versions it answers null for a list, or compares the case of
-// type names; the tools fall back to the versions given here.
+// supportedVersions returns the highest versions of requests in which the answers of the broker
+// suit Kafka's own tools. In later versions it answers null instead of a list, or compares the case
+// of type names. The tools fall back to the versions given here.
 func supportedVersions() *kversion.Versions {
 	versions := kversion.Stable()
-	versions.SetMaxKeyVersion(kmsg.DescribeTopicPartitions.Int16(), -1) // not at all: eligible replicas are null
-	versions.SetMaxKeyVersion(kmsg.CreateTopics.Int16(), 4)             // from 5 on: configs are null
-	versions.SetMaxKeyVersion(kmsg.ListGroups.Int16(), 4)               // from 5 on: types of groups
+	versions.SetMaxKeyVersion(kmsg.DescribeTopicPartitions.Int16(), -1) // not supported: eligible replicas are null
+	versions.SetMaxKeyVersion(kmsg.CreateTopics.Int16(), 4)             // from 5 on, configs are null
+	versions.SetMaxKeyVersion(kmsg.ListGroups.Int16(), 4)               // from 5 on, the case of group types counts
 	return versions
 }
 
 // Start starts the broker. It fails if another process uses the directory or the address. It also
-// fails if a part of the log is lost or damaged, unless that is accepted; the error names topics,
-// partitions and offsets, and no file has been changed.
+// fails if a part of the log is lost or damaged, unless Config.AcceptLoss is set; the error names
+// topics, partitions and offsets.
 func Start(conf Config) (*Broker, error) {
 	if conf.Logger == nil {
 		conf.Logger = zap.NewNop()
@@ -94,7 +94,7 @@ func Start(conf Config) (*Broker, error) {
 	return e, nil
 }
 
-// start checks the files, and has the broker load them.
+// start checks the files, lets the broker load them, and checks what it has loaded.
 func (e *Broker) start(conf Config, listener net.Listener) error {
 	log := filepath.Join(conf.Dir, "log")
 	check := &startCheck{conf: conf, dir: log, path: filepath.Join(conf.Dir, "note.json")}
@@ -140,7 +140,7 @@ func (e *Broker) Close() error {
 }
 
 // advertised returns the listener with an address that clients can use. If it listens on all
-// addresses, that is the name of the machine.
+// addresses, this is the name of the machine.
 func advertised(l net.Listener) net.Listener {
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -153,13 +153,14 @@ func advertised(l net.Listener) net.Listener {
 	return namedListener{l, namedAddr(net.JoinHostPort(host, fmt.Sprint(tcp.Port)))}
 }
 
-// patientListener goes on after errors, such as too many open files. The broker would listen no more.
+// patientListener retries Accept after errors such as too many open files. The broker itself would
+// stop listening.
 type patientListener struct{ net.Listener }
 
 // acceptAgainAfter is how long a patientListener waits after an error.
 const acceptAgainAfter = 50 * time.Millisecond
 
-// Accept implements net.Listener. Its only error is that the listener is closed.
+// Accept implements net.Listener. Its only error is net.ErrClosed.
 func (l patientListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -170,6 +171,7 @@ func (l patientListener) Accept() (net.Conn, error) {
 	}
 }
 
+// namedListener is a listener with another address.
 type namedListener struct {
 	net.Listener
 	name namedAddr
@@ -182,7 +184,7 @@ type namedAddr string
 func (namedAddr) Network() string  { return "tcp" }
 func (a namedAddr) String() string { return string(a) }
 
-// brokerLog passes the errors and warnings of the broker to our log.
+// brokerLog passes the errors and warnings of the broker to a logger.
 type brokerLog struct{ to *zap.Logger }
 
 func (b brokerLog) Logf(level kfake.LogLevel, text string, args ...any) {

@@ -39,7 +39,7 @@ func comparePartitions(a, b partitionID) int {
 	return cmp.Or(strings.Compare(a.topic, b.topic), a.number-b.number)
 }
 
-// files describes the files of a broker that does not run.
+// files describes the files of a broker that is not running.
 type files struct {
 	dir        string
 	topics     topicsDocument
@@ -49,7 +49,7 @@ type files struct {
 
 // partitionFiles describes the files of a partition.
 type partitionFiles struct {
-	held    []extent
+	extents []extent // the readable offsets
 	damaged []damagedSegment
 }
 
@@ -100,7 +100,7 @@ func (d *topicsDocument) add(p partitionID) {
 	t.Partitions = max(t.Partitions, p.number+1)
 }
 
-// inspect reads the files of a broker that does not run. It changes nothing.
+// inspect reads the files of a broker that is not running. It changes nothing.
 func inspect(dir string) (*files, error) {
 	f := &files{dir: dir, topics: topicsDocument{Version: 1}, partitions: make(map[partitionID]*partitionFiles)}
 	if err := f.readDocuments(); err != nil {
@@ -119,11 +119,11 @@ func inspect(dir string) (*files, error) {
 		}
 		t := f.topics.topic(topic)
 		gaps := t != nil && strings.Contains(t.Configs["cleanup.policy"], "compact")
-		held, err := readPartition(filepath.Join(dir, partitionsDir, entry.Name()), gaps)
+		partition, err := readPartition(filepath.Join(dir, partitionsDir, entry.Name()), gaps)
 		if err != nil {
 			return nil, err
 		}
-		f.partitions[partitionID{topic, n}] = held
+		f.partitions[partitionID{topic, n}] = partition
 	}
 	return f, nil
 }
@@ -162,7 +162,8 @@ func (f *files) readDocuments() error {
 	return nil
 }
 
-// readPartition reads the segments of a partition.
+// readPartition reads the segments of a partition. With gaps set, missing offsets between the first
+// and the last record do not count, as in a compacted topic.
 func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -186,7 +187,7 @@ func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 			return nil, fmt.Errorf("look at the log: %w", err)
 		}
 		s := scanSegment(data, base, gaps)
-		if s.torn && i < len(bases)-1 && s.damaged < 0 { // only the last segment is being written
+		if s.torn && i < len(bases)-1 && s.damaged < 0 { // the broker was writing to the last segment only
 			s.damaged = len(data)
 		}
 		if s.damaged >= 0 {
@@ -194,13 +195,13 @@ func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 		}
 		runs = append(runs, s.runs...)
 	}
-	if p.held = extentsOf(runs); gaps && len(p.held) > 0 {
-		p.held = []extent{{p.held[0].First, p.held[len(p.held)-1].End}}
+	if p.extents = extentsOf(runs); gaps && len(p.extents) > 0 {
+		p.extents = []extent{{p.extents[0].First, p.extents[len(p.extents)-1].End}}
 	}
 	return p, nil
 }
 
-// loss is something that is missing or damaged.
+// loss is a part of the files that is missing or damaged.
 type loss struct {
 	where string // a partition, or a file
 	what  string
@@ -225,8 +226,8 @@ func (f *files) losses(n note) (list []loss) {
 		if missing := f.missing(p, n); len(missing) > 0 {
 			what = append(what, "missing records: "+describe(missing))
 		}
-		if held := f.partitions[p]; held != nil {
-			for _, d := range held.damaged {
+		if partition := f.partitions[p]; partition != nil {
+			for _, d := range partition.damaged {
 				what = append(what, fmt.Sprintf("%s is damaged at byte %d", d.path, d.segment.damaged))
 			}
 		}
@@ -249,13 +250,13 @@ func (f *files) known(n note) (list []partitionID) {
 	return slices.Compact(list)
 }
 
-// missing returns the offsets that are in the note and not in the files, and gaps in the files that
-// the note does not mention.
+// missing returns the offsets of a partition that are in the note and not in the files, and the
+// gaps in the files that are not in the note.
 func (f *files) missing(p partitionID, n note) []extent {
 	noted, isNoted := n.of(p)
 	var held []extent
-	if files := f.partitions[p]; files != nil {
-		held = files.held
+	if partition := f.partitions[p]; partition != nil {
+		held = partition.extents
 	}
 	whole := extent{noted.First, noted.End}
 	if len(held) > 0 {

@@ -2,7 +2,7 @@
 
 package broker
 
-// lock does nothing: on such systems only the address of the broker keeps a second process away.
+// lock does nothing: on these systems only the address of the broker keeps a second process away.
 type lock struct{}
 
 func lockFile(string) (lock, error) { return lock{}, nil }

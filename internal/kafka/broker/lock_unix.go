@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// lock is held until it is closed or the process ends, however it ends. It is a bare descriptor,
-// since the garbage collector would close an os.File that nothing refers to.
+// lock is the file descriptor of a lock file. The lock is held until it is closed or the process
+// ends, even if the process is killed. It is not an os.File, since the garbage collector would
+// close a file that nothing refers to.
 type lock int
 
 func lockFile(path string) (lock, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// note says what the log holds. It is a file beside the log. The broker itself takes the files that
-// it finds for the whole log; the note shows what is missing.
+// note says which offsets the log holds. It is a file beside the log. The broker itself assumes
+// that the files that it finds are the whole log; the note shows if something is missing.
 type note struct {
 	Topics map[string][]notedPartition `json:"topics"` // partitions by their numbers
 }
@@ -23,7 +23,7 @@ type note struct {
 type notedPartition struct {
 	First int64    `json:"first"`
 	End   int64    `json:"end"`
-	Gaps  []extent `json:"gaps,omitempty"` // missing in between, and accepted as lost
+	Gaps  []extent `json:"gaps,omitempty"` // missing offsets between First and End, which were accepted as lost
 }
 
 // of returns the entry of a partition, if there is one.
@@ -34,7 +34,7 @@ func (n note) of(p partitionID) (notedPartition, bool) {
 	return notedPartition{}, false
 }
 
-// readNote reads the note. Before the first start there is none, and it is empty.
+// readNote reads the note. If there is no file, as at the first start, the note is empty.
 func readNote(path string) (n note, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,11 +49,9 @@ func readNote(path string) (n note, err error) {
 	return n, nil
 }
 
-// How often the note is written: if it has changed, and in any case, to see whether files can still
-// be written.
 const (
-	noteEvery  = time.Second
-	probeEvery = 5 * time.Second
+	noteEvery  = time.Second     // how often the note is written if it has changed
+	probeEvery = 5 * time.Second // how often it is written in any case, to check that files can be written
 )
 
 // noteWriter writes the note of a running broker.
@@ -63,13 +61,13 @@ type noteWriter struct {
 	cluster *kfake.Cluster
 	gaps    map[partitionID][]extent
 
-	last    []byte
-	written time.Time
+	last    []byte    // the note that was written last
+	written time.Time // when it was written
 	mu      sync.Mutex
 	err     error // of the last attempt
 }
 
-// run writes the note again and again until stop is closed, and then once more.
+// run writes the note regularly until stop is closed, and then once more.
 func (t *noteWriter) run(stop <-chan struct{}) {
 	ticker := time.NewTicker(noteEvery)
 	defer ticker.Stop()
@@ -99,11 +97,11 @@ func (t *noteWriter) write() {
 }
 
 func (t *noteWriter) tryToWrite() error {
-	taken, err := t.take()
+	current, err := t.currentNote()
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(taken)
+	data, err := json.Marshal(current)
 	if err != nil {
 		return fmt.Errorf("write the note of what the log holds: %w", err)
 	}
@@ -117,8 +115,8 @@ func (t *noteWriter) tryToWrite() error {
 	return nil
 }
 
-// take makes a note of what the broker holds.
-func (t *noteWriter) take() (note, error) {
+// currentNote makes a note of the offsets that the broker holds now.
+func (t *noteWriter) currentNote() (note, error) {
 	data, err := os.ReadFile(t.topics)
 	if err != nil {
 		return note{}, fmt.Errorf("make the note of what the log holds: %w", err)
@@ -127,7 +125,7 @@ func (t *noteWriter) take() (note, error) {
 	if err := json.Unmarshal(data, &document); err != nil {
 		return note{}, fmt.Errorf("make the note of what the log holds: %s: %w", filepath.Base(t.topics), err)
 	}
-	taken := note{Topics: make(map[string][]notedPartition)}
+	n := note{Topics: make(map[string][]notedPartition)}
 	for _, topic := range document.Topics {
 		var list []notedPartition
 		for i, p := range t.cluster.PartitionInfos(topic.Name) {
@@ -135,7 +133,7 @@ func (t *noteWriter) take() (note, error) {
 			held := subtract([]extent{whole}, t.gaps[partitionID{topic.Name, i}])
 			list = append(list, notedPartition{First: p.LogStartOffset, End: p.HighWatermark, Gaps: subtract([]extent{whole}, held)})
 		}
-		taken.Topics[topic.Name] = list
+		n.Topics[topic.Name] = list
 	}
-	return taken, nil
+	return n, nil
 }

@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// asideSuffix ends the name of a damaged file that was set aside.
+// asideSuffix ends the name of a damaged file that is set aside.
 const asideSuffix = ".damaged"
 
 // salvage replaces damaged files by files with everything that is readable, so that a broker can
-// start. It keeps the damaged ones aside.
+// start. It sets the damaged files aside.
 func (f *files) salvage(n note) error {
 	for _, name := range f.unreadable {
 		if err := setAside(filepath.Join(f.dir, name)); err != nil {
@@ -23,11 +23,11 @@ func (f *files) salvage(n note) error {
 		}
 	}
 	for _, p := range f.known(n) {
-		held := f.partitions[p]
-		if held == nil {
+		partition := f.partitions[p]
+		if partition == nil {
 			continue
 		}
-		for _, d := range held.damaged {
+		for _, d := range partition.damaged {
 			if err := d.split(); err != nil {
 				return err
 			}
@@ -39,9 +39,8 @@ func (f *files) salvage(n note) error {
 	if !f.endsEarly(n) {
 		return nil
 	}
-	// The last offsets will be assigned again, so what groups have committed would mean other
-	// records. The groups begin again at the beginning, which changes nothing that was handled
-	// before.
+	// The broker will assign the lost offsets again, so committed offsets would point to other
+	// records. The groups start again at the beginning: handling a record again changes nothing.
 	return errors.Join(setAside(filepath.Join(f.dir, "groups.log")), setAside(filepath.Join(f.dir, "session_state.json")))
 }
 
@@ -69,14 +68,17 @@ func (f *files) restoreTopics(n note) error {
 func (f *files) endsEarly(n note) bool {
 	return slices.ContainsFunc(f.known(n), func(p partitionID) bool {
 		noted, _ := n.of(p)
-		held := f.partitions[p]
-		return noted.End > 0 && (held == nil || len(held.held) == 0 || held.held[len(held.held)-1].End < noted.End)
+		var held []extent
+		if partition := f.partitions[p]; partition != nil {
+			held = partition.extents
+		}
+		return noted.End > 0 && (len(held) == 0 || held[len(held)-1].End < noted.End)
 	})
 }
 
 // split writes each run of the segment into a segment of its own, since the broker reads a segment
-// up to the first damage only. A copy of the segment is kept aside. The segment itself is replaced
-// last, so split can be repeated after a crash.
+// only up to the first damaged batch. First it copies the segment aside. It replaces the segment
+// itself last, so split can be repeated after a crash.
 func (d damagedSegment) split() error {
 	data, err := os.ReadFile(d.path)
 	if err != nil {
@@ -85,7 +87,7 @@ func (d damagedSegment) split() error {
 	if err := writeWhole(asideOf(d.path), data); err != nil {
 		return err
 	}
-	first := run{extent: extent{First: d.base, End: d.base}} // perhaps without a batch
+	first := run{extent: extent{First: d.base, End: d.base}} // empty if the first batch is damaged
 	for _, r := range d.runs {
 		if r.First == d.base {
 			first = r
@@ -106,7 +108,7 @@ func (d damagedSegment) write(r run, data []byte) error {
 	return writeWhole(name+segmentSuffix, batches)
 }
 
-// setAside renames a file, if it is there.
+// setAside renames a file, if it exists.
 func setAside(path string) error {
 	if err := os.Rename(path, asideOf(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("set a damaged file aside: %w", err)
@@ -125,8 +127,8 @@ func asideOf(path string) string {
 	}
 }
 
-// writeWhole writes a file atomically: after a crash or a loss of power it is there as a whole or
-// not at all.
+// writeWhole writes a file atomically: after a crash or a loss of power the file has either its old
+// or its new content.
 func writeWhole(path string, data []byte) (err error) {
 	next := path + ".tmp"
 	defer func() {

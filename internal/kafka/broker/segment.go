@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// extent is a run of offsets: from First up to, and without, End.
+// extent is a range of offsets, from First up to but not including End.
 type extent struct {
 	First int64 `json:"first"`
 	End   int64 `json:"end"`
@@ -21,8 +21,8 @@ func (e extent) String() string {
 	return fmt.Sprintf("%d to %d", e.First, e.End-1)
 }
 
-// subtract returns the parts of the extents that none of the others covers. Both lists ascend and
-// have no overlap.
+// subtract returns the parts of the extents that none of the others covers. Both lists must be
+// ascending and without overlaps.
 func subtract(from, others []extent) (rest []extent) {
 	for _, e := range from {
 		for _, o := range others {
@@ -52,7 +52,8 @@ func describe(extents []extent) string {
 	return strings.Join(texts, ", ")
 }
 
-// run is a sequence of batches in a segment file without a gap, in the file and in their offsets.
+// run is a sequence of batches in a segment file that has no gap, neither in the file nor in the
+// offsets.
 type run struct {
 	extent
 	from, to int // bytes of the file
@@ -62,7 +63,7 @@ type run struct {
 type segment struct {
 	runs    []run
 	damaged int  // the first byte of the first batch that cannot be read, or -1
-	torn    bool // the file ends within a batch: the process was killed while it wrote
+	torn    bool // the file ends within a batch, because the process was killed while it wrote
 }
 
 // scanSegment reads the bytes of a segment file whose first offset is base. With gaps set, offsets
@@ -102,13 +103,13 @@ func (s *segment) extend(e extent, at, size int, follows bool) {
 	s.runs = append(s.runs, run{e, at, at + size})
 }
 
-// Places in the header of a record batch, and its length.
+// Positions of fields in the header of a record batch, and the length of the header.
 const (
 	batchLengthAt = 8
 	batchEpochAt  = 12
 	batchMagicAt  = 16
 	batchCRCAt    = 17
-	batchBodyAt   = 21 // the attributes; from here on the checksum counts
+	batchBodyAt   = 21 // the attributes; the checksum covers all bytes from here on
 	batchDeltaAt  = 23
 	batchHeader   = 61
 )
@@ -119,13 +120,13 @@ const (
 	isControlBatch  = 0x20
 )
 
-// farthest is the largest distance in offsets of a batch behind a damaged place.
+// farthest is how far the offset of a batch behind a damaged place may be from the expected offset.
 const farthest = 1 << 31
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// batchAt returns the offsets of the batch with which b begins, and its size in bytes; the size is
-// 0 if the batch is not whole or is damaged.
+// batchAt returns the offsets of the batch at the beginning of b, and its size in bytes. The size
+// is 0 if the batch is incomplete or damaged.
 func batchAt(b []byte) (extent, int) {
 	if len(b) < batchHeader || b[batchMagicAt] != 2 {
 		return extent{}, 0
@@ -141,14 +142,14 @@ func batchAt(b []byte) (extent, int) {
 	return extent{first, first + int64(delta) + 1}, int(size)
 }
 
-// nextBatch returns where the next batch begins after the unreadable one at the given byte, or -1.
-// It looks first at the end that the unreadable one claims.
+// nextBatch returns the byte at which the next batch begins after the unreadable one at the given
+// byte, or -1. It first tries the end that the header of the unreadable batch gives.
 func nextBatch(b []byte, at int, expected int64) int {
-	isOne := func(at int) bool {
-		if len(b)-at < batchHeader { // check the offset first: a checksum takes long
+	isBatch := func(at int) bool {
+		if len(b)-at < batchHeader {
 			return false
 		}
-		first := int64(binary.BigEndian.Uint64(b[at:]))
+		first := int64(binary.BigEndian.Uint64(b[at:])) // compare the offset first, since a checksum takes long
 		if first <= expected || first > expected+farthest {
 			return false
 		}
@@ -157,25 +158,25 @@ func nextBatch(b []byte, at int, expected int64) int {
 	}
 	if len(b)-at >= batchHeader {
 		end := int64(at) + int64(binary.BigEndian.Uint32(b[at+batchLengthAt:])) + batchLengthAt + 4
-		if end < int64(len(b)) && isOne(int(end)) {
+		if end < int64(len(b)) && isBatch(int(end)) {
 			return int(end)
 		}
 	}
 	for next := at + 1; next+batchHeader <= len(b); next++ {
-		if isOne(next) {
+		if isBatch(next) {
 			return next
 		}
 	}
 	return -1
 }
 
-// isTorn reports whether b is the beginning of a batch whose end is not in the file.
+// isTorn reports whether b is the beginning of a batch that ends behind the end of the file.
 func isTorn(b []byte) bool {
 	return len(b) < batchHeader || int64(binary.BigEndian.Uint32(b[batchLengthAt:]))+batchLengthAt+4 > int64(len(b))
 }
 
-// indexOf returns the index file of a segment with these batches: an entry of 15 bytes for each,
-// with the epoch of its leader and whether it belongs to a transaction.
+// indexOf returns the index file of a segment with these batches. It has an entry of 15 bytes for
+// each batch, with the epoch of its leader and whether it belongs to a transaction.
 func indexOf(batches []byte) (index []byte) {
 	for len(batches) > 0 {
 		_, size := batchAt(batches)
@@ -194,7 +195,7 @@ func indexOf(batches []byte) (index []byte) {
 	return index
 }
 
-// extentsOf returns the offsets of the runs; runs without a gap between them become one extent.
+// extentsOf returns the offsets of the runs. Runs without a gap in their offsets become one extent.
 func extentsOf(runs []run) (list []extent) {
 	for _, r := range runs {
 		if n := len(list); n > 0 && list[n-1].End == r.First {

@@ -9,18 +9,18 @@ import (
 	"go.uber.org/zap"
 )
 
-// startCheck compares the files of the broker with the note at a start, so that no loss goes
+// startCheck compares the files of the broker with the note when it starts, so that no loss goes
 // unnoticed.
 type startCheck struct {
-	conf Config
-	dir  string // of the log
-	path string // of the note
-	note note
-	held *files
+	conf  Config
+	dir   string // of the log
+	path  string // of the note
+	note  note
+	files *files
 }
 
-// beforeLoad compares the files with the note. The broker would cut off what it cannot read, so
-// this comes before it starts.
+// beforeLoad compares the files with the note. It must run before the broker starts, which removes
+// everything that it cannot read.
 func (c *startCheck) beforeLoad() (err error) {
 	if c.note, err = readNote(c.path); err != nil {
 		if err := c.accept([]loss{{c.path, err.Error()}}); err != nil {
@@ -30,31 +30,31 @@ func (c *startCheck) beforeLoad() (err error) {
 			return err
 		}
 	}
-	if c.held, err = inspect(c.dir); err != nil {
+	if c.files, err = inspect(c.dir); err != nil {
 		return err
 	}
-	lost := c.held.losses(c.note)
+	lost := c.files.losses(c.note)
 	if len(lost) == 0 {
 		return nil
 	}
 	if err := c.accept(lost); err != nil {
 		return err
 	}
-	if err := c.held.salvage(c.note); err != nil {
+	if err := c.files.salvage(c.note); err != nil {
 		return err
 	}
 	c.note = note{}
-	c.held, err = inspect(c.dir)
+	c.files, err = inspect(c.dir)
 	return err
 }
 
-// afterLoad compares what the broker has loaded with the note and the files.
+// afterLoad compares the offsets that the broker has loaded with the note and the files.
 func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 	var lost []loss
-	for _, p := range c.held.known(c.note) {
+	for _, p := range c.files.known(c.note) {
 		want, noted := c.note.of(p)
-		if held := c.held.partitions[p]; held != nil && len(held.held) > 0 {
-			want.End = max(want.End, held.held[len(held.held)-1].End)
+		if partition := c.files.partitions[p]; partition != nil && len(partition.extents) > 0 {
+			want.End = max(want.End, partition.extents[len(partition.extents)-1].End)
 		}
 		loaded := cluster.PartitionInfo(p.topic, int32(p.number))
 		switch {
@@ -72,9 +72,9 @@ func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 // partition.
 func (c *startCheck) gaps() map[partitionID][]extent {
 	gaps := make(map[partitionID][]extent)
-	for p, files := range c.held.partitions {
-		if n := len(files.held); n > 1 {
-			gaps[p] = subtract([]extent{{files.held[0].First, files.held[n-1].End}}, files.held)
+	for p, partition := range c.files.partitions {
+		if held := partition.extents; len(held) > 1 {
+			gaps[p] = subtract([]extent{{held[0].First, held[len(held)-1].End}}, held)
 		}
 	}
 	return gaps
