@@ -3,9 +3,10 @@
 // bag. It stores messages, not events. Their meaning is derived when they are read, so writes
 // commute, may be repeated, and need no transactions.
 //
-// What File reports as filed is in Redis, complete. A read is complete or fails, except for damaged
-// values: they are left out and moved aside, and filing their messages again restores them. Nothing
-// is kept longer than the retention allows. Errors of Redis are redis.ErrUnavailable.
+// After File returns a nil error, its messages are in Redis with all their entries. A read is
+// complete or fails, except for damaged values: a read leaves them out, the store moves them aside,
+// and filing their messages again restores them. Nothing is kept longer than the retention allows.
+// Errors of Redis are redis.ErrUnavailable.
 package bagstore
 
 import (
@@ -22,8 +23,8 @@ type Config struct {
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
 
-	// Damaged is called, perhaps by several goroutines, when damage was moved aside, or with the
-	// error if it could not be moved. digest stands for the name of its key. Damaged may be nil.
+	// Damaged is called after damage was moved aside, or with the error if it could not be moved.
+	// Several goroutines may call it. digest stands for the name of the key. Damaged may be nil.
 	Damaged func(digest string, err error)
 }
 
@@ -39,7 +40,7 @@ type Store struct {
 	damaged   func(digest string, err error)
 }
 
-// Open returns a store in the Redis of a client. Close the store before the client.
+// Open returns a store that uses a client. Close the store before the client.
 func Open(client *redis.Client, c Config) (*Store, error) {
 	if c.Retention < time.Second {
 		return nil, fmt.Errorf("bagstore: retention of %v is less than a second", c.Retention)

@@ -14,14 +14,14 @@ import (
 const (
 	batchCommands = 1000
 	batchBytes    = 256 << 10
-	argumentBytes = 8 // that Redis' protocol takes beside the text of an argument
+	argumentBytes = 8 // the overhead of the Redis protocol for an argument
 )
 
 // batch collects writing commands for one round trip.
 type batch struct {
 	commands []command
 	bytes    int            // of their arguments, as they are sent
-	adding   map[string]int // the commands that add members to a set, by its key
+	adding   map[string]int // by key of a set: the index of the command that adds members to it
 }
 
 // command is one writing command. Its reply is how many fields or members it changed.
@@ -63,8 +63,8 @@ func (b *batch) addTo(set []any, member ...any) {
 	b.add(nil, append(set, member...)...)
 }
 
-// addMember adds a member to a sorted set until a second, or later, unless Redis is known to have
-// it.
+// addMember adds a member to a sorted set that expires at a second, or later, unless Redis is known
+// to have it.
 func (b *batch) addMember(key, member string, r *round, until int64) {
 	if r.mustSend(key, member, until) {
 		b.addTo([]any{"zadd", key, "gt"}, until, member)
@@ -77,8 +77,8 @@ func (b *batch) ensureExpiry(key string, until int64) {
 	b.add(nil, "expireat", key, until, "nx")
 }
 
-// expire makes a key expire at a second, or later. It takes two commands, since GT considers a key
-// without an expiry to never expire.
+// expire makes a key expire at a second, or later. It takes two commands, since GT treats a key
+// without an expiry as one that never expires.
 func (b *batch) expire(key string, until int64) {
 	b.ensureExpiry(key, until)
 	b.add(nil, "expireat", key, until, "gt")
@@ -130,8 +130,8 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// index adds the entries under which a plate and its flights are found until a second, except those that Redis is
-// known to have.
+// index adds the entries under which a plate and its flights are found. They expire at a second, or
+// later. Entries that Redis is known to have are left out.
 func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 	add := func(key string) { b.addMember(key, string(e.Plate), r, until) }
 	for _, f := range e.Flights {

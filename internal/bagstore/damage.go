@@ -14,8 +14,8 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// damage is something in Redis that is no part of the index. Who finds it goes on without it; it is
-// then moved aside.
+// damage is something in Redis that does not belong to the index. A reader that finds it leaves it
+// out and reports it. A worker then moves it aside.
 type damage struct {
 	key    string
 	kind   damageKind
@@ -26,8 +26,8 @@ type damage struct {
 type damageKind uint8
 
 const (
-	badValue  damageKind = iota // a field of a hash that is no message, or another one than its name says
-	badMember                   // a member of a set that is no plate, no flight or no name number
+	badValue  damageKind = iota // a field of a hash whose value is no message, or not the message of that name
+	badMember                   // a member of a set that is not a plate, flight or name number, as the key requires
 	badType                     // a key of another type
 )
 
@@ -35,13 +35,14 @@ const (
 type damageQueue struct {
 	mu      sync.Mutex
 	waiting map[damage]struct{}
-	moving  bool            // a worker moves it
-	ctx     context.Context // ends when nothing is to be moved any more
+	moving  bool            // a worker is running
+	ctx     context.Context // ends when the store is closed
 	end     context.CancelFunc
 	workers sync.WaitGroup
 }
 
-// mostDamages bounds the queue. Damage beyond it is reported again when it is read again.
+// mostDamages bounds the queue. If the queue is full, damage is dropped; the next read reports it
+// again.
 const mostDamages = 1000
 
 const (
@@ -76,7 +77,7 @@ func (s *Store) moveAll() {
 			_ = pause.For(q.ctx, movePause)
 		}
 		q.mu.Lock()
-		delete(q.waiting, d) // after an error it is reported again when it is read again
+		delete(q.waiting, d) // after an error the next read reports it again
 		q.mu.Unlock()
 	}
 }
@@ -93,7 +94,7 @@ func (q *damageQueue) next() (d damage, found bool) {
 	return damage{}, false
 }
 
-// close ends the moving, and waits for a move that is under way.
+// close stops the worker, and waits for a move that is under way.
 func (q *damageQueue) close() {
 	q.mu.Lock()
 	q.end()
@@ -142,10 +143,10 @@ func (s *Store) moveAside(ctx context.Context, d damage) error {
 		return err
 	}, d.key)
 	if d.kind == badType {
-		s.known.forget() // the key lost what it held before
+		s.known.forget() // the entries of the key are gone
 	}
 	switch {
-	case errors.Is(err, goredis.TxFailedErr): // another process wrote there; if the damage remains, it is reported again
+	case errors.Is(err, goredis.TxFailedErr): // another process wrote to the key; if the damage remains, it is reported again
 		return nil
 	case err != nil:
 		err = unavailable("move a damaged value aside", err)

@@ -6,8 +6,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// The keys. Each begins with the prefix of the installation, which is "" as a rule. All commands
-// are single-key, so keys may live on different nodes, and all writes may be repeated or reordered:
+// The keys. Each begins with the prefix of the installation, which is "" as a rule. Every command
+// has a single key, so keys may be on different nodes. All writes may be repeated or reordered:
 // HSET of a field that is named by its content, ZADD with GT, and EXPIREAT that only postpones.
 //
 //	key                        type   holds                                     expires
@@ -39,12 +39,13 @@ import (
 //
 // The score of a member is the second at which the entry expires: received time plus retention of
 // the newest message that made it. After that second the member is ignored. Package codec writes
-// identities and messages. The numbers of names are whole, so that Redis takes 8 bytes for each as
-// long as a flight has few (see nameNumber).
+// identities and messages. The members of a set of names are integers, so that Redis stores each in
+// 8 bytes while a flight has few (see nameNumber).
 //
 // A flight has one index for departing and arriving, since the living legs of a bag are known only
 // when all its messages are read. All expiries are rounded up to a granule (see retention), so that
-// one serves many messages. The Sweeper extends the expiry of what a living bag needs for longer.
+// one serves many messages. The Sweeper extends the expiries of the keys that a living bag needs
+// for longer.
 const (
 	plateKind     = 'b'
 	flightKind    = 'f'
@@ -60,7 +61,7 @@ const (
 	sweepKey      = "sweep"
 )
 
-// keys makes keys. Its value is their prefix.
+// keys makes the names of keys. Its value is their prefix.
 type keys string
 
 func (k keys) plate(p bag.Plate) string       { return k.of(plateKind, string(p)) }
@@ -95,9 +96,8 @@ func (k keys) split(key string) (kind byte, rest string) {
 	return key[len(k)], key[len(k)+2:]
 }
 
-// aside returns the key for damage that is found under a key. It is in the same slot of a cluster,
-// so that damage can be moved in one transaction; if a damaged key itself has braces, they name the
-// slot.
+// aside returns the key to which damage under a key is moved. Both are in one slot of a cluster, so
+// that one transaction can move it. If the damaged key itself has braces, they select the slot.
 func (k keys) aside(key string) string {
 	if own := key[len(k):]; strings.Contains(own, "{") {
 		return k.of(damagedKind, own)

@@ -7,11 +7,12 @@ import (
 
 // knownWrites remembers index entries and expiries that Redis has confirmed to this process, so
 // that the messages of a bag do not send the same ones again and again. It grows with use up to a
-// limit. What it forgets is sent again, which changes nothing. It is safe for concurrent use.
+// limit. Entries that it forgets are sent again, which changes nothing. It is safe for concurrent
+// use.
 //
-// It forgets everything with every new connection, since there may be another server behind it. It
-// does not notice FLUSHALL: an operator who empties Redis under a running process must replay the
-// log, as after any loss.
+// It forgets everything with every new connection, which may lead to another server. It does not
+// notice FLUSHALL: an operator who empties Redis under a running process must replay the log, as
+// after any loss.
 type knownWrites struct {
 	seed     maphash.Seed
 	limit    int           // slots
@@ -20,11 +21,11 @@ type knownWrites struct {
 	table    atomic.Pointer[markTable]
 }
 
-// markTable holds the mark of the last write that fell into each slot. The number of slots is a
-// power of two.
+// markTable holds, in each slot, the mark of the last write that was hashed to it. The number of
+// slots is a power of two.
 type markTable struct {
 	slots []atomic.Uint64
-	free  atomic.Int64 // slots that may still be taken before a larger table replaces this one
+	free  atomic.Int64 // how many slots may be taken before a larger table replaces this one
 }
 
 const (
@@ -51,13 +52,13 @@ func (k *knownWrites) forget() { k.forgets.Add(1) }
 func (k *knownWrites) epoch() uint64 { return k.forgets.Load() + k.connects() }
 
 // round is one round of writing. It decides which writes to send, and marks them as known once
-// Redis has confirmed them. If the epoch ends meanwhile, its marks count for nothing.
+// Redis has confirmed them. If the epoch ends meanwhile, its marks have no effect.
 type round struct {
 	known   *knownWrites
 	table   *markTable
 	epoch   uint64
-	pending map[uint64]*atomic.Uint64 // marks of what was sent since the last confirm, and their slots
-	sendAll bool                      // send also what is known, once in this round
+	pending map[uint64]*atomic.Uint64 // the marks of writes since the last confirm, and their slots
+	sendAll bool                      // send known writes too, but each only once between two calls of confirm
 }
 
 func (k *knownWrites) begin() *round {
@@ -67,11 +68,11 @@ func (k *knownWrites) begin() *round {
 // valid reports whether nothing has been forgotten since the round began.
 func (r *round) valid() bool { return r.known.epoch() == r.epoch }
 
-// mustSend reports whether the expiry of a member of a sorted set must be sent; member is "" for
-// the expiry of the key itself. If so, the caller sends it before it calls confirm.
+// mustSend reports whether a member of a set with its expiry must be sent; member is "" for the
+// expiry of the key itself. If so, the caller sends it before it calls confirm.
 //
-// A mark is a 64-bit hash of the arguments and the epoch under a random seed: an unknown write is
-// taken for a known one with a chance of one in 2^63. The slot does not depend on the expiry.
+// A mark is a 64-bit hash of the arguments and the epoch under a random seed. An unknown write has
+// the mark of a known one with a probability of 2^-63. The slot does not depend on the expiry.
 func (r *round) mustSend(key string, member string, until int64) bool {
 	hash := maphash.String(r.known.seed, key) ^ maphash.String(r.known.seed, member)*0x9e3779b97f4a7c15
 	slot := &r.table.slots[hash%uint64(len(r.table.slots))]
@@ -92,8 +93,8 @@ func (r *round) confirm() {
 		}
 	}
 	clear(r.pending)
-	// An empty table of twice the size replaces a full one. It cannot take over the marks, since
-	// they do not contain their slots; their writes are sent again.
+	// An empty table of twice the size replaces a full one. It cannot take over the marks, since their
+	// slots do not follow from them. So their writes are sent again.
 	size := 2 * len(r.table.slots)
 	if r.table.free.Add(-taken) < 0 && size <= r.known.limit && r.known.table.Load() == r.table {
 		r.known.table.CompareAndSwap(r.table, newMarkTable(size))

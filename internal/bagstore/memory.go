@@ -10,11 +10,11 @@ import (
 const (
 	bytesPerHash    = 2 << 10 // of a usual plate or container
 	bytesPerVersion = 512     // if only the version is read
-	bytesPerByte    = 4       // of a reply: the reply, the texts, the messages, and what is not collected yet
+	bytesPerByte    = 4       // of a reply: the reply itself, texts, messages, and garbage
 )
 
-// largeReply is from how many bytes on the size of a reply is remembered. The next query for it
-// waits for memory before it is sent, and is sent alone.
+// largeReply is the number of bytes above which the size of a reply is remembered. The next query
+// for the same plate waits for memory before it is sent, and is sent alone.
 const largeReply = 256 << 10
 
 // estimate returns about how many bytes a question takes, and whether a reply is known to be large.
@@ -30,8 +30,8 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 }
 
 // measure returns about how many bytes a question takes, now that its replies are known, and
-// remembers the large ones. It includes the plates of a flight that are read next because they are
-// new, so that the question waits for their memory while it holds their names only.
+// remembers large replies. The number includes the new plates of a flight, which are read next, so
+// that the question waits for that memory while it holds only the plates.
 func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*goredis.StringSliceCmd) (bytes int64) {
 	for _, reply := range flights {
 		bytes += bytesPerHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))

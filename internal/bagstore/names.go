@@ -11,8 +11,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// A name number is a hash of a surname and a plate, a member of the key of the names of a flight. As
-// long as a flight has at most 512, Redis keeps them sorted in 8 bytes each.
+// A name number consists of the hash of a surname, and a plate. The set of names of a flight holds
+// name numbers. If a set has at most 512, Redis stores each in 8 bytes.
 const (
 	plateBits = 34
 	platesEnd = 10_000_000_000 // less than 2^34
@@ -24,14 +24,15 @@ func nameNumber(surname string, plate bag.Plate) string {
 	return strconv.FormatUint(hashName(surname)<<plateBits|n, 10)
 }
 
-// hashName returns 29 bits, so that a name number is positive. Every process must get the same.
+// hashName returns a hash of 29 bits, so that a name number is positive. It is the same in every
+// process.
 func hashName(surname string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(surname))
 	return h.Sum64() >> (64 - 29)
 }
 
-// named returns for each reply the plates of a surname in ascending order. A plate may be that of
+// named returns for each reply the plates of a surname in ascending order. A plate may belong to
 // another surname with the same hash.
 func (r *Reader) named(replies []*goredis.StringSliceCmd, wanted []bag.Named) [][]bag.Plate {
 	all := make([][]bag.Plate, len(replies))

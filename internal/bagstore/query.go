@@ -10,14 +10,13 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// A hash is read by one of these commands. HKEYS tells the version of a hash in a tenth of the
-// bytes.
+// A hash is read by one of these commands.
 const (
 	readHash   = "hgetall" // fields, each followed by its value
-	readFields = "hkeys"
+	readFields = "hkeys"   // only the fields, for the version: a tenth of the bytes
 )
 
-// query is the reading commands of one question.
+// query holds the reading commands of one question.
 type query struct {
 	reader  *Reader
 	args    []any
@@ -36,7 +35,7 @@ func (r *Reader) newQuery(commands int) *query {
 	}
 }
 
-// addCommands adds a command for each name, and returns their replies, which are filled by send.
+// addCommands adds a command for each name, and returns their replies, which send sets.
 func addCommands[T any](ctx context.Context, q *query, names []T, key func(name T) string, command string, rest ...any) []*goredis.StringSliceCmd {
 	first := len(q.replies)
 	for _, name := range names {
@@ -49,9 +48,9 @@ func addCommands[T any](ctx context.Context, q *query, names []T, key func(name 
 }
 
 // A query is sent alone if few others are under way, if it has many commands, or if a reply is
-// known to be large: nobody shall wait for that. Other queries share round trips, each of which
-// costs Redis and this process as much as a small query. Queries for the plates of a flight share
-// round trips with each other only.
+// known to be large, so that other queries do not wait for it. Other queries share round trips,
+// since a round trip costs Redis and this process as much as a small query. Queries for the plates
+// of a flight share round trips only with each other.
 const (
 	fewQueries     = 3
 	fewCommands    = 4
@@ -63,8 +62,8 @@ func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
 	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxItems: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip*fewCommands) + r.patience}
 }
 
-// send sends the commands. After a nil error every reply is there: whole, or empty if the key holds
-// a wrong type.
+// send sends the commands. After a nil error every reply is complete, or empty if the key has a
+// wrong type.
 func (q *query) send(ctx context.Context) error {
 	if len(q.cmds) == 0 {
 		return nil
@@ -102,8 +101,8 @@ func keyOf(reply *goredis.StringSliceCmd) string {
 	return key
 }
 
-// sendTogether sends several queries in one round trip, and a command that several of them have
-// once. Each query looks at the errors of its own replies.
+// sendTogether sends several queries in one round trip. A command that several queries have is sent
+// once. Each query checks the errors of its own replies.
 func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
 	type request struct{ command, key string }
 	cmds := make([]goredis.Cmder, 0, 2*len(queries))
@@ -131,7 +130,7 @@ const (
 	partsAtOnce    = 8
 )
 
-// sendAlone sends the commands of a query, in parts if they are many. For a cluster the client
+// sendAlone sends the commands of a query, in parts if there are many. For a cluster the client
 // makes the parts.
 func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
 	parts := min(parallel.Workers(len(cmds), repliesPerPart), max(1, partsAtOnce/underWay))

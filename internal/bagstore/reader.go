@@ -23,28 +23,28 @@ import (
 
 var _ trail.Index = (*Reader)(nil)
 
-// Reader reads what was filed. Every call is one round trip, to each master of a cluster at once,
-// and takes at most 0.8 s, and a second more for 10,000 plates. Its error is redis.ErrUnavailable.
-// It leaves out what is damaged. It is safe for concurrent use.
+// Reader reads filed messages and their entries. Every call is one round trip, to all masters of a
+// cluster at the same time, and takes at most 0.8 s, and a second more for 10,000 plates. Its error
+// is redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
 	buffers   sync.Pool    // of *buffer
-	underWay  atomic.Int64 // queries
-	trips     *batcher.Batcher[*query]
-	listTrips *batcher.Batcher[*query] // for the plates of flights: only queries of the same sort wait for these
-	large     *budget.Sizes            // of the replies for plates that are large
-	patience  time.Duration            // how much longer than others it may take
+	underWay  atomic.Int64             // how many queries are being sent
+	trips     *batcher.Batcher[*query] // the shared round trips
+	listTrips *batcher.Batcher[*query] // the same for queries for the plates of flights, so that others do not wait for these
+	large     *budget.Sizes            // the sizes of large replies, by plate
+	patience  time.Duration            // how much longer than ReadLimit a call may take
 }
 
-// patience is how much longer a patient reader may take. With it, a read ends just before the
-// connection gives up.
+// patience is how much longer a patient reader may take. Its reads end just before the read timeout
+// of the connection.
 const patience = 4 * time.Second
 
 // Reader returns a reader of the store.
 func (s *Store) Reader() *Reader { return s.newReader(0) }
 
 // PatientReader returns a reader whose calls may take four seconds longer, for plates with hundreds
-// of thousands of messages. Nobody waits for its answers.
+// of thousands of messages. It is for background work: no caller of the service waits for it.
 func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
 
 func (s *Store) newReader(longer time.Duration) *Reader {
@@ -129,7 +129,7 @@ func (r *Reader) ascending(replies []*goredis.StringSliceCmd) [][]bag.Plate {
 func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay) [][]bag.Flight {
 	all := make([][]bag.Flight, len(replies))
 	for i, reply := range replies {
-		for _, name := range slices.Sorted(slices.Values(reply.Val())) { // others may read the same reply
+		for _, name := range slices.Sorted(slices.Values(reply.Val())) { // a copy, since other queries may read the same reply
 			if airline := airlineLength(name); airline > 0 {
 				all[i] = append(all[i], bag.Flight{Airline: name[:airline], Number: name[airline:], Day: of[i].Day})
 			} else {
@@ -140,8 +140,9 @@ func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay)
 	return all
 }
 
-// airlineLength returns how many bytes of the name of a flight are its airline: 3 if the third is a
-// letter, else 2, since a number begins with a digit. It returns 0 if that is not the name of a flight.
+// airlineLength returns how many bytes of the name of a flight are its airline: 3 if the third byte
+// is a letter, else 2, since a number begins with a digit. It returns 0 if name is not the name of
+// a flight.
 func airlineLength(name string) int {
 	switch {
 	case len(name) > 3 && 'A' <= name[2] && name[2] <= 'Z' && isDigit(name[3]):
@@ -163,8 +164,8 @@ func versions(replies []*goredis.StringSliceCmd) []uint64 {
 	return all
 }
 
-// held returns what each reply to HGETALL holds. plates are those of the replies, or nil for
-// containers.
+// held returns the content of each reply to HGETALL. plates are the plates of the replies, or nil
+// for containers.
 func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []trail.Held {
 	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
 	for i, reply := range replies {
@@ -181,13 +182,13 @@ func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []t
 	return all
 }
 
-// versionOf returns the version of a hash: the sum of its fields, each of which is the
-// codec.Identity of a message and so a hash itself. The fields are the first of every so many
-// words. A field that is no identity is damage, and counts by its first bytes.
+// versionOf returns the version of a hash: the sum of its fields. Each field is the codec.Identity
+// of a message, and so a hash value itself. A field is the first of every so many words. A field
+// that is no identity is damage; its first bytes are added.
 //
-// By accident two hashes have the same version with a chance of one in 2^64. A sender who searches
-// for messages that add up to nothing can hide them from those who have cached the bag, until
-// another message about it comes.
+// Two hashes have the same version by accident with a probability of 2^-64. A sender who searches
+// for messages whose identities add up to 0 can hide them from readers that have cached the bag,
+// until another message about the bag comes.
 func versionOf(words []string, every int) uint64 {
 	sum := uint64(1)
 	for i := 0; i < len(words); i += every {
@@ -211,11 +212,11 @@ type buffer struct {
 	ends  []int // of each text
 }
 
-// textsTogether is from how many bytes on texts get a piece of memory. Nothing else of the process
-// runs while the collector waits for the end of a large copy.
+// textsTogether is the number of bytes at which collected texts are copied to a string of their
+// own. A larger copy would hold up the whole process when the garbage collector waits for its end.
 const textsTogether = 64 << 10
 
-// Messages implements trail.Values. Texts share pieces of memory.
+// Messages implements trail.Values. Several texts share one string.
 func (h *hash) Messages() (messages []bag.Stored, whole bool) {
 	words := h.reply.Val()
 	b, _ := h.reader.buffers.Get().(*buffer)
@@ -237,7 +238,7 @@ func (h *hash) Messages() (messages []bag.Stored, whole bool) {
 	return messages, 2*len(messages) == len(words)
 }
 
-// give gives the last messages their texts, and empties the buffer.
+// give sets the texts of the last messages, and empties the buffer.
 func (b *buffer) give(messages []bag.Stored) {
 	text, start := string(b.texts), 0
 	for i, end := range b.ends {

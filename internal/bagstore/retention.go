@@ -3,16 +3,16 @@ package bagstore
 import "time"
 
 // retention says when stored data expires, in seconds. An expiry is a whole number of granules
-// since 1970, so that the messages of a bag share few expiries. Nothing is kept for more than a
-// granule longer than it must be.
+// since 1970, so that the messages of a bag share few expiries. Data expires at most a granule
+// late.
 type retention struct {
 	keep    int64 // after the received time
 	granule int64
 	grace   int64 // see until
 }
 
-// endOfTime is the latest expiry, the end of the year 9999. Redis refuses much later ones, which a
-// feed with a broken clock could cause.
+// endOfTime is the latest expiry, the end of the year 9999. Redis refuses much later expiries,
+// which a feed with a wrong clock could cause.
 const endOfTime = 253402300799
 
 func newRetention(keep time.Duration) retention {
@@ -24,9 +24,9 @@ func newRetention(keep time.Duration) retention {
 	}
 }
 
-// until returns the second at which a message expires. A message that is older than the retention
-// when it is filed, because a log is replayed, is kept for a grace: it may belong to a bag with
-// later messages, which are still to come.
+// until returns the second at which a message expires. A message may be older than the retention
+// when it is filed, because a log is replayed. It is kept for the time grace, since later messages
+// of its bag may follow.
 func (r retention) until(received, now time.Time) int64 {
 	return r.round(max(received.Unix()+r.keep, now.Unix()+r.grace))
 }

@@ -17,7 +17,7 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// Interpreter tells a Sweeper what stored messages mean, since the store does not know.
+// Interpreter tells a Sweeper what stored messages mean, since the store does not interpret them.
 type Interpreter interface {
 	// Lifetimes returns for each message of a plate until when it must be kept.
 	Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time
@@ -25,33 +25,33 @@ type Interpreter interface {
 	Entry(plate bag.Plate, message bag.Stored) bag.Entry
 }
 
-// SweepCounts are the numbers of what a sweep did.
+// SweepCounts counts what a sweep has read, removed and extended.
 type SweepCounts struct {
-	Keys     int // read
-	Messages int // removed
-	Extended int // messages that live longer than their own retention, because their bag does
-	Members  int // removed from sorted sets
-	Damaged  int // values and keys that are damaged, and moved aside
+	Keys     int // keys that were read
+	Messages int // messages that were removed
+	Extended int // messages that are kept longer than their own retention, because their bag is
+	Members  int // members that were removed from sorted sets
+	Damaged  int // damaged values and keys that were reported
 }
 
-// Sweeper does what the expiry of keys cannot. It removes the messages of an ended bag from a plate
-// that another bag uses now, and expired plates from sorted sets with others in them, and it keeps
-// what a living bag needs from expiring. A sweep may be repeated, aborted, and run in several
-// processes while others write.
+// Sweeper does what the expiry of keys cannot do. It removes the messages of an ended bag from a
+// plate that another bag uses now. It removes expired members from sorted sets that have others.
+// And it extends the expiries of the keys that a living bag needs. A sweep may be repeated,
+// aborted, and run in several processes while others write.
 //
-// No sweep may run while a log is replayed, since a bag would be judged by a part of its messages:
+// No sweep may run while a log is replayed, since it would judge a bag by a part of its messages:
 // see Store.HoldSweeps.
 type Sweeper struct {
 	store       *Store
 	interpreter Interpreter
-	rate        int // keys a second, of each master; 0 is no limit
+	rate        int // keys a second, of each master; 0 means no limit
 	done        func(SweepCounts, error)
 }
 
-// The values of sweepKey: a sweep runs, or has run since the last one was due; or no sweep may run.
+// The values of sweepKey.
 const (
-	sweeping = "sweeping"
-	held     = "held"
+	sweeping = "sweeping" // a sweep runs, or the next one is not due yet
+	held     = "held"     // no sweep may run
 )
 
 var errHeld = errors.New("sweeps are held")
@@ -66,22 +66,23 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 		return unavailable("hold sweeps", err)
 	}
 	go pause.Every(ctx, s.sweepInterval()/4, func() {
-		_ = hold() // if Redis is away nobody sweeps, and the next call holds again
+		_ = hold() // while Redis is away nobody sweeps, and the next call holds again
 	})
 	return nil
 }
 
-// sweepInterval is the time between sweeps. What has expired may stay that much longer.
+// sweepInterval returns the time between sweeps. Expired data may stay that much longer.
 func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
 
-// Sweeper returns a sweeper that reads at most so many keys a second of each master; 0 is no limit.
-// After each sweep it calls done with what the sweep did, and with the error that ended it early.
+// Sweeper returns a sweeper that reads at most keysPerSecond keys a second of each master; 0 means
+// no limit. After each sweep it calls done with the counts of the sweep, and with the error that
+// ended it early.
 func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
 
-// Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep comes
-// after an interval in which no process has swept. Of several processes one sweeps.
+// Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep
+// starts after an interval in which no process has swept. In each interval only one process sweeps.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
 	begin := func() (due bool) {
@@ -91,7 +92,7 @@ func (w *Sweeper) Run(ctx context.Context) {
 		}
 		return due && ctx.Err() == nil
 	}
-	begin() // an interval without a sweep
+	begin() // wait for an interval without a sweep
 	pause.Every(ctx, max(interval/24, time.Second), func() {
 		if begin() {
 			w.done(w.Sweep(ctx))
@@ -161,7 +162,7 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 // globEscaper makes a pattern that matches only a text.
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// pause waits as long as so many keys may take by the rate.
+// pause waits for the time that the given number of keys may take by the rate.
 func (w *Sweeper) pause(ctx context.Context, keys int) error {
 	if w.rate <= 0 {
 		return ctx.Err()
@@ -222,13 +223,13 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 	return p.counts, err
 }
 
-// ensureExpiry makes a key expire that has no expiry because a process ended between two commands.
+// ensureExpiry gives a key an expiry if it has none, because a process ended between two commands.
 func (p *page) ensureExpiry(key string) {
 	p.batch.ensureExpiry(key, p.store.retention.until(p.now, p.now))
 }
 
-// sweepPlate drops the messages of a plate that have ended, and extends the expiries that the
-// others need.
+// sweepPlate removes the messages of a plate that have ended, and extends the expiries for the
+// others.
 func (p *page) sweepPlate(key string, fields map[string]string) {
 	p.ensureExpiry(key)
 	_, name := p.store.keys.split(key)
@@ -261,8 +262,8 @@ func (p *page) report(d damage) {
 	p.store.report(d)
 }
 
-// dueMessages returns all messages of a plate if one of them has ended, or will soon. Otherwise it
-// returns none.
+// dueMessages returns all messages of a plate if the retention of one of them has ended or will end
+// soon. Otherwise it returns none.
 func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string) (identities []string, messages []bag.Stored) {
 	soon := p.now.Unix() + max(3*p.store.retention.grace, p.store.retention.keep/20) - p.store.retention.keep
 	oldest := int64(math.MaxInt64)
@@ -290,7 +291,8 @@ func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string
 	return identities, messages
 }
 
-// extend keeps the index entry of a message until a second, and the positionings of its containers.
+// extend extends the expiry of the index entry of a message, and of the positionings of its
+// containers, to a second.
 func (p *page) extend(e bag.Entry, until int64) {
 	p.batch.index(p.store.keys, p.round, &e, until)
 	for _, c := range e.Stowage {

@@ -17,16 +17,16 @@ func (s *Store) Writer() *Writer { return &Writer{s} }
 // expiries. After an error, which is redis.ErrUnavailable, it is not known which are, and filing
 // them again is safe.
 //
-// fresh tells of each message whether a plate or a container did not hold it before. If a call is
-// repeated after an error, or the library repeats one after a lost reply, it may be false for a new
-// message: use it for statistics, not for decisions.
+// fresh reports for each message whether a plate or a container did not hold it before. It may be
+// false for a new message, if File is called again after an error, or if it has moved a key of a
+// wrong type aside. Use it for statistics, not for decisions.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	added := make([]int, len(filings))
 	r := w.store.known.begin()
 	err = w.file(ctx, filings, added, r)
 	if err == nil && !r.valid() {
-		// There is a new connection. The server behind it may lack writes that were left out
-		// because they were known.
+		// There is a new connection. Its server may lack writes that were left out because they
+		// were known.
 		r = w.store.known.begin()
 		r.sendAll = true
 		err = w.file(ctx, filings, added, r)
@@ -42,7 +42,7 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 	return fresh, nil
 }
 
-// file files messages in one round, a batch at a time. It counts for each message the hashes that
+// file files messages in one round, a batch at a time. It counts for each message how many hashes
 // did not hold it before.
 func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r *round) error {
 	b, k := &batch{}, w.store.keys
@@ -58,7 +58,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 		f := &filings[i]
 		message := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		identity := codec.NewIdentity(message)
-		packed = w.store.codec.Append(packed[:0], message, soleplate(f))
+		packed = w.store.codec.Append(packed[:0], message, solePlate(f))
 		value := string(packed)
 		until := w.store.retention.until(f.Received, w.store.now())
 		add := func(key string) {
@@ -66,8 +66,8 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 			b.expireOnce(key, r, until)
 		}
 		for j := range f.Entries {
-			// The lists come first, so that a bag with a history is never missing in them. The masters
-			// of a cluster do not wait for each other; there it may be missing for a moment.
+			// The lists are written first, so that a bag with a history is never missing in them. The
+			// masters of a cluster do not wait for each other, so there it may be missing for a moment.
 			b.index(k, r, &f.Entries[j], until)
 			add(k.plate(f.Entries[j].Plate))
 			if b.full() {
@@ -89,9 +89,9 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 	return send()
 }
 
-// soleplate returns the plate of a message that names one plate and no container, otherwise "". It
-// is left out of the value, see codec.Append.
-func soleplate(f *bag.Filing) string {
+// solePlate returns the plate of a message that names one plate and no container, otherwise "". The
+// value of the message does not contain it, see codec.Append.
+func solePlate(f *bag.Filing) string {
 	if len(f.Entries) == 1 && len(f.Stowage) == 0 {
 		return string(f.Entries[0].Plate)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Address says where Redis is, and as whom to connect.
+// Address says where Redis is, and with which user and password to connect.
 type Address struct {
 	Cluster  bool
 	Master   string   // name of the master, for sentinels; "" without sentinels
@@ -44,10 +44,11 @@ var schemes = map[string]struct {
 //	redis+sentinel://user:password@a:26379,b,c/master/0
 //
 // With rediss in place of redis the connection uses TLS. User, password, port and database are
-// optional; user and password are percent-encoded. Parameters: prefix, of all keys; ca, a file with
-// the certificates to trust in place of those of the system; sentinel_user and sentinel_password.
+// optional; user and password are percent-encoded. Parameters: prefix, the prefix of all keys; ca,
+// a file with the certificates to trust instead of those of the system; sentinel_user and
+// sentinel_password.
 //
-// An error reports every fault, and no password.
+// An error reports every fault, and never a password.
 func ParseURL(text string) (Address, error) {
 	p := urlParser{}
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -82,7 +83,7 @@ func ParseURL(text string) (Address, error) {
 	return p.Address, nil
 }
 
-// urlParser holds the address that is parsed so far, and its faults.
+// urlParser holds the part of the address that is parsed so far, and its faults.
 type urlParser struct {
 	Address
 	faults []error
@@ -163,7 +164,7 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 	}
 }
 
-// trust trusts the certificates in a file, and no others.
+// trust makes TLS trust the certificates in a file, and no others.
 func (p *urlParser) trust(file string) {
 	if p.TLS == nil {
 		p.fault("parameter \"ca\" needs TLS: rediss://")

@@ -37,8 +37,8 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Check returns the settings of the servers that do not suit the stores. A Redis inside this
-// process suits. The error is ErrUnavailable.
+// Check returns the settings of the servers that do not suit the stores. It does not check a Redis
+// inside this process. The error is ErrUnavailable.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if c.inProcess != nil {
 		return nil, nil
@@ -110,7 +110,7 @@ func forbidden(err error) bool {
 	return goredis.HasErrorPrefix(err, "NOPERM") || goredis.HasErrorPrefix(err, "unknown command")
 }
 
-// wanted lists the settings that the stores are made for.
+// wanted lists the settings that the stores need.
 var wanted = []struct {
 	setting, value, text, why string
 	suits                     func(string) bool

@@ -14,7 +14,7 @@ func (c *Client) connect(a Address) {
 	reading := c.options(a)
 	reading.MaxRetries = 1
 	reading.PoolSize, reading.PoolTimeout = 32, 250*time.Millisecond
-	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up before, see ReadLimit
+	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up earlier, see ReadLimit
 	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
 
 	writing := c.options(a)
@@ -31,13 +31,13 @@ func (c *Client) connect(a Address) {
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
 	c.reads, c.writes = newClient(reading), newClient(writing)
-	if a.Cluster { // its client does not obey MaxRetries
+	if a.Cluster { // the client of a cluster ignores MaxRetries
 		c.writes.AddHook(sendingOnce{})
 	}
 }
 
-// sendingOnce is a hook that keeps a client of a cluster from sending commands again which may have
-// been executed. Such a client obeys the redirections of the nodes all the same.
+// sendingOnce is a hook for the client of a cluster. The client then never sends a command again
+// that may have been executed. It still follows the redirections of the nodes.
 type sendingOnce struct{}
 
 // sentOnce is a command that is not sent again.
@@ -65,8 +65,9 @@ func (sendingOnce) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis
 	}
 }
 
-// newClient makes a client. For a cluster it reads the masters every second. The library alone
-// would read them after a redirection only, or once a minute, and a dead master redirects nobody.
+// newClient makes a client. The client of a cluster reads the list of masters every second. By
+// default it reads the list only after a redirection, or once a minute, and a dead master redirects
+// nobody.
 func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	if !o.IsClusterMode {
 		return goredis.NewUniversalClient(o)

@@ -7,11 +7,12 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// ErrUnavailable is in every error that comes from Redis or the way to it, time limits included.
-// After a write it means that it is not known what was done, and that repeating it is safe.
+// ErrUnavailable is in every error that comes from Redis or the connection to it, including time
+// limits. After a write it means that the write may or may not have been done, and that repeating
+// it is safe.
 var ErrUnavailable = errors.New("redis is not available")
 
-// failure is an error of Redis. Its text holds nothing of what was written or asked.
+// failure is an error of Redis. Its text holds no key and no value.
 type failure struct {
 	operation string
 	cause     error

@@ -23,14 +23,15 @@ type identity struct {
 }
 
 // Connects counts the connections that were made for writing, and the changes that Identity saw.
-// While it stays the same, all writes have gone to the server that took the one before.
+// While the count stays the same, all writes have gone to the same server.
 func (c *Client) Connects() uint64 { return c.connects.Load() + c.identity.changes.Load() }
 
 // Identity returns the identity of Redis: a short text without spaces, the same in every process,
-// that changes with every start of a server and every change of master. Redis may lose writes then
-// that it had confirmed: an append-only file is up to two seconds behind, a replica that takes over
-// as long as it lagged. So a confirmed write is safe if Identity returns the same before it and
-// some seconds after it. If the answer differs, write again what may be lost.
+// that changes with every start of a server and every change of master. At such a change Redis may
+// lose writes that it had confirmed: an append-only file is up to two seconds behind, and a replica
+// that becomes the master may have lagged. So a confirmed write is safe if Identity returns the
+// same text before it and some seconds after it. If the texts differ, repeat the writes that may be
+// lost.
 //
 // Each call sends two INFO to each master. If the user may not run INFO, the answer changes with
 // every new connection, and differs between processes. An error says that Redis cannot be asked
@@ -55,7 +56,7 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 }
 
 // history returns a text that changes with every start of a server and with every change of master.
-// It is "" if the user may not run INFO.
+// It is "" if a server refuses INFO.
 func (c *Client) history(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var all []string

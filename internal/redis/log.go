@@ -10,11 +10,11 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// ClientLog passes the lines that the client library would print, about lost connections and new
-// masters, to log. While a server is away the library prints a line at each attempt, so log gets
-// one line of each kind a minute; more is how many were left out since the last one. It applies to
-// the whole process: call it once, before anything else. Lines hold addresses, never keys or
-// values.
+// ClientLog passes the log lines of the client library, about lost connections and new masters, to
+// log. While a server is away the library logs a line at each attempt, so log gets at most one line
+// of each kind a minute; more is how many lines of that kind were left out since the last one.
+// ClientLog applies to the whole process: call it once, before anything else. Lines hold addresses,
+// never keys or values.
 func ClientLog(log func(line string, more int), now func() time.Time) {
 	goredis.SetLogger(&clientLog{log: log, now: now, kinds: make(map[string]*clientLines)})
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Pipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers what is
-// written, so that a client may send a whole pipeline before it reads the first reply. It ignores
-// deadlines, since the server in this process answers every command.
+// Pipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers writes, so that a
+// client may send a whole pipeline before it reads the first reply. It ignores deadlines, since the
+// server in this process answers every command.
 func Pipe() (client, server net.Conn) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
@@ -42,11 +42,12 @@ type stream struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	text    []byte
-	read    int // bytes of text
+	read    int // how many bytes of text were read
 	closed  bool
 }
 
-// mostKept is the largest buffer that is kept once it is read, in bytes. Larger ones are rare.
+// mostKept is the largest buffer, in bytes, that is kept after all of it was read. Larger ones are
+// rare.
 const mostKept = 1 << 20
 
 func newStream() *stream {

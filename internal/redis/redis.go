@@ -41,7 +41,7 @@ type Config struct {
 	Now func() time.Time // the clock by which keys expire in a Redis inside this process
 
 	// Tick is how late keys may expire in a Redis inside this process: at least a second, a minute
-	// if it is 0. Each tick costs a look at all keys.
+	// if it is 0. At each tick Redis scans all keys.
 	Tick time.Duration
 }
 
@@ -56,8 +56,8 @@ type Client struct {
 	inProcess *inProcess // nil if Redis is a server
 }
 
-// Open returns a client. It does not connect: the first use does, and Check and Ready report
-// whether that succeeds. An error holds every fault of the URL, and no password.
+// Open returns a client. The client connects at its first use; Check and Ready report whether that
+// succeeds. An error of Open holds every fault of the URL, and never a password.
 func Open(c Config) (*Client, error) {
 	if c.URL == "" {
 		server, err := startInProcess(c.Now, c.Tick)
@@ -77,7 +77,7 @@ func Open(c Config) (*Client, error) {
 	return client, nil
 }
 
-// Prefix returns what every key of this installation begins with: "" unless the URL names a prefix.
+// Prefix returns the prefix of every key of this installation: "" unless the URL names a prefix.
 func (c *Client) Prefix() string { return c.prefix }
 
 // InProcess reports whether Redis runs inside this process and ends with it.
@@ -100,8 +100,8 @@ func (c *Client) Ready(ctx context.Context) error {
 	return Unavailable("redis: ping", err)
 }
 
-// Close ends all connections, and a Redis inside this process with everything that it holds. Stores
-// are closed before.
+// Close closes all connections, and stops a Redis inside this process, whose data is lost. Close
+// the stores first.
 func (c *Client) Close() error {
 	err := errors.Join(c.reads.Close(), c.writes.Close())
 	if c.inProcess != nil {
@@ -113,38 +113,40 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// ReadClient returns the client for single reading commands. It gives up soon, so that a slow Redis
-// becomes an error and not a queue, and tries once more on another connection. The caller bounds
-// the time of a call, by ReadLimit as a rule.
+// ReadClient returns the client for single reading commands. It waits at most 250 ms for a free
+// connection, so that a slow Redis becomes an error and not a queue. After an error it tries once
+// more on another connection. The caller bounds the time of a call, as a rule with ReadLimit.
 func (c *Client) ReadClient() goredis.UniversalClient { return c.reads }
 
 // WriteClient returns the client for single writing commands, for Watch, and for pipelines that Write
-// does not suit. It waits up to ten seconds and sends nothing twice.
+// does not suit. It waits up to ten seconds for a reply, and sends no command twice.
 func (c *Client) WriteClient() goredis.UniversalClient { return c.writes }
 
-// ReadLimit is how long reading so many commands may take, a second try on a new connection
-// included: 0.8 s, and 0.1 ms for each command, so that a busy server can still answer what asks
-// for thousands of keys.
+// ReadLimit returns how long the given number of reading commands may take together, including a
+// second try on another connection: 0.8 s, and 0.1 ms for each command, so that a busy server can
+// still answer a query for thousands of keys.
 func ReadLimit(commands int) time.Duration {
 	return 800*time.Millisecond + time.Duration(commands)*100*time.Microsecond
 }
 
-// Read sends the single-key reading commands that add puts into a pipeline in one round trip, to
-// each master of a cluster at once. After a nil error every command has its reply; Redis may have
-// refused some, so look at the error of each (goredis.Nil, see WrongType). After any other error no
-// reply counts. Read takes ReadLimit at most.
+// Read sends the reading commands that add puts into a pipeline, in one round trip. Each command
+// must have a single key. The masters of a cluster get their commands at the same time. After a nil
+// error every command has its reply; Redis may have refused some, so check the error of each
+// (goredis.Nil, see WrongType). After any other error no reply is valid. Read takes at most
+// ReadLimit.
 func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	return c.ReadPatiently(ctx, 0, add)
 }
 
-// ReadPatiently is Read that may take longer than ReadLimit by patience.
+// ReadPatiently is Read with a time limit of ReadLimit plus patience.
 func (c *Client) ReadPatiently(ctx context.Context, patience time.Duration, add func(p goredis.Pipeliner)) error {
 	p := c.reads.Pipeline()
 	add(p)
 	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len())+patience)
 	defer cancel()
 	cmds, err := p.Exec(ctx)
-	// If Redis refuses the connection, the library gives that error to no command.
+	// If Redis has refused a command, the command has the error, and the pipeline has it too. If Redis
+	// has refused the connection, no command has the error.
 	var refused goredis.Error
 	if errors.As(err, &refused) && slices.ContainsFunc(cmds, func(cmd goredis.Cmder) bool { return cmd.Err() != nil }) {
 		return nil
@@ -152,9 +154,9 @@ func (c *Client) ReadPatiently(ctx context.Context, patience time.Duration, add 
 	return err
 }
 
-// Write sends the single-key writing commands that add puts into a pipeline in one round trip, to
-// each master of a cluster at once, and returns the first error of any of them. After an error it
-// is not known which commands were executed.
+// Write sends the writing commands that add puts into a pipeline, in one round trip, and returns
+// the first error of any of them. Each command must have a single key. The masters of a cluster get
+// their commands at the same time. After an error it is not known which commands were executed.
 func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	p := c.writes.Pipeline()
 	add(p)
@@ -170,8 +172,8 @@ func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error
 	return nil
 }
 
-// EachMaster calls f with the client for writing to the server, or to every master of a cluster at
-// once.
+// EachMaster calls f with a client for writing: that of the server, or, at the same time, that of
+// each master of a cluster.
 func (c *Client) EachMaster(ctx context.Context, f func(ctx context.Context, master goredis.UniversalClient) error) error {
 	return eachMaster(ctx, c.writes, f)
 }

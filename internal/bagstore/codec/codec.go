@@ -1,12 +1,12 @@
 // Package codec encodes the values of the store. A value is one message with its kind, its received
-// time and its position in the log of record, in as few bytes as a microsecond of work can reach.
-// Decode returns exactly what Append encoded, whatever the text. For any other bytes it returns
+// time and its position in the log of record. Encoding takes about a microsecond. Decode returns
+// exactly the message that Append encoded, for every text. For any other bytes it returns
 // ErrDamaged or a text; it never panics.
 //
 // A value is
 //
-//	1 byte    encoding of the text in bits 0-2, 0x08: there is a position, line end of the phrases
-//	          in bits 4-5, 0x40: the first NUL stands for the plate, 0x80: report
+//	1 byte    the head byte: encoding of the text in bits 0-2, 0x08: there is a position, line end of
+//	          the phrases in bits 4-5, 0x40: the first NUL stands for the plate, 0x80: report
 //	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number,
 //	          varint (6 bytes today)
 //	2-15      the position, if there is one: partition, then offset, each a varint like received
@@ -46,8 +46,8 @@ const (
 	report      = 0x80
 )
 
-// lineEnds are the line ends of texts. A text with several kinds is stored too, with a byte more
-// for each line end of another kind.
+// lineEnds are the line ends of texts. A text may have line ends of several kinds: each one that
+// differs from the first takes more bytes.
 var lineEnds = [...]string{"\n", "\r\n", "\r"}
 
 const (
@@ -64,7 +64,7 @@ type Codec struct {
 	phrases [len(lineEnds)]*phrases
 }
 
-// New returns a codec. It panics if the dictionary that is compiled in is faulty.
+// New returns a codec. It panics if the embedded dictionary is faulty.
 func New() *Codec {
 	c := &Codec{}
 	for i, end := range lineEnds {
@@ -89,8 +89,8 @@ func identify[T string | []byte](s bag.Stored, text T) Identity {
 	return Identity(sum[:8])
 }
 
-// Append appends the value of a message to dst. It leaves plate, under which the message is stored,
-// out of the text, so Decode needs the same plate. It may be "".
+// Append appends the value of a message to dst. plate is the plate under which the message is
+// stored, or "". The value does not contain it, so Decode needs the same plate.
 func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(append(dst, 0), uint64(s.Received.UnixMilli()))
@@ -112,7 +112,7 @@ func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	return dst
 }
 
-// pack appends a text in phrases, and returns the bits of the head byte for it.
+// pack appends a text as phrases, and returns the bits of the head byte for it.
 func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	end := lineEndOf(raw)
 	how = dictionary1 | byte(end)<<lineEnd
@@ -125,8 +125,8 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	return c.phrases[end].append(dst, append(text, raw...)), how
 }
 
-// Read decodes a value that is stored under a field. It returns ErrDamaged also if the field is not
-// the identity of the message: then some bytes have changed, though they still decode.
+// Read decodes the value of a field. It also returns ErrDamaged if the field is not the identity of
+// the message: then some bytes have changed, although they can still be decoded.
 func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored, error) {
 	start := len(dst)
 	dst, s, err := c.Decode(dst, value, plate)

@@ -22,10 +22,10 @@ const widest = 15
 //go:embed dictionary-1.txt
 var dictionary1Text string
 
-// phrases packs texts. The number of a phrase is its line in the dictionary, counted from 0.
+// phrases packs and unpacks texts. The number of a phrase is its line in the dictionary, from 0.
 type phrases struct {
 	list    [page + 3<<8]phrase
-	class   [256]uint8 // of a byte in the tree; 0 for a byte that no phrase has
+	class   [256]uint8 // the class of each byte; 0 for a byte that no phrase has
 	classes uint8
 	tree    []node // tree[0] is the root
 }
@@ -76,7 +76,7 @@ func (p *phrases) insert(text string, number int16) {
 	p.tree[at].phrase = number
 }
 
-// append appends the packed text to dst. At each place it takes the longest phrase.
+// append packs text and appends it to dst. At each position it takes the longest phrase.
 func (p *phrases) append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		number, n, at := int16(-1), 1, &p.tree[0]
@@ -103,7 +103,7 @@ func (p *phrases) append(dst, text []byte) []byte {
 	return dst
 }
 
-// decode appends the text that was packed to dst.
+// decode unpacks a text and appends it to dst.
 func (p *phrases) decode(dst []byte, packed string) ([]byte, error) {
 	at := len(dst)
 	room := slices.Grow(dst, (len(packed)+1)*(widest+1))
