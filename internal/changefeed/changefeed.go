@@ -1,8 +1,8 @@
 // Package changefeed returns the changes since a cursor that an API key may see. The delta query,
 // the stream and webhooks use it.
 //
-// The index of changes says which plates changed. Their bags are folded when they are told, with
-// the rights that the key has at that moment. A plate of which the key sees no bag is not told.
+// The index of changes says which plates changed. Their bags are folded when a change is told, with
+// the rights that the key has at that moment. A plate is not told if the key sees none of its bags.
 package changefeed
 
 import (
@@ -24,7 +24,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Feed tells what changed. It is safe for concurrent use.
+// Feed tells changes. It is safe for concurrent use.
 type Feed struct {
 	Changes    *changes.Reader
 	Tail       *changes.Tail
@@ -36,9 +36,9 @@ type Feed struct {
 	shared shared
 
 	once   sync.Once
-	asking chan struct{}  // has room for one caller of Recent
-	recent changes.Cursor // behind everything that was told at the time of read
-	read   time.Time
+	asking chan struct{}  // a lock for callers of Recent, of capacity 1
+	recent changes.Cursor // the last cursor of Recent
+	read   time.Time      // when it was read
 }
 
 // Asker is who asks, and for what.
@@ -48,7 +48,7 @@ type Asker struct {
 	Fields bagdoc.Fields
 }
 
-// Change is one change as a key is told it.
+// Change is one change, as it is told to a key.
 type Change struct {
 	ID       string
 	Plate    bag.Plate
@@ -56,11 +56,11 @@ type Change struct {
 	Document []byte // JSON
 }
 
-// Batch is changes in the order in which they are told.
+// Batch holds changes in the order in which they are told.
 type Batch struct {
 	Changes []Change
 	Cursor  changes.Cursor // behind them
-	More    bool           // others follow at once
+	More    bool           // more may follow at once
 }
 
 // Limits bound a batch. A single change may be larger than Bytes.
@@ -70,11 +70,11 @@ type Limits struct {
 }
 
 const (
-	firstFold = 10              // plates that are folded together first
-	mostFold  = 100             // plates that are folded together at most
-	foldBytes = 512 << 10       // of the documents of plates that are folded together, about
-	mostFolds = 2000            // plates that are folded for a batch at most, since the key may see none of them
-	mostTime  = 2 * time.Second // after which a batch ends
+	firstFold = 10              // how many plates are folded together first
+	mostFold  = 100             // how many plates are folded together at most
+	foldBytes = 512 << 10       // approximate size of the documents of plates that are folded together
+	mostFolds = 2000            // how many plates are folded for a batch at most, since the key may see none of them
+	mostTime  = 2 * time.Second // time after which a batch ends
 )
 
 // Now returns the cursor behind everything that is told. Errors are those of changes.Reader.
@@ -85,8 +85,8 @@ func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 // recentFor is how long Recent keeps a cursor.
 const recentFor = time.Second
 
-// Recent returns a cursor behind everything that was told at a moment of the last second. It costs
-// next to nothing. Errors are those of changes.Reader.
+// Recent returns a cursor behind everything that was told at a moment of the last second. It reads
+// Redis at most once a second. Errors are those of changes.Reader.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	f.once.Do(func() { f.asking = make(chan struct{}, 1) })
 	select {
@@ -108,12 +108,12 @@ func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	return c, nil
 }
 
-// Since returns the cursor of a time, a minute before it. Errors are those of changes.Reader.
+// Since returns the cursor of a time, see changes.Reader.Since. Errors are those of changes.Reader.
 func (f *Feed) Since(ctx context.Context, a Asker, since time.Time) (changes.Cursor, error) {
 	return f.Changes.Since(ctx, f.digests(a), since)
 }
 
-// Next returns what follows a cursor. Errors are those of changes.Reader.
+// Next returns the changes that follow a cursor. Errors are those of changes.Reader.
 func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limits) (b Batch, err error) {
 	b.Cursor, b.More, err = f.Each(ctx, a, c, limits, func(told Change) error {
 		b.Changes = append(b.Changes, told)
@@ -123,7 +123,7 @@ func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limit
 }
 
 // Each calls tell with each change that follows a cursor. It returns the cursor behind them, and
-// whether others follow at once. Errors are those of changes.Reader and of tell.
+// whether more may follow at once. Errors are those of changes.Reader and of tell.
 func (f *Feed) Each(
 	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
 ) (end changes.Cursor, more bool, err error) {
@@ -150,7 +150,7 @@ func (f *Feed) Each(
 	return t.cursor, true, nil
 }
 
-// teller tells a batch.
+// teller tells the changes of a batch.
 type teller struct {
 	*Feed
 	asker  Asker
@@ -159,11 +159,12 @@ type teller struct {
 	cursor changes.Cursor // behind what is told
 	told   int
 	bytes  int
-	size   int       // plates that are folded together next
-	until  time.Time // the batch ends
+	size   int       // how many plates are folded together next
+	until  time.Time // when the batch ends
 }
 
-// page tells the candidates of a page. It returns true if the batch is full before their end.
+// page tells the candidates of a page. It returns true if the batch is full before the end of the
+// page.
 func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err error) {
 	for rest := page.Candidates; len(rest) > 0; {
 		some := rest[:min(t.size, len(rest))]
@@ -171,7 +172,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 		if err != nil {
 			return false, err
 		}
-		read := 0 // bytes
+		read := 0 // bytes of documents
 		for i, c := range some {
 			if n := len(list[i].Document); n > 0 {
 				if t.told > 0 && t.bytes+n > t.limits.Bytes {
@@ -194,7 +195,8 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	return false, nil
 }
 
-// Tell returns what the key is told of published changes of one epoch: of each plate the last one.
+// Tell returns the changes to tell to the key, out of published changes of one epoch: the last one
+// of each plate.
 func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	var clock time.Time
 	last := make(map[bag.Plate]int, len(published))
@@ -239,16 +241,15 @@ func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published)
 	return told, nil
 }
 
-// Follow returns a follower of the published changes that the key may be told. Leave must be called
-// in the end.
+// Follow returns a follower of the published changes that may be told to the key. The caller must
+// call Leave in the end.
 func (f *Feed) Follow(a Asker) *changes.Follower {
 	return f.Tail.Follow(func(r *changes.Record) bool {
 		return a.Filter.mayMatch(f.Places, r) && f.mayCover(a.Key, r)
 	})
 }
 
-// mayCover reports whether the key may see a bag of a published change. It is false only if the key
-// certainly sees none.
+// mayCover returns false only if the key certainly sees no bag of a published change.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
@@ -256,12 +257,12 @@ func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 		}))
 }
 
-// digests returns a question that holds only what binds a cursor.
+// digests returns a question that has only the digests of the filter and of the rights.
 func (f *Feed) digests(a Asker) changes.Question {
 	return changes.Question{Filter: a.Filter.Digest(), Rights: rights(a.Key)}
 }
 
-// question returns which part of the index is asked.
+// question returns the question to the index.
 func (f *Feed) question(a Asker) changes.Question {
 	q := f.digests(a)
 	switch {
@@ -280,8 +281,8 @@ func (f *Feed) question(a Asker) changes.Question {
 	return q
 }
 
-// scopes returns a small part of the index that holds everything that the filter selects and the
-// key may see.
+// scopes returns scopes of the index that hold every plate that the filter selects and the key may
+// see.
 func (f *Feed) scopes(a Asker) (scopes []changes.Scope) {
 	airports := func(codes ...string) {
 		for _, airport := range codes {
@@ -319,16 +320,16 @@ func rights(k *apikey.Key) uint32 {
 // folded is a change with the bags that were folded for it.
 type folded struct {
 	Change            // Document is nil if the change is not told
-	seen   []*bag.Bag // what the key sees of the bags
-	weight int        // bytes of memory, about
+	seen   []*bag.Bag // the bags, as the key sees them
+	weight int        // approximate bytes of memory
 }
 
-// mostAhead is how far the clock of an owner may be ahead. One that was further ahead was wrong, and
-// stays noted long after it was set right.
+// mostAhead is how far the clock of an owner may be ahead of this process. A clock that was further
+// ahead was wrong. The index keeps its time long after the clock was corrected.
 const mostAhead = time.Minute
 
-// fold folds the bags of candidates and writes what is told of each.
-// The bags are folded by the later of two clocks: the one of this process and clock.
+// fold folds the bags of candidates and writes the document of each. It folds by the later of two
+// times: clock and that of this process. If clock is more than mostAhead ahead, it is ignored.
 func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]folded, error) {
 	if now := f.Clock(); now.After(clock) || clock.Sub(now) > mostAhead {
 		clock = now
@@ -362,23 +363,23 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	return told, err
 }
 
-// documentsAWorker is how many documents are worth a goroutine of their own.
+// documentsAWorker is the least number of documents for which another goroutine is started.
 const documentsAWorker = 16
 
-// weightOfEvent is how many bytes the message of an event takes, about.
+// weightOfEvent is the approximate size of the message of an event, in bytes.
 const weightOfEvent = 1 << 10
 
-// mostEvents is how many events of a bag are told at most: the newest.
+// mostEvents is how many events of a bag a document has at most: the newest.
 const mostEvents = 100
 
 // writer writes the documents of changes for one asker, one after the other.
 type writer struct {
 	*Feed
 	bagdoc.Writer
-	text []byte // memory for a document
+	text []byte // a buffer for a document
 }
 
-// change returns what is told of a plate.
+// change returns the change of a plate, with its document if it is to be told.
 func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) folded {
 	c := folded{Change: Change{ID: at.ID(plate), Plate: plate, Position: at}}
 	for _, t := range bags {

@@ -11,13 +11,13 @@ import (
 	"bagtrail/internal/changes"
 )
 
-// Filter selects changes. Everything that is set must hold for the plate; the zero Filter selects
-// all changes.
+// Filter selects changes. A plate must match every field that is set; the zero Filter selects all
+// changes.
 //
-// The bags of a plate are looked at together, and so is every flight that their messages name,
-// living or not. So a plate that leaves a filter is still told, with the state that says so. A
-// positioning of a container is no message of a bag: a flight or a PNR that only positionings name
-// selects no plate, as it finds none.
+// A plate matches by all its bags together, and by every flight that their messages name, even if
+// it is no living leg any more. So a plate that leaves a filter is still told, and its state shows
+// that it has left. Positionings of containers do not count: a flight or a PNR that only
+// positionings name selects no plate.
 type Filter struct {
 	Airline string      `json:"airline,omitempty"` // as airline.Library.Code returns it
 	Airport string      `json:"airport,omitempty"`
@@ -34,7 +34,8 @@ type Flight struct {
 	Arriving bool   `json:"arriving"`
 }
 
-// Digest returns a number that tells filters apart, but for one pair in four billion.
+// Digest returns a hash of the filter. Two different filters have the same hash with a probability
+// of one in four billion.
 func (f Filter) Digest() uint32 {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -78,13 +79,13 @@ func (f *Filter) matches(places *airport.Library, plate bag.Plate, seen []*bag.B
 	return airline && airport && flight && booked && dated
 }
 
-// hasMessage reports whether is returns true for a message of a bag, positionings not counted.
-func hasMessage(b *bag.Bag, is func(*bag.Message) bool) bool {
-	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return !e.Positioning && is(e.Message) })
+// hasMessage reports whether a message of a bag meets a condition. Positionings do not count.
+func hasMessage(b *bag.Bag, meets func(*bag.Message) bool) bool {
+	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return !e.Positioning && meets(e.Message) })
 }
 
-// holds reports whether a leg is the flight. The airport of a leg that no message gives may become
-// known, and be forgotten again if bags are divided: such a leg counts.
+// holds reports whether a leg is the flight. A leg whose airport no message gives counts too: the
+// airport may become known, and unknown again if the messages are divided into other bags.
 func (f *Flight) holds(places *airport.Library, leg bag.Leg) bool {
 	end := leg.From
 	if f.Arriving {
@@ -93,7 +94,7 @@ func (f *Flight) holds(places *airport.Library, leg bag.Leg) bool {
 	return leg.Flight == f.Flight && (end == "" || places.Listed(end, f.Airport))
 }
 
-// eachLeg calls visit with each leg of a bag, and with those that its messages give.
+// eachLeg calls visit with each leg of a bag, and with each leg that its messages give.
 func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 	for _, leg := range b.Legs {
 		visit(leg)
@@ -105,8 +106,7 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 	}
 }
 
-// mayMatch reports whether the filter may select a published change. It is false only if the filter
-// certainly does not.
+// mayMatch returns false only if the filter certainly does not select a published change.
 func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
 	switch {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),

@@ -10,7 +10,8 @@ import (
 	"bagtrail/internal/changes"
 )
 
-// subject is a published change as it is told to those who see the same of it.
+// subject is a published change together with everything on which its document depends. Streams
+// with the same subject share the document.
 type subject struct {
 	plate  bag.Plate
 	at     changes.Position
@@ -18,11 +19,11 @@ type subject struct {
 	fields bagdoc.Fields
 }
 
-// shared holds what was folded lately for streams. A published change wakes all streams that may
-// tell it at about the same time: one of them folds it, and the others wait. The zero value is
-// ready for use.
+// shared holds changes that were folded lately for streams. A published change wakes all streams
+// that may tell it at about the same time: one of them folds it, and the others wait. The zero
+// value is ready for use.
 //
-// It has two generations. When the young one is full, the old one is dropped.
+// It has two generations. When the young one is full, it replaces the old one.
 type shared struct {
 	mutex  sync.Mutex
 	young  map[subject]*entry
@@ -30,21 +31,21 @@ type shared struct {
 	weight int // of the young generation
 }
 
-// entry is a subject that is folded, or is being folded.
+// entry is the change of a subject that is folded, or is being folded.
 type entry struct {
 	folded
-	failed bool          // another one is to fold it
-	done   chan struct{} // closed when the rest is set
+	failed bool          // folding has failed; the callers that wait must try again
+	done   chan struct{} // closed when the other fields are set
 }
 
 // The limits of shared, in bytes.
 const (
 	mostShared = 1 << 20   // of a generation
-	mostEntry  = 128 << 10 // of an entry that is kept
+	mostEntry  = 128 << 10 // of an entry; larger ones are not kept
 )
 
-// get returns what is folded of each subject. It calls fold with the places of those that nobody
-// has folded lately, and nobody is folding.
+// get returns the entry of each subject. It calls fold with the indexes of the subjects that have
+// no entry yet, and waits for those that other callers are folding.
 func (s *shared) get(ctx context.Context, subjects []subject, fold func(places []int) ([]folded, error)) ([]*entry, error) {
 	entries := make([]*entry, len(subjects))
 	open := make([]int, len(subjects))
@@ -73,7 +74,7 @@ func (s *shared) get(ctx context.Context, subjects []subject, fold func(places [
 	return entries, nil
 }
 
-// claim sets the entries in the places open, and returns the places that the caller is to fold.
+// claim sets the entries at the indexes open, and returns the indexes that the caller must fold.
 func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine []int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -95,7 +96,8 @@ func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine [
 	return mine
 }
 
-// fold folds the places that were claimed. Whatever happens, those who wait for them go on.
+// fold folds the subjects that were claimed. Even if it fails or panics, it wakes the callers that
+// wait for them.
 func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold func(places []int) ([]folded, error)) (err error) {
 	var list []folded
 	defer func() {

@@ -14,36 +14,37 @@ import (
 
 // The events of a stream.
 const (
-	EventChange    = "change"    // with the document of a change
-	EventReset     = "reset"     // with the reason why the cursor cannot be followed, and a cursor from now on
-	EventHeartbeat = "heartbeat" // with a cursor
+	EventChange    = "change"    // has the document of a change
+	EventReset     = "reset"     // has the reason why the cursor cannot be followed, and the cursor of now
+	EventHeartbeat = "heartbeat" // has a cursor
 )
 
-// Listener is the other end of a stream.
+// Listener receives a stream.
 type Listener interface {
 	// Send sends an event, at the latest with the next Flush. id is the cursor behind it. An error
-	// means that the listener has gone, or takes nothing.
+	// means that the listener has gone, or does not read.
 	Send(event, id string, data []byte) error
 	// Flush sends the events.
 	Flush() error
-	// Renew returns the key as it is now. It returns false if the stream is to end: the key is not
-	// valid any more, or may not be told changes.
+	// Renew returns the key as it is now. It returns false if the stream must end, because the key is
+	// not valid any more, or may not read changes.
 	Renew(ctx context.Context) (*apikey.Key, bool)
-	// Ask returns a context for one read, and what ends it.
+	// Ask returns a context for one read. The caller calls end after the read.
 	Ask(ctx context.Context) (_ context.Context, end func())
 }
 
-// HeartbeatEvery is how often a stream tells its cursor, and looks at its key and at the index.
+// HeartbeatEvery is how often a stream sends its cursor, and checks its key and the index.
 const HeartbeatEvery = 5 * time.Second
 
-// batchOfStream bounds what is held in memory for a listener that lags.
+// batchOfStream bounds the memory for a listener that is behind.
 var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 
-// Stream tells a listener the changes that follow a cursor, as they happen, until ctx ends or the
-// listener is to be told no more. beats is the pace of the heartbeats.
+// Stream tells a listener the changes that follow a cursor, as they happen, until ctx ends, the key
+// may not read changes any more, or the listener fails. It sends a heartbeat whenever beats has an
+// element.
 //
-// It holds a cursor and no queue. What is published is told if it is above the cursor; whatever
-// else there is, the index has.
+// A stream has a cursor and no queue. It tells published changes that are above the cursor, and
+// reads all others from the index.
 func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats <-chan time.Time) {
 	s := stream{Feed: f, asker: a, cursor: c, to: to, beats: beats}
 	s.cursor.Sequences = slices.Clone(c.Sequences)
@@ -83,16 +84,16 @@ type stream struct {
 	*Feed
 	asker    Asker
 	cursor   changes.Cursor // behind what was sent
-	behind   bool           // the last read has failed: the index has more
+	behind   bool           // the last read has failed, so the index may have more
 	to       Listener
 	beats    <-chan time.Time
 	follower *changes.Follower
 }
 
-// errEnded says that the listener is to be told no more.
+// errEnded says that the stream must end.
 var errEnded = errors.New("the key may not be told changes any more")
 
-// renew looks at the key of the listener.
+// renew checks the key of the listener. If the key has changed, the stream uses the new one.
 func (s *stream) renew(ctx context.Context) error {
 	key, valid := s.to.Renew(ctx)
 	if !valid {
@@ -106,11 +107,11 @@ func (s *stream) renew(ctx context.Context) error {
 	return nil
 }
 
-// catchUp sends what the index has behind the cursor. That may take long, so it looks at the key and
-// sends heartbeats meanwhile. Its error is errEnded, or that of the listener; if the index cannot be
-// read, that is tried again later.
+// catchUp sends the changes that the index has behind the cursor. That may take long, so it also
+// checks the key and sends heartbeats. Its error is errEnded, or that of the listener. If the index
+// cannot be read, it sets behind and returns nil, so that the stream tries again later.
 func (s *stream) catchUp(ctx context.Context) error {
-	s.follower.Take() // it is all in the index
+	s.follower.Take() // the index has these changes too
 	for ctx.Err() == nil {
 		asked, end := s.to.Ask(ctx)
 		b, err := s.Next(asked, s.asker, s.cursor, batchOfStream)
@@ -145,7 +146,7 @@ func (s *stream) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// tell sends what is above the cursor of published changes.
+// tell sends the published changes that are above the cursor.
 func (s *stream) tell(ctx context.Context, published []changes.Published) error {
 	fresh := slices.DeleteFunc(published, func(p changes.Published) bool {
 		return p.Epoch == s.cursor.Epoch && (p.Partition >= len(s.cursor.Sequences) || p.Sequence <= s.cursor.Sequences[p.Partition])
@@ -177,7 +178,7 @@ func (s *stream) send(c *Change) error {
 	return s.to.Send(EventChange, s.cursor.String(), c.Document)
 }
 
-// reset goes on from now.
+// reset sends the reason for a reset, and continues with the cursor of now.
 func (s *stream) reset(ctx context.Context, reason string) error {
 	asked, end := s.to.Ask(ctx)
 	defer end()

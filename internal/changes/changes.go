@@ -1,13 +1,13 @@
 // Package changes detects that bags have changed, and numbers and publishes the changes.
 //
 // The door that files a message marks the plates that it concerns: a mark is a record of the topic
-// of marks. The topic is divided into partitions, and each partition has one owner among all
-// processes. The owner folds the bags of the marked plates, writes to the index of changes which
-// plates changed and in which order, and publishes each change to the topic of changes.
+// of marks. Each partition of that topic has one owner among all processes. The owner folds the
+// bags of the marked plates, writes to the index of changes which plates changed and in which
+// order, and publishes each change to the topic of changes.
 //
-// Marks, index and topic say which plates changed. The state of a bag is folded when it is told,
-// with the rights of the reader. So a repeated or late mark never brings an old state, and
-// everything that an owner does may be repeated.
+// Marks and index say only which plates changed. A reader folds their bags when it tells a change,
+// with the rights of its key. So a repeated or late mark never brings an old state, and an owner
+// may repeat all of its work.
 package changes
 
 import (
@@ -17,16 +17,16 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Epoch is one numbering of the marks. Sequences of different epochs cannot be compared: a new
-// epoch begins if the topic of marks has lost its end or has another number of partitions. The
-// zero Epoch is none.
+// Epoch is one numbering of the changes. A new epoch begins if the topic of marks has lost its end
+// or has another number of partitions, so sequences of different epochs cannot be compared. The
+// zero Epoch means that there is none.
 type Epoch struct {
 	Begun      int64 // when it began, in seconds since 1970 UTC
 	Partitions int   // of the topic of marks
 }
 
-// Position is the place of a change in the order of the changes of its plate. A reader keeps, for
-// each plate, the state with the highest position, and drops every other one.
+// Position orders the changes of a plate. A reader keeps, for each plate, the state with the
+// highest position, and drops all others.
 type Position struct {
 	Epoch    int64 // Epoch.Begun
 	Sequence int64 // the offset of the mark, in the partition of the plate
@@ -45,9 +45,9 @@ type Entry struct {
 	Airports []string // of these flights, and of the events
 }
 
-// Progress is how far the owner of a partition has come.
+// Progress is the progress of the owner of a partition.
 type Progress struct {
-	Told     int64     // the highest sequence that is told
+	Told     int64     // the sequence up to which every change is told
 	Floor    int64     // the lowest sequence that the index still has
 	Clock    time.Time // the latest time by which bags were folded; zero if there is none
 	Departed time.Time // the time up to which departures are marked; zero if there is none

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Cursor says which changes a reader has been told: in each partition everything up to a sequence.
-// It is bound to a filter and to the rights of a key, but to no process.
+// Cursor says which changes a reader has been told: in each partition, everything up to a sequence.
+// It is valid for one filter and the rights of one key, and in every process.
 type Cursor struct {
 	Epoch     int64   // Epoch.Begun
 	Sequences []int64 // by partition; -1 is before the first
@@ -15,7 +15,7 @@ type Cursor struct {
 	Rights    uint32  // a digest of what the key may see
 }
 
-// No epoch and no sequence is higher.
+// The highest epoch and the highest sequence.
 const (
 	mostEpoch    = 1 << 40
 	mostSequence = 1 << 52
@@ -24,7 +24,8 @@ const (
 // errCursor is the error of a text that is no cursor.
 var errCursor = errors.New("not a cursor")
 
-// String returns the cursor as callers keep it: at most 400 characters for up to 48 partitions.
+// String returns the cursor in the form that ParseCursor reads: at most 400 characters for up to 48
+// partitions.
 func (c Cursor) String() string {
 	b := binary.AppendUvarint(nil, uint64(c.Epoch))
 	b = binary.BigEndian.AppendUint32(b, c.Filter)
@@ -35,7 +36,7 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseCursor reads a cursor.
+// ParseCursor reads a cursor that String has returned.
 func ParseCursor(text string) (Cursor, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {

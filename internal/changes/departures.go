@@ -13,26 +13,27 @@ import (
 // departures records up to which time of departure, and up to which reload of the flight reference,
 // an owner has marked plates.
 type departures struct {
-	until   time.Time // all departures up to this time are marked, or wait
-	waiting []Mark
-	reloads int // how many reloads are marked, or wait
+	until   time.Time // all departures up to this time are marked, or their marks wait
+	waiting []Mark    // marks that are not written yet
+	reloads int       // how many reloads are marked, or their marks wait
 }
 
 const (
-	// clocksApart is the time from a departure to its mark. By then the flight has departed by the
-	// clock of every process, so that no owner folds the bag as it was before.
+	// clocksApart is the time from a departure to its mark. After it, the flight has departed by the
+	// clock of every process, so that no owner folds the bag in its state before the departure.
 	clocksApart = 2 * time.Second
-	// departuresAtOnce is the longest time of which departures are looked up at once.
+	// departuresAtOnce is the longest time span for which departures are looked up at once.
 	departuresAtOnce = time.Hour
-	// departuresAgain is the time before a takeover of which departures are marked again: an actual time
-	// of departure becomes known afterwards, and perhaps while no owner ran, and the time up to which
-	// they are marked is an estimate if the index was lost.
+	// departuresAgain is the time span for which a new owner marks departures again. The actual time
+	// of a departure becomes known afterwards, perhaps while no owner ran. And if the index was lost,
+	// the time up to which departures are marked is an estimate.
 	departuresAgain = time.Hour
 )
 
-// newDepartures returns the departures that begin before the time up to which an owner before has
-// marked them. If that is zero, since nothing was published, they begin with the epoch, which began at
-// begun, but not before kept. A second mark of a plate is harmless.
+// newDepartures returns the departures of a new owner. They begin departuresAgain before marked,
+// the time up to which the owner before it has marked departures. If marked is zero, because
+// nothing was published, the time begun, at which the epoch began, takes its place, or kept if that
+// is later. A second mark of a plate is harmless.
 func newDepartures(marked, begun, kept, now time.Time) *departures {
 	if marked.IsZero() {
 		marked = begun
@@ -40,16 +41,16 @@ func newDepartures(marked, begun, kept, now time.Time) *departures {
 			marked = kept
 		}
 	}
-	if marked.After(now) { // by a clock that was ahead
+	if marked.After(now) { // the clock of the owner before was ahead
 		marked = now
 	}
 	return &departures{until: marked.Add(-departuresAgain)}
 }
 
-// markDepartures marks the plates of those flights of its share that have departed since the last
-// time: at most departuresATurn in each turn, by all owners together, so that other marks do not wait.
-// It is called with the lock held, and releases it while it writes: another partition may be without a
-// leader for long.
+// markDepartures marks the plates of the flights of this owner that have departed since the last
+// call. All owners together write at most departuresATurn marks in a turn, so that other marks do
+// not wait. The caller holds the lock; markDepartures releases it while it writes, since another
+// partition may be without a leader for long.
 func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 	d := o.departures
 	if len(d.waiting) == 0 {
@@ -67,7 +68,7 @@ func (o *owner) markDepartures(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// markedUntil returns the time up to which all departures are marked, or zero while some wait.
+// markedUntil returns the time up to which all departures are marked, or zero while marks wait.
 func (d *departures) markedUntil() time.Time {
 	if len(d.waiting) > 0 {
 		return time.Time{}
@@ -75,20 +76,21 @@ func (d *departures) markedUntil() time.Time {
 	return d.until
 }
 
-// findDepartures collects what is to be marked now.
+// findDepartures collects the plates of flights that have departed, or that a reload has changed,
+// since the last call.
 func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if o.conf.Departures == nil {
 		return nil
 	}
 	d := o.departures
 	until := now.Add(-clocksApart)
-	if until.Before(d.until) { // the clock was set back: flights after until have not departed now
+	if until.Before(d.until) { // the clock was set back: flights after until have not departed yet
 		d.until = until
 	}
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}
-	// A reload makes certain marks, a departure does not.
+	// The marks of a reload are certain, those of a departure are not.
 	departed := o.ownFlights(o.conf.Departures.Between(d.until, until))
 	changed, reload := o.conf.Reloads.since(d.reloads, now)
 	if flights := append(departed, o.ownFlights(changed)...); len(flights) > 0 {
@@ -106,7 +108,7 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// ownFlights removes the flights that other owners mark: a hash of the flight selects its partition.
+// ownFlights returns the flights that this owner marks: a hash of the flight selects the partition.
 func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	return slices.DeleteFunc(flights, func(f bag.Flight) bool {
 		h := fnv.New32a()
@@ -115,11 +117,12 @@ func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	})
 }
 
-// reloadPause is how long after a reload of the flight reference its changes are marked. By then every
-// process has read it, so that none folds a bag by the old one after its change was published.
+// reloadPause is the time from a reload of the flight reference to the marks of its changes. After
+// it, every process has read the new reference, so that none folds a bag with the old one after the
+// change was published.
 const reloadPause = 10 * time.Second
 
-// Reloads are the latest changes of the flight reference.
+// Reloads holds the latest changes of the flight reference.
 type Reloads struct {
 	mu      sync.Mutex
 	list    []reload
@@ -131,11 +134,11 @@ type reload struct {
 	flights []bag.Flight
 }
 
-// reloadKept is how long a reload is kept for owners that are yet to mark it, and for those that take
-// over from one that has not.
+// reloadKept is how long a reload is kept after it is due, for owners that have not marked it yet,
+// and for owners that take over from one of these.
 const reloadKept = time.Hour
 
-// Add says that the flight reference has changed for flights.
+// Add notes that the flight reference has changed for flights.
 func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// digests remembers, in bounded memory, what was told last of the plates that changed lately. What
-// it has forgotten is told again.
+// digests remembers, in bounded memory, a digest of the last state that was told of each plate that
+// changed lately. A state that it has forgotten is told again.
 //
-// It has two generations. When the young one is full, it becomes the old one, which goes.
+// It has two generations. When the young one is full, it replaces the old one.
 type digests struct {
 	seed       maphash.Seed
-	limit      int // of plates in a generation
+	limit      int // how many plates a generation holds
 	young, old map[bag.Plate]uint64
 }
 
@@ -34,7 +34,7 @@ func (d *digests) remembers(plate bag.Plate, digest uint64) bool {
 	return known && told == digest
 }
 
-// remember notes the digest of what is told of a plate.
+// remember notes the digest of the state that is told of a plate.
 func (d *digests) remember(plate bag.Plate, digest uint64) {
 	if _, known := d.young[plate]; !known && len(d.young) >= d.limit {
 		d.old, d.young = d.young, make(map[bag.Plate]uint64)
@@ -42,7 +42,6 @@ func (d *digests) remember(plate bag.Plate, digest uint64) {
 	d.young[plate] = digest
 }
 
-// forget forgets a plate.
 func (d *digests) forget(plate bag.Plate) {
 	delete(d.young, plate)
 	delete(d.old, plate)

@@ -35,7 +35,7 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 	return s.newEpoch(ctx, e)
 }
 
-// epochBegun returns the epoch that another owner may have begun meanwhile, and ErrNoEpoch if there
+// epochBegun returns the epoch that another owner may have begun meanwhile, or ErrNoEpoch if there
 // is none.
 func (s *Stage) epochBegun(ctx context.Context) (Epoch, error) {
 	e, err := s.conf.Index.Epoch(ctx)
@@ -45,7 +45,8 @@ func (s *Stage) epochBegun(ctx context.Context) (Epoch, error) {
 	return e, err
 }
 
-// newEpoch begins a new epoch, unless somebody else has begun one since the last.
+// newEpoch begins a new epoch after last, unless another owner has begun one already. It returns
+// the current epoch.
 func (s *Stage) newEpoch(ctx context.Context, last Epoch) (Epoch, error) {
 	partitions, err := s.conf.Kafka.Partitions(ctx, s.conf.Marks)
 	if err != nil {
@@ -64,9 +65,9 @@ func (s *Stage) Begun(ctx context.Context) (bool, error) {
 	return e != Epoch{}, err
 }
 
-// Restore sets the epoch again after Redis has lost everything and the log was replayed: it is that
-// of the newest published change. Without any change it does nothing, since the first owner begins
-// an epoch.
+// Restore sets the epoch again after Redis has lost everything and the log was replayed. It takes
+// the epoch of the newest published change. If no change was published, it does nothing: the first
+// owner begins an epoch.
 func (s *Stage) Restore(ctx context.Context) error {
 	spans, err := s.conf.Kafka.Spans(ctx, s.conf.Changes, kafka.Start{})
 	if err != nil {
@@ -103,13 +104,13 @@ func (s *Stage) Restore(ctx context.Context) error {
 	return err
 }
 
-// restoredFrom is how many records at the end of a partition of the topic of changes are searched
-// for the newest epoch, in case some are no changes.
+// restoredFrom is how many records at the end of each partition of the topic of changes Restore
+// searches for the newest epoch. The last record alone may not be a change.
 const restoredFrom = 100
 
-// rebuild writes the index of a partition again from the changes of the epoch that are published,
-// except how far they are told. That is what it returns, with a Told of -1 if there are none, and how
-// far the index is built.
+// rebuild writes the entries of a partition to the index again, from the published changes of the
+// epoch. It does not write the progress, but returns it; Told is -1 if there are no changes. built
+// is the offset in the topic of changes up to which the index is built.
 func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error) {
 	p = Progress{Told: -1, Floor: -1}
 	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
@@ -143,7 +144,7 @@ func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error
 			After: AfterAny, AfterBuilt: built, Built: next, Told: -1, Floor: -1, Entries: entries,
 		})
 		if err == nil && found == ToldLess {
-			err = errIndexLost // of what is built
+			err = errIndexLost // Redis has lost the entries that were just written
 		}
 		built = next
 		return err

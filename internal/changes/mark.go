@@ -14,16 +14,16 @@ type Mark struct {
 	Plate     bag.Plate     // "" if the mark is of a container
 	Container bag.Container // the zero Container if the mark is of a plate
 
-	// Certain marks are told even if the bags fold to what was told last: a reader may have seen
-	// another state meanwhile. Messages that are filed again, and changes of the flight reference,
-	// make certain marks.
+	// Certain says to tell the change even if the bags fold to the state that was told last, since a
+	// reader may have seen another state meanwhile. The marks of messages that are filed again, and of
+	// changes of the flight reference, are certain.
 	Certain bool
-	// Steps is how many rush bags lie between the plate and the one whose message was filed: 0 for
-	// a plate that a message names.
+	// Steps is how many steps from a rush bag to its original lead from a plate that a message names
+	// to this plate: 0 for a plate that a message names.
 	Steps int
 }
 
-// maxSteps bounds how far a change goes up a chain of rush bags.
+// maxSteps is how many steps marks follow a chain of rush bags.
 const maxSteps = 8
 
 // Key returns the key of the mark's record. Marks of one plate have one key, and so one partition.

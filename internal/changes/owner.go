@@ -21,26 +21,27 @@ import (
 )
 
 const (
-	fetchBytes      = 64 << 10         // of marks, some 1,500: a mark in memory is four times as large
-	platesAtOnce    = 200              // that are folded and told together at most
-	digestsOfOwner  = 20_000           // plates in a generation of its digests
-	clockEvery      = time.Minute      // how often the index is written at least, so that it does not expire
-	tickEvery       = time.Second      // between two calls of maintain
-	tickLimit       = 30 * time.Second // of one call of it
-	raiseEvery      = 10 * time.Second
-	readAgainWait   = 500 * time.Millisecond
-	longestYield    = 250 * time.Millisecond // between two folds, while a door is behind
-	lagPoll         = 10 * time.Millisecond  // between two looks whether it still is
-	departuresATurn = 2000                   // plates a second, by all owners together
+	fetchBytes      = 64 << 10               // of a fetch of marks, about 1,500: a mark in memory is four times as large
+	platesAtOnce    = 200                    // how many plates are folded and told together at most
+	digestsOfOwner  = 20_000                 // plates in a generation of the digests
+	clockEvery      = time.Minute            // how often the index is written at least, so that it does not expire
+	tickEvery       = time.Second            // time between two calls of maintain
+	tickLimit       = 30 * time.Second       // time limit of a call of maintain, after the takeover
+	raiseEvery      = 10 * time.Second       // how often the floor is raised
+	readAgainWait   = 500 * time.Millisecond // how long a fetch of readAgain waits for records
+	longestYield    = 250 * time.Millisecond // longest pause between two folds while a door is behind
+	lagPoll         = 10 * time.Millisecond  // how often to check whether the door is still behind
+	departuresATurn = 2000                   // marks of departures a second, by all owners together
 )
 
-// owner owns one partition of the topic of marks. It implements kafka.Handler. Of the marks that it
-// gets, process reads the plates, folds their bags, writes them to the index, publishes them on the
-// topic of changes, and writes the marks that follow, such as those of the originals of rush bags. To
-// tell a change is to do all of this. Once a second maintain does what needs no mark.
+// owner owns one partition of the topic of marks. It implements kafka.Handler. For each batch of
+// marks process folds the bags of the marked plates, writes the changed plates to the index,
+// publishes them to the topic of changes, and writes the marks that follow, such as those of the
+// originals of rush bags. To tell a change means all of this. Once a second, maintain does the work
+// that needs no mark.
 //
-// Handle comes from the consumer, which commits behind it. After a takeover, and if Redis has lost
-// what was told, the owner reads the marks from next to consumed by itself, before the next Handle.
+// The consumer calls Handle, and commits after it. After a takeover, and if Redis has lost changes
+// that were told, the owner itself reads the marks from next to consumed, before the next Handle.
 type owner struct {
 	*Stage
 	partition int
@@ -49,16 +50,16 @@ type owner struct {
 	ticks     sync.WaitGroup
 
 	mu            sync.Mutex
-	ready         bool  // it has taken over from the owner before, and has found no loss since
-	consumed      int64 // the offset of the next mark that the consumer brings
+	ready         bool  // the takeover is complete, and no loss was found since
+	consumed      int64 // the offset of the next mark from the consumer
 	truncated     bool  // the topic has lost its end, and may have grown again since
 	next          int64 // the offset of the next mark to tell: everything before it is told
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
-	portion       int // how many plates are told together: fewer after an error
+	portion       int // how many plates are told together; fewer after an error
 	digests       *digests
 	folded        time.Duration // how long the last fold took
-	clocked       time.Time     // when the index was written last, which keeps it from expiring
+	clocked       time.Time     // when the index was written last; a write postpones its expiry
 	raised        time.Time     // when the floor was raised last
 	departures    *departures
 }
@@ -103,20 +104,20 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (n int, err 
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first != o.consumed {
 		o.truncated = o.truncated || first < o.consumed // the topic has lost its end
-		o.ready, o.consumed = false, first              // else marks between were passed over, and are read again
+		o.ready, o.consumed = false, first              // if first > o.consumed, the owner reads the marks between them again
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
 	}
 	n = o.portionOf(records)
 	if err := o.process(ctx, records[:n]); err != nil {
-		return 0, err // if Redis has lost what was told, the next attempt goes back to what it still has
+		return 0, err // if Redis has lost changes, the next attempt goes back to those that it still has
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
 }
 
-// tick calls maintain again and again, until ctx ends.
+// tick calls maintain every second, until ctx ends.
 func (o *owner) tick(ctx context.Context) {
 	maintain := func() {
 		if err := o.maintain(ctx); err != nil && ctx.Err() == nil {
@@ -128,9 +129,9 @@ func (o *owner) tick(ctx context.Context) {
 	pause.Every(ctx, tickEvery, maintain)
 }
 
-// maintain does what is due without any mark: it compares the index with what was told, keeps it
-// from expiring, raises its floor, and marks the bags of flights that have departed. Each of these
-// has a time limit, except a takeover.
+// maintain does the work that needs no mark. It checks that the index still has everything that was
+// told, keeps the index from expiring, raises its floor, and marks the bags of flights that have
+// departed. Each of these has a time limit. A takeover, if one is due, has none.
 func (o *owner) maintain(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -157,8 +158,8 @@ func (o *owner) maintain(ctx context.Context) error {
 	return o.markDepartures(ctx, now)
 }
 
-// compare finds out whether Redis has lost what was told, and whether the epoch is still the same.
-// While marks come, write finds out.
+// compare checks that Redis has not lost changes that were told, and that the epoch is still the
+// same. While marks come, write checks the same.
 func (o *owner) compare(ctx context.Context) error {
 	if !o.ready {
 		return nil
@@ -170,15 +171,15 @@ func (o *owner) compare(ctx context.Context) error {
 	return err
 }
 
-// lose notes that Redis has lost what was told, or that another epoch has begun.
+// lose notes that Redis has lost changes that were told, or that another epoch has begun.
 func (o *owner) lose() {
 	o.log.Warn("the index of changes has lost what was told, or another epoch has begun: the owner takes over again",
 		zap.Int64("epoch", o.epoch.Begun), zap.Int64("next", o.next))
 	o.ready = false
 }
 
-// prepare makes the owner ready to tell the next mark that the consumer brings. After a takeover,
-// and if Redis has lost what was told, it goes back to what is told, and tells the rest again.
+// prepare makes the owner ready to tell the next mark from the consumer. After a takeover, and if
+// Redis has lost changes, it goes back to the last change that is told, and tells the rest again.
 func (o *owner) prepare(ctx context.Context) error {
 	if o.ready {
 		return nil
@@ -193,8 +194,7 @@ func (o *owner) prepare(ctx context.Context) error {
 	return nil
 }
 
-// begin takes the partition over from whoever owned it before, and sets next: at most to what the
-// consumer brings next.
+// begin takes the partition over from the owner before, and sets next, at most to consumed.
 func (o *owner) begin(ctx context.Context) (err error) {
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return err
@@ -209,7 +209,7 @@ func (o *owner) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	// The bounds are read last, since the owner before may go on telling.
+	// The bounds are read last, since the owner before may still tell changes.
 	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		p, known, built = Progress{Told: -1, Departed: p.Departed}, false, 0
 	}
 	o.truncated = false
-	if o.consumed > end { // the consumer finds out later that the topic has lost its end, and begins again
+	if o.consumed > end { // the consumer will find out later that the topic has lost its end, and will begin again
 		o.consumed = first
 	}
 	floor := int64(-1)
@@ -233,7 +233,7 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		}
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
-	if told := max(p.Told, o.next-1); !known || told > p.Told { // more is told if the topic has deleted marks
+	if told := max(p.Told, o.next-1); !known || told > p.Told { // marks that the topic has deleted count as told
 		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
 		if err != nil {
 			return err
@@ -243,15 +243,15 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		}
 	}
 	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
-	if o.departures == nil { // else it knows how far it has come, and which plates wait
+	if o.departures == nil { // otherwise the owner continues with its own
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
 	return nil
 }
 
-// toldWithoutIndex returns how far the partition is told, and the floor of its index, after an index
-// without progress was built again from the published changes p.
+// toldWithoutIndex returns the sequence up to which the partition is told, and the floor of its
+// index, after an index that was lost was built again. p is the progress that rebuild has found.
 func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor int64, err error) {
 	told, floor = p.Told, p.Floor
 	now := o.conf.Now()
@@ -259,16 +259,17 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	if told < 0 {
 		told, floor = o.consumed-1, o.consumed
 		if age < clockSkew {
-			return told, floor, nil // what is consumed was told in an epoch before, if at all
+			return told, floor, nil // consumed marks were told in the epoch before, if at all
 		}
 	}
-	// The topic of changes is kept for longer than the index: what it does not hold of the time since
-	// then, and since the epoch began, was not told, such as marks of containers.
+	// The topic of changes is kept for longer than the index. So the index that was built from it is
+	// complete for all marks within the retention and the epoch. Marks without a change there, such as
+	// marks of containers, had none to tell.
 	kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-min(o.conf.Retention, age+clockSkew)), floor)
 	return told, min(floor, kept), err
 }
 
-// readAgain tells the marks that the consumer has passed already.
+// readAgain reads and tells the marks from next to consumed.
 func (o *owner) readAgain(ctx context.Context) error {
 	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
 	for at := o.next; at < o.consumed; {
@@ -296,22 +297,22 @@ func (o *owner) readAgain(ctx context.Context) error {
 	return nil
 }
 
-// marked is the marks of one plate in a batch.
+// marked is a plate with its marks in a batch.
 type marked struct {
 	plate    bag.Plate
-	sequence int64 // of the last of them
-	certain  bool  // one of them is certain
-	steps    int   // the fewest
+	sequence int64 // of its last mark
+	certain  bool  // one of its marks is certain
+	steps    int   // the fewest of all its marks
 }
 
-// forgetDigests forgets what was told. Marks before an offset are then told even if nothing has
-// changed: readers may know other states, from an attempt that failed or from another owner.
+// forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
+// changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
 	o.digests, o.certainBefore = newDigests(digestsOfOwner), max(o.certainBefore, before)
 }
 
-// process tells what records mark, some plates after the other, in the order of their sequences.
-// Whatever it has done before an error may be done again.
+// process tells the changes of the plates that records mark, some plates at a time, in the order of
+// their sequences. After an error all of it may be repeated.
 func (o *owner) process(ctx context.Context, records []kafka.Record) (err error) {
 	last := records[len(records)-1].Offset
 	defer func() {
@@ -320,7 +321,7 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 		}
 	}()
 	portion := o.portion
-	o.portion = max(1, portion/2) // for another attempt: the messages of so many plates may take too long to read
+	o.portion = max(1, portion/2) // after an error, since reading the messages of so many plates may take too long
 	plates, follow, err := o.read(ctx, records)
 	if err != nil {
 		return err
@@ -348,17 +349,17 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 	return nil
 }
 
-// messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce is
-// how many such folds there are for every other core: while one is waiting for Redis, the other uses
-// the processor. Both bound the memory of owners: a message has up to 64 KiB, and takes some three
+// messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce
+// is how many such folds run for every two cores: while one waits for Redis, the other uses the
+// processor. Both bound the memory of owners: a message has up to 64 KiB, and takes about three
 // times as much while it is folded.
 const (
 	messagesAtOnce = 500
 	foldsAtOnce    = 2
 )
 
-// together returns how many of the first plates, at least one, are folded together, and how many
-// messages they have.
+// together returns how many of the first plates to fold together, at least one, and how many
+// messages they have. lengths are the numbers of messages of the plates.
 func together(lengths []int) (n int, messages int64) {
 	for _, length := range lengths {
 		if n > 0 && messages+int64(length) > messagesAtOnce {
@@ -378,12 +379,13 @@ func names(plates []marked) []bag.Plate {
 	return list
 }
 
-// writeAndPublish writes changes to the index and to the topic, then the marks that follow. Then
-// everything up to a sequence is told.
+// writeAndPublish writes changes to the index and to the topic, and then the marks that follow.
+// After that, everything up to the sequence upTo is told.
 //
-// It fails with errMore, before it publishes, if more was told already: another owner may have
-// published newer states with the same sequences since these were folded. again says that they were
-// folded again, so that they are at least as new.
+// If more was told already, another owner may have published newer states with the same sequences
+// since these were folded. Then writeAndPublish fails with errMore before it publishes, and the
+// caller folds the plates again. again says that the caller has done so: then the states are new
+// enough.
 func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, again bool) error {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
@@ -412,9 +414,9 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 }
 
 // read returns the plates that records mark, in the order of their last marks, and the marks that
-// follow: of the plates in marked containers, and of plates whose marks belong into another partition,
-// because the number of partitions has changed, or somebody else wrote them. The sequences of a plate
-// come from one partition.
+// follow. These are the marks of the plates in marked containers, and of plates that belong to
+// another partition, because the number of partitions has changed, or another program wrote the
+// marks. The sequences of a plate come from one partition.
 func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
 	at := make(map[bag.Plate]int)
 	containers := make(map[bag.Container]bool) // whether certain
@@ -429,14 +431,14 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 			containers[m.Container] = containers[m.Container] || m.Certain
 			continue
 		}
-		next := marked{m.Plate, r.Offset, m.Certain, m.Steps}
+		latest := marked{m.Plate, r.Offset, m.Certain, m.Steps}
 		if j, have := at[m.Plate]; have {
-			next.certain = next.certain || plates[j].certain
-			next.steps = min(next.steps, plates[j].steps)
+			latest.certain = latest.certain || plates[j].certain
+			latest.steps = min(latest.steps, plates[j].steps)
 			plates[j].plate = ""
 		}
 		at[m.Plate] = len(plates)
-		plates = append(plates, next)
+		plates = append(plates, latest)
 	}
 	if follow, err = o.contents(ctx, containers); err != nil {
 		return nil, nil, err
@@ -451,13 +453,14 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 			follow, foreign = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps}), true
 		}
 	}
-	if foreign { // as long as the epoch has another number of partitions, they would only come back
+	if foreign { // while the epoch has another number of partitions, these marks would come back for ever
 		err = o.comparePartitions(ctx)
 	}
 	return own, follow, err
 }
 
-// comparePartitions fails with errIndexLost if the topic of marks has not as many partitions as the epoch.
+// comparePartitions fails with errIndexLost if the topic of marks has another number of partitions
+// than the epoch.
 func (o *owner) comparePartitions(ctx context.Context) error {
 	partitions, err := o.conf.Kafka.Partitions(ctx, o.conf.Marks)
 	if err == nil && len(partitions) != o.epoch.Partitions {
@@ -486,28 +489,28 @@ func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool)
 	return marks, nil
 }
 
-// change is what is told of a plate.
+// change is a change of a plate that is to be told.
 type change struct {
 	entry   Entry
 	pnrs    []string
 	flights []string
 	state   []byte // the bags, as a JSON array
 	digest  uint64
-	follow  []Mark // of the originals of its rush bags, and of former ones
+	follow  []Mark // of the originals of its rush bags, and of earlier originals
 }
 
-// yieldToDoor waits twice as long as the fold before took, while a door is behind, but at most
-// longestYield, so that changes are still told. Folding takes most of a processor, which a door needs
-// to catch up, and what is marked again meanwhile is folded once.
+// yieldToDoor waits while a door is behind, for twice the time that the last fold took, and at most
+// longestYield, so that changes are still told. Folding takes most of a processor, which the door
+// needs to catch up. A plate that is marked again meanwhile is folded only once.
 func (o *owner) yieldToDoor(ctx context.Context) {
 	for end := time.Now().Add(min(2*o.folded, longestYield)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
 		_ = pause.For(ctx, min(lagPoll, time.Until(end)))
 	}
 }
 
-// makeRoom waits until there is room to fold the first n of plates, at least one, and returns how much
-// it has taken. Plates with very many messages take as much as there is for two folds. So does every
-// fold while a door is behind, and rests before it.
+// makeRoom waits until there is room to fold the first n of plates, at least one, and returns how
+// much room it has taken. A fold of very many messages takes the room of two folds. While a door is
+// behind, every fold takes that much, and makeRoom also waits as yieldToDoor says.
 func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
 	for {
 		// The lengths are read again after any wait: plates may have grown meanwhile.
@@ -536,9 +539,9 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 	}
 }
 
-// fold folds the first n of plates, at least one if there is one, and returns what is to be told of
-// them. What folds to the same as last time is left out, unless its mark is certain or was there at
-// the takeover.
+// fold folds the bags of the first n of plates, at least one if there is one, and returns the
+// changes to tell. A plate whose bags fold to the same state as last time is left out, unless its
+// mark is certain or was written before the takeover.
 func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change, err error) {
 	if len(plates) == 0 {
 		return 0, nil, nil
@@ -559,7 +562,7 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
-	var text []byte // memory for a state
+	var text []byte // a buffer for states
 	for _, p := range plates {
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
@@ -570,9 +573,9 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	return len(plates), told, nil
 }
 
-// portionOf returns how many of the records, at least one, are told together: those of so many plates
-// as are told at once. Of many marks of few plates, as a message on many bags makes them again and
-// again, only the last of each counts.
+// portionOf returns how many of the first records are told together: as many as have o.portion
+// different keys. Marks may repeat few keys, since each message on a group of bags marks all of
+// them; read then takes only the last mark of each plate.
 func (o *owner) portionOf(records []kafka.Record) int {
 	keys := make(map[string]struct{}, min(len(records), o.portion))
 	for i := range records {
@@ -583,8 +586,7 @@ func (o *owner) portionOf(records []kafka.Record) int {
 	return len(records)
 }
 
-// change returns what there is to tell of a plate. It writes the state into text first, and returns
-// that memory.
+// change returns the change of a plate. It uses text as a buffer, and returns the buffer.
 func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []byte) {
 	text = append(text, '[')
 	for _, b := range bags {
@@ -604,8 +606,8 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	return c, text
 }
 
-// originals returns the plates of the originals of rush bags, and those that only earlier messages
-// name as originals.
+// originals returns the plates of the originals of rush bags, and of bags that only earlier
+// messages name as their originals.
 func originals(bags []trail.Traced) (plates []bag.Plate) {
 	for _, t := range bags {
 		for _, original := range t.Bag.Reflighted {
@@ -623,8 +625,8 @@ func originals(bags []trail.Traced) (plates []bag.Plate) {
 	return smallmap.Distinct(plates)
 }
 
-// write writes to the index. It fails with errIndexLost if the index has lost what was told, and then
-// nothing is written; and with errMore after it has written, if more was told already.
+// write writes to the index. If the index has lost changes that were told, it writes nothing and
+// fails with errIndexLost. If more was told already, it writes, and then fails with errMore.
 func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
@@ -644,11 +646,11 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 	return nil
 }
 
-// raiseFloor gives up the changes that are older than the index keeps them.
+// raiseFloor raises the floor above the changes that are older than the retention.
 func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
 	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-o.conf.Retention), o.next)
 	if err != nil {
 		return err
 	}
-	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, min(floor, o.next)) // marks may have waited for longer
+	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, min(floor, o.next)) // marks that wait may be older than the retention
 }

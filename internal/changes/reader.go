@@ -20,14 +20,14 @@ type ReadIndex interface {
 	State(ctx context.Context) (Epoch, []Progress, error)
 	// Between returns, for each partition, the plates of some scopes whose latest sequence is above
 	// after and at most upTo, in the order of their sequences. It reads about limit plates of each
-	// scope, spread over the partitions that have changes. upTo is told if that is all there is, else
-	// less than told, and more than after.
+	// scope, spread over the partitions that have changes. upTo is told if no more plates follow;
+	// otherwise it is below told and above after.
 	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) (found [][]Candidate, upTo []int64, err error)
 	// Sequences returns the latest sequence of each plate, -1 if there is none.
 	Sequences(ctx context.Context, e Epoch, plates []bag.Plate) ([]int64, error)
 }
 
-// Scope is a part of the index: All, or the plates of an airline or an airport.
+// Scope is a part of the index: all plates, or the plates of an airline or an airport.
 type Scope string
 
 // All is the scope of all plates.
@@ -52,34 +52,35 @@ type Question struct {
 	// Plates, if not nil, returns the plates whose changes are asked for. It is called after the
 	// progress of the partitions was read, so that a plate that is filed meanwhile is in a later page.
 	Plates func(context.Context) ([]bag.Plate, error)
-	Scopes []Scope // else: those in any of the scopes
+	Scopes []Scope // if Plates is nil: the changes in any of these scopes are asked for
 	Filter uint32  // a digest of the filter
 	Rights uint32  // a digest of what the key may see
 }
 
-// Page is what comes next behind a cursor.
+// Page holds the next candidates behind a cursor.
 type Page struct {
 	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
-	Clock      time.Time   // bags are to be folded by this time at least
+	Clock      time.Time   // fold the bags by this time or a later one
 	End        Cursor      // behind the candidates
-	More       bool        // others follow
+	More       bool        // more candidates follow
 }
 
-// ErrBeingBuilt says that there is no epoch: Redis has lost the index of changes, and a replay will bring
-// it back; or nothing was ever told.
+// ErrBeingBuilt says that the index of changes is not complete: there is no epoch, or a partition
+// has no progress yet. Either Redis has lost the index, and a replay or its owners will build it
+// again, or no change was ever told.
 var ErrBeingBuilt = errors.New("the index of changes is being built")
 
 // ErrFilter says that a cursor belongs to another filter.
 var ErrFilter = errors.New("the cursor belongs to another filter")
 
-// ResetError says that a cursor is of no use any more, and why.
+// ResetError says that a cursor cannot be used any more, and why.
 type ResetError struct {
 	Reason string // a sentence
 }
 
 func (e *ResetError) Error() string { return e.Reason }
 
-// Reader finds out what changed. It is safe for concurrent use.
+// Reader finds the plates that changed. It is safe for concurrent use.
 type Reader struct {
 	Index ReadIndex
 	Kafka *kafka.Client
@@ -95,12 +96,12 @@ func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 	return q.cursor(e, progress), nil
 }
 
-// clockSkew is how much earlier than asked Since begins, because clocks differ.
+// clockSkew is how much earlier than the given time Since begins, because clocks differ.
 const clockSkew = time.Minute
 
-// Since returns the cursor of a time: what was marked a minute before it and later follows. If the
-// index does not have all of that because the epoch began later, the cursor is below a floor, so that
-// Next resets it.
+// Since returns the cursor of a time. All changes that were marked from a minute before it on
+// follow the cursor. If the index does not have all of them, because the epoch began later, the
+// cursor is below a floor, so that Next fails with a ResetError.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
 	e, progress, err := r.whole(ctx)
 	if err != nil {
@@ -116,15 +117,15 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 			continue
 		}
 		c.Sequences[s.Partition] = min(c.Sequences[s.Partition], s.From-1)
-		if since.Unix() >= e.Begun { // the floor rises with time, and may have risen above what was asked for
+		if since.Unix() >= e.Begun { // the floor rises with time, and may have risen above the first mark since then
 			c.Sequences[s.Partition] = max(progress[s.Partition].Floor-1, c.Sequences[s.Partition])
 		}
 	}
 	return c, nil
 }
 
-// Check fails with ErrBeingBuilt if the epoch is no more. It is asked after bags were folded: if Redis has
-// lost everything, it has lost their messages too, and what was folded is not what is known of them.
+// Check fails with ErrBeingBuilt if the epoch has ended. Call it after bags were folded: if Redis
+// has lost everything, it has also lost messages, and the folded bags are wrong.
 func (r *Reader) Check(ctx context.Context, epoch int64) error {
 	e, err := r.Index.Epoch(ctx)
 	if err == nil && e.Begun != epoch {
@@ -144,8 +145,8 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, nil
 }
 
-// whole is state if every partition has progress: a cursor from before the index of a partition is
-// built would be reset.
+// whole is state, but fails with ErrBeingBuilt if a partition has no progress: a cursor from that
+// time would be reset once the index of the partition is built.
 func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
 	e, progress, err := r.state(ctx)
 	if err == nil && slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
@@ -154,7 +155,7 @@ func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, err
 }
 
-// stateBehind is state if a cursor can be followed.
+// stateBehind is state, but fails if the cursor cannot be followed.
 func (r *Reader) stateBehind(ctx context.Context, c Cursor, q Question) (Epoch, []Progress, error) {
 	e, progress, err := r.state(ctx)
 	if err == nil {
@@ -172,7 +173,7 @@ func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 	return c
 }
 
-// Next returns what follows a cursor, at most limit candidates. The error is ErrFilter or a
+// Next returns the candidates that follow a cursor, at most limit. The error is ErrFilter or a
 // *ResetError if the cursor cannot be followed.
 func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Page, error) {
 	e, progress, err := r.stateBehind(ctx, c, q)
@@ -187,7 +188,7 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 		}
 	}
 	passed := int64(0)
-	for i, s := range c.Sequences { // a Redis that has lost its last second may have told less
+	for i, s := range c.Sequences { // the cursor may be ahead if Redis has lost its last second
 		told.Sequences[i] = max(s, told.Sequences[i])
 		passed += s + 1
 	}
@@ -195,13 +196,13 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	if err != nil {
 		return Page{}, err
 	}
-	if !slices.Equal(c.Sequences, told.Sequences) { // there was something to read, and the floor may have been raised meanwhile
+	if !slices.Equal(c.Sequences, told.Sequences) { // something was read, and the floor may have been raised meanwhile
 		if _, _, err := r.stateBehind(ctx, c, q); err != nil {
 			return Page{}, err
 		}
 	}
-	// A page of fewer candidates than partitions begins with another partition than the page before it.
-	// The same cursor has the same page again.
+	// If pages have fewer candidates than there are partitions, each page begins with another
+	// partition. The same cursor always gives the same page.
 	first := int(passed % int64(len(byPartition)))
 	page.Candidates = interleave(slices.Concat(byPartition[first:], byPartition[:first]))
 	page.End, page.More = told, !slices.Equal(upTo, told.Sequences)
@@ -235,7 +236,8 @@ func (q Question) check(c Cursor, e Epoch, progress []Progress) error {
 	return nil
 }
 
-// candidates returns the candidates of each partition, and up to which sequence these are all.
+// candidates returns the candidates of each partition, and the sequence up to which the list is
+// complete.
 func (r *Reader) candidates(
 	ctx context.Context, c Cursor, told []int64, q Question, e Epoch, limit int,
 ) (byPartition [][]Candidate, upTo []int64, err error) {
@@ -263,7 +265,7 @@ func (r *Reader) candidates(
 	return byPartition, told, nil
 }
 
-// interleave takes from each partition in turn, so that none waits for another.
+// interleave takes a candidate from each partition in turn, so that no partition waits for another.
 func interleave(byPartition [][]Candidate) []Candidate {
 	var all []Candidate
 	for depth := 0; ; depth++ {

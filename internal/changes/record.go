@@ -18,14 +18,14 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Record is a change as a record of the topic of changes holds it.
+// Record is the content of a record of the topic of changes.
 type Record struct {
 	ID       string
 	Plate    bag.Plate
 	Epoch    int64
 	Sequence int64
-	Bags     []byte    // a JSON array: as a key without limits sees them, at the time of the record; nil if they are too large for a record
-	PNRs     []string  // every one that a message of the plate holds, in capitals
+	Bags     []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
+	PNRs     []string  // of every message of the plate, in capitals
 	Airlines []string  // of every flight that a message names
 	Airports []string  // of these flights, and of the events
 	Flights  []string  // these flights, as FlightName returns them; nil in a record of an earlier version
@@ -39,7 +39,7 @@ const ContentType = "application/cloudevents+json"
 func ParseRecord(value []byte) (*Record, error) {
 	var r Record
 	var faults []error
-	number := func(m strictjson.Member) int64 { // its error, nil as a rule, joins the faults
+	number := func(m strictjson.Member) int64 {
 		n, err := strconv.ParseInt(string(m.Value), 10, 64)
 		faults = append(faults, err)
 		return n
@@ -50,7 +50,7 @@ func ParseRecord(value []byte) (*Record, error) {
 			if m.Is("time") {
 				faults = append(faults, r.Time.UnmarshalJSON(m.Value))
 			}
-		case 1: // of its data, which is the only object in it
+		case 1: // of its data, the only object in the envelope
 			switch string(m.Name) {
 			case `"id"`:
 				r.ID, _ = strictjson.Unquote(m.Value)
@@ -86,7 +86,7 @@ func ParseRecord(value []byte) (*Record, error) {
 	return &r, nil
 }
 
-// texts returns the strings of a JSON array, or nil if it is none.
+// texts returns the strings of a JSON array, or nil if array is none.
 func texts(array []byte) (list []string) {
 	err := strictjson.Elements(array, func(value []byte) {
 		text, _ := strictjson.Unquote(value)
@@ -117,9 +117,9 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 	return nil
 }
 
-// publishEach publishes changes one by one. One that is larger than the broker takes is published
-// without its bags, which those who read it get from the index. If it is too large even then, it is
-// left out, so that it does not hold up the partition for ever.
+// publishEach publishes changes one by one. It publishes a change that is too large for the broker
+// without its bags; readers of the topic then ask the service for them. A change that is too large
+// even without them is left out, so that it does not stop the partition for ever.
 func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
 	for i := range records {
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
@@ -142,7 +142,7 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 	return nil
 }
 
-// contentType is the only header of a record: SDKs of CloudEvents misread others.
+// contentType is the only header of a record, since SDKs of CloudEvents misread others.
 var contentType = []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}}
 
 // document returns the record of a change: CloudEvents 1.0 in structured mode.
@@ -179,8 +179,9 @@ func appendTexts(dst []byte, name string, list []string) []byte {
 // FlightName returns a flight as records name it: airline, number and day, such as LX/14/2026-03-14.
 func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" + f.Day.String() }
 
-// summarise sets what filters need to know of the bags of a plate: every flight that their messages
-// name, living or not, with its airline and airports, the airports of the events, and the PNRs.
+// summarise sets the fields that filters use: every flight that the messages of the plate name,
+// even if it is no living leg, with its airline and airports, the airports of the events, and the
+// PNRs.
 func (c *change) summarise(bags []trail.Traced) {
 	e := &c.entry
 	e.Airlines, e.Airports, c.pnrs, c.flights = []string{}, []string{}, []string{}, []string{} // never null in JSON

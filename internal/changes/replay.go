@@ -10,32 +10,33 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Notes stores the keys of the marks of each batch that replays are filing. The notes of a replay
-// that was killed remain.
+// Notes stores the keys of the marks of each batch that a replay is filing. If the replay is
+// killed, its notes remain.
 type Notes interface {
 	// Note keeps the keys of the marks of a batch under a name.
 	Note(ctx context.Context, batch string, keys []string) error
-	// Noted returns what is kept.
+	// Noted returns the keys by the names of their batches.
 	Noted(ctx context.Context) (map[string][]string, error)
-	// Forget removes what is kept of batches.
+	// Forget removes the keys of batches.
 	Forget(ctx context.Context, batches ...string) error
 }
 
-// Replay files the messages of the log again, and marks what the index did not hold. It notes what
-// a batch names before it files it. If a replay is killed after it has filed a batch and before it
-// has marked it, the index holds the batch, so that no later replay finds it missing: the next one
-// marks what is noted. It implements kafkadoor.Acceptor.
+// Replay files the messages of the log again, and writes marks for those that the index did not
+// hold. It notes the marks of each batch before it files the batch. If a replay is killed after it
+// has filed a batch and before it has written the marks, the index holds the batch, and no later
+// replay finds it missing. So the next replay writes all noted marks. Replay implements
+// kafkadoor.Acceptor.
 type Replay struct {
 	*ingestor.Acceptor
 	notes Notes
-	run   string // begins the names of its batches: when it began, a blank, and what no other replay has
+	run   string // begins the names of its batches: the time at which it began, a blank, and a random text
 }
 
-// longestRun is how long a replay may run. Notes of others that began since are marked, but not
-// removed: those may still run, file what they noted, and be killed before they mark it.
+// longestRun is how long a replay may run. The notes of younger replays are marked but not removed,
+// since these replays may still run, and may be killed later.
 const longestRun = 24 * time.Hour
 
-// NewReplay marks what other replays have in hand, or had when they ended, and returns a replay.
+// NewReplay writes the marks that other replays have noted, and returns a replay.
 func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes Notes) (*Replay, error) {
 	noted, err := notes.Noted(ctx)
 	if err != nil {

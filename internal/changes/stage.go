@@ -22,13 +22,13 @@ type Index interface {
 	Epoch(ctx context.Context) (Epoch, error)
 	// Begin makes next the epoch if the epoch is still last, and returns the epoch that it is then.
 	Begin(ctx context.Context, last, next Epoch) (Epoch, error)
-	// Progress returns how far the owner of a partition has come. Nothing is known if e is not the
-	// epoch, or if Redis has lost it.
+	// Progress returns the progress of a partition. known is false if e is not the current epoch, if
+	// the partition has no progress yet, or if Redis has lost it.
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
-	// Tell writes entries and times, and then that everything up to the sequence told is told.
-	// Sequences and times only rise. It returns what it found before.
+	// Tell writes entries and times, and after them the sequence up to which every change is told.
+	// Sequences and times only rise. It returns how much was told before.
 	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (ToldBefore, error)
-	// RaiseFloor says that the index needs no sequence below the floor any more.
+	// RaiseFloor says that the index need not keep sequences below the floor.
 	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
 }
 
@@ -41,34 +41,35 @@ type IndexWrite struct {
 	Departed time.Time // not written if it is zero
 	Entries  []Entry
 
-	// While the index is built again, these take the place of Told and After: how far it is built,
-	// as offsets in the topic of changes. Built is not written, and AfterBuilt needs nothing, if it is 0.
+	// While the index is built again, these take the place of Told and After. They are offsets in the
+	// topic of changes, up to which the index is built. If Built is 0, it is not written. If
+	// AfterBuilt is 0, After counts.
 	Built, AfterBuilt int64
 }
 
-// AfterAny is the After of a write that needs nothing to be there: -1 needs an index in which
-// nothing is told yet.
+// AfterAny is the After of a write that does not depend on the index. An After of -1 would need an
+// index that has progress, in which nothing is told yet.
 const AfterAny = -2
 
-// ToldBefore is how much was told before a write, by its After.
+// ToldBefore compares what was told before a write with its After.
 type ToldBefore int
 
 const (
-	// ToldLess says that less than After was told: Redis has lost what was told, and nothing is
-	// written. Or the epoch has ended, and something may be written.
+	// ToldLess says that less than After was told, because Redis has lost changes; then nothing is
+	// written. Or the epoch has ended; then something may be written.
 	ToldLess ToldBefore = iota
-	// ToldThat says that all up to After was told, and no more.
-	ToldThat
-	// ToldMore says that more than After was told: by an attempt before, or by another owner.
-	// Readers may have read something else since.
+	// ToldExactly says that everything up to After was told, and no more.
+	ToldExactly
+	// ToldMore says that more than After was told, by an earlier attempt or by another owner. Readers
+	// may have read other states since.
 	ToldMore
 )
 
-// Bags answers what is held of plates.
+// Bags reads bags and the plates of containers and flights.
 type Bags interface {
-	// Trace returns the bags of plates, as they are at a time, with what joins them with other plates.
+	// Trace returns the bags of plates, as they are at a time, with their links to other plates.
 	Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error)
-	// Lengths returns how many messages and reports are held of each plate.
+	// Lengths returns how many messages and reports each plate has.
 	Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 	// InContainers returns the plates that messages say are in each container.
 	InContainers(ctx context.Context, containers []bag.Container) ([][]bag.Plate, error)
@@ -76,7 +77,7 @@ type Bags interface {
 	OnFlights(ctx context.Context, flights []bag.Flight) ([][]bag.Plate, error)
 }
 
-// Departures is the flight reference, as far as departures go.
+// Departures is the part of the flight reference that knows departures.
 type Departures interface {
 	// Between returns the flights that depart after one time and until another.
 	Between(after, until time.Time) []bag.Flight
@@ -95,10 +96,10 @@ type Config struct {
 	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
 	Append    func(dst []byte, t trail.Traced) []byte
 	Retention time.Duration // how long a change stays in the index
-	// Behind reports whether a door of this process has records that wait for it. Owners then fold
-	// more slowly. nil is never.
+	// Behind reports whether records wait for a door of this process. Owners then fold more slowly. If
+	// Behind is nil, they never do.
 	Behind  func() bool
-	Metrics kafka.Metrics // nil: none. Retry counts "tell" too
+	Metrics kafka.Metrics // nil: none. Retry also counts the operation "tell"
 	Logger  *zap.Logger
 	Now     func() time.Time
 }
@@ -107,7 +108,7 @@ type Config struct {
 type Stage struct {
 	conf     Config
 	consumer *kafka.Consumer
-	// room is how many messages all owners together fold at once.
+	// room bounds how many messages all owners together fold at once.
 	room *semaphore.Weighted
 }
 
@@ -136,14 +137,15 @@ func (s *Stage) behind() bool { return s.conf.Behind != nil && s.conf.Behind() }
 // Run owns partitions until ctx ends.
 func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
-// marker writes the marks that follow from those that are told.
+// marker returns the writer of the marks that follow from others.
 func (s *Stage) marker() Marker { return Marker{Kafka: s.conf.Kafka, Topic: s.conf.Marks} }
 
 // Marker writes marks. It implements ingestor.Marks.
 type Marker struct {
 	Kafka *kafka.Client
 	Topic string
-	// Fresh writes marks only for messages that were new in the index, and makes the marks Certain.
+	// Fresh makes Mark write marks only for messages that were new in the index, and makes the marks
+	// Certain.
 	Fresh bool
 }
 
@@ -157,8 +159,8 @@ func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
 			continue
 		}
 		for mark := range named(&o.Filing) {
-			// A message that another door has appended was filed by that door, as a rule before. If the index
-			// does not hold it, it may have lost it after an owner had folded it.
+			// A message that another door has appended to the log was usually filed by that door already. If
+			// it was new in the index, Redis may have lost it after an owner had folded it.
 			mark.Certain = m.Fresh || b.Refiled || env.Again || env.Relayed && o.Verdict == ingestor.Accepted
 			key := mark.Key()
 			if j, have := at[key]; have {
@@ -187,13 +189,14 @@ func (m Marker) Write(ctx context.Context, marks []Mark) error {
 	return nil
 }
 
-// errIndexLost is returned if Redis has lost what was told. The owner then goes back.
+// errIndexLost is returned if Redis has lost changes that were told. The owner then takes over
+// again.
 var errIndexLost = errors.New("the index of changes has lost what was told")
 
-// errMore is returned if more was told than the owner knows: by an attempt before, or by another
-// owner. What it was about to publish is then folded again.
+// errMore is returned if more was told than the owner knows, by an earlier attempt or by another
+// owner. The owner then folds the plates again before it publishes them.
 var errMore = errors.New("the index of changes has more than this owner has told")
 
-// ErrNoEpoch is returned while the index of changes has no epoch, although changes were published:
-// Redis has lost everything, and a replay of the log must put it back.
+// ErrNoEpoch is returned while the index of changes has no epoch although changes were published:
+// Redis has lost everything, and a replay of the log must build it again.
 var ErrNoEpoch = errors.New("the index of changes is lost: bagtrail replay --from earliest builds it again")

@@ -10,16 +10,16 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Tail reads the end of the topic of changes, once for all who wait in this process. It tells them
-// which plates changed; they fold the bags themselves. It begins when the first one waits.
+// Tail reads the end of the topic of changes, once for all followers in this process. It tells them
+// which plates changed; they fold the bags themselves. It begins with the first follower.
 type Tail struct {
 	kafka  *kafka.Client
 	topic  string
 	logger *zap.Logger
-	begin  chan struct{} // closed when the first one waits
+	begin  chan struct{} // closed when the first follower comes
 
 	mu        sync.Mutex
-	followers map[*Follower]struct{} // nil until the first one waits
+	followers map[*Follower]struct{} // nil before the first follower comes
 }
 
 // NewTail returns the tail of a topic of changes. It reads while Run runs.
@@ -34,7 +34,7 @@ type Published struct {
 	Clock time.Time // by which the owner folded the bags
 }
 
-// Follower collects the published changes that somebody waits for.
+// Follower collects the published changes that match.
 type Follower struct {
 	tail    *Tail
 	matches func(*Record) bool
@@ -45,14 +45,14 @@ type Follower struct {
 	missed  bool
 }
 
-// mostWaiting is how many changes a follower collects. If more come before they are taken, they are
-// to be read from the index.
+// mostWaiting is how many changes a follower collects. If more come before a call of Take, the
+// caller must read them from the index.
 const mostWaiting = 256
 
-// Follow returns a follower of the changes that match. matches is called by one goroutine for each
-// partition, and must not change the record. Leave must be called in the end.
+// Follow returns a follower of the changes that match. Each partition calls matches from a
+// goroutine of its own; matches must not change the record. The caller must call Leave in the end.
 //
-// What is published later is collected; what is published already is in the index.
+// The follower collects changes that are published later. Earlier ones are in the index.
 func (t *Tail) Follow(matches func(*Record) bool) *Follower {
 	f := &Follower{tail: t, matches: matches, changed: make(chan struct{}, 1)}
 	t.mu.Lock()
@@ -65,18 +65,19 @@ func (t *Tail) Follow(matches func(*Record) bool) *Follower {
 	return f
 }
 
-// Leave ends the following.
+// Leave removes the follower.
 func (f *Follower) Leave() {
 	f.tail.mu.Lock()
 	defer f.tail.mu.Unlock()
 	delete(f.tail.followers, f)
 }
 
-// Changed has an element if Take would return something.
+// Changed returns a channel that has an element if there is something to take.
 func (f *Follower) Changed() <-chan struct{} { return f.changed }
 
-// Take returns what was collected since the last call, in each partition in the order of the topic.
-// If missed is true, more has changed, which is to be read from the index.
+// Take returns the changes that were collected since the last call, in each partition in the order
+// of the topic. If missed is true, there are more changes, which the caller must read from the
+// index.
 func (f *Follower) Take() (published []Published, missed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,8 +110,8 @@ func (t *Tail) miss() {
 	}
 }
 
-// Run reads every partition of the topic from its end on, as soon as somebody waits and until ctx
-// ends.
+// Run waits for the first follower, and then reads every partition of the topic from its end on
+// until ctx ends.
 func (t *Tail) Run(ctx context.Context) error {
 	select {
 	case <-t.begin:
@@ -125,8 +126,8 @@ func (t *Tail) Run(ctx context.Context) error {
 	return nil
 }
 
-// start returns where a partition is read. If the topic does not reach as far any more, or not as far
-// back, it is read on from its end.
+// start returns the offset at which to read a partition: at, or the end if the partition does not
+// have that offset. In the second case all followers must read the index.
 func (t *Tail) start(at, first, end int64) int64 {
 	if at >= first && at <= end {
 		return at
@@ -135,7 +136,7 @@ func (t *Tail) start(at, first, end int64) int64 {
 	return end
 }
 
-// pass gives records to the followers that they match.
+// pass gives each record to the followers that match it.
 func (t *Tail) pass(partition int, records []kafka.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package changestore keeps the index of changes in Redis: which plates changed, in which order,
-// and how far the owners of the partitions have come. It implements changes.Index, and answers
-// readers. Every write may be repeated, reordered, or done by two processes at once: sequences and
-// times only rise.
+// and the progress of the owners of the partitions. It implements changes.Index and
+// changes.ReadIndex. Every write may be repeated, reordered, or done by two processes at once,
+// since sequences and times only rise.
 package changestore
 
 import (
@@ -24,8 +24,8 @@ import (
 //
 //	key            type    holds                                             expires
 //	d:epoch        string  E/partitions                                      never
-//	d:replay       hash    batch → keys of marks, by line: what replays      never
-//	                       have in hand
+//	d:replay       hash    batch → keys of its marks, one a line, while a    never
+//	                       replay files it
 //	d:{E.n}:at     zset    told, floor: sequences                            retention and Reserve after the
 //	                       clock, departed: times, in milliseconds             last write
 //	                       built: an offset in the topic of changes, up
@@ -48,8 +48,8 @@ type Store struct {
 	now    func() time.Time
 }
 
-// New returns the index of changes over a connection. retention is how long changes are kept, now
-// the clock by which keys expire.
+// New returns the index of changes. retention is how long changes are kept, and now is the clock by
+// which keys expire.
 func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
 	return &Store{client, retention + Reserve, now}
 }
@@ -211,13 +211,14 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	return changes.ToldBefore(found), err
 }
 
-// runTell runs the script that tells, and reads the epoch after it, so that it was still the epoch when
-// the script wrote. The epoch is in another slot than the rest, so the script cannot look at it.
+// runTell runs the script that tells, and reads the epoch after it. If the epoch has not changed,
+// it was still the epoch when the script wrote. The script cannot read the epoch itself, since that
+// key is in another slot.
 func (s *Store) runTell(
 	ctx context.Context, run func(context.Context, goredis.Scripter, []string, ...any) *goredis.Cmd, keys []string, args []any,
 ) (done *goredis.Cmd, epoch *goredis.StringCmd) {
 	client := s.redis.WriteClient()
-	if s.redis.Cluster() { // other nodes do not wait for each other
+	if s.redis.Cluster() { // the nodes run the commands of a pipeline at the same time
 		done = run(ctx, client, keys, args...)
 		return done, client.Get(ctx, s.epochKey())
 	}
@@ -227,8 +228,8 @@ func (s *Store) runTell(
 	return done, epoch
 }
 
-// RaiseFloor implements changes.Index. What is below the floor is removed by the next Tell that
-// writes to the same key; other keys expire.
+// RaiseFloor implements changes.Index. The next Tell that writes to a key removes its members below
+// the floor; other keys expire.
 func (s *Store) RaiseFloor(ctx context.Context, e changes.Epoch, partition int, floor int64) error {
 	err := s.redis.WriteClient().ZAddArgs(ctx, s.key(e.Begun, partition, "at"), goredis.ZAddArgs{
 		XX: true, GT: true, Members: []goredis.Z{{Score: float64(floor), Member: "floor"}},

@@ -46,7 +46,7 @@ func (s *Store) State(ctx context.Context) (changes.Epoch, []changes.Progress, e
 func (s *Store) Between(
 	ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int,
 ) (found [][]changes.Candidate, upTo []int64, err error) {
-	changed := 0 // partitions
+	changed := 0 // how many partitions have changes
 	for p := range told {
 		if after[p] < told[p] {
 			changed++
@@ -70,7 +70,7 @@ func (s *Store) Between(
 	for p, list := range replies {
 		for _, cmd := range list {
 			err = errors.Join(err, cmd.Err())
-			if read := cmd.Val(); len(read) == each { // there may be others behind the last one
+			if read := cmd.Val(); len(read) == each { // more may follow the last one
 				upTo[p] = min(upTo[p], int64(read[each-1].Score))
 			}
 		}
@@ -82,9 +82,9 @@ func (s *Store) Between(
 	return found, upTo, nil
 }
 
-// merge returns the candidates of a partition out of those of its scopes, up to a sequence up to
-// which each scope was read. A plate that has left a scope stands there with an old sequence: the
-// latest counts.
+// merge returns the candidates of a partition from the replies for its scopes. All scopes were read
+// up to the sequence upTo. A plate that has left a scope stays in it with an old sequence, so the
+// latest sequence of a plate counts.
 func merge(partition int, scopes []*goredis.ZSliceCmd, upTo int64) []changes.Candidate {
 	latest := make(map[bag.Plate]int64)
 	for _, cmd := range scopes {
