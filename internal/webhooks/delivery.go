@@ -22,14 +22,14 @@ import (
 // Limits of a delivery.
 const (
 	mostChanges = 100
-	mostBytes   = 96 << 10 // of a body, unless it holds one change only
-	aroundBytes = 256      // of a body beside its changes
+	mostBytes   = 96 << 10 // of a body, unless it has only one change
+	aroundBytes = 256      // of a body without its changes
 )
 
 // instant is the layout of times in UTC.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// message is what is posted at once.
+// message is the content of a post.
 type message struct {
 	id      string
 	kind    string // type of the body
@@ -37,7 +37,7 @@ type message struct {
 	changes int
 }
 
-// changed returns the message that tells changes.
+// changed returns a message with changes.
 func changed(webhook string, list []changefeed.Change) message {
 	ids := make([]string, len(list))
 	data := []byte(`{"changes":[`)
@@ -48,7 +48,7 @@ func changed(webhook string, list []changefeed.Change) message {
 	return message{messageID(webhook, ids...), "bags.changed", append(data, "]}"...), len(list)}
 }
 
-// reset returns the message that says that a cursor could not be followed.
+// reset returns a message that says that a cursor could not be followed.
 func reset(webhook, cursor, reason string) message {
 	data := strictjson.AppendString([]byte(`{"reason":`), reason)
 	return message{messageID(webhook, "reset", cursor), "bags.reset", append(data, '}'), 0}
@@ -74,10 +74,10 @@ type Delivery struct {
 	Answer   string `json:"answer,omitempty"` // its first bytes
 	Error    string `json:"error,omitempty"`  // why there was no answer
 
-	retryAfter time.Duration // as the receiver says; 0 if it does not say
+	retryAfter time.Duration // from the header Retry-After of the answer; 0 if there is none
 }
 
-// taken reports whether the receiver has taken the message.
+// taken reports whether the receiver has accepted the message.
 func (d *Delivery) taken() bool { return d.Status/100 == 2 }
 
 // reason describes a failed attempt.
@@ -89,8 +89,8 @@ func (d *Delivery) reason() string {
 }
 
 const (
-	mostAnswer  = 200     // bytes of an answer that are kept
-	mostDrained = 4 << 10 // bytes of an answer that are read, so that its connection can be used again
+	mostAnswer  = 200     // how many bytes of an answer are kept
+	mostDrained = 4 << 10 // how many more bytes are read, so that the connection can be used again
 )
 
 // post makes one attempt, and keeps a record of it.
@@ -123,27 +123,27 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	return result
 }
 
-// send sends a request and notes the answer. The status counts even if the body is cut off, or does
-// not come in time.
+// send sends a request and sets the answer in result. The status counts even if the body is cut off
+// or late.
 func (s *Service) send(request *http.Request, result *Delivery) error {
 	response, err := s.conf.Client.Do(request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // it was read as far as it is wanted
+	defer response.Body.Close() //nolint:errcheck // the rest of the body does not matter
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		result.Status = response.StatusCode
 		return nil // the body is the connection itself, which no timeout ends
 	}
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer)) // as much of it as there is
-	_, _ = io.CopyN(io.Discard, response.Body, mostDrained)            // an error costs the connection only
+	_, _ = io.CopyN(io.Discard, response.Body, mostDrained)            // after an error the connection is not used again
 	result.Status, result.Answer = response.StatusCode, strings.ToValidUTF8(string(answer), "\ufffd")
 	result.retryAfter = readRetryAfter(response.Header.Get("Retry-After"), s.conf.Now())
 	return nil
 }
 
-// describe says why there was no answer, without an address: the name of a receiver may resolve to
-// one that its owner should not learn.
+// describe says why there was no answer. It never names an address: the name of a receiver may
+// resolve to an address that its owner should not learn.
 func describe(err error) string {
 	var timeout net.Error
 	var certificate *tls.CertificateVerificationError
@@ -161,10 +161,10 @@ func describe(err error) string {
 	return "no connection, or no whole answer"
 }
 
-// keepLimit is how long a delivery may take to be kept.
+// keepLimit is the time limit of keep.
 const keepLimit = time.Second
 
-// keep keeps a delivery. If that fails, it is lost.
+// keep stores a delivery. If that fails, the delivery is lost.
 func (s *Service) keep(ctx context.Context, webhook string, d *Delivery) {
 	text, err := json.Marshal(d)
 	if err == nil {

@@ -13,19 +13,20 @@ import (
 	"time"
 )
 
-// Guard decides where webhooks may lead. The zero Guard allows https to public addresses.
+// Guard decides to which addresses webhooks may be posted. The zero Guard allows https to public
+// addresses.
 type Guard struct {
 	// Allowed are networks that are allowed beside the public addresses, for tests and intranets.
-	// If it is not empty, http is allowed too, to every address.
+	// If it is not empty, http is allowed too, also to public addresses.
 	Allowed  []netip.Prefix
 	Resolver *net.Resolver // nil: that of the system
 }
 
-// ErrAddress is the error for an address to which no webhook may lead.
+// ErrAddress is the error for an address to which no webhook may be posted.
 var ErrAddress = errors.New("the address is not public")
 
-// CheckURL returns why a webhook may not have a URL, or nil. The address of a name is checked later,
-// when the connection is made: see Client.
+// CheckURL returns an error if a webhook may not have the URL. If the host is a name, its addresses
+// are checked later, when the connection is made: see Client.
 func (g Guard) CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -44,8 +45,8 @@ func (g Guard) CheckURL(text string) error {
 	return nil
 }
 
-// special lists the address blocks that are not public, beside those that netip has methods for:
-// the registries of special-purpose addresses (RFC 6890).
+// special lists address blocks that are not public, from the registries of special-purpose
+// addresses (RFC 6890). It leaves out the blocks that netip has methods for.
 var special = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
 	"192.88.99.0/24", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -97,13 +98,13 @@ func (g Guard) check(addr netip.Addr) error {
 }
 
 const (
-	deliveryLimit = 15 * time.Second // a receiver must answer within it
+	deliveryLimit = 15 * time.Second // time in which a receiver must answer
 	dialLimit     = 5 * time.Second
 )
 
-// Client returns an HTTP client that connects to allowed addresses only. Each address is checked
-// when the connection to it is made, whatever the name resolved to before. The client follows no
-// redirects and uses no proxy.
+// Client returns an HTTP client that connects only to allowed addresses. It checks the address of
+// each connection, since a name may resolve to another address at any time. It follows no redirects
+// and uses no proxy.
 func (g Guard) Client() *http.Client {
 	dialer := &net.Dialer{
 		Timeout: dialLimit, Resolver: g.Resolver,

@@ -7,8 +7,8 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// owner posts for the webhooks of one partition. It implements kafka.Handler. What it needs of the
-// topic is in the table, so that records are only a sign that there is something new.
+// owner posts for the webhooks of one partition. It implements kafka.Handler, but it ignores the
+// records, since the table holds everything that it needs.
 type owner struct {
 	*Service
 	partition int
@@ -16,7 +16,8 @@ type owner struct {
 	senders   sync.WaitGroup
 }
 
-// TakeOver implements kafka.Handler. It waits for the positions that the owner before has written.
+// TakeOver implements kafka.Handler. It waits until the table holds the positions that the owner
+// before has written.
 func (o *owner) TakeOver(ctx context.Context, offset int64) (int64, error) {
 	if err := o.table.catchUp(ctx); err != nil {
 		return 0, err
@@ -34,8 +35,7 @@ func (o *owner) Handle(_ context.Context, records []kafka.Record) (int, error) {
 	return len(records), nil
 }
 
-// Release implements kafka.Handler. An attempt under way is given up, and made again by the next
-// owner.
+// Release implements kafka.Handler. It gives up attempts under way; the next owner repeats them.
 func (o *owner) Release() {
 	if o.stop != nil {
 		o.stop()
@@ -46,7 +46,7 @@ func (o *owner) Release() {
 // run keeps a sender for each webhook of the partition, until ctx ends.
 func (o *owner) run(ctx context.Context) {
 	var running sync.Map            // ids of webhooks
-	ended := make(chan struct{}, 1) // a sender has ended; its webhook may be defined again meanwhile
+	ended := make(chan struct{}, 1) // has an element if a sender has ended: its webhook may have been defined again
 	for {
 		ids, changed := o.table.in(o.partition)
 		for _, id := range ids {

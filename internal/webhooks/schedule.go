@@ -14,11 +14,12 @@ var delays = []time.Duration{
 
 const (
 	longestDelay = time.Hour
-	patience     = 72 * time.Hour // without success, after which a webhook is paused
+	patience     = 72 * time.Hour // time without success after which a webhook is paused
 )
 
-// delay returns how long to wait after so many failed attempts. after is what the receiver said, or
-// 0. random is from 0 up to, and without, 1: it spreads hourly attempts over twelve minutes.
+// delay returns how long to wait after the given number of failed attempts. after is the
+// Retry-After of the receiver, or 0. random is in [0, 1) and spreads hourly attempts over twelve
+// minutes.
 func delay(failed int, after time.Duration, random float64) time.Duration {
 	switch {
 	case after > 0:
@@ -32,7 +33,7 @@ func delay(failed int, after time.Duration, random float64) time.Duration {
 // readRetryAfter returns the delay in a header Retry-After: seconds, or a date. It is 0 if there is
 // none.
 func readRetryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // then it is the largest number
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // out of range, seconds is the largest number
 		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {

@@ -13,13 +13,13 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// sender posts for one webhook: one batch after the other.
+// sender posts the changes for one webhook, one batch after the other.
 type sender struct {
 	*Service
 	store webhookStore
 	id    string
 	at    Position
-	limit int       // changes in the next batch: fewer after an answer 413
+	limit int       // how many changes the next batch may have; fewer after an answer 413
 	saved time.Time // when the position was last written
 	tried time.Time // Definition.Changed at the last attempt
 }
@@ -38,8 +38,8 @@ func newSender(s *Service, store webhookStore, id string) *sender {
 }
 
 const (
-	lookAgain = 5 * time.Second  // at the index, if nothing says that there is something new
-	saveEvery = 10 * time.Minute // the position of a webhook that is told nothing
+	lookAgain = 5 * time.Second  // how often to read the index if no follower reports a change
+	saveEvery = 10 * time.Minute // how often to write the position of a webhook that has nothing to post
 )
 
 // run posts until ctx ends or the webhook is deleted.
@@ -48,7 +48,7 @@ func (s *sender) run(ctx context.Context) {
 		defined := s.store.watch()
 		w, there := s.store.get(s.id)
 		if !there {
-			if err := s.store.forgetPosition(ctx, s.id); err != nil { // a batch under way may have written it
+			if err := s.store.forgetPosition(ctx, s.id); err != nil { // the last batch may have written it after the deletion
 				s.conf.Logger.Warn("the position of a deleted webhook cannot be removed", zap.String("webhook", s.id), zap.Error(err))
 			}
 			return
@@ -57,8 +57,8 @@ func (s *sender) run(ctx context.Context) {
 	}
 }
 
-// step does what is next, and waits until there may be something new to do. defined is closed when a
-// definition has changed.
+// step posts the next batch, if there is one and the webhook is active. Otherwise it waits until
+// there may be something to do. defined is closed when a definition has changed.
 func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{}) {
 	pause := func(wait time.Duration, news <-chan struct{}) {
 		select {
@@ -84,9 +84,10 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 		return
 	}
 	if f := s.at.Failing; f != nil {
-		// A change may help. A longer wait than any was noted by a clock that was ahead.
+		// A changed definition is tried at once. If the wait is longer than any delay, the clock that set
+		// it was ahead.
 		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && wait <= 2*longestDelay && d.Changed.Equal(s.tried) {
-			pause(min(wait, lookAgain), nil) // the key may be revoked meanwhile
+			pause(min(wait, lookAgain), nil) // no longer, since the key may be revoked meanwhile
 			return
 		}
 	}
@@ -101,9 +102,10 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 	}
 }
 
-// rest writes what a pause changes of the position, and returns after how long to look again. What
-// failed before a pause says nothing about the time after it. A new starting point is found at once:
-// after the pause, what followed it may not be kept any more, which only a cursor notices.
+// rest updates the position of a paused webhook, and returns how long to wait. It clears the failed
+// attempts, which say nothing about the time after the pause. It turns a new starting point into a
+// cursor at once: after the pause the changes since then may not be kept any more, and only a
+// cursor shows that.
 func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, known bool) time.Duration {
 	started, failing := s.at.Started, s.at.Failing != nil
 	s.at.Failing = nil
@@ -118,12 +120,12 @@ func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, kn
 	return longestDelay
 }
 
-// keysDiffer is how long after a change of a webhook its key may be unknown to this process: each
-// process reads the key file for itself.
+// keysDiffer is how long after a change of a webhook its key may be unknown to this process, since
+// each process reads the key file by itself.
 const keysDiffer = 2 * time.Minute
 
-// keysReload is how long after a change of a webhook the rights of its key may be others in this
-// process: the process that took the change may have read the key file before this one.
+// keysReload is how long after a change of a webhook this process may know other rights of its key
+// than the process that accepted the change, which may have read a newer key file.
 const keysReload = 10 * time.Second
 
 // next posts the next batch, if there is one. more reports whether another may follow at once.
@@ -147,7 +149,7 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return true, s.attempt(ctx, d, changed(s.id, batch.Changes), batch.Cursor)
 	}
 	s.at.Cursor = batch.Cursor.String()
-	failing := s.at.Failing != nil // what failed is not to be told any more
+	failing := s.at.Failing != nil // the changes that failed are not to be told any more
 	s.at.Failing = nil
 	if failing || s.conf.Now().Sub(s.saved) >= saveEvery {
 		return batch.More, s.save(ctx)
@@ -155,7 +157,8 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 	return batch.More, nil
 }
 
-// cursor returns where to go on. If a new starting point was set, that is it.
+// cursor returns the cursor at which to continue: a new starting point if one was set, else the
+// position.
 func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) (c changes.Cursor, err error) {
 	if s.at.Started != d.Started {
 		text := d.Start
@@ -168,7 +171,7 @@ func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) 
 		s.at = Position{Started: d.Started, Cursor: text, Pause: s.at.Pause}
 	}
 	c, err = changes.ParseCursor(s.at.Cursor)
-	c.Filter = d.Filter.Digest() // a new filter goes on where the old one was
+	c.Filter = d.Filter.Digest() // a new filter continues at the cursor of the old one
 	return c, err
 }
 
@@ -183,12 +186,13 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: mostBytes - aroundBytes})
 }
 
-// attempt posts a message, and moves the position: behind it if the receiver has taken it.
+// attempt posts a message. If the receiver accepts it, the position moves to the cursor behind it.
+// Otherwise attempt notes the failure.
 func (s *sender) attempt(ctx context.Context, d *Definition, m message, behind changes.Cursor) error {
 	s.tried = d.Changed
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
-		return ctx.Err() // the attempt was given up, and says nothing about the receiver
+		return ctx.Err() // the attempt was given up; the receiver did not fail
 	}
 	switch {
 	case result.taken():
@@ -225,7 +229,8 @@ func (s *sender) pauseFor(ctx context.Context, d *Definition, reason string) err
 // saveRetryWait is how long a sender waits before it writes its position again.
 const saveRetryWait = time.Second
 
-// save writes the position. It tries again until that succeeds: the next batch waits for it.
+// save writes the position. It retries until it succeeds or ctx ends: the next batch must wait for
+// it.
 func (s *sender) save(ctx context.Context) error {
 	for {
 		err := s.store.move(ctx, s.id, s.at)

@@ -13,8 +13,8 @@ import (
 // undoLimit is how long the service tries to delete a webhook whose creation failed.
 const undoLimit = time.Minute
 
-// Create makes a webhook for the customer of a key. The webhook tells what changes from now on. The
-// error is ErrMost if the customer has no room for another one.
+// Create makes a webhook for the customer of a key. The webhook starts with the next change. The
+// error is ErrMost if the customer has as many webhooks as allowed.
 func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, description string) (Webhook, Secret, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -37,7 +37,7 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		go s.undo(context.WithoutCancel(ctx), d.ID)
 		return Webhook{}, "", err
 	}
-	if len(s.table.of(d.Customer)) > Most { // another process was faster
+	if len(s.table.of(d.Customer)) > Most { // another process has created one at the same time
 		if err := s.table.forget(ctx, d.ID); err != nil {
 			return Webhook{}, "", err
 		}
@@ -64,7 +64,7 @@ func (s *Service) List(ctx context.Context, customer string) ([]Webhook, error) 
 	return s.table.of(customer), nil
 }
 
-// Get returns a webhook of a customer. ok is false if he has none with that id.
+// Get returns a webhook. ok is false if the customer has no webhook with that id.
 func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok bool, err error) {
 	if err := s.table.catchUp(ctx); err != nil {
 		return Webhook{}, false, err
@@ -73,7 +73,7 @@ func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok b
 	return w, ok && w.Customer == customer, nil
 }
 
-// Change changes a webhook of a customer. ok is false if he has none with that id.
+// Change changes a webhook. ok is false if the customer has no webhook with that id.
 func (s *Service) Change(ctx context.Context, customer, id string, change func(*Definition)) (w Webhook, ok bool, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -85,7 +85,7 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 	return w, true, s.table.define(ctx, w.Definition)
 }
 
-// Delete deletes a webhook of a customer. ok is false if he has none with that id.
+// Delete deletes a webhook. ok is false if the customer has no webhook with that id.
 func (s *Service) Delete(ctx context.Context, customer, id string) (ok bool, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -107,7 +107,7 @@ func (d *Definition) Rewind(since time.Time) {
 	d.Start, d.StartTime = "", since
 }
 
-// Rotate gives a webhook of a customer a new secret. ok is false if he has none with that id.
+// Rotate gives a webhook a new secret. ok is false if the customer has no webhook with that id.
 func (s *Service) Rotate(ctx context.Context, customer, id string) (next Secret, ok bool, err error) {
 	w, ok, err := s.Change(ctx, customer, id, func(d *Definition) { d.replaceSecret(s.now()) })
 	if !ok || err != nil {
@@ -116,7 +116,7 @@ func (s *Service) Rotate(ctx context.Context, customer, id string) (next Secret,
 	return s.secrets(&w.Definition)[0], true, nil
 }
 
-// replaceSecret sets a new secret.
+// replaceSecret gives the webhook a new secret, and notes when the old one was replaced.
 func (d *Definition) replaceSecret(now time.Time) {
 	d.Secret++
 	d.Replaced = append(slices.Clone(d.Replaced), now)
@@ -134,8 +134,8 @@ func (s *Service) Deliveries(ctx context.Context, id string) ([]string, error) {
 	return s.conf.Deliveries.List(ctx, id)
 }
 
-// CheckURL returns why a webhook may not have a URL, or nil.
+// CheckURL returns an error if a webhook may not have the URL.
 func (s *Service) CheckURL(url string) error { return s.conf.Guard.CheckURL(url) }
 
-// now returns the time as it is shown.
+// now returns the time in the precision in which it is shown.
 func (s *Service) now() time.Time { return s.conf.Now().UTC().Truncate(time.Millisecond) }

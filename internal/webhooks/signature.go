@@ -19,8 +19,8 @@ type Secret string
 
 const secretPrefix = "whsec_"
 
-// DeriveSecret returns the secret of a webhook with a number. Secrets are not stored, but derived
-// from the secret of the installation.
+// DeriveSecret returns the secret of a webhook with the given number. Secrets are not stored, but
+// derived from the secret of the installation.
 func DeriveSecret(installation secret.Secret, webhook string, number int) Secret {
 	key := installation.Key("webhook/" + webhook + "/" + strconv.Itoa(number))
 	return Secret(secretPrefix + base64.StdEncoding.EncodeToString(key))
@@ -43,7 +43,7 @@ func (s Secret) sign(id string, timestamp int64, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Signatures returns the value of the header webhook-signature for some secrets.
+// Signatures returns the value of the header webhook-signature, with a signature for each secret.
 func Signatures(secrets []Secret, id string, timestamp int64, body []byte) string {
 	list := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -61,7 +61,7 @@ var (
 	ErrSignature = errors.New("no signature fits")
 )
 
-// Verify reports why a delivery is not to be trusted, or nil. header returns a header's value.
+// Verify returns an error if a delivery cannot be trusted. header returns the value of a header.
 func Verify(secret Secret, header func(string) string, body []byte, now time.Time) error {
 	timestamp, err := strconv.ParseInt(header("webhook-timestamp"), 10, 64)
 	if err != nil || now.Sub(time.Unix(timestamp, 0)).Abs() > tolerance {

@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Table holds all webhooks, as the topic has them. It is safe for concurrent use.
+// Table holds all webhooks of the topic. It is safe for concurrent use.
 type Table struct {
 	kafka  *kafka.Client
 	topic  string
@@ -24,8 +24,8 @@ type Table struct {
 	definitions map[string]entry
 	positions   map[string]Position
 	read        map[int]int64 // by partition: the offset of the next record
-	progress    chan struct{} // is closed when something was read
-	changed     chan struct{} // is closed when a definition has changed
+	progress    chan struct{} // closed when a batch has been read
+	changed     chan struct{} // closed when a definition has changed
 }
 
 // entry is a definition and the partition of its record.
@@ -51,7 +51,7 @@ func (t *Table) run(ctx context.Context) {
 	})
 }
 
-// take takes over what was read.
+// take applies a batch of records.
 func (t *Table) take(partition int, batch kafka.Batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *Table) take(partition int, batch kafka.Batch) {
 // positionSuffix follows the id of a webhook in the key of its position.
 const positionSuffix = "/at"
 
-// apply takes over one record. A record without a value deletes.
+// apply applies one record. A record without a value deletes a definition or a position.
 func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
 	if id, ok := strings.CutSuffix(string(r.Key), positionSuffix); ok {
 		var p Position
@@ -99,7 +99,7 @@ func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
 	return true, err
 }
 
-// catchUp waits until the table holds everything that the topic has now.
+// catchUp waits until the table holds all records that the topic has now.
 func (t *Table) catchUp(ctx context.Context) error {
 	ends, err := t.kafka.Ends(ctx, t.topic)
 	if err != nil {
@@ -132,7 +132,7 @@ func (t *Table) get(id string) (Webhook, bool) {
 	return Webhook{e.Definition, t.positions[id]}, ok
 }
 
-// of returns the webhooks of a customer in the order in which they were made.
+// of returns the webhooks of a customer, the oldest first.
 func (t *Table) of(customer string) (list []Webhook) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -3,9 +3,9 @@
 //
 // Definitions and positions are records of a compacted topic. Each process reads the whole topic
 // into a [Table]. The process that owns a partition, as a member of the consumer group, posts for
-// the webhooks whose definitions are in it. Positions are written to all in-sync replicas before
-// the next batch, so that a killed process repeats at most one batch. Order is kept: a batch waits
-// until the receiver has accepted the batch before it.
+// the webhooks whose definitions are in it. It writes the position to all in-sync replicas before
+// it posts the next batch, so that after a crash at most one batch is repeated. Order is kept: a
+// batch waits until the receiver has accepted the batch before it.
 package webhooks
 
 import (
@@ -32,11 +32,11 @@ import (
 // Most is how many webhooks a customer may have.
 const Most = 20
 
-// Definition is what a customer wants to be posted, and where to. It is written by the API.
+// Definition says which changes a customer wants, and where to post them. The API writes it.
 type Definition struct {
 	ID          string            `json:"id"`
 	Customer    string            `json:"customer"`
-	Key         string            `json:"key"` // name of the key whose rights count: that of the last change
+	Key         string            `json:"key"` // name of the key that last changed the webhook: its rights count
 	URL         string            `json:"url"`
 	Filter      changefeed.Filter `json:"filter"`
 	Description string            `json:"description,omitempty"`
@@ -46,33 +46,33 @@ type Definition struct {
 	Resumed     int               `json:"resumed,omitempty"` // how often the customer has resumed it
 
 	Secret    int         `json:"secret"`              // number of the secret, from 1
-	Replaced  []time.Time `json:"replaced,omitempty"`  // when the secrets before it were replaced, the last one last
+	Replaced  []time.Time `json:"replaced,omitempty"`  // when earlier secrets were replaced, the latest last
 	Started   int         `json:"started"`             // how often a starting point was set: 1, and once for each rewind
 	Start     string      `json:"start,omitempty"`     // the starting point, as a cursor
-	StartTime time.Time   `json:"start_time,omitzero"` // the starting point, if there is no cursor
+	StartTime time.Time   `json:"start_time,omitzero"` // the starting point, if Start is ""
 }
 
-// Position is how far a webhook has come. It is written by the owner.
+// Position is the progress of a webhook. The owner writes it.
 type Position struct {
-	Started int      `json:"started"` // Definition.Started; if that is higher, the position is void
+	Started int      `json:"started"` // Definition.Started when Cursor was set; if they differ, Cursor is void
 	Cursor  string   `json:"cursor"`
 	Failing *Failing `json:"failing,omitempty"`
 	Pause   *Pause   `json:"pause,omitempty"`
 }
 
-// Failing is about a batch that its receiver has not taken.
+// Failing describes the failed attempts to post a batch.
 type Failing struct {
-	Since    time.Time `json:"since"`    // of the first failed attempt since the last success
-	Attempts int       `json:"attempts"` // failed ones
-	Next     time.Time `json:"next"`     // of the next attempt
-	Reason   string    `json:"reason"`   // of the last one
+	Since    time.Time `json:"since"`    // time of the first failed attempt since the last success
+	Attempts int       `json:"attempts"` // how many attempts have failed
+	Next     time.Time `json:"next"`     // time of the next attempt
+	Reason   string    `json:"reason"`   // why the last attempt failed
 }
 
 // Pause says why the service has paused a webhook. It ends once the customer resumes the webhook.
 type Pause struct {
 	Since   time.Time `json:"since"`
 	Reason  string    `json:"reason"`
-	Resumed int       `json:"resumed"` // Definition.Resumed at that moment
+	Resumed int       `json:"resumed"` // Definition.Resumed when the pause began
 }
 
 // Webhook is a definition and its position.
@@ -81,7 +81,7 @@ type Webhook struct {
 	At Position
 }
 
-// PausedBy returns why the service has paused the webhook, or nil.
+// PausedBy returns the pause if the service has paused the webhook, or nil.
 func (w *Webhook) PausedBy() *Pause {
 	if p := w.At.Pause; p != nil && p.Resumed == w.Resumed {
 		return p
@@ -89,7 +89,8 @@ func (w *Webhook) PausedBy() *Pause {
 	return nil
 }
 
-// Feed tells what changed; *changefeed.Feed is one, but for the type of its followers.
+// Feed reads changes. *changefeed.Feed has the same methods, except that Follow returns another
+// type.
 type Feed interface {
 	Now(ctx context.Context, a changefeed.Asker) (changes.Cursor, error)
 	Since(ctx context.Context, a changefeed.Asker, since time.Time) (changes.Cursor, error)
@@ -97,15 +98,15 @@ type Feed interface {
 	Follow(a changefeed.Asker) Follower
 }
 
-// Follower notices that something changes; *changes.Follower implements it.
+// Follower reports that changes were published; *changes.Follower implements it.
 type Follower interface {
-	// Changed has an element if something may have changed since the follower was made.
+	// Changed returns a channel that has an element if there may be new changes.
 	Changed() <-chan struct{}
-	// Leave ends the following.
+	// Leave removes the follower.
 	Leave()
 }
 
-// Deliveries keeps the last deliveries of each webhook. They may be lost.
+// Deliveries stores the last deliveries of each webhook. They may be lost.
 type Deliveries interface {
 	// Add adds a delivery, a JSON document.
 	Add(ctx context.Context, webhook string, delivery []byte) error
@@ -127,8 +128,8 @@ type Config struct {
 	Count      func(result string) // counts attempts by their result, see Results
 	Logger     *zap.Logger
 	Now        func() time.Time
-	Random     func() float64 // from 0 up to, and without, 1: spreads attempts
-	NewID      func() string  // of a webhook
+	Random     func() float64 // returns a number in [0, 1), which spreads attempts
+	NewID      func() string  // returns the id of a new webhook
 }
 
 // Results are the results of attempts.
@@ -145,7 +146,7 @@ type Service struct {
 	table    *Table
 	consumer *kafka.Consumer
 	writing  sync.Mutex    // held while this process changes a definition
-	folding  chan struct{} // one for each sender that folds a batch: it bounds their memory
+	folding  chan struct{} // has an element for each sender that is folding a batch, which bounds their memory
 }
 
 // foldsAtOnce is how many batches are folded at the same time.
@@ -179,13 +180,12 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// A secret that is replaced is good for rotation more, but only the latest mostReplaced are.
 const (
-	rotation     = 24 * time.Hour
-	mostReplaced = 4
+	rotation     = 24 * time.Hour // how long a replaced secret still signs
+	mostReplaced = 4              // how many replaced secrets sign at most
 )
 
-// secrets returns the secrets that sign for a webhook now, the present one first.
+// secrets returns the secrets that sign for a webhook now, the current one first.
 func (s *Service) secrets(d *Definition) []Secret {
 	list := []Secret{DeriveSecret(s.conf.Secret, d.ID, d.Secret)}
 	for _, at := range slices.Backward(d.Replaced) {
@@ -197,8 +197,9 @@ func (s *Service) secrets(d *Definition) []Secret {
 	return list
 }
 
-// asker returns who is told what a webhook posts. The error says why the key may not be used. A
-// process that has not yet read the latest key file may not know the key of a new webhook.
+// asker returns the key, filter and fields with which to read the changes of a webhook. The error
+// says why the key may not be used. A process that has not yet read the latest key file may not
+// know the key of a new webhook.
 func (s *Service) asker(d *Definition) (a changefeed.Asker, err error) {
 	key, active := s.conf.Keys.Named(d.Key, s.conf.Now())
 	switch {
@@ -214,10 +215,10 @@ func (s *Service) asker(d *Definition) (a changefeed.Asker, err error) {
 	return changefeed.Asker{Key: key, Filter: d.Filter, Fields: bagdoc.Events}, nil
 }
 
-// messageID returns the id of a delivery: a function of the webhook and of what is told.
-func messageID(webhook string, told ...string) string {
+// messageID returns the id of a message: a hash of the webhook and of texts that name the content.
+func messageID(webhook string, content ...string) string {
 	hash := sha256.New()
-	for _, text := range append([]string{webhook}, told...) {
+	for _, text := range append([]string{webhook}, content...) {
 		hash.Write([]byte(text))
 		hash.Write([]byte{0})
 	}
