@@ -6,51 +6,49 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// cachedMessages is how many messages of plates are cached at most, times two.
-const cachedMessages = 6_000
+// The limits of the caches: the weight of one generation. A cache holds at most two generations.
+const (
+	cachedMessages     = 6_000 // messages of plates
+	cachedPositionings = 2_000 // container positionings
+	recentPlates       = 400   // plates that were asked for lately: about as many as can be cached
+)
 
-// cachedPositionings is how many container positionings are cached at most, times two.
-const cachedPositionings = 2_000
-
-// recentPlates is how many plates count as asked for lately at most, times two: about as many as can
-// be cached.
-const recentPlates = 400
-
-// plateState is the messages of a plate at one version, and the bags that they make. It is never
-// changed once made.
+// plateState holds the messages of a plate at one version, and the bags that they make. Nobody
+// changes it after it was made.
 type plateState struct {
 	version    uint64
 	messages   []*bag.Message
-	containers []bag.Container // whose positionings can concern the bags
+	containers []bag.Container // the containers whose positionings can concern the bags
 	transient  bool            // it is not cached
 
 	bags       []bag.Bag // nil until they are made
 	positioned uint64    // version of the positionings from which bags were made
 
-	listed *listedPlate // what a list shows; then there are neither messages nor bags
+	listed *listedPlate // the entry of a list; if it is set, there are neither messages nor bags
 }
 
 func newPlateState(version uint64, messages []*bag.Message) *plateState {
 	return &plateState{version: version, messages: messages, containers: bag.Containers(messages)}
 }
 
-// containerState is the positionings of a container at one version. It is never changed once made.
+// containerState holds the positionings of a container at one version. Nobody changes it after it
+// was made.
 type containerState struct {
 	version  uint64
 	messages []*bag.Message
 }
 
-// cache is a cache of bounded weight. Its values carry the versions of what they were made from,
-// which callers must compare. It is safe for concurrent use.
+// cache is a cache of bounded weight. Its values hold the versions of the messages from which they
+// were made; callers must compare them. It is safe for concurrent use.
 //
-// It has two generations. A value that is asked for moves to the young one. When that is full, the
-// old one is dropped.
+// It has two generations. get moves a value to the young one. When the young one is full, it
+// replaces the old one.
 type cache[K comparable, V any] struct {
-	mu    sync.Mutex
-	limit int // of the weights in a generation
-	count int // of the weights in the young generation
-	young map[K]weighed[K, V]
-	old   map[K]weighed[K, V]
+	mu     sync.Mutex
+	limit  int // weight of a generation
+	weight int // of the young generation
+	young  map[K]weighed[K, V]
+	old    map[K]weighed[K, V]
 }
 
 type weighed[K comparable, V any] struct {
@@ -63,7 +61,7 @@ func newCache[K comparable, V any](limit int) *cache[K, V] {
 	return &cache[K, V]{limit: limit, young: make(map[K]weighed[K, V])}
 }
 
-// get returns what is remembered under a key, which it does not keep.
+// get returns the value of a key. It does not keep the key.
 func (c *cache[K, V]) get(key K) (value V, have bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,8 +75,8 @@ func (c *cache[K, V]) get(key K) (value V, have bool) {
 	return w.value, have
 }
 
-// put remembers a value, unless it would take more than half of a generation. It weighs one at least: also what was not found
-// takes memory. The key must not lie in memory that is used again.
+// put keeps a value, unless it weighs more than half of a generation. A value weighs at least 1,
+// since an empty value takes memory too. The memory of the key must not be used again.
 func (c *cache[K, V]) put(key K, value V, weight int) {
 	if weight = max(weight, 1); weight > c.limit/2 {
 		return
@@ -89,9 +87,9 @@ func (c *cache[K, V]) put(key K, value V, weight int) {
 }
 
 func (c *cache[K, V]) add(w weighed[K, V]) {
-	c.count += w.weight - c.young[w.key].weight
-	if c.count > c.limit {
-		c.old, c.young, c.count = c.young, make(map[K]weighed[K, V], len(c.young)), w.weight
+	c.weight += w.weight - c.young[w.key].weight
+	if c.weight > c.limit {
+		c.old, c.young, c.weight = c.young, make(map[K]weighed[K, V], len(c.young)), w.weight
 	}
 	c.young[w.key] = w
 }

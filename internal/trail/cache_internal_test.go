@@ -28,13 +28,13 @@ func TestCacheCountsWhatItHolds(t *testing.T) {
 		c.put(2, "light", 10)
 	}
 	c.put(3, "too heavy", 51)
-	if _, have := c.get(3); have || c.count != 50 || len(c.young) != 2 || len(c.old) != 0 {
-		t.Errorf("young %v, old %v, count %d", c.young, c.old, c.count)
+	if _, have := c.get(3); have || c.weight != 50 || len(c.young) != 2 || len(c.old) != 0 {
+		t.Errorf("young %v, old %v, weight %d", c.young, c.old, c.weight)
 	}
 	c.put(4, "heavy", 50)
 	c.put(5, "the one that is too much", 50)
-	if value, have := c.get(4); !have || value != "heavy" || c.count != 100 {
-		t.Errorf("young %v, old %v, count %d", c.young, c.old, c.count)
+	if value, have := c.get(4); !have || value != "heavy" || c.weight != 100 {
+		t.Errorf("young %v, old %v, weight %d", c.young, c.old, c.weight)
 	}
 	c.put(6, "the next that is too much", 50)
 	if _, have := c.get(1); have {

@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// cachedLists is how many plates, bags and containers the cached lists hold together at most, times
-// two: the lists of a day of 50,000 bags, in some 25 MB.
+// cachedLists is how many plates, bags and containers a generation of cached lists holds: the lists
+// of a day of 50,000 bags, in about 25 MB.
 const cachedLists = 160_000
 
 // Listed is a bag on a flight. Its Bag has only what lists show: plate, names, PNR, and whether it is
@@ -19,15 +19,16 @@ const cachedLists = 160_000
 type Listed struct {
 	Bag *bag.Bag
 	Leg bag.Leg
-	// Changed is when the newest message was received that counts for the bag on this flight. It is
-	// the same for every asker: if a key that may ask for the flight may not see the whole bag, only
-	// messages count that name the flight, or set the status of the leg, which every key sees.
+	// Changed is when the newest message that counts for the bag on this flight was received. It is
+	// the same for every asker. If every key that may ask for the flight sees the whole bag, all its
+	// messages count. Otherwise only messages count that name the flight or set the status of the leg,
+	// which every such key sees.
 	Changed time.Time
 	whole   ends
 }
 
-// ends tells at which ends of a leg a key that may ask for the flight sees the whole bag. As a rule
-// that is both.
+// ends says at which airports of a leg every key that may ask for the flight there sees the whole
+// bag. As a rule that is both.
 type ends struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
@@ -55,13 +56,13 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	return r.seen(ctx, listed, arriving)
 }
 
-// list returns the list of a flight, with the legs Delayed at one end whose bags were re-flighted.
+// list returns the list of a flight. The legs at one end whose bags were re-flighted are Delayed.
 func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
 	before, _ := r.lists.get(f)
 	s := r.newSession()
-	s.caching, s.listing = cacheNone, f // a list holds no message
-	s.at, s.skipVersions = at, true     // to read versions first could take one more round trip
+	s.caching, s.listing = cacheNone, f // a list needs no messages later
+	s.at, s.skipVersions = at, true     // reading versions first could take one more round trip
 	made, err := s.list(ctx, f, before)
 	if err != nil {
 		return list{}, err
@@ -86,8 +87,8 @@ func (e end) has(l bag.Leg) bool {
 	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
 }
 
-// eachEnding calls do for each bag of a list with its leg that has that end, if it has one, and the
-// status of now.
+// eachEnding calls do for each bag of a list that has a leg with that end. The leg has its current
+// status.
 func (r *Reader) eachEnding(l list, at end, do func(*listedPlate, *listedBag, bag.Leg)) {
 	for i := range l.plates {
 		for j := range l.plates[i].bags {
@@ -97,20 +98,20 @@ func (r *Reader) eachEnding(l list, at end, do func(*listedPlate, *listedBag, ba
 			for _, leg := range now.Legs {
 				if at.has(leg) {
 					do(&l.plates[i], b, leg)
-					break // a bag is in a list once
+					break // a list has each bag once
 				}
 			}
 		}
 	}
 }
 
-// list is the list of a flight for all of its airports. It is never changed once made.
+// list is the list of a flight for all of its airports. Nobody changes it after it was made.
 type list struct {
 	plates     []listedPlate   // in ascending order
-	containers []bag.Container // of all of them, each once
+	containers []bag.Container // the containers of all plates, each once
 }
 
-// weight is how many plates, bags and containers a list holds.
+// weight returns how many plates, bags and containers a list holds.
 func (l list) weight() (n int) {
 	for i := range l.plates {
 		n += 1 + len(l.plates[i].bags) + len(l.plates[i].containers)
@@ -121,24 +122,24 @@ func (l list) weight() (n int) {
 // listedPlate is the entry of one plate in a list.
 type listedPlate struct {
 	plate      bag.Plate
-	version    uint64          // of what is filed under the plate
-	containers []bag.Container // whose positionings can concern the bags
-	positioned uint64          // version of these
+	version    uint64          // of the messages of the plate
+	containers []bag.Container // the containers whose positionings can concern the bags
+	positioned uint64          // version of these positionings
 	several    bool            // the plate has several bags
-	bags       []listedBag     // those with living legs on the flight
+	bags       []listedBag     // the bags with living legs on the flight
 }
 
-// listedBag is what lists show of a bag.
+// listedBag holds the fields of a bag that lists show.
 type listedBag struct {
 	rush                    bool
-	ends                    ends // for all of legs
+	ends                    ends // true only if true for all of legs
 	changed                 time.Time
 	pnr, surname, givenName string
-	pnrs                    []string  // that find the bag
-	legs                    []bag.Leg // the living ones on the flight
+	pnrs                    []string  // the PNRs that find the bag
+	legs                    []bag.Leg // the living legs on the flight
 }
 
-// mayBeDelayed reports whether a rush bag would make a leg at that end Delayed.
+// mayBeDelayed reports whether a rush bag, if there is one, makes a leg at that end Delayed.
 func (o *listedPlate) mayBeDelayed(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b listedBag) bool {
 		return slices.ContainsFunc(b.legs, func(l bag.Leg) bool {
@@ -162,7 +163,8 @@ func newList(plates []listedPlate) list {
 	return l
 }
 
-// list makes the list of a flight. It takes from the cached list what has not changed.
+// list makes the list of a flight. It takes the entries that have not changed from the cached list
+// before.
 func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
 	w := readPlan{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
 	for i := range before.plates {
@@ -196,15 +198,15 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 	}
 	for i := range made {
 		if made[i].plate == "" {
-			made[i] = shown(ctx, f, missing[0], found[0])
+			made[i] = listEntry(ctx, f, missing[0], found[0])
 			missing, found = missing[1:], found[1:]
 		}
 	}
 	return newList(made), nil
 }
 
-// shown returns the entry of a plate in the list of a flight. It holds no text of a message.
-func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState) listedPlate {
+// listEntry returns the entry of a plate in the list of a flight. It keeps no memory of a message.
+func listEntry(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState) listedPlate {
 	if from.listed != nil {
 		return *from.listed
 	}
@@ -216,15 +218,15 @@ func shown(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateState)
 	return made
 }
 
-// leastSights answers what every key sees of a bag that may ask for the list of a flight at one of
-// its airports.
+// leastSights answers what a key with the least rights sees of a bag: a key that may just ask for
+// the list of the flight at one of its airports.
 type leastSights struct {
 	ctx     context.Context
 	flight  bag.Flight
 	viewers smallmap.Map[string, *bag.Viewer] // by airport
 }
 
-// all reports whether such a key at an airport sees the whole bag.
+// all reports whether such a key for an airport sees the whole bag.
 func (l *leastSights) all(b *bag.Bag, airport string) bool {
 	viewer, have := l.viewers.Get(airport)
 	if !have {
@@ -241,7 +243,7 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	open := ends{true, true}
 	for _, l := range b.Legs {
 		if l.Living && l.Flight == least.flight {
-			if l.SetBy != nil && l.SetBy.Received.After(changed) { // of a rush bag, perhaps
+			if l.SetBy != nil && l.SetBy.Received.After(changed) { // may be a message of a rush bag
 				changed = l.SetBy.Received
 			}
 			open.from = open.from && least.all(b, l.From)
@@ -268,8 +270,8 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	o.bags = append(o.bags, short)
 }
 
-// withReflights returns the list with the legs Delayed whose bags were re-flighted. Such bags are few
-// and depend on other plates, so they are not cached.
+// withReflights returns the list in which the legs of re-flighted bags are Delayed. Such bags are
+// few and depend on other plates, so they are not cached.
 func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
 	var changed []int
 	var plates []bag.Plate
@@ -286,7 +288,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 		return l, nil
 	}
 	pnrs = smallmap.Distinct(pnrs)
-	s.listing, s.trails = bag.Flight{}, smallmap.Map[bag.Plate, *plateState]{} // now whole bags are read
+	s.listing, s.trails = bag.Flight{}, smallmap.Map[bag.Plate, *plateState]{} // from now on read whole bags
 	if err := s.load(ctx, plates, Wanted{PNRs: pnrs, Originals: s.unasked(plates)}); err != nil {
 		return list{}, err
 	}
@@ -311,8 +313,8 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 	return l, nil
 }
 
-// mayBeReflighted reports whether the index knows rush bags of a plate, or of its passengers, other
-// than the bag itself.
+// mayBeReflighted reports whether the index knows rush bags of a plate, or of its passengers. The
+// bag itself does not count.
 func (s *session) mayBeReflighted(o *listedPlate) bool {
 	others := func(plates []bag.Plate) bool {
 		return slices.ContainsFunc(plates, func(p bag.Plate) bool { return o.several || p != o.plate })
@@ -322,7 +324,7 @@ func (s *session) mayBeReflighted(o *listedPlate) bool {
 	})
 }
 
-// cloneContainers returns containers that hold no text of a message.
+// cloneContainers returns a copy that shares no memory with messages.
 func cloneContainers(containers []bag.Container) []bag.Container {
 	own := slices.Clone(containers)
 	for i := range own {
@@ -331,7 +333,7 @@ func cloneContainers(containers []bag.Container) []bag.Container {
 	return own
 }
 
-// copyTogether replaces texts by copies in one piece of memory.
+// copyTogether replaces texts by copies that share one allocation.
 func copyTogether(texts ...*string) {
 	size := 0
 	for _, t := range texts {

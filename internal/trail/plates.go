@@ -10,28 +10,29 @@ import (
 	"bagtrail/internal/budget"
 )
 
-// Uncached returns the Reader for plates that are read once: it caches none of them.
+// Uncached returns a Reader that does not cache the plates that it reads, for plates that are read
+// only once.
 func (r *Reader) Uncached() *Reader {
 	once := *r
 	once.caching = cacheNone
 	return &once
 }
 
-// Over returns the Reader over another way to the same index. Both share their caches.
+// Over returns a Reader that reads the same index in another way. Both share their caches.
 func (r *Reader) Over(index Index) *Reader {
 	other := *r
 	other.index = index
 	return &other
 }
 
-// At returns the Reader by a clock that stands still. Both share their caches.
+// At returns a Reader whose clock always shows the given time. Both share their caches.
 func (r *Reader) At(now time.Time) *Reader {
 	then := *r
 	then.settings.Now = func() time.Time { return now }
 	return &then
 }
 
-// Lengths returns how many messages and reports are held of each plate.
+// Lengths returns how many messages and reports each plate has.
 func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
 	return r.index.Lengths(ctx, plates)
 }
@@ -58,7 +59,7 @@ func (r *Reader) UnderPNR(ctx context.Context, pnr string) ([]bag.Plate, error) 
 }
 
 // PlatesNamed returns the plates that messages name together with one of the flights and a surname,
-// in ascending order. A few of them may have another surname.
+// in ascending order. It may also return a few plates with another surname.
 func (r *Reader) PlatesNamed(ctx context.Context, flights []bag.Flight, surname string) ([]bag.Plate, error) {
 	w := Wanted{Named: make([]bag.Named, len(flights))}
 	for i, f := range flights {

@@ -9,19 +9,19 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// read makes the bags of plates. It takes one round trip if the plates are cached and nothing has
-// changed; two if their containers are known from their messages only; and one more if something
-// has changed that was cached.
+// read returns the states of plates, with their bags. It takes one round trip if the plates are
+// cached and nothing has changed. It takes two if it has to read the messages to know the
+// containers, and one more if a cached plate has changed. The first round trip also reads also.
 func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*plateState, error) {
 	found := make([]*plateState, len(plates))
 	for {
-		n := readPlan{session: s, Wanted: also}
+		p := readPlan{session: s, Wanted: also}
 		also = Wanted{}
-		var ready []int // to be folded
+		var ready []int // the plates to fold
 		for i, plate := range plates {
 			if found[i] == nil {
 				var folds bool
-				if found[i], folds = n.of(plate); folds {
+				if found[i], folds = p.of(plate); folds {
 					ready = append(ready, i)
 				}
 			}
@@ -31,16 +31,17 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 				return nil, err
 			}
 		}
-		if n.Size() == 0 {
+		if p.Size() == 0 {
 			return found, nil
 		}
-		if _, err := s.ask(ctx, n.Wanted); err != nil {
+		if _, err := s.ask(ctx, p.Wanted); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// foldAll makes the bags of those plates whose messages and positionings are there.
+// foldAll makes the bags of the plates at the indexes ready, whose messages and positionings are
+// there.
 func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*plateState, ready []int) error {
 	return parallel.Do(len(ready), parallel.Workers(len(ready), platesAWorker), func(from, to int) (err error) {
 		for _, i := range ready[from:to] {
@@ -52,139 +53,141 @@ func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*plat
 	})
 }
 
-// readPlan is what a session reads with the next round trip.
+// readPlan collects what a session reads with the next round trip.
 type readPlan struct {
 	*session
 	Wanted
-	containers smallmap.Map[bag.Container, struct{}] // those whose positionings or versions are wanted
+	containers smallmap.Map[bag.Container, struct{}] // the containers whose positionings or versions are in Wanted
 }
 
 // of returns the state of a plate, and whether its bags are to be made now. If something is missing,
-// it wants that, and returns nil.
-func (n *readPlan) of(plate bag.Plate) (f *plateState, folds bool) {
-	f, have := n.trails.Get(plate)
+// it adds that to the plan, and returns nil.
+func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
+	state, have := p.trails.Get(plate)
 	if !have {
-		if f = n.cached(plate); f == nil {
+		if state = p.cached(plate); state == nil {
 			return nil, false
 		}
 	}
 	switch {
-	case !n.listing.IsZero():
-		n.wantRushBags(plate, f)
-	case n.tracing:
-		n.wantRushPlatesOfPNRs(f)
+	case !p.listing.IsZero():
+		p.wantRushBags(plate, state)
+	case p.tracing:
+		p.wantRushPlatesOfPNRs(state)
 	}
-	if f.listed != nil || f.bags != nil && n.unchanged(f) {
-		return f, false
+	if state.listed != nil || state.bags != nil && p.unchanged(state) {
+		return state, false
 	}
 	ready := true
-	for _, c := range f.containers {
-		ready = n.wantStowage(c) && ready
+	for _, c := range state.containers {
+		ready = p.wantStowage(c) && ready
 	}
 	if !ready {
 		return nil, false
 	}
-	return f, true
+	return state, true
 }
 
-// wantRushBags wants to know the rush plates under which the bags of a plate may have been
+// wantRushBags adds to the plan the rush plates under which the bags of a plate may have been
 // re-flighted.
-func (n *readPlan) wantRushBags(plate bag.Plate, f *plateState) {
-	if f.listed != nil {
-		n.wantRushBagsOf(f.listed)
+func (p *readPlan) wantRushBags(plate bag.Plate, state *plateState) {
+	if state.listed != nil {
+		p.wantRushBagsOf(state.listed)
 		return
 	}
-	n.wantRushPlatesOf(plate)
-	n.wantRushPlatesOfPNRs(f)
+	p.wantRushPlatesOf(plate)
+	p.wantRushPlatesOfPNRs(state)
 }
 
-// wantRushPlatesOfPNRs wants to know the rush plates that were filed under the PNRs of a plate.
-func (n *readPlan) wantRushPlatesOfPNRs(f *plateState) {
-	for _, m := range f.messages {
-		n.wantRushPlatesUnder(m.PNR)
+// wantRushPlatesOfPNRs adds to the plan the rush plates that were filed under the PNRs of a plate.
+func (p *readPlan) wantRushPlatesOfPNRs(state *plateState) {
+	for _, m := range state.messages {
+		p.wantRushPlatesUnder(m.PNR)
 	}
 }
 
 // wantRushBagsOf is wantRushBags for the entry of a list.
-func (n *readPlan) wantRushBagsOf(o *listedPlate) {
-	if !o.mayBeDelayed(n.at) {
+func (p *readPlan) wantRushBagsOf(o *listedPlate) {
+	if !o.mayBeDelayed(p.at) {
 		return
 	}
-	n.wantRushPlatesOf(o.plate)
+	p.wantRushPlatesOf(o.plate)
 	for i := range o.bags {
 		for _, pnr := range o.bags[i].pnrs {
-			n.wantRushPlatesUnder(pnr)
+			p.wantRushPlatesUnder(pnr)
 		}
 	}
 }
 
-func (n *readPlan) wantRushPlatesOf(original bag.Plate) {
-	if !n.rush.Has(original) {
-		n.rush.Set(original, nil)
-		n.Originals = append(n.Originals, original)
+func (p *readPlan) wantRushPlatesOf(original bag.Plate) {
+	if !p.rush.Has(original) {
+		p.rush.Set(original, nil)
+		p.Originals = append(p.Originals, original)
 	}
 }
 
-func (n *readPlan) wantRushPlatesUnder(pnr string) {
-	if pnr = strings.ToUpper(pnr); pnr != "" && !n.rushPNRs.Has(pnr) {
-		n.rushPNRs.Set(pnr, nil)
-		n.RushPNRs = append(n.RushPNRs, pnr)
+func (p *readPlan) wantRushPlatesUnder(pnr string) {
+	if pnr = strings.ToUpper(pnr); pnr != "" && !p.rushPNRs.Has(pnr) {
+		p.rushPNRs.Set(pnr, nil)
+		p.RushPNRs = append(p.RushPNRs, pnr)
 	}
 }
 
-// cached returns the cached state of a plate if it is known to be current. Otherwise it wants the
-// messages of the plate or, if there is a cached state, first the versions by which to judge it.
-func (n *readPlan) cached(plate bag.Plate) *plateState {
-	before, have := n.reader.plates.get(plate)
-	version, known := n.trailVersions.Get(plate)
+// cached returns the cached state of a plate if it is known to be current. Otherwise it adds the
+// messages of the plate to the plan or, if there is a cached state, first the versions that tell
+// whether it is current.
+func (p *readPlan) cached(plate bag.Plate) *plateState {
+	before, have := p.reader.plates.get(plate)
+	version, known := p.trailVersions.Get(plate)
 	switch {
 	case have && known && before.version == version:
-		n.trails.Set(plate, before)
+		p.trails.Set(plate, before)
 		return before
-	case have && !known && !n.skipVersions:
-		n.TrailVersions = append(n.TrailVersions, plate)
+	case have && !known && !p.skipVersions:
+		p.TrailVersions = append(p.TrailVersions, plate)
 		for _, c := range before.containers {
-			if !n.stowageVersions.Has(c) && n.isFirst(c) {
-				n.StowageVersions = append(n.StowageVersions, c)
+			if !p.stowageVersions.Has(c) && p.isFirst(c) {
+				p.StowageVersions = append(p.StowageVersions, c)
 			}
 		}
 	default:
-		n.Trails = append(n.Trails, plate)
+		p.Trails = append(p.Trails, plate)
 		if have {
 			for _, c := range before.containers {
-				n.wantStowage(c)
+				p.wantStowage(c)
 			}
 		}
 	}
 	return nil
 }
 
-// unchanged reports whether the containers of a plate are as they were when its bags were made.
-func (n *readPlan) unchanged(f *plateState) bool {
-	for _, c := range f.containers {
-		if !n.stowageVersions.Has(c) {
+// unchanged reports whether the positionings of a plate are those from which its bags were made.
+func (p *readPlan) unchanged(state *plateState) bool {
+	for _, c := range state.containers {
+		if !p.stowageVersions.Has(c) {
 			return false
 		}
 	}
-	return f.positioned == versionOf(f.containers, &n.stowageVersions)
+	return state.positioned == versionOf(state.containers, &p.stowageVersions)
 }
 
-// wantStowage reports whether the positionings of a container are there, and wants them if not.
-func (n *readPlan) wantStowage(c bag.Container) bool {
-	if n.stowage.Has(c) || n.recallStowage(c) {
+// wantStowage reports whether the positionings of a container are there. If not, it adds them to
+// the plan.
+func (p *readPlan) wantStowage(c bag.Container) bool {
+	if p.stowage.Has(c) || p.recallStowage(c) {
 		return true
 	}
-	if n.isFirst(c) {
-		n.Stowage = append(n.Stowage, c)
+	if p.isFirst(c) {
+		p.Stowage = append(p.Stowage, c)
 	}
 	return false
 }
 
-// isFirst reports whether something of a container is wanted for the first time.
-func (n *readPlan) isFirst(c bag.Container) bool {
-	if n.containers.Has(c) {
+// isFirst reports whether the plan did not have the container yet.
+func (p *readPlan) isFirst(c bag.Container) bool {
+	if p.containers.Has(c) {
 		return false
 	}
-	n.containers.Set(c, struct{}{})
+	p.containers.Set(c, struct{}{})
 	return true
 }

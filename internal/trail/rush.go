@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// joinOriginals fills in which bags a rush bag re-flights.
+// joinOriginals sets Reflighted of a rush bag.
 func (s *session) joinOriginals(ctx context.Context, b *bag.Bag) error {
 	if !b.Rush || b.OwnRush {
 		return nil
@@ -63,7 +63,8 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 	return found, nil
 }
 
-// byDay returns the bags of a loaded plate in the order of their first flight dates.
+// byDay returns the bags of a loaded plate whose founders the asker sees, in the order of their
+// first flight dates.
 func (s *session) byDay(p bag.Plate) []*bag.Bag {
 	bags, have := s.days.Get(p)
 	if !have {
@@ -73,8 +74,8 @@ func (s *session) byDay(p bag.Plate) []*bag.Bag {
 	return bags
 }
 
-// founded returns the bags whose founders the asker sees. Only these lead to other bags, and are led
-// to, so that a bag out of scope never takes the place of one in scope.
+// founded returns the bags whose founders the asker sees. Only these are joined with each other, so
+// that a bag out of scope never takes the place of one in scope.
 func (s *session) founded(bags []*bag.Bag) []*bag.Bag {
 	if s.viewer == nil {
 		return bags
@@ -93,8 +94,8 @@ func firstAfter(bags []*bag.Bag, day bag.Day) int {
 	return at
 }
 
-// unnamedOriginal returns the only bag that is found by the PNR and surname of a rush bag, has a
-// fitting first flight date, and is neither rush nor cancelled. If there are several, it returns none.
+// unnamedOriginal returns the bag that is found by the PNR and surname of a rush bag, has a fitting
+// first flight date, and is neither rush nor cancelled. If there are several, it returns none.
 func (s *session) unnamedOriginal(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, error) {
 	if rush.PNR == "" || bag.FoldName(rush.Surname) == "" {
 		return nil, nil
@@ -111,14 +112,14 @@ func (s *session) unnamedOriginal(ctx context.Context, rush *bag.Bag) ([]*bag.Ba
 	return bags[from:to], nil
 }
 
-// passenger is the bags that are found by one PNR.
+// passenger holds the bags that are found by one PNR.
 type passenger struct {
 	bags      []*bag.Bag            // in the order of lists
-	bySurname map[string][]*bag.Bag // those that are neither rush nor cancelled, in the order of their days
+	bySurname map[string][]*bag.Bag // the bags that are neither rush nor cancelled, in the order of their first flight dates
 	unnamed   []*bag.Bag            // the rush bags of the plates filed under the PNR that name no original
 }
 
-// newPassenger returns those of the loaded bags that are found by the PNR.
+// newPassenger returns the passenger of a PNR. all are the bags of the plates filed under the PNR.
 func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	p := &passenger{bySurname: make(map[string][]*bag.Bag)}
 	for _, b := range all {
@@ -197,8 +198,8 @@ func (s *session) rushChain(ctx context.Context, b *bag.Bag) (chain []*bag.Bag, 
 	return chain, nil
 }
 
-// leaveBehind makes Delayed the legs of a bag that has rush bags (rules §3, loading status). It returns
-// the first that re-flighted it, or nil.
+// leaveBehind makes the legs of a bag that has rush bags Delayed (rules §3, loading status). It
+// returns the rush bag that re-flighted it first, or nil.
 func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, err error) {
 	rush, err := s.rushBagsOf(ctx, b)
 	if err != nil {
@@ -250,7 +251,7 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 	return s.reflights[b], nil
 }
 
-// addReflights notes the originals of rush bags, each rush bag once.
+// addReflights adds rush bags to the reflights of their originals, each rush bag once.
 func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 	for _, rush := range s.founded(bags) {
 		if !rush.Rush || rush.OwnRush || s.joinedRush[rush] {

@@ -6,10 +6,10 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// seen removes from a list what r.sight does not cover. The caller has checked that the key may ask
-// for the flight at its airport: that of departure or, if arriving is set, of arrival. Only plates are
-// read again that some key with this right may not see whole. Which bags are listed, and their
-// loading statuses, are the same for everybody (rules §4).
+// seen removes from a list the fields that r.sight does not cover. The caller has checked that the
+// key may ask for the flight at its airport of departure or, if arriving is set, of arrival. Plates
+// that every such key sees whole are not read again. The listed bags and their loading statuses are
+// the same for everybody (rules §4).
 func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Listed, error) {
 	seesWhole := func(l *Listed) bool {
 		if arriving {
@@ -39,8 +39,9 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 	return listed, viewer.Err()
 }
 
-// narrow returns a listed bag with what the viewer sees of it. If the bag is out of scope, or its PNR
-// or surname has changed since the list was read, the names, the PNR and the seat are empty.
+// narrow returns a listed bag with the fields that the viewer sees. If the bag is out of scope, or
+// its PNR or surname has changed since the list was read, the names, the PNR and the seat are
+// empty.
 func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
 	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
 	seen.Leg.Seat = ""

@@ -10,28 +10,28 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// session holds what one question has read: each plate and each container is read once.
+// session holds everything that one question has read. Each plate and each container is read once.
 type session struct {
 	reader       *Reader
 	bags         smallmap.Map[bag.Plate, []*bag.Bag]
-	days         smallmap.Map[bag.Plate, []*bag.Bag] // those whose founders the asker sees, in the order of first flight dates
+	days         smallmap.Map[bag.Plate, []*bag.Bag] // see byDay
 	passengers   smallmap.Map[string, *passenger]    // by PNR
-	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag, as far as they are joined
-	viewer       *bag.Viewer                         // of the asker; only bags whose founders it sees are joined with others; a nil viewer sees all
-	joinedRush   map[*bag.Bag]bool                   // rush bags that are in reflights
-	joinedPlates map[bag.Plate]bool                  // the rush bags that name them are joined
+	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag that are joined so far
+	viewer       *bag.Viewer                         // of the asker: only bags whose founders it sees are joined; nil sees all
+	joinedRush   map[*bag.Bag]bool                   // the rush bags that are in reflights
+	joinedPlates map[bag.Plate]bool                  // the plates for which all rush bags that name them are in reflights
 	at           end                                 // the airport of a list, and whether its legs begin or end there
-	listing      bag.Flight                          // the flight of a list; zero if whole bags are wanted
-	tracing      bool                                // load also reads the rush bags that are filed under the PNRs of the bags
+	listing      bag.Flight                          // the flight of a list; zero if whole bags are read
+	tracing      bool                                // also read the rush plates that are filed under the PNRs of the bags
 	skipVersions bool                                // read cached plates at once, not their versions first
-	caching      caching                             // of the messages that are read
+	caching      caching                             // which of the plates that are read are cached
 
-	// Answers of the index. A key is there from the moment it is asked for, so a session is of no use
-	// after an error.
+	// Answers of the index. A key is set before its answer comes, so a session cannot be used after an
+	// error.
 	pnrs            smallmap.Map[string, []bag.Plate]
 	rush            smallmap.Map[bag.Plate, []bag.Plate] // the plates of rush bags that name a plate
 	rushPNRs        smallmap.Map[string, []bag.Plate]    // the plates of rush bags that are filed under a PNR
-	trails          smallmap.Map[bag.Plate, *plateState] // bags may not be made yet
+	trails          smallmap.Map[bag.Plate, *plateState] // their bags may not be made yet
 	trailVersions   smallmap.Map[bag.Plate, uint64]
 	stowage         smallmap.Map[bag.Container, []*bag.Message]
 	stowageVersions smallmap.Map[bag.Container, uint64]
@@ -39,13 +39,12 @@ type session struct {
 
 func (r *Reader) newSession() *session { return &session{reader: r, caching: r.caching} }
 
-// caching says which plates are kept in the cache for later questions, from most to fewest: callers
-// take the max.
+// caching says which plates are cached for later questions. A higher value caches fewer plates.
 type caching uint8
 
 const (
 	cacheAll      caching = iota
-	cacheRepeated         // plates that were asked for before, lately
+	cacheRepeated         // plates that were asked for lately
 	cacheNone
 )
 
@@ -78,45 +77,45 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		}
 		s.addStowage(c, now.Stowage[i])
 	}
-	made, err := s.statesOf(ctx, w.Trails, now.Trails)
+	states, err := s.statesOf(ctx, w.Trails, now.Trails)
 	if err != nil {
 		return Found{}, err
 	}
-	for i, f := range made {
-		s.trails.Set(w.Trails[i], f)
+	for i, state := range states {
+		s.trails.Set(w.Trails[i], state)
 	}
 	return now, nil
 }
 
-// platesAWorker is how many plates are worth a goroutine of their own.
+// platesAWorker is the least number of plates for which another goroutine is started.
 const platesAWorker = 32
 
 // statesOf returns the states of plates, as stateOf does, on several processors.
 func (s *session) statesOf(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
-	made := make([]*plateState, len(plates))
+	states := make([]*plateState, len(plates))
 	err := parallel.Do(len(plates), parallel.Workers(len(plates), platesAWorker), func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
-			made[i], err = s.stateOf(ctx, plates[i], held[i])
+			states[i], err = s.stateOf(ctx, plates[i], held[i])
 		}
 		return err
 	})
-	return made, err
+	return states, err
 }
 
-// messagesAtOnce is how many messages are parsed between two looks at the context: a few
+// messagesAtOnce is how many messages are parsed between two checks of the context. They take a few
 // milliseconds.
 const messagesAtOnce = 512
 
-// stateOf parses the messages of a plate, unless the cached state is current, and makes its bags if
-// the positionings of its containers are there. For a list it keeps only what the list shows, so
-// that a large list takes little memory.
+// stateOf returns the state of a plate. It parses the messages, unless the cached state is current,
+// and makes the bags if the positionings of their containers are there. For a list it then keeps
+// only the entry of the list, so that a large list takes little memory.
 func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*plateState, error) {
 	if before, have := s.reader.plates.get(plate); have && before.version == held.Version {
 		return before, nil
 	}
 	stored, whole := held.Messages()
 	if !whole {
-		held.Version = 0 // no version in the index is 0, so the cache never counts this as current
+		held.Version = 0 // no version in the index is 0, so a cached state is never current
 	}
 	messages := make([]*bag.Message, 0, len(stored))
 	for some := range slices.Chunk(stored, messagesAtOnce) {
@@ -125,27 +124,27 @@ func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*pla
 		}
 		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
-	f := newPlateState(held.Version, messages)
-	f.transient = s.caching == cacheNone || s.caching == cacheRepeated && !s.reader.noteHistory(plate)
-	if slices.ContainsFunc(f.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
-		return f, nil
+	state := newPlateState(held.Version, messages)
+	state.transient = s.caching == cacheNone || s.caching == cacheRepeated && !s.reader.noteHistory(plate)
+	if slices.ContainsFunc(state.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
+		return state, nil
 	}
-	f, err := s.fold(ctx, plate, f)
+	state, err := s.fold(ctx, plate, state)
 	if err != nil {
 		return nil, err
 	}
 	if s.listing.IsZero() {
-		return f, nil
+		return state, nil
 	}
-	list := shown(ctx, s.listing, plate, f)
-	return &plateState{version: f.version, transient: true, containers: list.containers, positioned: f.positioned, listed: &list}, nil
+	list := listEntry(ctx, s.listing, plate, state)
+	return &plateState{version: state.version, transient: true, containers: list.containers, positioned: state.positioned, listed: &list}, nil
 }
 
-// addStowage keeps the positionings of a container.
+// addStowage adds the positionings of a container to the session and to the cache.
 func (s *session) addStowage(c bag.Container, held Held) {
 	stored, whole := held.Messages()
 	if !whole {
-		held.Version = 0 // no version in the index is 0, so the cache never counts this as current
+		held.Version = 0 // no version in the index is 0, so a cached state is never current
 		s.stowageVersions.Set(c, 0)
 	}
 	messages := s.reader.enricher.Positionings(c, stored)
@@ -164,8 +163,8 @@ func (s *session) recallStowage(c bag.Container) bool {
 	return true
 }
 
-// load makes the bags of the plates that are not loaded yet. The first round trip also reads the
-// entries of also. Each question has its own copies of the bags, since it changes them.
+// load makes the bags of the plates that are not loaded yet. The first round trip also reads also.
+// Each session has its own copies of the bags, since it changes them.
 func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
@@ -185,11 +184,11 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 	return nil
 }
 
-// add adds the bags of a plate to the session. It copies those of a cached state.
-func (s *session) add(plate bag.Plate, f *plateState) {
-	own := f.bags
-	if !f.transient {
-		own = slices.Clone(own) // others may have them as well
+// add adds the bags of a plate to the session. It copies the bags of a cached state.
+func (s *session) add(plate bag.Plate, state *plateState) {
+	own := state.bags
+	if !state.transient {
+		own = slices.Clone(own) // other sessions may use the same bags
 	}
 	bags := make([]*bag.Bag, len(own))
 	for i := range own {
@@ -213,14 +212,14 @@ func (r *Reader) noteHistory(plate bag.Plate) bool {
 const maxCachedOfPlate = cachedMessages / 10
 
 // remember caches the state of a plate.
-func (r *Reader) remember(plate bag.Plate, f *plateState) {
-	if !f.transient && len(f.messages) <= maxCachedOfPlate {
-		r.plates.put(plate, f, weightOf(f.messages))
+func (r *Reader) remember(plate bag.Plate, state *plateState) {
+	if !state.transient && len(state.messages) <= maxCachedOfPlate {
+		r.plates.put(plate, state, weightOf(state.messages))
 	}
 }
 
-// weightOf returns the weight of messages in a cache: one for each, and one for each whole KiB of its
-// text. Most texts are shorter.
+// weightOf returns the weight of messages in a cache: 1 for each message, and 1 for each whole KiB
+// of its text.
 func weightOf(messages []*bag.Message) int {
 	weight := len(messages)
 	for _, m := range messages {
@@ -239,22 +238,22 @@ func (r *Reader) depart(b *bag.Bag) {
 }
 
 // fold makes the bags of a plate. The positionings of its containers must be in the session.
-func (s *session) fold(ctx context.Context, plate bag.Plate, f *plateState) (*plateState, error) {
+func (s *session) fold(ctx context.Context, plate bag.Plate, state *plateState) (*plateState, error) {
 	var positionings []*bag.Message
-	for _, c := range f.containers {
+	for _, c := range state.containers {
 		positionings = append(positionings, s.stowage.Value(c)...)
 	}
-	bags, err := s.reader.rules().Fold(ctx, plate, f.messages, positionings)
+	bags, err := s.reader.rules().Fold(ctx, plate, state.messages, positionings)
 	if err != nil {
 		return nil, err
 	}
-	made := *f
-	made.bags, made.positioned = bags, versionOf(f.containers, &s.stowageVersions)
-	return &made, nil
+	folded := *state
+	folded.bags, folded.positioned = bags, versionOf(state.containers, &s.stowageVersions)
+	return &folded, nil
 }
 
-// versionOf returns a hash of the versions of the positionings of containers. The order of the
-// containers matters.
+// versionOf returns a hash of the versions of the positionings of containers, in the order of the
+// containers.
 func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container, uint64]) uint64 {
 	version := uint64(len(containers))
 	for _, c := range containers {
@@ -263,8 +262,7 @@ func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container,
 	return version
 }
 
-// ofPlates returns the bags of plates that are loaded, by plate, and for each plate in the order of
-// bag.Compare.
+// ofPlates returns the bags of loaded plates, in the order of lists.
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
 	for _, p := range slices.Sorted(slices.Values(plates)) {
@@ -303,13 +301,13 @@ func (s *session) loadPNRs(ctx context.Context, pnrs []string) error {
 	return s.load(ctx, plates, Wanted{Originals: s.unasked(plates)})
 }
 
-// unasked returns the plates for which the session has not asked yet which rush bags name them.
+// unasked returns the plates for which the session has not yet asked which rush bags name them.
 func (s *session) unasked(plates []bag.Plate) []bag.Plate {
 	return slices.DeleteFunc(slices.Clone(plates), s.rush.Has)
 }
 
-// loadRush loads the rush bags that name the plates, and returns the plates of these rush bags. With
-// them it reads which rush bags name these in turn.
+// loadRush loads the rush bags that name the plates, and returns the plates of these rush bags. At
+// the same time it reads which rush bags name the returned plates.
 func (s *session) loadRush(ctx context.Context, plates []bag.Plate) ([]bag.Plate, error) {
 	if missing := s.unasked(plates); len(missing) > 0 {
 		if _, err := s.ask(ctx, Wanted{Originals: missing}); err != nil {
@@ -323,8 +321,8 @@ func (s *session) loadRush(ctx context.Context, plates []bag.Plate) ([]bag.Plate
 	return rush, s.load(ctx, rush, Wanted{Originals: s.unasked(rush)})
 }
 
-// loadChains loads the rush bags that name the plates, those that name these, and so on: in few
-// round trips for each step of the longest chain, however many plates there are.
+// loadChains loads the rush bags that name the plates, then the rush bags that name these, and so
+// on. The number of round trips depends on the longest chain, not on the number of plates.
 func (s *session) loadChains(ctx context.Context, plates []bag.Plate) (err error) {
 	for seen := make(map[bag.Plate]bool); len(plates) > 0 && err == nil; {
 		for _, p := range plates {

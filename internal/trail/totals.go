@@ -12,13 +12,13 @@ import (
 	"bagtrail/internal/parallel"
 )
 
-// Totals are what the bags of a flight at an airport add up to. They are the same for every asker.
+// Totals are the numbers of bags of a flight at an airport. They are the same for every asker.
 type Totals struct {
 	Bags, Rush int
 	Status     [bag.Delayed + 1]int // bags by loading status
 	Changed    time.Time            // the newest of Listed.Changed
-	FarEnd     string               // the airport at the other end of most legs; "" if unknown
-	majority   int                  // how many legs FarEnd is ahead of the others
+	FarEnd     string               // the airport at the other end of more than half of the legs; one of the airports if none has so many
+	majority   int                  // the counter of the majority vote for FarEnd
 }
 
 // Add adds a bag of the list of a flight that departs from the airport, or arrives there.
@@ -70,8 +70,8 @@ func CompareFlights(a, b bag.Flight) int {
 		cmp.Compare(a.Day, b.Day))
 }
 
-// totalsAtOnce is how many flights one question adds up at a time: while one waits for Redis, others
-// are read.
+// totalsAtOnce is how many flights one question adds up at the same time: while one waits for
+// Redis, others are added up.
 const totalsAtOnce = 4
 
 // Totals returns the totals of flights that depart from the airport, or arrive there, in the order of

@@ -7,19 +7,20 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Traced is a bag with all that joins it with other plates. The bag is whole: what the asker sees
-// of it is a view of it. Chain and originals hold only bags to which the asker may be led.
+// Traced is a bag with its links to bags of other plates. The bag is whole; a Viewer returns the
+// part that the asker sees. Chain, and Reflighted of Bag, hold only bags whose founders the asker
+// sees.
 type Traced struct {
 	Bag   *bag.Bag
-	Chain []bag.Plate // the rush chain from the first original to the last rush bag; it holds the bag's own plate
+	Chain []bag.Plate // the rush chain from the first original to the last rush bag, with the plate of Bag
 
 	// LeftBy is the rush bag whose first REFLIGHTED event set the status of legs of the bag, or
 	// nil. It is the same for every asker, as statuses are.
 	LeftBy *bag.Bag
 }
 
-// Folded returns the bags of plates, in the order of lists, without anything that joins them with
-// other plates.
+// Folded returns the bags of plates, in the order of lists, without their links to bags of other
+// plates.
 func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
@@ -31,7 +32,7 @@ func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, er
 // TracePlates returns the bags of plates, in the order of lists.
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
-	s.tracing = true // only what is loaded now: most bags have no rush bags
+	s.tracing = true // only for the plates that are loaded now, since most bags have no rush bags
 	plates = slices.Compact(slices.Sorted(slices.Values(plates)))
 	if err := s.load(ctx, plates, Wanted{Originals: plates}); err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced,
 	return s.trace(ctx, s.ofPlates(plates))
 }
 
-// TracePassenger returns the bags that OfPassenger returns.
+// TracePassenger returns the bags that OfPassenger returns, with their links.
 func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]Traced, error) {
 	s := r.newSession()
 	all, err := s.ofPNR(ctx, pnr)
@@ -50,8 +51,8 @@ func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([
 	return s.trace(ctx, all.departingOn(day))
 }
 
-// trace joins bags that are loaded with other plates: first their statuses, which are the same for
-// everybody, then what leads the asker to others.
+// trace joins loaded bags with bags of other plates. First it sets their statuses, which are the
+// same for everybody. Then it finds the chains and originals that the asker sees.
 func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) {
 	if err := s.loadChains(ctx, platesOf(bags)); err != nil {
 		return nil, err
@@ -81,7 +82,8 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	return traced, s.viewer.Err()
 }
 
-// lookAs changes the asker. What joins bags with each other is found anew.
+// lookAs changes the asker. It removes the links between bags, which are found again for this
+// asker.
 func (s *session) lookAs(viewer *bag.Viewer) {
 	s.viewer = viewer
 	if viewer != nil {
@@ -128,8 +130,8 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 	return chain, err
 }
 
-// loadRushPNRs reads, in one round trip, which of the PNRs of bags have rush bags, unless that was
-// read with the bags.
+// loadRushPNRs reads, in one round trip, which rush plates are filed under the PNRs of bags, unless
+// that was read with the bags.
 func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	var pnrs []string
 	for _, b := range bags {
@@ -147,8 +149,7 @@ func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	return err
 }
 
-// reflightable reports whether there may be a rush bag of b, by what loadChains and loadRushPNRs have
-// read.
+// reflightable reports whether the answers to loadChains and loadRushPNRs allow a rush bag of b.
 func (s *session) reflightable(b *bag.Bag) bool {
 	return len(s.rush.Value(b.Plate)) > 0 || slices.ContainsFunc(b.PNRs, func(pnr string) bool {
 		return len(s.rushPNRs.Value(pnr)) > 0

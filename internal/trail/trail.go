@@ -1,6 +1,6 @@
-// Package trail answers the three questions of bagtrail from what the index holds: the bags of a flight,
-// the bags of a plate, the bags of a passenger. It joins what several plates and flights say together
-// (rush bags, containers). It does not know how the index is stored.
+// Package trail answers the three questions of bagtrail from the messages in the index: the bags of
+// a flight, the bags of a plate, the bags of a passenger. It joins bags with their rush bags, and
+// with the positionings of their containers. It does not know how the index is stored.
 package trail
 
 import (
@@ -12,16 +12,16 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Index gives back what was filed.
+// Index returns filed messages.
 type Index interface {
-	// Read returns everything that is wanted in one round trip, whatever its size. Missing entries are
-	// empty, and damaged ones are left out.
+	// Read returns everything that is wanted in one round trip. Missing entries are empty, and damaged
+	// ones are left out.
 	Read(ctx context.Context, w Wanted) (Found, error)
 	// Lengths returns how many messages and reports were filed under each plate. It reads no message.
 	Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 }
 
-// Wanted names what is to be read.
+// Wanted says what to read.
 type Wanted struct {
 	Flights   []bag.Flight     // the plates that were filed under a flight
 	Airports  []bag.AirportDay // the flights that were filed under an airport and a day
@@ -33,18 +33,18 @@ type Wanted struct {
 	Trails    []bag.Plate      // the messages and reports that were filed under a plate
 	Stowage   []bag.Container  // the positionings of a container
 
-	// Only the versions are returned for these, which take a tenth of the bytes.
+	// Only Held.Version is returned for these, which takes a tenth of the bytes.
 	TrailVersions   []bag.Plate
 	StowageVersions []bag.Container
 }
 
-// Size is how many things are wanted.
+// Size returns how many entries are wanted.
 func (w *Wanted) Size() int {
 	return len(w.Flights) + len(w.Airports) + len(w.Named) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
 		len(w.TrailVersions) + len(w.StowageVersions)
 }
 
-// Found is what was read, in the order of what was wanted.
+// Found holds the answers, each in the order of Wanted.
 type Found struct {
 	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
 	Airports                                     [][]bag.Flight
@@ -53,18 +53,19 @@ type Found struct {
 	TrailVersions, StowageVersions               []uint64
 }
 
-// Held is what was filed under one plate, or for one container.
+// Held holds the messages that were filed under one plate, or for one container.
 type Held struct {
-	// Version is a function of the messages alone, the same in every process and never 0. Other
-	// messages have another version, so nothing needs to be read twice at one version.
+	// Version depends only on the set of messages. It is never 0. Another set has another version, so
+	// one version need not be read twice.
 	Version uint64
-	Values  Values // nil where nothing is held
+	Values  Values // nil if there are no messages
 }
 
 // Values are messages in their stored form.
 type Values interface {
-	// Messages returns them in the order of receipt. If whole is false, damaged messages are left out.
-	// Then the result must not be cached: the version stays the same when a replay brings them back.
+	// Messages returns the messages in the order of receipt. If whole is false, damaged messages are
+	// missing. Then the result must not be cached: the version stays the same when a replay restores
+	// them.
 	Messages() (messages []bag.Stored, whole bool)
 }
 
@@ -76,7 +77,7 @@ func (h Held) Messages() (messages []bag.Stored, whole bool) {
 	return h.Values.Messages()
 }
 
-// Settings are what answers depend on besides messages.
+// Settings are the settings on which answers depend.
 type Settings struct {
 	// Window is the duplicate window of rules §3.
 	Window time.Duration
@@ -99,8 +100,8 @@ type Reader struct {
 	stowage  *cache[bag.Container, containerState]
 	lists    *cache[bag.Flight, list]
 	recent   *cache[bag.Plate, struct{}] // the plates whose history was asked for
-	sight    bag.Sight                   // of who asks; nil is everything
-	caching  caching                     // of the plates that are read
+	sight    bag.Sight                   // of the asker; nil sees everything
+	caching  caching                     // which of the plates that are read are cached
 }
 
 // New returns a Reader over the index.
@@ -121,9 +122,9 @@ func (r *Reader) For(s bag.Sight) *Reader {
 }
 
 // OfPlate returns the bags of a plate, in the order of lists. Rush bags are joined with their
-// originals, and re-flighted bags with their rush bags; their legs are Delayed. It reads all bags under
-// the PNRs of a bag, so it also finds a rush bag whose rush message names no PNR, which TracePlates does
-// not.
+// originals, and re-flighted bags with their rush bags; the legs of re-flighted bags are Delayed.
+// OfPlate reads all bags under the PNRs of a bag. So it also finds a rush bag whose rush message
+// names no PNR, which TracePlates does not find.
 func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
@@ -137,7 +138,8 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 	return bags, err
 }
 
-// History returns the bags that OfPlate returns, without asking which were re-flighted.
+// History is OfPlate, but it does not look for rush bags of the bags: it sets no RushTag, and makes
+// no leg Delayed because of a rush bag.
 func (r *Reader) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.caching, s.viewer = max(cacheRepeated, r.caching), bag.NewViewer(ctx, r.sight)
@@ -157,8 +159,8 @@ func (s *session) ofPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, err
 	return bags, nil
 }
 
-// OfPassenger returns the bags that are found by the PNR, compared without case, and have a living leg that departs on
-// the day, in the order of lists, joined with the rush bags that re-flight them.
+// OfPassenger returns the bags that are found by the PNR, compared without case, and have a living
+// leg that departs on the day, in the order of lists. It sets their RushTag.
 func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error) {
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
@@ -166,7 +168,8 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 	if err != nil {
 		return nil, err
 	}
-	// Of all of them, since a bag that leaves on another day may be the rush bag of one that is found.
+	// Load the chains of all of them, since a bag that departs on another day may be the rush bag of
+	// one that departs on this day.
 	if err := s.loadChains(ctx, platesOf(all.bags)); err != nil {
 		return nil, err
 	}
@@ -177,12 +180,12 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 	return found, nil
 }
 
-// Lifetimes returns for each stored message of a plate until when it must be kept: as long as a bag that
-// it belongs to, and a copy as long as the message that it repeats.
+// Lifetimes returns for each stored message of a plate the time until which it must be kept: as
+// long as every bag to which it belongs. A copy is kept as long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	read := r.enricher.Messages(plate, messages)
-	until := make(map[string]time.Time)                               // canonical text → longest life of a bag with it
-	bags, _ := r.rules().Fold(context.Background(), plate, read, nil) // which never ends
+	until := make(map[string]time.Time)                               // by canonical text: the latest end of a bag with that text
+	bags, _ := r.rules().Fold(context.Background(), plate, read, nil) // fails only if the context ends
 	for _, b := range bags {
 		end := b.LastEvent().Add(r.settings.Retention)
 		for _, e := range b.Events {

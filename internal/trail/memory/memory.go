@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Index holds filings. Its zero value is not ready; use New. It may be used by several goroutines.
+// Index holds filed messages. Create it with New. It is safe for concurrent use.
 type Index struct {
 	seed     maphash.Seed
 	mu       sync.Mutex
@@ -43,7 +43,7 @@ func New() *Index {
 	}
 }
 
-// File files messages; fresh tells for each whether it was not there before.
+// File files messages. fresh reports for each whether it was not there before.
 func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -130,7 +130,7 @@ func (x *Index) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
 	return all, nil
 }
 
-// held gives each list its version: it does not depend on the order.
+// held returns the lists with their versions, which do not depend on the order of the messages.
 func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	out := make([]trail.Held, len(lists))
 	for i, messages := range lists {
