@@ -11,7 +11,7 @@ type Bag struct {
 	Plate     Plate
 	Unknown   bool // no BSM belongs to it
 	Rush      bool // it has a REFLIGHTED event
-	OwnRush   bool // it is its own rush bag (rules §3, rush): no other original is sought for it
+	OwnRush   bool // it is its own rush bag (rules §3, rush), so it has no other original
 	Cancelled bool // it has a BSM, and no living leg
 	FirstDay  Day  // first flight date of its messages; if there is none, the first local day of an event
 
@@ -24,7 +24,7 @@ type Bag struct {
 	Weight          int // -1 if unknown
 	WeightUnit      string
 
-	Legs   []Leg   // the living ones, then the others, each in the order of travel
+	Legs   []Leg   // the living legs, then the others, each in the order of travel
 	Events []Event // oldest first
 
 	// Originals are the plates that the latest REFLIGHTED message with an original names, each
@@ -32,17 +32,17 @@ type Bag struct {
 	Originals []Plate
 	// Reflighted and RushTag join the bag with other plates. Fold leaves them empty, since it sees
 	// one plate.
-	Reflighted []Reflighted // one for each of Originals; without Originals at most one, which was found by PNR
+	Reflighted []Reflighted // one for each of Originals; without Originals at most one, which is found by PNR and surname
 	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
 
 	reflights []*Message   // the BSMs that make it its own rush bag, in order
 	current   *currentBSMs // nil once the legs are made
 
-	PNRs     []string // those that find it (rules §4), in capitals
-	Surnames []string // those that find it, as FoldName returns them
+	PNRs     []string // the PNRs that find it (rules §4), in capitals
+	Surnames []string // the surnames that find it, as FoldName returns them
 
 	beside []Bag // all bags of the plate as Fold returned them; nil if this is the only one
-	whole  *Bag  // the bag that this one is a view of, or nil
+	whole  *Bag  // if this is a view of a bag, that bag
 }
 
 // HasPNR reports whether a PNR finds the bag, compared without case (rules §4).
@@ -51,8 +51,8 @@ func (b *Bag) HasPNR(pnr string) bool { return slices.Contains(b.PNRs, strings.T
 // HasSurname reports whether a surname finds the bag, compared by its letters (rules §4).
 func (b *Bag) HasSurname(surname string) bool { return slices.Contains(b.Surnames, FoldName(surname)) }
 
-// ReflightedBy returns the original that a REFLIGHTED event of the bag re-flights: the one that its
-// own group names, else the first one; nil if there is none.
+// ReflightedBy returns the original that a REFLIGHTED event of the bag re-flights: the original
+// that the group of the event names, else the first one; nil if there is none.
 func (b *Bag) ReflightedBy(e *Event) *Reflighted {
 	for i := range b.Reflighted {
 		if e.Message.Original != "" && b.Reflighted[i].Plate == e.Message.Original {
@@ -81,14 +81,14 @@ type Leg struct {
 	Living   bool
 	Status   Status   // NoStatus if the leg is known from an .I only and no event there set one
 	Seat     string   // from the latest BSM at From, for this flight, that holds one
-	Arrived  bool     // an ARRIVED event names the flight, at another airport than From
+	Arrived  bool     // an ARRIVED event at another airport than From names the flight
 	Departed bool     // Depart made it Delayed
 	SetBy    *Message // the message of the event that set Status; nil if none did
 }
 
 // Event is one event of a bag (rules §2).
 type Event struct {
-	Code        string // an event code, or a status code of .B that the configuration adds
+	Code        string // an event code, or a status code of .B from the configuration
 	Description string
 	Sets        Status // the loading status that it sets, or NoStatus
 	Positioning bool   // Message is a container positioning
@@ -158,7 +158,7 @@ func (b *Bag) LastEvent() time.Time {
 }
 
 // ReflightedAfter reports whether b was re-flighted after other: its last REFLIGHTED event is
-// later, or both are of one message and the plate of b is higher. Both must be rush bags.
+// later, or one message made both events and the plate of b is higher. Both must be rush bags.
 func (b *Bag) ReflightedAfter(other *Bag) bool {
 	last, otherLast := b.lastReflight(), other.lastReflight()
 	if sameMessage(last, otherLast) {
@@ -167,26 +167,26 @@ func (b *Bag) ReflightedAfter(other *Bag) bool {
 	return last.compare(otherLast) > 0
 }
 
-// LeaveBehind makes living legs of an original Delayed (rules §3, loading status): those that are
-// not Loaded on Aircraft and whose status was set before reflight, the first REFLIGHTED message of
-// its rush bags. It does not change legs that other copies of the bag share.
+// LeaveBehind makes living legs of an original Delayed (rules §3, loading status): the legs that
+// are not Loaded on Aircraft and whose status was set before reflight, the first REFLIGHTED message
+// of its rush bags. It copies the legs, which other copies of the bag may share.
 func (b *Bag) LeaveBehind(reflight *Message) {
 	b.Legs = slices.Clone(b.Legs)
 	leaveBehind(b.Legs, reflight, nil)
 }
 
-// leaveBehind is LeaveBehind for all legs but those on some flights.
-func leaveBehind(legs []Leg, reflight *Message, but []Flight) {
+// leaveBehind is LeaveBehind for all legs except those on some flights.
+func leaveBehind(legs []Leg, reflight *Message, except []Flight) {
 	for i := range legs {
 		l := &legs[i]
-		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(but, l.Flight) &&
+		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(except, l.Flight) &&
 			(l.SetBy == nil || l.SetBy.compare(reflight) < 0) {
 			l.Status, l.SetBy, l.Departed = Delayed, reflight, false
 		}
 	}
 }
 
-// leaveBehindOwn is LeaveBehind for the legs of a bag that is its own rush bag, but for those on
+// leaveBehindOwn is LeaveBehind for the legs of a bag that is its own rush bag, except legs on
 // flights that its rush BSMs name.
 func (b *Bag) leaveBehindOwn(legs []Leg) {
 	var named []Flight
@@ -215,8 +215,9 @@ func (b *Bag) lastReflight() *Message {
 	return nil
 }
 
-// Depart makes living legs Delayed that are Not Loaded, if their flight has departed and no ARRIVED
-// event names it (rules §3). It does not change legs that other copies of the bag share.
+// Depart makes living legs that are Not Loaded Delayed, if their flight has departed and no ARRIVED
+// event names it (rules §3). If it changes a leg, it copies the legs, which other copies of the bag
+// may share.
 func (b *Bag) Depart(departed func(f Flight, from string) bool) {
 	shared := true
 	for i, l := range b.Legs {

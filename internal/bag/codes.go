@@ -2,7 +2,7 @@ package bag
 
 import "bagtrail/parser"
 
-// The event codes. What each stands for is said by the table below.
+// The event codes. The table below describes them.
 const (
 	EventCancelled          = "CANCELLED"
 	EventReflighted         = "REFLIGHTED"
@@ -28,11 +28,12 @@ const (
 	EventCheckedIn          = "CHECKED_IN" // registered, never made
 )
 
-// EventCode is an event code with its description and the loading status that its events set.
+// EventCode is an event code with its description and the loading status that an event with this
+// code sets.
 type EventCode struct {
 	Code        string
 	Description string
-	Sets        Status // NoStatus if they set none
+	Sets        Status // NoStatus if the event sets none
 }
 
 // eventCodes is the table of event codes.
@@ -64,8 +65,8 @@ var eventCodes = [...]EventCode{
 // EventCodes returns the table of event codes.
 func EventCodes() []EventCode { return eventCodes[:] }
 
-// entry returns the entry of an event code. A code without one is a status code of .B that the
-// configuration adds for an airport.
+// entry returns the entry of an event code. If there is none, the code is a status code of .B that
+// the configuration adds for an airport.
 func entry(code string) EventCode {
 	for i := range eventCodes {
 		if eventCodes[i].Code == code {

@@ -8,15 +8,15 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// currentBSMs knows the current BSM of every airport while messages are added in the order of
-// events (rules §3, legs).
+// currentBSMs holds the current BSM of every airport. BSMs are added in the order of events (rules
+// §3, legs).
 type currentBSMs struct {
 	rules Rules
 	slots []slot                         // one for each airport and direction that has a BSM
-	own   smallmap.Map[direction, int]   // index in slots of that very airport
+	own   smallmap.Map[direction, int]   // index in slots of exactly that airport
 	near  smallmap.Map[direction, []int] // indices in slots of all airports that are one place with it
-	added int
-	// ignored are the BSMs that are passed over: they change no leg.
+	added int                            // how many BSMs were added
+	// ignored holds the BSMs that are passed over: they change no leg.
 	ignored smallmap.Map[*Message, struct{}]
 }
 
@@ -31,8 +31,8 @@ type slot struct {
 	direction
 	current *Message // nil if there is none
 	since   int      // value of currentBSMs.added when current was added
-	last    *Message // the current BSM, or the DEL that ended it; nil if there was none
-	hadBSM  bool     // there was a BSM other than a DEL
+	last    *Message // the current BSM, or the DEL that ended the last one; nil if there was none
+	hadBSM  bool     // a BSM other than a DEL was added
 }
 
 // newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
@@ -51,7 +51,7 @@ func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
 	return c
 }
 
-// directionOf returns the direction of its airport that m is about.
+// directionOf returns the airport of m, and whether the flight of m arrives there.
 func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r.arriving(m)} }
 
 // arriving reports whether the .F of m arrives at the airport of m: .F names a place of that city,
@@ -105,8 +105,9 @@ func (c *currentBSMs) add(m *Message) {
 	}
 }
 
-// deletes reports whether a DEL counts: the current BSM of its airport names the same flight; or
-// the airport never had another BSM, and an .O of a current BSM departs there on that flight.
+// deletes reports whether a DEL counts: either the current BSM of its airport names the same
+// flight, or the airport never had another BSM, and an .O of a current BSM departs there on that
+// flight.
 func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
 	if before != nil {
 		return before.Outbound.Flight == m.Outbound.Flight
@@ -122,8 +123,8 @@ func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
 	return false
 }
 
-// decidesExit reports whether BSMs of the airport alone say which leg leads out of it: it had one,
-// or a DEL counts there.
+// decidesExit reports whether the BSMs of the airport alone say which leg leads out of it, because
+// it had a BSM, or a DEL counts there.
 func (c *currentBSMs) decidesExit(airport string) bool {
 	for _, i := range c.at(direction{airport: airport}) {
 		if s := &c.slots[i]; s.hadBSM || s.last != nil {
@@ -149,8 +150,8 @@ func (c *currentBSMs) latestFirst() []*Message {
 	return messages
 }
 
-// onwardFrom returns the legs of .O elements of current BSMs that depart from an airport, those of
-// the latest BSM first.
+// onwardFrom returns the legs of .O elements of current BSMs that depart from an airport. The legs
+// of the latest BSM come first.
 func (c *currentBSMs) onwardFrom(airport string) []Leg {
 	var legs []Leg
 	for _, m := range c.latestFirst() {
@@ -163,7 +164,7 @@ func (c *currentBSMs) onwardFrom(airport string) []Leg {
 	return legs
 }
 
-// predecessor returns what the BSM m changes. m must not be added yet (rules §3, legs).
+// predecessor returns the predecessor of the BSM m (rules §3, legs). m must not be added yet.
 func (c *currentBSMs) predecessor(m *Message) predecessor {
 	d := c.rules.directionOf(m)
 	if before := c.slots[c.own.Value(d)].last; before != nil {

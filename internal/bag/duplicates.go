@@ -9,8 +9,8 @@ import (
 	"bagtrail/parser"
 )
 
-// series names the messages among which the message just before a copy is sought (rules §3,
-// duplicates).
+// series names a sequence of messages. A copy repeats the message directly before it in its series
+// (rules §3, duplicates).
 type series struct {
 	kind      parser.Kind
 	airport   string
@@ -25,16 +25,16 @@ func containerSeries(m *Message) series {
 	return series{m.Kind, m.Airport, Container{m.Outbound.Flight, m.Device}}
 }
 
-// withoutCopies returns the messages that are events, in the order in which they were received: of
-// copies the first (rules §3, duplicates). The messages are those of one plate, or container
-// positionings.
-func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*Message) series) ([]*Message, error) {
+// withoutCopies returns the messages that are events, in the order in which they were received. Of
+// several copies it keeps the first (rules §3, duplicates). The messages are those of one plate, or
+// container positionings. seriesOf returns the series of a message.
+func (r Rules) withoutCopies(ctx context.Context, messages []*Message, seriesOf func(*Message) series) ([]*Message, error) {
 	if len(messages) < 2 {
 		return messages, nil
 	}
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
-	seen := copyFinder{rules: r, in: in, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
+	seen := copyFinder{rules: r, seriesOf: seriesOf, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
 	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && m.Read.IsZero() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
@@ -54,32 +54,31 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, in func(*
 	return events, nil
 }
 
-// askEvery is the number of messages after which a fold checks its context: they take a few
+// askEvery is the number of messages after which a fold checks its context. They take a few
 // milliseconds.
 const askEvery = 1024
 
-// copyFinder recognises copies among messages that are added in the order in which they were
-// received.
+// copyFinder recognises copies. Messages are added in the order in which they were received.
 type copyFinder struct {
-	rules   Rules
-	in      func(*Message) series
-	untimed bool          // there is a BPM without a read time: only such messages need statuses
-	sets    []Status      // memory of statuses
-	reads   textMap[bool] // true for texts and read times that were seen
-	runs    smallmap.Map[series, run]
-	origins map[origin]time.Time            // received time of the first message
-	loads   textMap[time.Time]              // received time of the latest message that sets Loaded and has no read time
-	latest  smallmap.Map[string, statusBPM] // the latest status-setting BPM of each airport
+	rules    Rules
+	seriesOf func(*Message) series
+	untimed  bool          // there is a BPM without a read time; otherwise no statuses are needed
+	sets     []Status      // a buffer for statuses
+	reads    textMap[bool] // true for texts and read times that were seen
+	runs     smallmap.Map[series, run]
+	origins  map[origin]time.Time            // received time of the first message
+	loads    textMap[time.Time]              // received time of the latest message that sets Loaded and has no read time
+	latest   smallmap.Map[string, statusBPM] // by airport: the latest status-setting BPM
 }
 
-// run is the latest messages of a series, as far back as they have one text.
+// run describes the last messages of a series that have the same text.
 type run struct {
 	text    Text
-	event   time.Time // received time of the latest of them that is an event
-	isEvent bool      // there is one
+	event   time.Time // received time of the last of them that is an event
+	isEvent bool      // one of them is an event
 }
 
-// origin is an origin line and the text behind it, in a series.
+// origin is an origin line and the text after it, in a series.
 type origin struct {
 	series     series
 	line, text string
@@ -91,11 +90,11 @@ type statusBPM struct {
 	sets    Status
 }
 
-// add adds a message and reports whether it is a copy of an earlier one. groups are its groups that
-// name the plate, or position the container.
+// add adds a message and reports whether it is a copy of an earlier one. groups are the groups of
+// the message that name the plate, or position the container.
 func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	m, sets := groups[0], c.statuses(groups)
-	series := c.in(m)
+	series := c.seriesOf(m)
 	before, have := c.runs.Get(series)
 	if !have || !before.text.Equal(m.Text) {
 		before = run{text: m.Text}
@@ -122,7 +121,7 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 	if m.Origin == "" {
 		return false
 	}
-	key := origin{c.in(m), m.Origin, m.Text.String()}
+	key := origin{c.seriesOf(m), m.Origin, m.Text.String()}
 	first, have := c.origins[key]
 	if !have {
 		if c.origins == nil {
@@ -134,11 +133,11 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 	return m.Received.Sub(first) > time.Minute
 }
 
-// loadedAgain reports whether m repeats a text that sets Loaded, received inside the window, and
-// the bag was offloaded since. A text that is sent again never puts a bag back on board. sets are
-// the statuses that the groups of m set.
+// loadedAgain reports whether m repeats a text that sets Loaded and was received within the window,
+// and the bag was offloaded since. So a text that is sent again never puts a bag back on board.
+// sets are the statuses that the groups of m set.
 func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
-	if !m.Kind.IsProcessing() || c.in(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
+	if !m.Kind.IsProcessing() || c.seriesOf(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
 	last := c.loads.of(m.Text, 0)
@@ -161,7 +160,7 @@ func (c *copyFinder) statuses(groups []*Message) []Status {
 	return c.sets
 }
 
-// setStatus records an event whose groups set these statuses.
+// setStatus notes an event. sets are the statuses that its groups set.
 func (c *copyFinder) setStatus(groups []*Message, sets []Status) {
 	for i, status := range sets {
 		m := groups[i]
@@ -174,11 +173,11 @@ func (c *copyFinder) setStatus(groups []*Message, sets []Status) {
 	}
 }
 
-// textMap is a map by text and time. Like smallmap.Map it compares keys one by one while they are
-// few: most texts differ in length already.
+// textMap is a map with texts and times as keys. Like smallmap.Map it compares keys one by one
+// while they are few, since most texts have different lengths.
 type textMap[V any] struct {
 	list  []textEntry[V]
-	index map[textKey]int // in list; nil while that is short
+	index map[textKey]int // index in list; nil while the list is short
 }
 
 type textEntry[V any] struct {
@@ -192,13 +191,13 @@ type textKey struct {
 	at   int64
 }
 
-// newTextMap returns a map with memory for n entries, as far as they are few.
+// newTextMap returns a map with memory for n entries, or fewer if n is large.
 func newTextMap[V any](n int) textMap[V] {
 	return textMap[V]{list: make([]textEntry[V], 0, min(n, smallmap.MaxLinear+1))}
 }
 
-// of returns the value of a text and time, which is zero at first. The pointer is valid until the
-// next call.
+// of returns the value of a text and time. A new value is zero. The pointer is valid until the next
+// call.
 func (t *textMap[V]) of(text Text, at int64) *V {
 	if t.index != nil {
 		key := textKey{text.String(), at}

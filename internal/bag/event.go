@@ -6,19 +6,19 @@ import (
 	"bagtrail/parser"
 )
 
-// eventRule returns the event of a message with plates, by the rows of the event table (rules §2).
+// eventRule returns the event of a message that names plates, by the event table (rules §2).
 type eventRule func(*history, *Message) EventCode
 
-// eventRules says which events the messages of a kind make.
+// eventRules has the rule of each kind of message.
 var eventRules = [...]eventRule{
 	parser.BSM: (*history).sourceEvent,
 	parser.BPM: func(h *history, m *Message) EventCode { return h.rules.processingEvent(m) },
 }
 
-// A kind that the parser accepts and that has no events does not compile.
+// If the parser accepts a kind that has no rule, this does not compile.
 var _ [parser.KindCount]eventRule = eventRules
 
-// history follows the messages of a bag in the order of events.
+// history makes the events of a bag. Its messages are added in the order of events.
 type history struct {
 	rules   Rules
 	plate   Plate
@@ -40,14 +40,14 @@ func (c EventCode) of(m *Message) Event {
 	return Event{Code: c.Code, Description: c.Description, Sets: c.Sets, Message: m}
 }
 
-// predecessor is what a BSM changes: the BSM before it at its airport, or the onward flight that
-// another airport's BSM announced from there.
+// predecessor describes the BSM before another one at its airport, or the onward flight from there
+// that the BSM of another airport names (rules §3, legs).
 type predecessor struct {
 	flight          Flight // zero if there is none
 	passengerStatus string
 }
 
-// sourceEvent returns the event of a source message.
+// sourceEvent returns the event of a source message, such as a BSM.
 func (h *history) sourceEvent(m *Message) EventCode {
 	var before predecessor
 	if m.Change == parser.Revise {
@@ -67,7 +67,7 @@ func (h *history) sourceEvent(m *Message) EventCode {
 	return entry(EventExpected)
 }
 
-// processingEvent returns the event of a processed message that names the bag.
+// processingEvent returns the event of a processing message, such as a BPM, that names the bag.
 func (r Rules) processingEvent(m *Message) EventCode {
 	arrives := r.arrives(m)
 	switch {
@@ -115,8 +115,7 @@ func unauthorisedEvent(m *Message, arrives bool) EventCode {
 	return e
 }
 
-// arrives reports whether a BPM is on arrival (rules §2): its flight is the one that brings the bag
-// to its airport.
+// arrives reports whether a BPM is on arrival (rules §2): its flight brings the bag to its airport.
 func (r Rules) arrives(m *Message) bool {
 	if m.Outbound.IsZero() {
 		return !m.Inbound.IsZero()
@@ -153,13 +152,13 @@ func scanEvent(m *Message) string {
 	return EventTracked
 }
 
-// irregularityRows are the status codes of .B in the order of their rows in the event table.
+// irregularityRows lists the status codes of .B in the order of their rows in the event table.
 var irregularityRows = [...]string{
 	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
 }
 
-// IrregularityRow returns the row of the event table for a status code of .B, counted from the
-// first of them. The codes of the configuration come next, "" for an .N last.
+// IrregularityRow returns the order of a status code of .B in the event table, from 0. The codes
+// from the configuration come after it. "", which stands for .N, comes last.
 func IrregularityRow(status string) int {
 	switch row := slices.Index(irregularityRows[:], status); {
 	case row >= 0:

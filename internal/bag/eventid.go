@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// EventID returns the id of the event that a message makes of a plate (rules §3): a function of
-// plate, group, text, and the moment at which the message was read or, if it does not say,
-// received, with its position in the log. The code is no part of it, since that may depend on other
-// messages.
+// EventID returns the id of the event that a message makes for a plate (rules §3). It is a hash of
+// plate, group and text, and of the read time of a BPM or, without a read time, of received time
+// and position. The event code is not part of it, since it may depend on other messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
 	if m.isTimed() {
@@ -29,6 +28,5 @@ func EventID(plate Plate, m *Message) string {
 	return string(id[:])
 }
 
-// isTimed reports whether m is a BPM with a read time. Its event is told by itself: it has no
-// predecessor, and its copies are those with the same read time.
+// isTimed reports whether m is a BPM with a read time. Its copies have the same read time.
 func (m *Message) isTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }

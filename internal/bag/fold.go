@@ -1,7 +1,6 @@
 // Package bag holds the types of baggage tracking (plates, flights, legs, events, bags) and Fold,
 // which makes bags from messages. It is pure: it has no clock, no store and no I/O. The result
-// depends on the set of messages and the rules alone, never on the order in which the messages are
-// given.
+// depends only on the set of messages and the rules, never on the order of the messages.
 package bag
 
 import (
@@ -26,8 +25,8 @@ type Rules struct {
 // Fold returns the bags of a plate, in the order of Compare. It fails only with the error of ctx,
 // which it checks every few milliseconds.
 //
-// messages are all that name the plate, delayed-bag reports included. stowage are the positionings
-// of their Containers. Both may be in any order and may include copies.
+// messages are all messages that name the plate, including delayed-bag reports. stowage are the
+// positionings of their Containers. Both may be in any order and may include copies.
 func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	bags, err := r.FoldEvents(ctx, plate, messages, stowage)
 	if err != nil {
@@ -42,7 +41,8 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	return bags, nil
 }
 
-// FoldEvents is Fold without the legs: the bags have no Legs, and none is Cancelled.
+// FoldEvents is Fold without the legs: the bags have no Legs, PNRs and Surnames, and none is
+// Cancelled.
 func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	var reports []*Message
 	texts := make([]*Message, 0, len(messages))
@@ -107,7 +107,8 @@ func Compare(a, b *Bag) int {
 	)
 }
 
-// firstDay returns the first flight date that messages name, else the first day that they cover.
+// firstDay returns the first flight date that messages name. If they name none, it returns the
+// first local day on which one of them happened.
 func firstDay(messages []*Message) Day {
 	first, _ := messages[0].days()
 	named := false
@@ -124,8 +125,9 @@ func firstDay(messages []*Message) Day {
 	return first
 }
 
-// filedBefore reports whether a report repeats one of those before it, which are in order. A report
-// is in the log twice if it was sent again because the outcome of the first attempt was unknown.
+// filedBefore reports whether a report repeats one of the reports before it, which are in order. A
+// report is in the log twice if it was sent again because the outcome of the first attempt was
+// unknown.
 func filedBefore(m *Message, before []*Message) bool {
 	for _, n := range slices.Backward(before) {
 		if !n.Received.Equal(m.Received) {
@@ -170,7 +172,7 @@ func addReports(bags []Bag, reports []*Message) {
 }
 
 // ownRush returns the messages that make a bag its own rush bag: BSMs that re-flight their own
-// plate, after another message. The messages of the bag must be in order.
+// plate and come after another message. The messages of the bag must be in order.
 func ownRush(plate Plate, messages []*Message) []*Message {
 	var all []*Message
 	for _, m := range messages[1:] {
@@ -181,7 +183,7 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 	return all
 }
 
-// route sets the legs of a bag, and Cancelled.
+// route sets the legs of a bag, Cancelled, and the names that find it.
 func (r Rules) route(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
 	for _, e := range b.Events {
@@ -193,8 +195,8 @@ func (r Rules) route(b *Bag) {
 	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
 }
 
-// describe sets the fields of a bag from its events, which must be in order: each from the latest
-// BSM that holds it, else from the latest BPM. A positioning gives none.
+// describe sets the fields of a bag from its events, which must be in order. Each field comes from
+// the latest BSM that holds it, else from the latest BPM. Positionings do not count.
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
@@ -243,8 +245,8 @@ func (b *Bag) originals() []Plate {
 	return smallmap.Distinct(named)
 }
 
-// findBy sets the PNRs and surnames that find the bag: those of its current BSMs. If these hold
-// none, those of all its messages but positionings (rules §4).
+// findBy sets the PNRs and surnames that find the bag (rules §4): those of its current BSMs. If
+// these hold none, those of all its messages except positionings.
 func (b *Bag) findBy(current []*Message) {
 	for _, m := range current {
 		b.addNames(m, true, true)

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// journeyGap is the largest number of days between messages of one journey (rules §3, journeys).
+// journeyGap is the largest number of days between two messages of one journey (rules §3,
+// journeys).
 const journeyGap = 3
 
 // identities divides the messages of a plate into bags (rules §3, which bag a message is about).
@@ -32,7 +33,7 @@ func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Mes
 	return bags, ctx.Err()
 }
 
-// span is a range of days that a message covers.
+// span is the range of days that a message, or a journey, covers.
 type span struct {
 	first, last Day
 	message     *Message
@@ -53,13 +54,13 @@ func spans(plate Plate, messages []*Message) []span {
 	return covered
 }
 
-// reachBack extends the spans of messages that re-flight their own plate back to the journey that
-// they continue: of the journeys of earlier messages the latest that began at most DelayDays before
-// their first flight date.
+// reachBack extends the spans of messages that re-flight their own plate back to the beginning of
+// the journey that they continue. Of the journeys of the messages before such a message, this is
+// the latest one that began at most DelayDays before the first flight date of the message.
 func reachBack(plate Plate, covered []span) {
 	slices.SortFunc(covered, func(a, b span) int { return a.message.compare(b.message) })
-	var before []span // journeys of the earlier messages, ascending
-	added := 0
+	var before []span // the journeys of the earlier messages, ascending
+	added := 0        // how many messages are in before
 	for i := range covered {
 		s := &covered[i]
 		for ; !sameMessage(covered[added].message, s.message); added++ {
@@ -78,8 +79,7 @@ func reachBack(plate Plate, covered []span) {
 	}
 }
 
-// withSpan returns journeys with a span added. They are ascending and more than journeyGap days
-// apart.
+// withSpan adds a span to journeys, which are ascending and more than journeyGap days apart.
 func withSpan(journeys []span, s span) []span {
 	from, _ := slices.BinarySearchFunc(journeys, s.first-journeyGap, func(j span, day Day) int { return cmp.Compare(j.last, day) })
 	to := from
@@ -89,12 +89,11 @@ func withSpan(journeys []span, s span) []span {
 	return slices.Replace(journeys, from, to, s)
 }
 
-// DelayDays is how many days the first flight of a bag may lie before the rush bag or the
-// delayed-bag report that is about it (rules §3, rush; §4, delayed bags).
+// DelayDays is how many days before a rush bag or a delayed-bag report the first flight of its bag
+// may be (rules §3, rush; §4, delayed bags).
 const DelayDays = 14
 
-// journeys divides the messages where more than journeyGap days lie between the days that they
-// cover.
+// journeys divides messages into journeys, which are more than journeyGap days apart.
 func journeys(spans []span) [][]*Message {
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 
@@ -118,8 +117,8 @@ func journeys(spans []span) [][]*Message {
 }
 
 // passengers divides a journey into bags. Messages that share a PNR or a surname, directly or
-// through others, are one bag. Those whose names fit no new BSM, and those that name nobody, follow
-// the flights of the bags.
+// through other messages, are about one bag. Messages whose names fit no new BSM, and messages that
+// name nobody, belong to the bags whose flights they name.
 func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	if onePassenger(journey) {
 		return [][]*Message{journey}, nil
@@ -135,8 +134,8 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	return bags, addNameless(ctx, bags, nameless)
 }
 
-// joinByName takes the messages that name a passenger out of a journey. In sets, which holds their
-// indexes, those that share a PNR or a surname are joined.
+// joinByName separates the messages of a journey that name a passenger from the others. sets joins
+// the indexes in named of messages that share a PNR or a surname.
 func joinByName(journey []*Message) (named []*Message, sets unionFind, nameless []*Message) {
 	byName := make(map[string]int) // "P" and the PNR, or "S" and the surname → index in named
 	for _, m := range journey {
@@ -161,7 +160,8 @@ func joinByName(journey []*Message) (named []*Message, sets unionFind, nameless 
 	return named, sets, nameless
 }
 
-// bagsByName divides messages that name a passenger into bags, by the sets that they are about.
+// bagsByName divides messages that name a passenger into bags: one for each set that they are
+// about.
 func bagsByName(ctx context.Context, named []*Message, sets unionFind) (bags [][]*Message, err error) {
 	bagOf := make(map[int]int) // root of a set → index in bags
 	booked := newBookings(named, sets)
@@ -205,7 +205,7 @@ func addNameless(ctx context.Context, bags [][]*Message, nameless []*Message) er
 	return nil
 }
 
-// bookings tells which sets of messages have a new BSM, and which flights these BSMs name.
+// bookings says which sets of messages have a new BSM, and which flights these BSMs name.
 type bookings struct {
 	sets     map[int]bool     // by root
 	byFlight map[Flight][]int // roots
@@ -228,9 +228,10 @@ func newBookings(named []*Message, sets unionFind) bookings {
 	return b
 }
 
-// setsOf returns the sets that a message of the set own is about (rules §3, names that fit nobody):
-// own if it has a new BSM. Else it is the one set with a new BSM that names a flight of the
-// message; a BPM is about each of several such sets.
+// setsOf returns the sets that a message of the set own is about (rules §3, names that fit nobody).
+// If own has a new BSM, the message is about own. Otherwise it is about the set with a new BSM that
+// names a flight of the message. If there are several such sets, a BPM is about each of them, and
+// any other message about own. If there is none, it is about own.
 func (b bookings) setsOf(m *Message, own int) []int {
 	if b.sets[own] {
 		return []int{own}
@@ -247,8 +248,8 @@ func (b bookings) setsOf(m *Message, own int) []int {
 	return about
 }
 
-// onePassenger reports whether every message that names a passenger has the PNR or the surname of
-// the first of them, letter for letter. Then all are one bag, as for most plates.
+// onePassenger reports whether every message that names a passenger has exactly the PNR or the
+// surname of the first such message. Then all messages are about one bag, as for most plates.
 func onePassenger(journey []*Message) bool {
 	var first *Message
 	var surname string
@@ -267,8 +268,8 @@ func onePassenger(journey []*Message) bool {
 	return true
 }
 
-// bagsOf returns the bags that a message without PNR and surname belongs to: those that name one of
-// its flights, else all.
+// bagsOf returns the bags to which a message without PNR and surname belongs: the bags that name
+// one of its flights, else all.
 func bagsOf(m *Message, onFlight map[Flight][]int, bags int) []int {
 	var found []int
 	for f := range m.Flights() {
@@ -287,7 +288,7 @@ func bagsOf(m *Message, onFlight map[Flight][]int, bags int) []int {
 	return found
 }
 
-// FoldName returns a surname as surnames are compared: its letters, in capitals.
+// FoldName returns the form of a surname in which surnames are compared: its letters, in capitals.
 func FoldName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && r != utf8.RuneError { // a byte that is not UTF-8 counts as a letter

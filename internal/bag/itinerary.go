@@ -11,11 +11,11 @@ type itinerary struct {
 	rules    Rules
 	legs     []Leg
 	byFlight smallmap.Map[Flight, []int] // indices in legs
-	arriving []Leg                       // legs with unknown departure, until join
+	arriving []Leg                       // legs with unknown departure; join adds them to legs
 }
 
-// add adds a living leg. Two legs on one flight are one if their departures are one place: then the
-// airports are those of the leg that was added first.
+// add adds a living leg. Two legs on one flight whose departures are one place are one leg; it has
+// the airports of the leg that was added first.
 func (t *itinerary) add(l Leg, status Status) {
 	if l.Flight.IsZero() {
 		return
@@ -39,8 +39,8 @@ func (t *itinerary) append(l Leg) {
 	t.legs = append(t.legs, l)
 }
 
-// join makes each leg with unknown departure one with the leg of its flight that arrives there,
-// else with the only leg of its flight.
+// join joins each leg with unknown departure with the leg of its flight that arrives at the same
+// place, else with the only leg of its flight. If there is neither, it adds the leg.
 func (t *itinerary) join() {
 	for _, l := range t.arriving {
 		same := t.byFlight.Value(l.Flight)
@@ -54,17 +54,17 @@ func (t *itinerary) join() {
 	}
 }
 
-// exits records which leg leads out of each airport.
+// exits holds the leg that leads out of each airport.
 type exits struct {
 	current *currentBSMs
 	list    []exit
 	byCode  smallmap.Map[string, int] // index in list
 }
 
-// exit is the way out of one airport.
+// exit is the leg out of one airport.
 type exit struct {
 	airport string
-	open    bool   // no leg leads out yet, and the BSMs of the airport do not forbid one
+	open    bool   // no leg leads out yet, and the BSMs of the airport do not decide it
 	flight  Flight // of the leg out; zero if there is none
 }
 
@@ -85,14 +85,14 @@ func (e *exits) at(airport string) *exit {
 	return &e.list[i]
 }
 
-// open reports whether a leg out of the airport is still to be found.
+// open reports whether a leg out of the airport may still be found.
 func (e *exits) open(airport string) bool { return e.at(airport).open }
 
 // flight returns the flight of the leg out of the airport.
 func (e *exits) flight(airport string) Flight { return e.at(airport).flight }
 
-// take records that a flight leads out of the airport, and so out of all that are one place with
-// it.
+// take notes that a flight leads out of the airport, and so out of all airports that are one place
+// with it.
 func (e *exits) take(airport string, f Flight) {
 	e.at(airport)
 	for i := range e.list {

@@ -8,8 +8,8 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// legs returns the legs of a bag: the living ones (rules §3), then those of the other flights that
-// its messages name.
+// legs returns the legs of a bag: the living ones (rules §3), then the legs of the other flights
+// that its messages name. It also sets the names that find the bag.
 func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	latest := b.current.latestFirst()
 	living := r.livingLegs(b.current, latest, messages, b.Events)
@@ -27,7 +27,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 }
 
 // livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
-// the latest first. The status of a leg is NoStatus if it has none, else NotLoaded.
+// the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
 func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, events []Event) []Leg {
 	all := itinerary{rules: r}
 	out := exits{current: current}
@@ -68,12 +68,12 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 	return all.legs
 }
 
-// loadedLast returns the latest status-setting BPM of each airport where it shows the bag Loaded on
-// a flight out of there.
+// loadedLast returns the latest status-setting BPM of each airport, if it shows the bag Loaded on a
+// flight that departs there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
 	var seen smallmap.Map[string, struct{}]
-	var airports []string // those with a status-setting BPM so far
+	var airports []string // the airports that had a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
 		if e.Sets == NoStatus || !m.Kind.IsProcessing() || seen.Has(m.Airport) {
@@ -91,8 +91,8 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	return loaded
 }
 
-// otherLegs returns a leg for each flight that messages name and that is no living leg, with the
-// airports of the latest message that knows its departure.
+// otherLegs returns a leg for each flight that messages name and that has no living leg. Its
+// airports come from the latest message that knows the departure.
 func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past
@@ -130,14 +130,15 @@ func (r Rules) outwardLegs(m *Message) iter.Seq[Leg] {
 	}
 }
 
-// longestChain is the largest number of legs of one day that are followed back.
+// longestChain is how many legs of one day sortByTravel follows back at most.
 const longestChain = 8
 
-// sortByTravel orders legs by date. On one day a leg stands behind the leg that arrives where it
-// departs: legs are ordered by the shortest way back, over at most longestChain legs, to a leg that
-// follows none. If that decides nothing, as on a round trip, they stand as in the latest message
-// with an element on their flight that departs where they do, else as in the latest message that
-// names the flight; in a message .I comes before .F before .O (rules §3, order of travel).
+// sortByTravel orders legs by date (rules §3, order of travel). On one day a leg comes after the
+// leg that arrives where it departs: legs are ordered by the length of the shortest way back, over
+// at most longestChain legs, to a leg that follows none. If two lengths are equal, as on a round
+// trip, the messages decide. For each leg this is the latest message with an element on its flight
+// that departs where the leg does, else the latest message that names the flight. The leg with the
+// later message comes first; in one message .I comes before .F, and .F before .O.
 func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
@@ -184,14 +185,15 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 // element is a flight element of a message.
 type element struct {
 	from  string // airport of departure; "" if unknown
-	place int    // index among all elements
+	place int    // index among all elements, the latest message first
 }
 
 func (r Rules) sameDeparture(a, b string) bool {
 	return a == b || a != "" && b != "" && r.SamePlace(a, b)
 }
 
-// shareDays reports whether two legs may have the same day.
+// shareDays reports whether two legs have the same day. If there are many legs, it always returns
+// true.
 func shareDays(legs []Leg) bool {
 	if len(legs) > smallmap.MaxLinear {
 		return true

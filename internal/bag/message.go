@@ -9,13 +9,12 @@ import (
 	"bagtrail/parser"
 )
 
-// Message is one accepted message as far as it concerns one plate: one of its groups. A message
-// that names the plate in two groups makes two. A container positioning names no plate: it concerns
-// the bags in its stowage device. A delayed-bag report is a Message too, of kind None: see
-// IsReport.
+// Message is one group of an accepted message, for one plate. A message that names the plate in two
+// groups makes two. A container positioning names no plate: it concerns the bags in its stowage
+// device. A delayed-bag report is a Message too, of kind None: see IsReport.
 //
-// What needs no calculation is as the parser returned it; the flights have their dates here.
-// Strings may be views of Raw. A Message is never changed once made.
+// The embedded fields are as the parser returned them; the flights have full dates here. Strings
+// may share the memory of Raw. Nobody changes a Message after it was made.
 type Message struct {
 	parser.Head    // .V .J .X
 	parser.Details // .S .W .P .L .Y .E .M .R of the group
@@ -26,11 +25,11 @@ type Message struct {
 	Connection     *Segment // .U 7-9; nil if absent
 
 	Irregularity string // status code of the .B that names the plate, or ""
-	Original     Plate  // .M 1 if that is another plate, else the first ten-digit word of .R; or ""
+	Original     Plate  // .M 1 if that is another plate, else the first ten-digit word of .R if that is another plate, else ""
 
 	Received time.Time // UTC, whole milliseconds
-	Happened time.Time // UTC; the read time of a BPM if it does not lie after Received, else Received
-	Order    time.Time // UTC; orders events (rules §2): Happened, or the end of that minute if it has no second
+	Happened time.Time // UTC; the read time of a BPM if it is not after Received, else Received
+	Order    time.Time // UTC; orders events (rules §2): Happened, or the end of its minute if the read time has no seconds
 	Read     time.Time // UTC; the .J read time if .J has date and time, else zero
 	LocalDay Day       // date of Happened at the .V airport
 	Group    int32     // index of the group in the message
@@ -39,8 +38,8 @@ type Message struct {
 	Text     Text   // canonical text, by which copies are recognised (rules §3)
 }
 
-// IsReport reports whether m is a delayed-bag report that was created downstream. Of the parser's
-// members it has the airport alone.
+// IsReport reports whether m is a delayed-bag report that the delayed-bag system has created. Of
+// the embedded fields it has only the airport.
 func (m *Message) IsReport() bool { return m.Kind == parser.None }
 
 // Flights yields the flights of .I, .F and .O.
@@ -101,7 +100,8 @@ func (m *Message) compare(n *Message) int {
 func (m *Message) Before(n *Message) bool { return m.compare(n) < 0 }
 
 // compareReceipt orders messages as they were received (rules §3, duplicates): by received time,
-// position, text, and group. Unlike in compare, no sender has a say in it.
+// position, text, and group. Unlike the order of compare, it does not depend on times that a sender
+// gives.
 func (m *Message) compareReceipt(n *Message) int {
 	if c := m.Received.Compare(n.Received); c != 0 {
 		return c

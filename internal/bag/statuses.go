@@ -6,7 +6,7 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// statuses sets the loading statuses of living legs by the events of their bag (rules §3, loading
+// statuses sets the loading statuses of living legs from the events of their bag (rules §3, loading
 // status).
 type statuses struct {
 	rules    Rules
@@ -69,16 +69,17 @@ func (s *statuses) follow(events []Event) {
 	}
 }
 
-// set sets the status of a leg, unless it is known from an .I only and so far has none.
+// set sets the status of a leg, unless the leg is known only from an .I and has no status yet.
 func (s *statuses) set(leg int, status Status, by *Message) {
 	if l := &s.legs[leg]; l.Status != NoStatus {
 		l.Status, l.SetBy = status, by
 	}
 }
 
-// applyToFlight sets the status of the legs on the flight of an event: those out of its airport. If
-// there are none, a load counts for legs whose departure is unknown, and any other event for all. A
-// leg out of its airport that was known from an .I only has a status from then on.
+// applyToFlight sets the status of the legs on the flight of an event that depart from its airport.
+// If there are none, a load applies to legs whose departure is unknown, and any other event to all
+// legs on the flight. A leg that was known only from an .I gets its first status if it departs from
+// the airport of the event.
 func (s *statuses) applyToFlight(e *Event) {
 	same := s.byFlight.Value(e.Message.Outbound.Flight)
 	here := func(i int) bool { return s.departs(i, e.Message.Airport) }
@@ -107,7 +108,8 @@ func (s *statuses) unloadOthers(e *Event) {
 	}
 }
 
-// mishandle makes Delayed every leg that is not Loaded on Aircraft, or the last leg if all are.
+// mishandle makes every leg Delayed that is not Loaded on Aircraft. If all legs are, it makes the
+// last one Delayed. Legs without a status do not count.
 func (s *statuses) mishandle(by *Message) {
 	last, all := -1, true
 	for i := range s.legs {
@@ -125,8 +127,8 @@ func (s *statuses) mishandle(by *Message) {
 	}
 }
 
-// arrive records that the bag has come off a flight at an airport. A through flight goes on from
-// there without it.
+// arrive notes that the bag has left a flight at an airport. A leg of the same flight that departs
+// there, of a through flight, has not arrived.
 func (s *statuses) arrive(f Flight, airport string) {
 	for _, i := range s.byFlight.Value(f) {
 		if !s.departs(i, airport) {
@@ -135,8 +137,8 @@ func (s *statuses) arrive(f Flight, airport string) {
 	}
 }
 
-// seat sets the seats of the legs. Each comes from the latest BSM at its departure, for its flight,
-// that holds one.
+// seat sets the seats of the legs. Each comes from the latest BSM at the departure of the leg, for
+// its flight, that holds a seat.
 func (s *statuses) seat(messages []*Message) {
 	for _, m := range slices.Backward(messages) {
 		if !m.Kind.IsSource() || m.Seat == "" {

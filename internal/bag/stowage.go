@@ -13,7 +13,7 @@ type Container struct {
 	Device string
 }
 
-// Containers returns, each once, the containers that messages of a bag name. Only a positioning of
+// Containers returns the containers that messages of a bag name, each once. Only a positioning of
 // one of these can concern the bag.
 func Containers(messages []*Message) []Container {
 	var all []Container
@@ -57,8 +57,8 @@ func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message
 // whereabouts says where a bag is by the events at one airport.
 type whereabouts struct {
 	in    Container // the container that it is in; zero if there is none
-	bare  Flight    // flight of the later loads without a device; zero if there is none
-	mixed bool      // the later loads without a device are on several flights
+	bare  Flight    // flight of loads without a device after that; zero if there are none
+	mixed bool      // the loads without a device are on several flights
 }
 
 // note adds the next status-setting event at the airport.
@@ -75,8 +75,8 @@ func (w *whereabouts) note(e *Event) {
 	}
 }
 
-// holds reports whether the bag is in the container: the latest status-setting event put it there.
-// Loads on that flight without a device are passed over.
+// holds reports whether the bag is in the container, because the latest status-setting event put it
+// there. Loads on that flight without a device do not count.
 func (w *whereabouts) holds(c Container) bool {
 	return w.in == c && !w.mixed && (w.bare.IsZero() || w.bare == c.Flight)
 }

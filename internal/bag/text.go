@@ -3,15 +3,15 @@ package bag
 import "strings"
 
 // Text is the canonical text of a message, by which copies are recognised (rules §3): its lines,
-// joined by LF. Lines that CR LF joins are stored as they are, without a copy.
+// joined by LF. Lines that are joined by CR LF are stored as they are, which avoids a copy.
 type Text struct {
 	lines   string
 	returns bool // CR LF joins the lines
 }
 
 // NewText returns the text of lines that are joined by LF or, if returns is set, by CR LF. Lines
-// joined by CR LF must hold no other character below the blank, so that texts compare alike with
-// either line end.
+// joined by CR LF must hold no other character below the blank, so that texts have the same order
+// with either line end.
 func NewText(lines string, returns bool) Text { return Text{lines, returns} }
 
 // String returns the lines, joined by LF.

@@ -16,11 +16,11 @@ type Sight interface {
 	Station(airport string) bool
 }
 
-// Viewer returns what a caller sees of bags. It caches results, so each question needs its own. A
-// nil Viewer shows everything.
+// Viewer returns the parts of bags that a caller sees. It caches results, so each question needs a
+// Viewer of its own. A nil Viewer shows everything.
 type Viewer struct {
 	ctx      context.Context // of the question
-	err      error           // of ctx, if a view is incomplete
+	err      error           // the error of ctx, if a view is incomplete
 	sight    Sight
 	visible  smallmap.Map[*Event, *visibility]                       // by the first event of the bag
 	withheld smallmap.Map[*Event, *smallmap.Map[*Message, struct{}]] // by the first event of the first bag of the plate
@@ -35,7 +35,8 @@ func NewViewer(ctx context.Context, s Sight) *Viewer {
 	return &Viewer{ctx: ctx, sight: s}
 }
 
-// Err returns the error of the context if it ended too early. Views must not be used then.
+// Err returns the error of the context if it ended before a view was complete. Then no view may be
+// used.
 func (v *Viewer) Err() error {
 	if v == nil {
 		return nil
@@ -43,10 +44,10 @@ func (v *Viewer) Err() error {
 	return v.err
 }
 
-// View returns what is seen of a bag, or nil if nothing is: the events whose messages are seen, and
-// the legs and fields that these messages give. Unknown, Rush, Cancelled, FirstDay and the loading
-// statuses are those of the whole bag. The result is b itself if everything is seen. It shares
-// memory with b.
+// View returns the part of a bag that is seen: the events whose messages are seen, and the legs and
+// fields that these messages give. It returns nil if no event is seen, and b itself if all are.
+// Unknown, Rush, Cancelled, FirstDay and the loading statuses are those of the whole bag. The
+// result shares memory with b.
 func (v *Viewer) View(b *Bag) *Bag {
 	if v == nil {
 		return b
@@ -77,13 +78,13 @@ func (v *Viewer) View(b *Bag) *Bag {
 	return &narrowed
 }
 
-// allInScope reports whether every message of the bag has a leg in scope, as for most bags.
+// allInScope reports whether every message of the bag is in scope, as for most bags.
 func (v *Viewer) allInScope(b *Bag) bool {
 	return !slices.ContainsFunc(b.Events, func(e Event) bool { return !e.Message.inScope(v.sight) })
 }
 
-// Founding reports whether the founder of a bag, or of the bag of a view, is seen: the message that
-// names its passenger first. If not, nothing leads from the bag to another one.
+// Founding reports whether the founder of a bag is seen: the message that first names its
+// passenger. If not, the bag is not joined with other bags. b may be a view of the bag.
 func (v *Viewer) Founding(b *Bag) bool {
 	if b.whole != nil {
 		b = b.whole
@@ -91,7 +92,7 @@ func (v *Viewer) Founding(b *Bag) bool {
 	return v == nil || v.allInScope(b) || v.visibility(b).founding
 }
 
-// redescribe sets the fields and legs of a view from the events that are left of the bag.
+// redescribe sets the fields and legs of a view from its events.
 func (b *Bag) redescribe(whole *Bag) {
 	b.PNR, b.Surname, b.GivenName, b.PassengerStatus, b.FrequentFlyer, b.WeightUnit = "", "", "", "", "", ""
 	b.describe()
@@ -145,10 +146,10 @@ func (s FlightAt) Leg(l Leg) bool {
 // Station implements Sight.
 func (FlightAt) Station(string) bool { return false }
 
-// visibility tells which messages of a bag are seen because of what they name.
+// visibility says which messages of a bag are seen because of the legs and PNRs that they name.
 type visibility struct {
-	seen     []bool // by event: the message has a leg in scope, or the PNR of a message that has one
-	founding bool   // the founder is seen, and so are messages without a PNR
+	seen     []bool // by event: the message is in scope, or has the PNR of a message in scope
+	founding bool   // the founder is seen; then messages without a PNR are seen too, unless they are withheld
 }
 
 // visibility returns the visibility of a bag.
@@ -177,10 +178,11 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 }
 
 // withhold returns the messages of a plate that are not seen although they name no PNR and the
-// founder of their bag is seen. A message that names nobody follows other messages of its plate
-// (rules §3), and the caller may have posted these: one that makes a second bag, or joins two. So
-// messages are withheld that are about a bag whose founder is not seen, and messages that would be
-// about a booking that is not seen if the messages that are seen did not exist.
+// founder of their bag is seen. The other messages of the plate decide to which bag a message
+// belongs that names nobody (rules §3). The caller may have posted such a message, to make a second
+// bag or to join two. So withhold returns messages that belong to a bag whose founder is not seen.
+// It also returns messages that would belong to the booking of an unseen BSM if there were only the
+// unseen messages.
 func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	plate := b.beside
 	if plate == nil {
@@ -192,7 +194,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	withheld := new(smallmap.Map[*Message, struct{}])
 	v.withheld.Set(&plate[0].Events[0], withheld)
 	var unseen smallmap.Map[*Message, struct{}]
-	var messages, others []*Message // the unseen ones of the plate; others are reports and positionings
+	var messages, others []*Message // the unseen messages of the plate; others are reports and positionings
 	booked := false
 	for i := range plate {
 		at := v.visibility(&plate[i])
@@ -243,9 +245,9 @@ func (e *Event) books() bool {
 	return e.Message.Kind.IsSource() && (e.pnr() != "" || e.surname() != "")
 }
 
-// founder returns the index of the event whose message is the founder of the bag: of the messages
-// that name a passenger, or of all if none does, the one received first. A report or a positioning
-// is never the founder. It returns -1 if there is none.
+// founder returns the index of the event whose message is the founder of the bag: the message that
+// was received first, among those that name a passenger or, if none does, among all. A report or a
+// positioning is never the founder. founder returns -1 if there is none.
 func (b *Bag) founder() int {
 	found, named := -1, false
 	for i := range b.Events {
@@ -261,7 +263,7 @@ func (b *Bag) founder() int {
 	return found
 }
 
-// inScope reports whether one of the Legs is in scope. A message without flights is judged by its
+// inScope reports whether one of the legs of the message is in scope or, if it has none, its
 // airport.
 func (m *Message) inScope(s Sight) bool {
 	flights := false
@@ -273,7 +275,8 @@ func (m *Message) inScope(s Sight) bool {
 	return !flights && s.Station(m.Airport)
 }
 
-// pnr returns the PNR that the message gives the bag, in capitals, or "". A positioning gives none.
+// pnr returns the PNR that the message gives to the bag, in capitals, or "". A positioning gives
+// none.
 func (e *Event) pnr() string {
 	if e.Positioning {
 		return ""
@@ -281,7 +284,7 @@ func (e *Event) pnr() string {
 	return strings.ToUpper(e.Message.PNR)
 }
 
-// surname returns the surname that the message gives the bag, as FoldName returns it, or "". A
+// surname returns the surname that the message gives to the bag, as FoldName returns it, or "". A
 // positioning gives none.
 func (e *Event) surname() string {
 	if e.Positioning {
