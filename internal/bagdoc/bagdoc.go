@@ -27,7 +27,7 @@ const (
 	Raw                  // every event, with the text of its message
 )
 
-// References is the flight reference; *flightref.Store is one.
+// References is the flight reference; *flightref.Store implements it.
 type References interface {
 	// Lookup returns the reference data of a leg. An airport that is not known is "".
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
@@ -35,12 +35,12 @@ type References interface {
 
 // Writer writes bags for one asker.
 type Writer struct {
-	Viewer     *bag.Viewer // nil for an asker who sees everything
+	Viewer     *bag.Viewer // of the asker; nil sees everything
 	Places     bagjson.Places
 	References References
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
-	MostEvents int                     // limit of events per bag, of which the newest are written; 0: no limit
+	MostEvents int                     // how many events of a bag are written at most, the newest ones; 0: no limit
 }
 
 // subject is a bag with the asker's view of it.
@@ -95,8 +95,8 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	return append(AppendTime(dst, "changed", w.changed(s)), '}'), true
 }
 
-// changed returns when the newest message was received that counts for the bag: an event of it, or one
-// of its rush bag that sets a status. Only those count that the asker sees.
+// changed returns when the newest message that counts for the bag was received: a message of the
+// bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
 func (w *Writer) changed(s subject) (newest time.Time) {
 	for i := range s.seen.Events {
 		newest = later(newest, s.seen.Events[i].Message.Received)
@@ -175,8 +175,9 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *fligh
 	return strictjson.AppendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
-// cause returns the message that set the status of a leg, and the plate of whose events it is one: of
-// the bag itself or of its rush bag. The message is nil if none did, or if the asker does not see it.
+// cause returns the message that set the status of a leg, and the plate of its event: that of the
+// bag itself or of its rush bag. The message is nil if there is none, or if the asker does not see
+// it.
 func (w *Writer) cause(s subject, l *bag.Leg) (bag.Plate, *bag.Message) {
 	switch {
 	case l.SetBy == nil:
@@ -224,9 +225,9 @@ func appendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
 	return append(dst, '"')
 }
 
-// legOf returns the index in Legs of the leg that an event concerns, or -1. That is the leg of its
-// .F, or of its .I if it has no .F. If several legs have that flight, it is the leg that departs
-// from the airport of the event or, if the flight arrives there, the leg that does.
+// legOf returns the index in Legs of the leg that an event concerns, or -1. This is the leg of its
+// .F or, if it has none, of its .I. If several legs have that flight, it is the leg that departs
+// from the airport of the event or, if the flight arrives there, the leg that arrives there.
 func legOf(b *bag.Bag, e *bag.Event) int {
 	m := e.Message
 	f, arrives := m.Outbound.Flight, e.Code == bag.EventArrived || m.Outbound.Airport == m.Airport || m.Kind.IsSource() && m.Source == 'X'
@@ -270,7 +271,7 @@ func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
 }
 
 // Reflighted returns the data that a REFLIGHTED event of b shows about the original bag. If the
-// viewer must not see the original, it shows only the plate that the message of the event itself
+// viewer may not see the original, the data is only the plate that the message of the event itself
 // names.
 func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	r := b.ReflightedBy(e)

@@ -28,7 +28,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	b, shown := found.Bag, *leg
 	about := subject{Traced: found, seen: b}
 	shown.Seat = l.Leg.Seat
-	if shown.Status != l.Leg.Status { // a rush bag, or a message that came in since, has changed it
+	if shown.Status != l.Leg.Status { // because of a rush bag, or of a message that came after the list was read
 		shown.Status, shown.SetBy, shown.Departed = l.Leg.Status, nil, false
 	}
 	dst = append(w.appendLeg(dst, about, &shown), ']')

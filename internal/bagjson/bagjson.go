@@ -1,8 +1,8 @@
 // Package bagjson writes bags and events as the JSON of the interface (section 2): members in the
 // order of its tables, absent ones left out, never null or "".
 //
-// Its functions append to a buffer and return it, like append. What they append depends on their
-// arguments alone. They do not check rights: the caller passes only events that the asker may see.
+// Its functions append to a buffer and return it, like append. The result depends only on their
+// arguments. They do not check rights: the caller passes only events that the asker may see.
 package bagjson
 
 import (
@@ -21,7 +21,7 @@ type Places interface {
 	Coordinates(airport string) (latitude, longitude string, known bool)
 }
 
-// EventContext is what AppendEvent shows beside the event itself.
+// EventContext holds the data that AppendEvent shows beside the event itself.
 type EventContext struct {
 	Unknown    bool            // the bag is unknown
 	Reflighted *bag.Reflighted // the original of a REFLIGHTED event; nil for any other event
@@ -232,8 +232,9 @@ func appendDay(dst []byte, day bag.Day) []byte {
 	return append(dst, '"')
 }
 
-// closeGroup ends an object or a list, by its brackets, whose items begin at body, each after a
-// comma. If there are none, it removes everything from start on.
+// closeGroup ends an object or a list. brackets are its two brackets. Its items begin at body, each
+// after a comma; the first comma becomes the opening bracket. If there are no items, closeGroup
+// removes everything from start on.
 func closeGroup(dst []byte, start, body int, brackets string) []byte {
 	if len(dst) == body {
 		return dst[:start]

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// problem is why an operation of /v1 did not answer: the part of its problem details that a page
-// shows.
+// problem says why an operation of /v1 has failed. It holds the part of the problem details that a
+// page shows.
 type problem struct {
 	Status    int    `json:"status"`
 	Title     string `json:"title"`
@@ -23,7 +23,7 @@ type problem struct {
 	} `json:"errors"`
 }
 
-// answer is an http.ResponseWriter that keeps what is written.
+// answer is an http.ResponseWriter that keeps the answer in memory.
 type answer struct {
 	header http.Header
 	status int
@@ -34,9 +34,9 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 
-// carried are the headers of a request to a page that the operation which it asks gets too: who
-// asks, from where, and under which id. The origin is what protects the operation against forged
-// forms.
+// carried lists the headers that ask copies from the request for a page to its request to an
+// operation: who asks, from where, and the request id. The origin protects the operation against
+// forged forms.
 var carried = []string{"Cookie", "Origin", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id"}
 
 // ask sends a request to an operation of /v1 in this process, as the caller of r. body is sent as
@@ -69,7 +69,7 @@ func (c *Console) ask(r *http.Request, header http.Header, method, target string
 	return a, nil
 }
 
-// read decodes an answer into v, or returns the problem that it tells.
+// read decodes an answer into v, or returns the problem in it.
 func (a *answer) read(v any) *problem {
 	if a.status >= http.StatusMultipleChoices {
 		p := &problem{}

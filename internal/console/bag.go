@@ -16,10 +16,10 @@ type bagPage struct {
 // tracked is a bag with the bags of its rush chain.
 type tracked struct {
 	bagDoc
-	Current  *legDoc // where the bag is, or goes next; nil if no flight is known
+	Current  *legDoc // the leg on which the bag is, or goes next; nil if no flight is known
 	Status   status
 	Last     *eventDoc
-	LastOf   string // plate of the last event, if it is another
+	LastOf   string // plate of the last event, if it is another plate
 	Original string // the bag before this one in the rush chain, or ""
 	Missed   []legDoc
 	Days     []eventDay
@@ -27,14 +27,14 @@ type tracked struct {
 	Pictured *trail
 }
 
-// eventDay is a run of events at one airport on one day, the latest first.
+// eventDay is a sequence of events at one airport on one day, the latest first.
 type eventDay struct {
 	Airport string
 	Day     time.Time
 	Events  []trackedEvent
 }
 
-// trackedEvent is an event and the plate that it is of.
+// trackedEvent is an event with its plate.
 type trackedEvent struct {
 	eventDoc
 	Plate string // "" for the bag of the page
@@ -48,7 +48,8 @@ type chainLink struct {
 	Leg   *legDoc
 }
 
-// Landed reports whether the bag was seen at the end of its leg after the aircraft left.
+// Landed reports whether the bag was seen at the destination of its leg after it was loaded on the
+// aircraft.
 func (t tracked) Landed() bool {
 	return t.Current != nil && t.Last != nil && t.Status.Class == "air" && t.Current.To != t.Current.From &&
 		t.Last.Airport == t.Current.To && t.Last.Happened.After(t.Current.StatusSince)
@@ -106,7 +107,7 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 	}
 	query := url.Values{"plate": plates[:min(len(plates), mostChained)], "fields": {"raw"}}
 	p := v.ask("GET", "/v1/bags?"+query.Encode(), nil, &found)
-	if p != nil && p.Status == 403 { // the key sees the plates and not the bags
+	if p != nil && p.Status == 403 { // the key may know the plates, but not their bags
 		return nil, nil
 	}
 	return found.Bags, p
@@ -151,8 +152,8 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	return t
 }
 
-// current returns the leg that matters: the first living one that the bag has not flown, otherwise
-// the last.
+// current returns the current leg: the first living leg that the bag has not flown, otherwise the
+// last living leg.
 func current(legs []legDoc, now time.Time) *legDoc {
 	for i := range legs {
 		l := &legs[i]
@@ -164,7 +165,7 @@ func current(legs []legDoc, now time.Time) *legDoc {
 	return lastLiving(legs)
 }
 
-// moved reports whether a bag was handled for one of the legs.
+// moved reports whether a bag was loaded, offloaded or delayed on one of the living legs.
 func moved(legs []legDoc) bool {
 	return slices.ContainsFunc(legs, func(l legDoc) bool { return l.Living && l.Status != "" && l.Status != notLoaded })
 }
@@ -190,7 +191,7 @@ func missed(bags []bagDoc) (legs []legDoc) {
 	return legs
 }
 
-// dayAndOffset is the layout of what the events of one heading have in common.
+// dayAndOffset is the layout of the day and offset that the events under one heading share.
 const dayAndOffset = "2006-01-02 -07:00"
 
 // days arranges the events of bags by airport, day and offset from UTC, the latest first.
@@ -205,7 +206,7 @@ func days(bags []bagDoc, own string) (runs []eventDay) {
 			all = append(all, trackedEvent{e, plate})
 		}
 	}
-	slices.Reverse(all) // of those that came together, the later stands later in its bag
+	slices.Reverse(all) // if two events have equal times, the later one of its bag comes first
 	slices.SortStableFunc(all, func(a, b trackedEvent) int {
 		return cmp.Or(b.Happened.Compare(a.Happened), b.Received.Compare(a.Received))
 	})

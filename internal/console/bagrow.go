@@ -16,11 +16,11 @@ type bagRow struct {
 	status  status
 	age     time.Duration // since the last event; 0 if the key does not see it
 	minutes int           // the age in whole minutes
-	order   int           // by status and, in it, by when the bag was seen
+	order   int           // by status, then by the last event, the oldest first
 }
 
-// bagRows returns the rows of those bags whose plates are wanted, in their order. risk is the class
-// of rows that are not loaded.
+// bagRows returns the rows of the bags whose plates are wanted, in the order of the table. risk is
+// the class of rows whose bags are not loaded.
 func bagRows(bags []listedDoc, wanted func(plate string) bool, risk string, now time.Time) []bagRow {
 	rows, seen := make([]bagRow, 0, len(bags)), make(map[string]int, len(bags))
 	for i := range bags {
@@ -33,7 +33,7 @@ func bagRows(bags []listedDoc, wanted func(plate string) bool, risk string, now 
 	return rows
 }
 
-// newBagRow arranges a bag. n tells bags of one plate apart.
+// newBagRow returns the row of a bag. n numbers the bags of one plate, from 1.
 func newBagRow(b *listedDoc, n int, risk string, now time.Time) bagRow {
 	r := bagRow{listedDoc: b, id: "b-" + b.Plate, status: statusOf(b.leg().Status)}
 	if n > 1 {
@@ -53,21 +53,22 @@ func newBagRow(b *listedDoc, n int, risk string, now time.Time) bagRow {
 	return r
 }
 
-// literal is HTML of this package. Only constants become one without a conversion.
+// literal is HTML that this package has written. Without a conversion only constants have this
+// type.
 type literal string
 
-// markup is HTML in the making. It stands in for a template if a page has the same hundreds of
-// times, since a template takes a microsecond for each value.
+// markup is a buffer for HTML. It replaces a template if a page repeats the same element hundreds
+// of times, since a template takes a microsecond for each value.
 type markup []byte
 
-// put appends HTML, and then a text, which is escaped for the content of elements and for quoted
+// put appends HTML, and then a text, which it escapes for the content of elements and for quoted
 // attributes.
 func (m *markup) put(html literal, text string) {
 	*m = append(append(*m, html...), template.HTMLEscapeString(text)...)
 }
 
 // rowsOfGroup is how many rows a browser lays out together when they come into view. The stylesheet
-// reckons with it.
+// uses the same number.
 const rowsOfGroup = 20
 
 // markupOf returns the rows of a table, in several groups.
@@ -82,7 +83,7 @@ func markupOf(rows []bagRow) template.HTML {
 	return template.HTML(m) //nolint:gosec // put escapes
 }
 
-// bag appends a row. It has no space between cells, which would be a node.
+// bag appends a row. It has no space between cells, since each space would be a node.
 func (m *markup) bag(r *bagRow) {
 	var where, stamp string
 	if r.Last != nil {

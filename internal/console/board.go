@@ -16,17 +16,17 @@ type boardPage struct {
 	Date      time.Time
 	Today     bool
 	Bags      int
-	Flights   []boardRow // all of them
-	Rows      []boardRow // those that are asked for
-	Urgent    []boardRow // at risk, the first to leave first
-	AtRisk    int        // bags of Urgent that are not loaded
-	Ahead     int        // flights that have not left, or not landed
+	Flights   []boardRow // all flights
+	Rows      []boardRow // the flights that the request asks for
+	Urgent    []boardRow // the flights at risk, the first to depart first
+	AtRisk    int        // how many bags of Urgent are not loaded
+	Ahead     int        // how many flights have not departed, or not landed
 	Limits    limits
 	WithRush  int
 	WithDelay int
 }
 
-// boardRow is a flight on the board. It is flat and holds texts, since templates are slow.
+// boardRow is a flight on the board. It is flat and its fields are texts, since templates are slow.
 type boardRow struct {
 	ID       string // of the element
 	Key      string // as the script names it
@@ -39,8 +39,8 @@ type boardRow struct {
 	Stamp    string
 	Clock    string // local time of At
 	UTC      string
-	Before   string // scheduled time, if At is another
-	In       string // until At, "" if it is past or not known
+	Before   string // scheduled time, if it differs from At
+	In       string // time until At; "" if At is past or not known
 	Gone     string // departed or landed, or ""
 	Next     bool   // the first that is not gone
 	Bar      []share
@@ -121,7 +121,7 @@ func (b boardPage) Direction() string {
 	return "D"
 }
 
-// boardPage arranges flights, which come in the order of their times.
+// boardPage makes the data of the board from flights, which come in the order of their times.
 func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, date time.Time) boardPage {
 	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Limits: limitsOf(v.r), Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
 	wanted := v.rows()
@@ -151,7 +151,7 @@ func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, da
 	return b
 }
 
-// boardRow arranges a flight.
+// boardRow returns the row of a flight.
 func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	r := boardRow{
 		Key: f.Airline + "-" + f.Flight + "-" + f.Date, Flight: f.Airline + f.Flight, Other: f.To,
@@ -194,8 +194,8 @@ func barLabel(numbers map[string]int) string {
 	return strings.Join(all, ", ")
 }
 
-// cursor returns where to begin to follow changes, so that nothing is missed that a list read
-// afterwards does not show, or "" if there are no changes for this key.
+// cursor returns the cursor from which to follow changes. A list that is read afterwards shows all
+// changes before the cursor. It returns "" if this key may not follow changes.
 func (v *visit) cursor(filter url.Values) string {
 	var from struct {
 		Cursor string `json:"cursor"`

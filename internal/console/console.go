@@ -2,8 +2,8 @@
 // jobs over them, and feeds.
 //
 // It has no access of its own. Every page asks the operations of /v1 in this process, with the
-// cookies of its request, so that it shows what the key of the session may see and nothing else.
-// Names and PNRs are posted; no address of a page holds one.
+// cookies of its request, so that it shows only what the key of the session may see. Names and PNRs
+// are posted; no address of a page holds one.
 //
 // Pages are html/template with one stylesheet and one script, all embedded. The content security
 // policy allows only resources of this service, and nothing inline.
@@ -34,7 +34,7 @@ type Console struct {
 	versions map[string]string // of the files of static, by name
 }
 
-// Places has the time zones of airports; *airport.Library is one.
+// Places has the time zones of airports; *airport.Library implements it.
 type Places interface {
 	KnownAirport(code string) bool
 	// TimeZone returns the time zone of an airport, UTC if it is not known.
@@ -44,10 +44,11 @@ type Places interface {
 //go:embed templates static
 var embedded embed.FS
 
-// policy lets a page load and send only to this service. Nothing inline is run or applied.
+// policy lets a page load from this service and send to it only. Browsers ignore inline scripts and
+// styles.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// New returns the console over the operations of v1, which must not serve the console itself.
+// New returns the console. v1 serves the operations of /v1, and must not serve the console itself.
 func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	c := &Console{
 		mux: http.NewServeMux(), v1: v1, places: places, clock: clock,
@@ -90,8 +91,8 @@ func New(v1 http.Handler, places Places, clock func() time.Time) *Console {
 	return c
 }
 
-// pageOfForm leads from the address of a form about rejects to its page. A login and a problem lead
-// back to the address that was asked for, which takes posts only.
+// pageOfForm redirects from the address of a form about rejects to its page. After a login, the
+// browser goes back to the address of its request, which may be one that accepts only POST.
 func pageOfForm(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, strings.TrimSuffix(path("rejects", r.PathValue("id")), "/"), http.StatusSeeOther)
 }
@@ -113,7 +114,7 @@ func version(text []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// file serves an embedded file. Pages name it with its version, so browsers keep it for long.
+// file serves an embedded file. Pages name it with its version, so browsers may keep it for ever.
 func file(name string, text []byte) http.Handler {
 	media := map[bool]string{true: "text/css", false: "text/javascript"}[strings.HasSuffix(name, ".css")]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +124,7 @@ func file(name string, text []byte) http.Handler {
 	})
 }
 
-// write writes a body, compressed if the caller takes gzip.
+// write writes a body, compressed if the caller accepts gzip.
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
@@ -134,7 +135,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	}
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // a level that exists
-	_, _ = z.Write(body)                                 // a buffer takes everything
+	_, _ = z.Write(body)                                 // writing to a buffer never fails
 	_ = z.Close()
 	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The documents of /v1, as far as pages show them.
+// The documents of /v1, with the members that pages show.
 
 type session struct {
 	Name       string    `json:"name"`
@@ -44,7 +44,7 @@ type bagDoc struct {
 	Changed   time.Time  `json:"changed"`
 }
 
-// listedDoc is a bag in the list of a flight, as far as its row shows it.
+// listedDoc is a bag in the list of a flight, with the members that its row shows.
 type listedDoc struct {
 	Plate     string `json:"plate"`
 	Unknown   bool   `json:"unknown"`
@@ -65,7 +65,7 @@ type listedLeg struct {
 	Status string `json:"status"`
 }
 
-// leg returns the leg of the bag on the flight. A list has no other.
+// leg returns the leg of the bag on the flight, the only one in a list.
 func (b *listedDoc) leg() listedLeg {
 	if len(b.Legs) == 0 {
 		return listedLeg{}

@@ -7,14 +7,14 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// look is how an event is shown.
+// look says how an event is shown.
 type look struct {
 	icon string
-	word string // "" if it is that of the interface
-	mark string // of its dot on the trail: "set" if it loads the bag, "bad" if something went wrong
+	word string // "" for the description of the event
+	mark string // class of its dot on the trail: "set" if it loads the bag, "bad" if something went wrong
 }
 
-// looks are the events that are not shown like all others.
+// looks has the events that are not shown like all others.
 var looks = map[string]look{
 	bag.EventLoadedOnAircraft:   {"air", "On aircraft", "set"},
 	bag.EventLoadedInContainer:  {"con", "In container", "set"},

@@ -73,10 +73,10 @@ type feedRow struct {
 	Percent string // rejected
 }
 
-// stateOrder puts those feeds first that somebody should look at.
+// stateOrder puts the feeds first that need attention.
 var stateOrder = map[string]int{"silent": 0, "new": 1, "flowing": 2}
 
-// feeds shows how the service is, and who sends how much.
+// feeds shows the state of the service, and how much each feed sends.
 func (v *visit) feeds() (view, *problem) {
 	shown := view{Title: "Feeds", Section: "feeds", Airport: v.airport(), Live: &live{}}
 	var data feedsPage

@@ -20,16 +20,16 @@ type flightList struct {
 // flightPage is the data of the screen of a flight.
 type flightPage struct {
 	flightDoc
-	Airport   string // from where the flight is looked at
+	Airport   string // the airport for which the flight is shown
 	Arriving  bool
 	At        time.Time // best known time at that airport, or zero
 	Scheduled time.Time
 	Bar       []share
-	Missing   int // bags that are not on board
+	Missing   int // how many bags are not on board
 	Counts    []count
 	Rows      template.HTML
 	Risk      string // class of the page: "", "is-risk" or "is-risk late"
-	Other     string // the address of the board of the day
+	Other     string // the address of the board of that airport and day
 }
 
 // count is a status with the number of its bags.
@@ -91,7 +91,7 @@ func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
 	}
 }
 
-// flightPage arranges a flight for its screen.
+// flightPage makes the data of the screen of a flight.
 func (v *visit) flightPage(list flightList, airport string, arriving bool) flightPage {
 	f := flightPage{flightDoc: list.Flight, Airport: airport, Arriving: arriving}
 	times, direction := list.Flight.Departure, "D"
@@ -112,7 +112,8 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	return f
 }
 
-// risk returns the class of a flight with bags that are not loaded, by the minutes that are left.
+// risk returns the class of a flight with bags that are not loaded, by the minutes until its
+// departure.
 func (v *visit) risk(f flightDoc) string {
 	at := f.Departure.Best()
 	if at.IsZero() || !f.Departure.Actual.IsZero() || at.Before(v.now) || f.Status[notLoaded]+f.Status[offloaded] == 0 {
@@ -127,13 +128,13 @@ func (v *visit) risk(f flightDoc) string {
 	return ""
 }
 
-// barOrder is the order of a bar of statuses: it fills as loading goes on.
+// barOrder is the order of the statuses in a bar, which fills as loading proceeds.
 var barOrder = []string{onAircraft, inContainer, notLoaded, offloaded, delayed}
 
-// leastShare is the width in percent below which nothing of a bar could be seen.
+// leastShare is the least width, in percent, at which a part of a bar can be seen.
 const leastShare = 1.4
 
-// bar divides a bar by numbers of statuses. No share is too narrow to be seen.
+// bar divides a bar by the numbers of bags of each status. Each part is wide enough to be seen.
 func bar(numbers map[string]int) (shares []share) {
 	widths, sum := make([]float64, len(barOrder)), 0.0
 	total := 0
@@ -157,7 +158,7 @@ func bar(numbers map[string]int) (shares []share) {
 	return shares
 }
 
-// counts returns all statuses with their numbers, those that are not loaded first.
+// counts returns all statuses with their numbers of bags, in the order of status.Order.
 func counts(numbers map[string]int) []count {
 	var all []count
 	for name, s := range statuses {

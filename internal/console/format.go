@@ -11,7 +11,7 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// functions are what templates call beside the methods of their data.
+// functions returns the functions that templates call, beside the methods of their data.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset":  func(name string) string { return Path + name + "?v=" + c.versions[name] },
@@ -42,9 +42,9 @@ func (c *Console) functions() template.FuncMap {
 
 // status is a loading status as pages show it: a colour, a shape and a word.
 type status struct {
-	Class string // of the colour, and the icon
+	Class string // class of the colour, and name of the icon
 	Word  string
-	Order int // those that are not loaded come first
+	Order int // the statuses that are not loaded come first
 }
 
 // The statuses of /v1, as texts.
@@ -75,7 +75,7 @@ func statusOf(text string) status {
 // Icon returns the name of the shape of the status.
 func (s status) Icon() string { return s.Class }
 
-// plate sets a plate in two groups.
+// plate returns a plate in two groups of digits.
 func plate(p string) template.HTML {
 	if len(p) < 5 {
 		return template.HTML(template.HTMLEscapeString(p)) //nolint:gosec // escaped
@@ -111,7 +111,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d d", minutes/60/24)
 }
 
-// plural returns a number with the word for what it counts.
+// plural returns a number with a word, which is plural unless the number is 1.
 func plural(n int, word string) string {
 	if n != 1 {
 		word += "s"

@@ -23,14 +23,14 @@ type jobDoc struct {
 	Skipped      int    `json:"skipped"`
 }
 
-// jobPage is the data of the screen of a job: a dry run, or what follows it.
+// jobPage is the data of the screen of a job: of a dry run, or of the job after it.
 type jobPage struct {
 	jobDoc
 	IDs  []string // of the selected rejects; empty: all that match the filters
-	List string   // query of the list that the job was begun from
+	List string   // query of the list from which the job was started
 }
 
-// Counts returns what the job has found or done.
+// Counts returns the results of the job, with the number of rejects of each.
 func (j jobDoc) Counts() []tally {
 	return slices.DeleteFunc([]tally{
 		{"accepted", j.Accepted}, {"dismissed", j.Dismissed}, {"rejected again, and still open", j.Rejected},
@@ -41,11 +41,11 @@ func (j jobDoc) Counts() []tally {
 // Effect returns how many rejects the job changes, or would change.
 func (j jobDoc) Effect() int { return j.Accepted + j.Dismissed }
 
-// bulk begins a job over the rejects that were selected, or over all that match the filters. The
-// first is a dry run; its page asks whether to go on, and begins the second.
+// bulk starts a job over the rejects that were selected, or over all that match the filters. First
+// it starts a dry run. The page of the dry run has a form that starts the job itself.
 func (v *visit) bulk() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
-	_ = v.r.ParseForm() // a form that is not understood selects nothing
+	_ = v.r.ParseForm() // a form that cannot be parsed selects nothing
 	form := v.r.PostForm
 	body, list := map[string]any{"dry_run": !form.Has("start")}, listOf(form.Get("back"))
 	switch {
@@ -71,7 +71,7 @@ func (v *visit) bulk() (view, *problem) {
 	return view{Redirect: path("rejects", "jobs", job.ID) + "?" + list.Encode()}, nil
 }
 
-// job shows how far a job is and, after a dry run, the form that begins the job itself.
+// job shows the progress of a job and, after a dry run, the form that starts the job itself.
 func (v *visit) job() (view, *problem) {
 	asked := v.r.URL.Query()
 	data := jobPage{IDs: asked["id"], List: listOf(asked.Encode()).Encode()}
@@ -86,7 +86,7 @@ func listed(query string) string { return Path + "rejects?" + query }
 
 // listOf returns the filters of a list in a query.
 func listOf(query string) url.Values {
-	asked, _ := url.ParseQuery(query) // without it the list has no filters
+	asked, _ := url.ParseQuery(query) // a query that cannot be parsed gives no filters
 	list := url.Values{}
 	for _, name := range filters {
 		if asked.Has(name) {

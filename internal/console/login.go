@@ -34,8 +34,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// logout ends the session. If the service cannot end it, at least this browser forgets it: whoever
-// sits down next must not find it.
+// logout ends the session. Even if the service cannot end it, the browser removes the cookie, so
+// that the next user of the browser does not have the session.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: sessions.Cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil && a.header["Set-Cookie"] != nil {
@@ -44,7 +44,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Path+"login", http.StatusSeeOther)
 }
 
-// back returns the address to go to after a login. It is one of the console, whatever was asked.
+// back returns the address to go to after a login. It is always an address of the console.
 func back(next string) string {
 	if !strings.HasPrefix(next, Path) || strings.HasPrefix(next, Path+"log") || strings.ContainsAny(next, "\\\r\n") {
 		return Path

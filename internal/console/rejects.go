@@ -53,8 +53,7 @@ type diagnosticDoc struct {
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
 
-// open takes the message out of the document {"bim_message": "…"} in which it came, if it did: its
-// faults are those of the message.
+// open replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
 func (r *rejectDoc) open() {
 	if r.Form != "json" {
 		return
@@ -64,7 +63,7 @@ func (r *rejectDoc) open() {
 	}
 }
 
-// Found returns the beginning of what was found, which may be a whole message.
+// Found returns the beginning of the faulty value, which may be a whole message.
 func (d diagnosticDoc) Found() string {
 	if found := []rune(d.Value); len(found) > mostFound {
 		return string(found[:mostFound]) + "…"
@@ -72,7 +71,7 @@ func (d diagnosticDoc) Found() string {
 	return d.Value
 }
 
-// First returns the first fault, of which the list of rejects tells.
+// First returns the first fault, which the list of rejects shows.
 func (r rejectDoc) First() diagnosticDoc { return append(r.Diagnostics, diagnosticDoc{})[0] }
 
 // More returns how many faults follow the first, as +2, or "".
@@ -83,7 +82,7 @@ func (r rejectDoc) More() string {
 	return ""
 }
 
-// tally is how many rejects have a value.
+// tally says how many rejects have a value.
 type tally struct {
 	Value string
 	Count int
@@ -99,14 +98,14 @@ type rejectsPage struct {
 	List     []rejectDoc
 	Next     string // address of the next page
 	Selected *rejectDoc
-	Opened   bool // it was chosen, and is not the first of the list
+	Opened   bool // the address names Selected; otherwise it is the first of the list
 	Check    check
 	Open     bool   // the rejects of the list are open
-	Done     string // what was done to rejects before
+	Done     string // the result of the form that led here, see outcomes
 	Plate    string // of the bag of the message that was accepted, or ""
 }
 
-// Words returns what the value says if it is a code of a fault, or "".
+// Words returns the text of the value if it is a fault code, or "".
 func (t tally) Words() string {
 	number, _ := strconv.ParseUint(strings.TrimPrefix(t.Value, "SVCPRB"), 10, 16) // there is no code 0
 	d, _ := parser.Code(number).Definition()
@@ -131,7 +130,7 @@ type check struct {
 	Text    string
 	Lines   []line
 	Faults  []diagnosticDoc
-	Events  []eventDoc // that the message would make
+	Events  []eventDoc // the events that the message would make
 	Plates  []string
 	Verdict string
 	Problem *problem // the text could not be checked
@@ -146,20 +145,20 @@ type line struct {
 }
 
 const (
-	mostListed = 50                         // rejects of a page
-	mostFound  = 80                         // characters of a faulty text beside what was expected
+	mostListed = 50                         // how many rejects a page has
+	mostFound  = 80                         // how many characters of a faulty value are shown
 	mostText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
-// filters are the filters of the list of rejects that stand in its address. Texts do not: they may
-// hold names.
+// filters lists the filters of the list of rejects that are in its address. The text filter is not
+// in the address, since it may hold names.
 var filters = []string{"state", "code", "airport", "door"}
 
-// outcomes are what the page says was done before.
+// outcomes lists the results of forms that the page may show.
 var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unauthorised", "nothing selected"}
 
-// rejects shows rejected messages, and one of them to mend.
+// rejects shows rejected messages, and an editor with one of them.
 func (v *visit) rejects() (view, *problem) {
 	asked := v.r.URL.Query()
 	data := rejectsPage{filter: listOf(v.r.URL.RawQuery)}
@@ -167,7 +166,7 @@ func (v *visit) rejects() (view, *problem) {
 		data.filter.Set("state", "open")
 	}
 	if done := asked.Get("done"); slices.Contains(outcomes, done) {
-		data.Done = done // an address says nothing else
+		data.Done = done // an address cannot make the page show another text
 	}
 	if plate := asked.Get("plate"); isDigits(plate) && len(plate) == 10 {
 		data.Plate = plate
@@ -245,7 +244,7 @@ func (v *visit) summary(data *rejectsPage) *problem {
 	return nil
 }
 
-// Label says in words what the bars of the last day show.
+// Label returns the content of the bars of the last day in words.
 func (p rejectsPage) Label() string {
 	var all []string
 	for _, h := range p.Hours {
@@ -254,8 +253,8 @@ func (p rejectsPage) Label() string {
 	return "Rejects: " + cmp.Or(strings.Join(all, ", "), "none in 24 hours")
 }
 
-// Address returns the address of the list with another value of a filter. "" takes the filter away;
-// "none" of the airport is the empty airport.
+// Address returns the address of the list with a value of a filter. If the filter has that value
+// already, the address is without the filter, unless it is the state.
 func (p rejectsPage) Address(name, value string) string {
 	query := maps.Clone(p.filter)
 	if query.Get(name) == value && name != "state" {
@@ -277,10 +276,10 @@ func (p rejectsPage) Is(name, value string) bool {
 	return p.filter.Has(name) && p.filter.Get(name) == value
 }
 
-// lineFeeds replaces the line ends that messages have, as a text field does.
+// lineFeeds replaces the line ends of messages by LF, as a text field does.
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// checkOf arranges a text and its faults.
+// checkOf returns a text with its faults, line by line.
 func checkOf(text string, faults []diagnosticDoc, open bool) check {
 	c := check{Text: text, Faults: faults, Open: open, Verdict: "rejected"}
 	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
@@ -311,7 +310,7 @@ func mark(marks, content string, f diagnosticDoc) string {
 	return string(under)
 }
 
-// text returns the text of the editor, with the line ends that messages have.
+// text returns the text of the editor. Lines end with CR LF, as in messages.
 func (v *visit) text() (string, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, mostText)
 	if err := v.r.ParseForm(); err != nil {
@@ -320,7 +319,7 @@ func (v *visit) text() (string, *problem) {
 	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n"), nil
 }
 
-// checkReject checks the text of the editor, and answers the parts that show its faults.
+// checkReject checks the text of the editor, and shows its faults.
 func (v *visit) checkReject() (view, *problem) {
 	text, p := v.text()
 	if p != nil {
@@ -352,7 +351,7 @@ func (v *visit) checkReject() (view, *problem) {
 	return view{Data: rejectsPage{Check: c}}, nil
 }
 
-// resubmit sends a reject in again, mended if the form has another text than the reject.
+// resubmit submits a reject again: with the text of the form, or as it came.
 func (v *visit) resubmit() (view, *problem) {
 	id, body := v.r.PathValue("id"), map[string]any{}
 	text, p := v.text()
@@ -371,7 +370,7 @@ func (v *visit) resubmit() (view, *problem) {
 	return v.done(id, answer.Verdict), nil
 }
 
-// dismiss takes a reject out of the list of open ones.
+// dismiss dismisses a reject.
 func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
 	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), dismissed)
@@ -392,8 +391,8 @@ func plateOf(text string) string {
 	return ""
 }
 
-// done leads back to the list, or to the reject if it is rejected again. The list links the bag of a
-// message that was accepted.
+// done redirects to the list or, if the reject was not accepted, to the reject. The list has a link
+// to the bag of a message that was accepted.
 func (v *visit) done(id, verdict string) view {
 	query := listOf(v.r.PostFormValue("back"))
 	query.Set("done", verdict)
@@ -406,7 +405,7 @@ func (v *visit) done(id, verdict string) view {
 	return view{Redirect: Path + "rejects?" + query.Encode()}
 }
 
-// Faulty says how many faults are left, or were in a reject that is decided on.
+// Faulty says how many faults the text has.
 func (c check) Faulty() string {
 	words := plural(len(c.Faults), "fault")
 	if c.Open {

@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// limits are how many minutes before departure a bag that is not loaded is at risk, and how many
-// before it is late. They are settings of the viewer, which a cookie keeps.
+// limits says how many minutes before departure a bag that is not loaded is at risk, and how many
+// minutes before departure it is late. Each user sets them; a cookie keeps them.
 type limits struct{ Risk, Late int }
 
-// The limits of those who have set none, and the largest that can be set.
 const (
-	usualRisk, usualLate = 45, 20
-	mostRisk             = 24 * 60
+	usualRisk, usualLate = 45, 20  // the limits of users who have set none
+	mostRisk             = 24 * 60 // the largest limit
 )
 
 // riskCookie holds the limits, as 45-20.
 const riskCookie = "bagtrail-risk"
 
-// readLimits reads two numbers. What is missing or not a number is as usual, and Late is at most
-// Risk.
+// readLimits reads two numbers. A number that is missing or malformed has its usual value. Late is
+// at most Risk.
 func readLimits(risk, late string) limits {
 	number := func(text string, usual int) int {
 		n, _ := strconv.Atoi(text) // 0 if it is no number
@@ -33,7 +32,7 @@ func readLimits(risk, late string) limits {
 	return l
 }
 
-// limitsOf returns the limits of the viewer who sends a request.
+// limitsOf returns the limits of the user who sends a request.
 func limitsOf(r *http.Request) limits {
 	if kept, err := r.Cookie(riskCookie); err == nil {
 		risk, late, _ := strings.Cut(kept.Value, "-")
@@ -42,7 +41,7 @@ func limitsOf(r *http.Request) limits {
 	return readLimits("", "")
 }
 
-// setLimits keeps the limits of the form, and leads back.
+// setLimits sets the cookie with the limits of the form, and redirects back.
 func (c *Console) setLimits(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	l := readLimits(r.PostFormValue("risk"), r.PostFormValue("late"))

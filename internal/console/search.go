@@ -14,10 +14,10 @@ import (
 	"bagtrail/parser"
 )
 
-// maxTerm is how many words of a query are read.
-const maxTerm = 8
+// maxWords is how many words of a query are read.
+const maxWords = 8
 
-// query is how the words of a search are read.
+// query says how the words of a search are read.
 type query struct {
 	Plate   string
 	End     string // the last six digits of a plate
@@ -26,21 +26,21 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string   // the surname that is asked for
-	Names   []string // what the surname may be, the likely one first
-	Unread  []string // words that no search asks for
-	words   []string // of the name
+	Name    string   // the surname to search for
+	Names   []string // possible surnames, the most likely first
+	Unread  []string // words that the search does not use
+	words   []string // the words of the name
 }
 
-// parseQuery reads the words of a search: ten digits are a plate, six its end, letters and digits a
-// flight, five or six with a digit a PNR, three letters of an airport the airport, a date such as
-// 21NOV the day, and everything else a name. A word that may be a flight or a PNR is a flight beside
-// a name, and both if it stands alone.
+// parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
+// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
+// The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
+// A word that may be a flight or a PNR is a flight if there is a name too, otherwise both.
 func parseQuery(text string, places Places, now time.Time) (q query) {
 	words := joinWords(strings.Fields(strings.ToUpper(text)))
 	var names []string
-	if len(words) > maxTerm {
-		words, q.Unread = words[:maxTerm], words[maxTerm:]
+	if len(words) > maxWords {
+		words, q.Unread = words[:maxWords], words[maxWords:]
 	}
 	for _, written := range words {
 		word := strings.ReplaceAll(written, " ", "")
@@ -58,7 +58,7 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 			if isPNR(written) {
 				q.PNR = word
 			}
-		case isDigits(word) && (len(word) == 11 || len(word) == 13): // with a check digit, or with how many tags follow
+		case isDigits(word) && (len(word) == 11 || len(word) == 13): // a plate with a check digit, or with the count of .N
 			q.Plate = word[:10]
 		case isPNR(word):
 			q.PNR = word
@@ -82,7 +82,8 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 	return q
 }
 
-// joinWords joins what people write with a blank: the flight BA 703, and a plate as pages show it.
+// joinWords joins two words if people write them with a blank between: the flight BA 703, and a
+// plate in two groups.
 func joinWords(words []string) (joined []string) {
 	for i := 0; i < len(words); i++ {
 		if i+1 < len(words) {
@@ -100,8 +101,8 @@ func joinWords(words []string) (joined []string) {
 	return joined
 }
 
-// readNames reads the words that are left as a name. In SURNAME/GIVEN, as messages have it, the
-// surname ends at the stroke. Otherwise it may be the first word, the last one, or all of them.
+// readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
+// Otherwise it may be the first word, the last one, or all words together.
 func (q *query) readNames(words []string) {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -130,7 +131,7 @@ func (q *query) readNames(words []string) {
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// isPNR reports whether a word is five or six letters and digits with a digit among them.
+// isPNR reports whether a word is a PNR that has a digit.
 func isPNR(s string) bool {
 	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
 }
@@ -171,7 +172,7 @@ func dayOf(word string, now time.Time) (time.Time, bool) {
 	return nearest, !nearest.IsZero()
 }
 
-// Reading says how the query is read, for the page.
+// Reading returns how the query was read, for the page.
 func (q query) Reading() (all []string) {
 	add := func(what, value string) {
 		if value != "" {
@@ -198,7 +199,7 @@ type searchPage struct {
 	Airport string
 	Hits    []hit
 	Flights []string // addresses of the flight that was named, the likely one first
-	Missing string   // what the query lacks
+	Missing string   // what the query needs in addition, or ""
 }
 
 // hit is a bag that was found.
@@ -213,7 +214,8 @@ func (v *visit) askSearch() (view, *problem) {
 	return view{Title: "Search", Section: "search", Airport: v.airport(), Data: searchPage{}}, nil
 }
 
-// search answers a query. What it asks for is posted, and so is what it asks of /v1.
+// search answers a query. The form posts the query, and search posts its questions to /v1, so that
+// no address holds a name.
 func (v *visit) search() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
@@ -245,8 +247,8 @@ func (v *visit) search() (view, *problem) {
 	return shown, nil
 }
 
-// flightThere returns the address of a flight at an airport: of its arrival if it has bags that
-// arrive there and none that depart.
+// flightThere returns the address of a flight at an airport: of its arrival if bags arrive there
+// and none departs, otherwise of its departure.
 func (v *visit) flightThere(airport, airline, flight, date string) string {
 	for _, direction := range []string{"D", "A"} {
 		var list flightList
@@ -280,7 +282,7 @@ func (v *visit) findAny(data *searchPage) *problem {
 	return nil
 }
 
-// use notes which surname found bags. Words that are not part of it found nothing.
+// use notes the surname that found bags. Words that are not part of it count as unread.
 func (q *query) use(name string) {
 	q.Name = name
 	if name == strings.Join(q.words, "") {
@@ -293,8 +295,8 @@ func (q *query) use(name string) {
 	}
 }
 
-// questions returns the bodies of the searches of /v1 that answer a query, one for each day, or
-// what the query lacks.
+// questions returns the bodies of the searches of /v1 that answer a query, one for each day. If the
+// query is not enough for a search, lacks says what is missing.
 func (v *visit) questions(q query, airport string, week bool) (all []map[string]any, lacks string) {
 	var base map[string]any
 	switch {
@@ -319,7 +321,7 @@ func (v *visit) questions(q query, airport string, week bool) (all []map[string]
 		if week {
 			back = 6
 		}
-		for ago := -1; ago <= back; ago++ { // from tomorrow: a night flight may leave then
+		for ago := -1; ago <= back; ago++ { // from tomorrow on, since a night flight may depart then
 			days = append(days, today.AddDate(0, 0, -ago))
 		}
 	}
@@ -339,7 +341,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	}
 	p := v.ask(http.MethodPost, "/v1/bags/search", question, &found)
 	if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
-		return nil // bags of that day are out of scope; those of other days need not be
+		return nil // the bags of that day are out of scope; bags of other days may be in scope
 	}
 	if p != nil {
 		return p
@@ -365,7 +367,8 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	return v.find(following, hits)
 }
 
-// flightAddress returns the address of the flight of a leg. If no airport of it is known, that is the search.
+// flightAddress returns the address of the flight of a leg. If no airport of the leg is known, it
+// returns the address of the search.
 func flightAddress(l legDoc) string {
 	switch {
 	case l.From != "":

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// trail is the picture of where a bag was and goes: a lane for the bag and one for each rush bag,
-// over a common axis of time. Positions across are in percent, positions down in rem.
+// trail is a picture of the way of a bag: a lane for the bag and one for each rush bag, over a
+// common time axis. Horizontal positions are in percent, vertical positions in rem.
 type trail struct {
 	Label  string
 	Height string
@@ -27,10 +27,10 @@ const (
 	firstLane    = 4.4              // rem
 	laneHeight   = 5.0              // rem
 	underLanes   = 3.6              // rem, from the last lane to the axis
-	underAxis    = 2.8              // rem
-	longGap      = 4 * time.Hour    // a longer gap is cut
-	cutGap       = 40 * time.Minute // to this
-	usualFlight  = 90 * time.Minute // if no arrival is known
+	underAxis    = 2.8              // rem, from the axis to the bottom
+	longGap      = 4 * time.Hour    // a longer gap between two moments is cut
+	cutGap       = 40 * time.Minute // length of a gap that is cut
+	usualFlight  = 90 * time.Minute // length of a flight if no arrival is known
 	leftEdge     = 4.0              // percent
 	axisWidth    = 92.0             // percent
 	tickDistance = 8.0              // percent between labels of the axis
@@ -42,7 +42,8 @@ type hop struct {
 	departs, arrives time.Time
 }
 
-// picture draws bags of one rush chain, in its order. It returns nil if nothing happened.
+// picture draws the bags of a rush chain, in its order. It returns nil if they have no events and
+// no legs.
 func (v *visit) picture(bags []bagDoc) *trail {
 	var lanes [][]hop
 	var moments []time.Time
@@ -74,7 +75,7 @@ func (v *visit) picture(bags []bagDoc) *trail {
 }
 
 // hopsOf returns the living legs of a bag in the order of their departures. Times that the flight
-// reference does not know are taken from the events.
+// reference does not know are estimated from the events.
 func hopsOf(b bagDoc) (hops []hop) {
 	var last time.Time
 	for _, e := range b.Events {
@@ -123,7 +124,8 @@ func firstMoment(b bagDoc, hops []hop) (first time.Time) {
 	return first
 }
 
-// elbow leads from where a bag was left to its rush bag, one lane lower.
+// elbow draws the line from the moment at which a bag was left behind to its rush bag, one lane
+// below.
 func (t *trail) elbow(a *axis, before bagDoc, hops []hop, begins time.Time, y float64) {
 	from := begins
 	if i := slices.IndexFunc(hops, func(h hop) bool { return h.Status == delayed }); i >= 0 {
@@ -135,7 +137,8 @@ func (t *trail) elbow(a *axis, before bagDoc, hops []hop, begins time.Time, y fl
 	t.line("elb", a.at(from), a.at(begins), y, y)
 }
 
-// lane draws a bag: its stays, its legs, and its events. A leg is flown from its departure on.
+// lane draws a bag: its stays at airports, its legs, and its events. A leg on which the bag is
+// loaded is drawn as flown from its departure on.
 func (t *trail) lane(a *axis, now time.Time, b bagDoc, hops []hop, y float64) {
 	begins := firstMoment(b, hops)
 	t.text("b", max(a.at(begins), leftEdge), y-2.4, "start", b.Plate)
@@ -180,7 +183,7 @@ func (t *trail) lane(a *axis, now time.Time, b bagDoc, hops []hop, y float64) {
 	}
 }
 
-// axis draws the axis of time with local times, UTC below them, and the present.
+// axis draws the time axis with local times, UTC below them, and a line at the current time.
 func (t *trail) axis(a *axis, v *visit, bags []bagDoc, y float64) {
 	t.line("ax", 0, 100, y, y)
 	zone := func(at time.Time) string {
@@ -233,7 +236,7 @@ func (t *trail) text(class string, x, y float64, anchor, text string) {
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", x) }
 func rem(y float64) string     { return fmt.Sprintf("%.2frem", y) }
 
-// label describes the picture in words.
+// label returns a description of the picture.
 func label(bags []bagDoc) string {
 	var all []string
 	for _, b := range bags {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// visit is one request for a page by somebody who is logged in.
+// visit is one request for a page by a user who is logged in.
 type visit struct {
 	*Console
 	r       *http.Request
@@ -18,23 +18,23 @@ type visit struct {
 	session session
 }
 
-// view is what a page shows.
+// view is the content of a page.
 type view struct {
 	Title    string
-	Section  string // the link of the navigation that is current
-	Airport  string // whose clock is shown; "" is UTC alone
+	Section  string // the current link of the navigation
+	Airport  string // the airport whose clock is shown; "" shows only UTC
 	Query    string // in the search field
 	Live     *live
 	Data     any
-	Redirect string // if not "", the answer leads there and shows nothing
+	Redirect string // if not "", the answer redirects to this address
 }
 
 // live tells the script which changes to follow.
 type live struct {
 	Stream string // address of the stream of changes
-	Cursor string // where the stream begins; "" if there are no changes
+	Cursor string // cursor at which the stream begins; "" if there are no changes
 
-	Airport, Direction string // of a board, whose rows are flights; else rows are plates
+	Airport, Direction string // of a board, whose rows are flights; "" if the rows are plates
 }
 
 // page is the data of a template.
@@ -44,15 +44,16 @@ type page struct {
 	Now     time.Time
 	Limits  limits
 	Problem *problem
-	Path    string // of the page, to come back to after a login
-	Ended   bool   // the login says that the session ended
+	Path    string // of the page, to return to after a login
+	Ended   bool   // the login says that the session has ended
 	Refused *problem
-	Retry   bool   // the page asks for itself again
-	Kept    string // the text of a form that was not taken
+	Retry   bool   // the page loads itself again
+	Kept    string // the text of a form that was refused
 }
 
-// handle registers a screen for those who are logged in. Others are led to the login and back.
-// With the parameter rows, the answer is only the parts of the page that may have changed.
+// handle registers a screen for users who are logged in. Others are redirected to the login and
+// then back. With the parameter rows, the answer is only the parts of the page that may have
+// changed.
 func (c *Console) handle(pattern, name string, serve func(*visit) (view, *problem)) {
 	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: c, r: r, now: c.clock()}
@@ -94,13 +95,14 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 	})
 }
 
-// rows returns which rows of a table are asked for: those with a key that rows names, or all.
+// rows returns a function that reports whether a row of a table is asked for: the rows whose keys
+// the parameter rows names, or all.
 func (v *visit) rows() func(key string) bool {
 	keys := v.r.URL.Query()["rows"]
 	return func(key string) bool { return len(keys) == 0 || keys[0] == "" || slices.Contains(keys, key) }
 }
 
-// render writes a page, or a part of one. A problem decides its status.
+// render writes a page, or parts of one. If there is a problem, its status is that of the answer.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block string, p page) {
 	status := http.StatusOK
 	if trouble := cmp.Or(p.Problem, p.Refused); trouble != nil {
@@ -132,11 +134,11 @@ func (v *visit) ask(method, target string, body, into any) *problem {
 	return a.read(into)
 }
 
-// lastAirport is the cookie with the airport that was looked at last.
+// lastAirport is the cookie with the airport that was shown last.
 const lastAirport = "bagtrail-airport"
 
-// airport returns the airport that is meant if none is named: the last one that was looked at, or
-// the only one of the key, or "".
+// airport returns the airport to use if the request names none: the last one that was shown, or the
+// first one of the key, or "".
 func (v *visit) airport() string {
 	if last, err := v.r.Cookie(lastAirport); err == nil && v.places.KnownAirport(last.Value) {
 		return last.Value
@@ -147,10 +149,10 @@ func (v *visit) airport() string {
 	return ""
 }
 
-// today returns the date at an airport, or of UTC.
+// today returns the current time at an airport, or in UTC if airport is "".
 func (v *visit) today(airport string) time.Time { return v.now.In(v.places.TimeZone(airport)) }
 
-// missing answers for an address that no page has.
+// missing answers requests for unknown addresses.
 func (v *visit) missing() (view, *problem) {
 	return view{Title: "Not found"}, &problem{Status: http.StatusNotFound, Title: "There is no such page"}
 }

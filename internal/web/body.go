@@ -14,9 +14,9 @@ const (
 	firstBody = 1 << 10 // bytes allocated at first, whatever Content-Length says
 )
 
-// readBody reads the body of the request. Its memory grows as bytes arrive, so that a large
-// Content-Length alone allocates nothing. Body is nil if the body was cut off, or is longer than
-// the operation takes.
+// readBody reads the body of the request. The buffer grows as bytes arrive, so that a large
+// Content-Length alone allocates nothing. Body stays nil if the body is cut off, or longer than the
+// limit of the operation.
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
@@ -47,9 +47,9 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads what is left of a body that is too large, up to twice the limit, for clients that read
-// no answer before they have sent all: they would find the connection reset. A client that sends
-// Expect reads first.
+// discard reads the rest of a body that is too large, up to twice the limit. Some clients do not
+// read the answer before they have sent the whole body, and would find the connection reset. A
+// client that sends Expect waits for the answer.
 func (c *Call) discard() {
 	if c.Request.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, c.Request.Body, 2*int64(c.operation.bodyLimit()))

@@ -8,17 +8,18 @@ import (
 	"bagtrail/internal/collector"
 )
 
-// manyConnections is the number of open connections from which garbage is collected more often.
+// manyConnections is the number of open connections at which the garbage collector starts to run
+// more often.
 const manyConnections = 512
 
 // connectionCounter counts the open connections of a server, and makes the garbage collector run
-// more often while there are many. Each connection takes some 10 KiB, and the collector lets the
-// heap grow to at least twice the memory in use, which would double the memory that slow callers
-// can take.
+// more often while there are many. Each connection takes about 10 KiB. By default the collector
+// lets the heap grow to at least twice the memory in use, which would double the memory that slow
+// callers can take.
 type connectionCounter struct {
 	mu   sync.Mutex
 	open int
-	end  func() // ends the thrift of the collector; nil if it is not on
+	end  func() // returns the collector to its normal pace; nil if it runs at that pace
 }
 
 // count is the callback for http.Server.ConnState.

@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// admit checks the key of a call, or its session, and the rate limit of the key. It returns the answer that refuses the call,
-// or false if the call may go on.
+// admit checks the key of a call, or its session, and the rate limit of the key. It returns the
+// answer that refuses the call, or false if the call may go on.
 func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	refusals := c.operation.Refusals
 	given, one := apiKey(c.Request.Header, c.operation.V1)
@@ -53,8 +53,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	return Answer{}, false
 }
 
-// unknownKey refuses a call with an unknown key. An address that presents many unknown keys has to
-// wait.
+// unknownKey refuses a call with an unknown key. An address that sends many unknown keys must wait.
 func (s *Site) unknownKey(h http.Header, c *Call, now time.Time) Answer {
 	if wait := s.guesses.Take(s.Proxies.caller(c.Request), now); wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(wait))
@@ -65,8 +64,8 @@ func (s *Site) unknownKey(h http.Header, c *Call, now time.Time) Answer {
 
 // apiKey returns the key of a request, or "" if it has none. The key is in the header api_key or,
 // since some proxies drop names with an underscore, in X-API-Key; for /v1 also in Authorization:
-// Bearer. It returns false if a header is repeated or two headers differ: a proxy before the
-// service may have checked the other key.
+// Bearer. apiKey returns false if a header is repeated or two headers differ, since a proxy before
+// the service may have checked the other key.
 func apiKey(h http.Header, v1 bool) (key string, one bool) {
 	if v1 {
 		if key, one = bearer(h); !one {

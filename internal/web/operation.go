@@ -20,15 +20,15 @@ type Operation struct {
 
 	Refusals Refusals      // of the five operations
 	Limit    time.Duration // timeout of the context of Serve; 0: Serve sets its own timeouts
-	MaxBody  int           // bytes; 0 is 1 MiB
+	MaxBody  int           // bytes; 0 means 1 MiB
 
 	// Serve performs the operation. It is called only if the key is known. It checks parameters
 	// (Call.Faults), then authorisation, then data.
 	Serve func(ctx context.Context, c *Call) Answer
 }
 
-// Refusals are the codes of an operation for refusals that all operations have. If NoCustomer is
-// fault.None, the key needs no customer.
+// Refusals holds the codes with which an operation refuses a request for the reasons that all
+// operations share. If NoCustomer is fault.None, the key needs no customer.
 type Refusals struct {
 	KeyMissing, KeyUnknown, NoCustomer, NotAuthorised, Unavailable fault.ID
 }
@@ -51,26 +51,27 @@ type Call struct {
 	Values    []string // of the placeholders, in order; "" if missing or blank
 	Query     Query
 	Body      []byte // nil if it was cut off, or was too large
-	TooLarge  bool   // the body was longer than the operation takes
-	Buffer    []byte // empty; the answer may be appended to it, so that its memory is reused
+	TooLarge  bool   // the body was longer than the limit of the operation
+	Buffer    []byte // empty; append the answer to it, so that its memory is reused
 
-	// Tail is members, each after a comma, that end an answer 200 to /v1 and are not part of its ETag.
+	// Tail holds members, each after a comma, that end an answer 200 to /v1 and are not part of its
+	// ETag.
 	Tail []byte
 
 	operation   *Operation
 	callback    string
 	badCallback bool
-	body        []byte // memory for Body
-	received    int    // bytes of the body
+	body        []byte // a buffer for Body
+	received    int    // how many bytes of the body have been received
 
 	answers *budget.Bytes
-	needed  int64    // bytes of a large answer, as far as it is written into memory
+	needed  int64    // bytes of a large answer that are in memory so far
 	counted int64    // bytes that were taken from answers and must be returned
 	parts   [][]byte // of a large answer, without the last part
 
 	site       *Site
 	controller *http.ResponseController
-	idle       time.Duration // that the operation has waited on purpose
+	idle       time.Duration // how long the operation has waited for changes, which does not count as its duration
 }
 
 // maxKept is the largest buffer, in bytes, that is kept for the next call.
@@ -97,15 +98,15 @@ type Answer struct {
 	RetryAfter bool   // the caller should try again in a second
 	Cause      error  // why the service could not answer the request; for the log
 
-	parts   [][]byte     // precede Body
+	parts   [][]byte     // the answer before Body
 	tail    []byte       // members that are not part of the ETag
 	problem bool         // Body holds problem details
-	cookie  *http.Cookie // to be set, or nil; only for /v1
+	cookie  *http.Cookie // the cookie to set, or nil; only for /v1
 	noStore bool         // it has no ETag
 	stream  func(context.Context, *Stream)
 }
 
-// Faults returns own and, if the callback is faulty, its fault.
+// Faults returns own, and the fault of the callback if it has one.
 func (c *Call) Faults(own []fault.ID) []fault.ID {
 	if c.badCallback {
 		own = append(own, fault.Callback)
@@ -113,7 +114,7 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 	return own
 }
 
-// OK answers 200 with a JSON object. body is what follows the parts that Part has taken over.
+// OK answers 200 with a JSON object. If Part has taken over parts, body is the rest after them.
 func (c *Call) OK(body []byte) Answer {
 	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail, noStore: c.operation.NoStore}
 }

@@ -9,10 +9,9 @@ import (
 	"bagtrail/internal/budget"
 )
 
-// Page is a document of the interface, which needs no key. It answers GET and HEAD, and POST if it
-// takes forms.
+// Page is a document that needs no key. It answers GET and HEAD, and POST if Forms is set.
 type Page struct {
-	Path    string // with a slash at its end it includes everything below; "/" is the root alone
+	Path    string // if it ends with a slash, it includes everything below; "/" is only the root
 	Handler http.Handler
 	Forms   bool
 }
@@ -45,7 +44,7 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	began, id := s.Clock(), requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{id}
 	w.Header()["X-Content-Type-Options"] = nosniff
-	if page.Forms { // it makes its answers; the others are embedded
+	if page.Forms { // such a page makes its answers for each request; the others are embedded
 		page.Handler.ServeHTTP(countedPage{w, s.answers}, r)
 	} else {
 		page.Handler.ServeHTTP(w, r)
@@ -53,15 +52,15 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, nil})
 }
 
-// countedPage counts large bodies of a page among the large answers until they are written: a caller
-// that does not read them holds their memory.
+// countedPage counts large bodies of a page as large answers until they are written, since a caller
+// that does not read them keeps their memory in use.
 type countedPage struct {
 	gin.ResponseWriter
 	answers *budget.Bytes
 }
 
-// Write implements http.ResponseWriter. A page that there is no room for is refused, if that is its
-// first Write.
+// Write implements http.ResponseWriter. If there is no room for the page, and this is its first
+// Write, it answers 503 instead.
 func (c countedPage) Write(body []byte) (int, error) {
 	size := int64(len(body))
 	if size <= smallAnswer {

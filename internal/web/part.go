@@ -10,13 +10,13 @@ const (
 	partRoom = smallAnswer + 4<<10
 )
 
-// errCrowded means that large answers under way use all the memory of AnswerBytes.
+// errCrowded means that large answers use all the memory of AnswerBytes.
 var errCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
-// KiB, Part takes it over and returns a new buffer for what follows; OK joins the parts. The error
-// is errCrowded, with which the operation answers Unavailable: a caller who reads slowly, or not at
-// all, keeps the memory of his answer until the write limit.
+// KiB, Part keeps it and returns a new buffer for the next elements; OK joins the parts. The error
+// is errCrowded; the operation then answers Unavailable. The memory is bounded because a caller
+// that reads slowly, or not at all, keeps its answer in memory until the write limit.
 func (c *Call) Part(dst []byte) ([]byte, error) {
 	if len(dst) < smallAnswer {
 		return dst, nil
@@ -28,7 +28,7 @@ func (c *Call) Part(dst []byte) ([]byte, error) {
 	return make([]byte, 0, partRoom), nil
 }
 
-// count counts the memory of a large answer, until it has been written.
+// count counts the memory of a large answer. reply returns it after the answer was written.
 func (c *Call) count(dst []byte) error {
 	n := int64(cap(dst))
 	c.needed += n
@@ -39,11 +39,11 @@ func (c *Call) count(dst []byte) error {
 	return nil
 }
 
-// crowded reports whether the answer to a request, if it is as large as the last time, does not fit
-// into the memory that is free. Such a request is refused before it causes any work.
+// crowded reports whether the free memory is too small for the answer to a request, if the answer
+// is as large as the last time. Such a request is refused before it causes any work.
 func (s *Site) crowded(c *Call) bool {
 	if c.operation.Body {
-		return false // the answer depends on more than the target
+		return false // the answer also depends on the body
 	}
 	c.needed = s.lengths.Get(c.Key.Name, c.Request.RequestURI)
 	if c.needed == 0 || s.answers.Has(c.needed) {

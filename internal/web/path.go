@@ -35,10 +35,10 @@ func (s skeleton) base() string { return "/" + strings.Join(s.prefix, "/") }
 // match reads a path. It appends the value after each name to dst, or "" if name or value is
 // missing or blank.
 //
-// A value is missing if the path ends before it, if it is left out or blank, or if a later name
-// stands in its place. A segment that follows a blank one and is not a name is taken for a value
-// whose name is blank, and is skipped. Blank segments at the end are ignored. If any other segment
-// stands where a name is expected, ok is false: the path is not one of this operation.
+// A value is missing if the path ends before it, if it is left out or blank, or if a later name is
+// in its place. A segment that follows a blank one and is not a name counts as a value whose name
+// is blank, and is skipped. Blank segments at the end are ignored. If any other segment is in the
+// place of a name, ok is false: the path does not belong to this operation.
 func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 	if len(segments) < len(s.prefix) || !slices.Equal(segments[:len(s.prefix)], s.prefix) {
 		return dst, false
@@ -72,7 +72,7 @@ func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 	return dst, true
 }
 
-// blank reports whether a segment holds nothing but blanks.
+// blank reports whether a segment is empty or has only blanks.
 func blank(segment string) bool { return strings.TrimSpace(segment) == "" }
 
 // split returns the segments of a path. It decodes each segment separately, so that an encoded

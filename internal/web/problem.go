@@ -13,7 +13,7 @@ type RequestError struct {
 	Parameter string // name of the parameter; "" for a fault of the body
 	Pointer   string // JSON pointer into the body, if Parameter is ""
 	Cause     fault.Cause
-	Got       string // what was sent
+	Got       string // the value that was sent
 	Expected  string
 }
 
@@ -26,8 +26,8 @@ func Pointer(name string) string { return "/" + escapePointer.Replace(name) }
 // maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
-// MostFaults is how many faults of a request are told. A body of a few MiB can have millions; if
-// there are more, callers of Invalid need not collect them.
+// MostFaults is how many faults of a request an answer has at most. A body of a few MiB can have
+// millions. Callers of Invalid need not collect more than MostFaults+1.
 const MostFaults = 1000
 
 // Invalid answers 400 with the faults of a request: all of them, or the first MostFaults.
@@ -45,7 +45,7 @@ func (c *Call) Invalid(errors []RequestError) Answer {
 // Problem answers with problem details (RFC 9457).
 func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.problem(id, detail, nil) }
 
-// Reset answers that a cursor cannot be followed any more, with the reason and a cursor from now on.
+// Reset answers that a cursor cannot be followed any more, with the reason and the cursor of now.
 func (c *Call) Reset(reason, cursor string) Answer {
 	a := c.Problem(fault.Reset, "")
 	a.Body = strictjson.AppendMember(a.Body[:len(a.Body)-1], "reason", reason)

@@ -10,9 +10,9 @@ import (
 // Proxies are the addresses of the proxies whose X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
-// caller returns the address of the caller. If the peer is a trusted proxy, that is the rightmost
-// address in X-Forwarded-For that is not a trusted proxy; addresses to its left may be forged. If
-// no address can be read, it is the zero address.
+// caller returns the address of the caller. If the peer is a trusted proxy, this is the rightmost
+// address in X-Forwarded-For that is not a trusted proxy; addresses to its left may be forged. It
+// is the zero address if the address of the peer cannot be read.
 func (p Proxies) caller(r *http.Request) netip.Addr {
 	address := addressOf(r.RemoteAddr)
 	if !p.trusts(address) {

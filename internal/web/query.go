@@ -39,8 +39,8 @@ func unescape(s string) string {
 }
 
 // Value returns the value of a parameter that may have any of the names, or "" if it is empty or
-// absent. It returns false if it is there more than once, even if empty: a proxy before the service
-// may have checked the other value.
+// absent. It returns false if the parameter is repeated, even if it is empty, since a proxy before
+// the service may have checked the other value.
 func (q Query) Value(names ...string) (value string, ok bool) {
 	given := false
 	for _, p := range q {

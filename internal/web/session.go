@@ -51,7 +51,8 @@ func (c *Call) UnknownParameters() []RequestError {
 	return errors
 }
 
-// begin answers POST /v1/session. A session cannot make another one: it would have no end.
+// begin answers POST /v1/session. A session cannot begin another one, since it could then last for
+// ever.
 func (b BrowserSessions) begin(_ context.Context, c *Call) Answer {
 	if c.Session.Key != nil {
 		return c.Problem(fault.KeyMissingV1, "A session is made with a key, not with a session")
@@ -90,7 +91,8 @@ func (b BrowserSessions) end(ctx context.Context, c *Call) Answer {
 	return Answer{Status: http.StatusNoContent, cookie: b.cookie(c.Request, "", -1)}
 }
 
-// cookie returns the cookie of a session. It is removed if seconds is negative.
+// cookie returns the cookie of a session. If seconds is negative, the cookie tells the browser to
+// remove the one that it has.
 func (b BrowserSessions) cookie(r *http.Request, value string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
@@ -132,8 +134,9 @@ func (s *Site) hasSession(c *Call) bool {
 	return s.Sessions != nil && c.operation.V1 && len(c.Request.CookiesNamed(session.Cookie)) > 0
 }
 
-// sessionOf returns the session of a request. It returns false if there is none that is valid. A
-// request with several cookies has none: a page of another host of the domain may have set one.
+// sessionOf returns the session of a request. It returns false if there is no valid one. A request
+// with several session cookies has none, since a page of another host of the domain may have set
+// one.
 func sessionOf(ctx context.Context, in *session.Sessions, r *http.Request, now time.Time) (session.Session, bool, error) {
 	cookies := r.CookiesNamed(session.Cookie)
 	if len(cookies) != 1 {
@@ -158,6 +161,6 @@ func (s *Site) resume(c *Call, now time.Time) (refusal Answer, refused bool) {
 	return Answer{}, false
 }
 
-// crossOrigin reports whether a browser sends a request that may change something for a page of
-// another origin.
+// crossOrigin reports whether a browser sends a request that may change something, on behalf of a
+// page of another origin.
 func crossOrigin(r *http.Request) bool { return new(http.CrossOriginProtection).Check(r) != nil }

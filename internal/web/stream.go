@@ -41,11 +41,11 @@ func (c *Call) Stream(run func(ctx context.Context, s *Stream)) Answer {
 type Stream struct {
 	call   *Call
 	writer io.Writer
-	sent   bool // something, since the last flush
+	sent   bool // an event was sent since the last flush
 }
 
 // Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
-// line. An error means that the caller has gone, or has taken nothing for 30 seconds.
+// line. An error means that the caller has gone, or has read nothing for 30 seconds.
 func (s *Stream) Send(event, id string, data []byte) error {
 	if !s.sent {
 		s.sent = true
@@ -70,9 +70,9 @@ func (s *Stream) Flush() error {
 	return s.call.controller.Flush()
 }
 
-// Renew looks the key of a call that lasts up again, or its session. It returns false if the key is
-// not valid any more, or has lost the right to the operation. If it is not known whether the session
-// was ended, it goes on.
+// Renew looks up the key of a long call, or its session, once more. It returns false if the key is
+// not valid any more, or has lost the right to the operation. If it cannot find out whether the
+// session has ended, it returns the key of the call.
 func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 	if given, _ := apiKey(c.Request.Header, true); given != "" {
 		key, known := c.site.Keys.Lookup(given, c.site.Clock())
@@ -92,7 +92,8 @@ type streams struct {
 	byKey map[string]int // by the name of the key
 }
 
-// add counts one more stream of a key, unless the key has most already; 0 is no limit.
+// add counts one more stream of a key. It returns false if the key has most streams already. If
+// most is 0, there is no limit.
 func (n *streams) add(key string, most int) bool {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
@@ -135,11 +136,11 @@ var (
 	unbuffered  = []string{"no"}
 )
 
-// writeStream runs a stream. If the site stops, it ends with the time after which the caller should
-// come again, which is another one for each stream.
+// writeStream runs a stream. If the site stops, the stream ends with the time after which the
+// caller should come again. The time is random, so that not all callers come at the same time.
 func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Context, *Stream)) {
 	began := s.Clock()
-	c.Buffer, c.body = nil, nil // large buffers are of use to other calls
+	c.Buffer, c.body = nil, nil // let the buffers go: a stream does not use them
 	c.endReading()
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
@@ -156,7 +157,7 @@ func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Cont
 	c.idle += s.Clock().Sub(began)
 }
 
-// The times in milliseconds after which callers come again.
+// Callers come again after retryLeast milliseconds and a random time below retrySpread.
 const (
 	retryLeast  = 1000
 	retrySpread = 4000

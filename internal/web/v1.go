@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/fault"
 )
 
-// This file holds the rules that apply to /v1 and not to the five other operations.
+// The rules in this file apply to /v1 and not to the five other operations.
 
 const (
 	v1Path = "/v1"
@@ -20,7 +20,7 @@ const (
 	ProblemPages = "/docs/problems/"
 )
 
-// isV1 reports whether a path is below /v1, whether or not an operation has it.
+// isV1 reports whether a path is below /v1, even if it belongs to no operation.
 func isV1(path string) bool { return path == v1Path || strings.HasPrefix(path, v1Path+"/") }
 
 // pattern is the template of an operation of /v1, split at its slashes.
@@ -189,7 +189,7 @@ func (a *Answer) etag() string {
 	return `"` + hex.EncodeToString(hash.Sum(nil)[:16]) + `"`
 }
 
-// matchesETag reports whether the header If-None-Match names a tag, weak ones included.
+// matchesETag reports whether the header If-None-Match names a tag, as a weak tag too.
 func matchesETag(headers []string, tag string) bool {
 	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		item = strings.TrimSpace(item)
@@ -201,7 +201,8 @@ func matchesETag(headers []string, tag string) bool {
 }
 
 // allowOrigin sets the CORS headers that let a page of another origin read the answer, if Origins
-// has that origin. Credentials are not allowed: such a page must send a key, and cannot use the session of the browser.
+// has that origin. Credentials are not allowed: such a page must send a key, and cannot use the
+// session of the browser.
 func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
 	if len(s.Origins) == 0 {
 		return false
@@ -236,7 +237,7 @@ func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 			}
 		}
 	}
-	if len(methods) == 0 || slices.Contains(methods, c.Request.Method) { // the router takes %2F for a slash and may find no operation
+	if len(methods) == 0 || slices.Contains(methods, c.Request.Method) { // the router treats %2F as a slash and may find no operation
 		return c.Problem(fault.NotFoundV1, "")
 	}
 	allow := strings.Join(methods, ", ")

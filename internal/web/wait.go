@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Stop ends the waiting of operations and their streams, so that the server can stop.
+// Stop ends all waits and streams of operations, so that the server can stop.
 func (s *Site) Stop() { s.stop() }
 
-// Wait waits for an element of changed. It returns false if there is none before the deadline of
-// ctx or the stop of the site, or if the caller has gone. The time limits of the connection and the
-// duration of the request do not count the time that it waits.
+// Wait waits for an element of changed. It returns false if ctx ends, because of its deadline or
+// because the caller has gone, or if the site stops. The wait does not count against the time
+// limits of the connection, nor for the duration of the request.
 func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	c.endReading()
 	_ = c.controller.SetWriteDeadline(time.Time{})
@@ -29,15 +29,16 @@ func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	return false
 }
 
-// endReading lifts the time limit of reading, so that the connection may wait. A body that nobody reads
-// is read before, within that limit: afterwards the server would wait for it without one.
+// endReading removes the time limit for reading, so that the connection may wait. Before that it
+// closes the body, which reads the rest of it within the limit: otherwise the server would later
+// wait for the rest without a limit.
 func (c *Call) endReading() {
 	_ = c.Request.Body.Close()
 	_ = c.controller.SetReadDeadline(time.Time{}) // in a test there is no connection
 }
 
-// Ask returns a context for one of several questions that an operation asks after each other, with
-// a timeout. The memory that the question takes is returned by end.
+// Ask returns a context with a timeout for one of several questions that an operation asks one
+// after the other. The caller calls end after the question, which returns the memory that it took.
 func (c *Call) Ask(ctx context.Context, limit time.Duration) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	ctx, question := c.site.made.Ask(ctx)

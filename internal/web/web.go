@@ -1,9 +1,9 @@
-// Package web is the HTTP side that all operations share: finding the operation, request ids, the
+// Package web is the HTTP code that all operations share: finding the operation, request ids, the
 // key check, rate limits, error answers, JSONP, the access log, time limits, and the server itself.
 //
-// It knows nothing of bags. An operation gets a Call and returns an Answer; only this package
-// writes answers. Every answer has X-Request-Id, a Content-Type with charset, and nosniff. No log
-// line contains a path, a query, a body or a key.
+// It does not know what operations do. An operation gets a Call and returns an Answer; only this
+// package writes answers. Every answer has X-Request-Id and nosniff, and a JSON answer has a
+// Content-Type with charset. No log line contains a path, a query, a body or a key.
 package web
 
 import (
@@ -28,11 +28,11 @@ import (
 	"bagtrail/internal/session"
 )
 
-// Settings are what a Site depends on.
+// Settings configures a Site.
 type Settings struct {
 	Keys     Keys
 	Sessions *session.Sessions                                                     // of browsers, for /v1; nil: there are none
-	Proxies  Proxies                                                               // trusted to name the caller
+	Proxies  Proxies                                                               // the proxies that may name the caller
 	Log      *zap.Logger                                                           // access log; never nil
 	Clock    func() time.Time                                                      // for keys, rates and durations
 	Observe  func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
@@ -41,7 +41,7 @@ type Settings struct {
 	// browser.
 	Origins []string
 
-	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are under way, and
+	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written, and
 	// separately the memory of the data from which answers are made. 0: not bounded.
 	AnswerBytes int64
 
@@ -57,8 +57,8 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
-	made       *budget.Bytes // memory of the data that operations read to make answers
-	answers    *budget.Bytes // large answers, until they are written
+	made       *budget.Bytes // memory for the data that operations read to make answers
+	answers    *budget.Bytes // memory for large answers, until they are written
 	lengths    *budget.Sizes // of large answers, by key and request target
 	streams    streams
 	stopping   context.Context // ends with Stop
@@ -190,7 +190,7 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	return answer
 }
 
-// answer determines the answer; a panic becomes an internal error.
+// answer determines the answer. A panic becomes an internal error.
 func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, callback string) {
 	defer func() {
 		if defect := recover(); defect != nil {
@@ -256,8 +256,7 @@ type panicError struct {
 	stack  []byte
 }
 
-// panicOf returns the cause for a recovered value. For a panic in a goroutine of package parallel
-// it has the stack of that goroutine.
+// panicOf returns the cause for a recovered value, with the stack of the goroutine that panicked.
 func panicOf(defect any) panicError {
 	if there, ok := defect.(parallel.Panic); ok {
 		return panicError{there.Value, there.Stack}
@@ -269,7 +268,7 @@ func (p panicError) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
 // unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
-	w.Header().Del("Allow") // the router's, which does not know the whole path
+	w.Header().Del("Allow") // the router has set it without knowing the whole path
 	if isV1(c.Request.URL.Path) {
 		return s.unroutedV1(w.Header(), c, segments)
 	}
