@@ -51,7 +51,7 @@ func (s *service) changeIndex() *changestore.Store {
 	return changestore.New(s.redis, s.conf.Rules.ChangesRetention, s.clock)
 }
 
-// openChanges opens the stage that tells what changes.
+// openChanges opens the stage that tells changes.
 func (s *service) openChanges(context.Context) error {
 	c := s.conf.Kafka
 	if s.client == nil || c.ChangesTopic == "" {
@@ -64,7 +64,7 @@ func (s *service) openChanges(context.Context) error {
 		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached().Over(s.store.PatientReader())},
 		Departures: s.flights, Reloads: &s.reloads,
 		Append: func(dst []byte, t trail.Traced) []byte {
-			dst, _ = w.Append(dst, t) // of one who sees everything
+			dst, _ = w.Append(dst, t) // never false: the writer has no Viewer, so it sees everything
 			return dst
 		},
 		Behind:  s.doorIsBehind,
@@ -77,16 +77,16 @@ func (s *service) openChanges(context.Context) error {
 	return nil
 }
 
-// The Kafka door is behind if more records than mostWaiting wait, which it files in some 0.1 s, or
-// if one has waited longer than mostWaited for the one before it: some messages take long to file.
+// The Kafka door is behind if more than mostWaiting records wait, which take about 0.1 s to file,
+// or if a partition has made no progress for more than mostWaited: some messages take long to file.
 const (
 	mostWaiting = 1000
 	mostWaited  = 100 * time.Millisecond
 )
 
-// doorIsBehind reports whether the Kafka door of this process is behind. The times of the records are
-// not asked: they are by the clocks of the airports, or of whoever copies old messages into the
-// topic.
+// doorIsBehind reports whether the Kafka door of this process is behind. It does not use the times
+// of records, since these come from the clocks of the airports, or are old if somebody copies old
+// messages into the topic.
 func (s *service) doorIsBehind() bool {
 	if s.consumer == nil {
 		return false
@@ -118,7 +118,8 @@ func (s *service) noChanges() string {
 	return "Changes are off: BAGTRAIL_KAFKA_CHANGES_TOPIC is empty"
 }
 
-// restoreChanges sets the epoch of changes again after the index was rebuilt: cursors go on.
+// restoreChanges sets the epoch of changes again after the index was rebuilt, so that cursors stay
+// valid.
 func (s *service) restoreChanges(ctx context.Context) error {
 	if s.changes == nil {
 		return nil

@@ -1,9 +1,9 @@
 // Package command is the bagtrail command: its subcommands, their flags and exit codes, and their
 // wiring.
 //
-// It holds no rule about messages and bags: the packages that it starts do. Results go to stdout,
-// logs and progress to stderr. It starts the parts that a command needs, and stops them in the
-// reverse order when the work is done, a part fails, or the context of the command ends.
+// It has no rules about messages and bags. Results go to stdout, logs and progress to stderr. It
+// starts the parts that a command needs, and stops them in the reverse order when the work is done,
+// a part fails, or the context of the command ends.
 package command
 
 import (
@@ -33,7 +33,7 @@ const (
 )
 
 // exit is an error with an exit code. A subcommand must return its errors with a code, see failed and
-// unusable: Run takes an error without a code for wrong usage.
+// fileError. Run treats an error without a code as wrong usage.
 type exit struct {
 	code int
 	err  error // nil if everything has been printed already
@@ -180,7 +180,7 @@ func (p *process) logger(c *config.Config) (*zap.Logger, error) {
 	return log, nil
 }
 
-// fileError gives an error about a file that a setting names its exit code: Failed if the system
+// fileError gives an exit code to an error about a file that a setting names: Failed if the system
 // could not read or write the file, Usage if its content is wrong.
 func fileError(err error) error {
 	if err == nil {

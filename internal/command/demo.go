@@ -25,18 +25,12 @@ import (
 // rejections show its name.
 const demoDoor = "demo"
 
-// The traffic of a demo: one check-in at each interval, which gives a flight some 50 bags. It begins
-// some hours ago, so that there are flights to look at at once.
 const (
-	demoInterval = 4 * time.Second
-	demoPast     = 3 * time.Hour
-	demoPause    = time.Second // before messages are sent again that could not be processed
-)
-
-// The seed of the traffic of a demo, and for how long the times of its flights are known.
-const (
-	demoSeed    = 1
-	demoFlights = 7 * 24 * time.Hour
+	demoInterval = 4 * time.Second    // time between two check-ins, which gives a flight about 50 bags
+	demoPast     = 3 * time.Hour      // how long ago the traffic begins, so that the first pages show flights
+	demoPause    = time.Second        // pause before messages that could not be processed are sent again
+	demoSeed     = 1                  // seed of the traffic
+	demoFlights  = 7 * 24 * time.Hour // for how long the flight reference has flights
 )
 
 // inProcessOnly refuses servers outside this process: simulated traffic must not reach them.
@@ -103,7 +97,8 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	}, nil
 }
 
-// demo takes in the messages of a demo, and knows a bag of them. It implements simulate.Sink.
+// demo accepts the messages of a demo, and remembers one of their bags. It implements
+// simulate.Sink.
 type demo struct {
 	acceptor *ingestor.Acceptor
 	log      *zap.Logger

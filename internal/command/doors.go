@@ -8,7 +8,7 @@ import (
 	"bagtrail/ingestor"
 )
 
-// runner takes messages in until ctx ends.
+// runner accepts messages until ctx ends.
 type runner func(ctx context.Context) error
 
 // doors are the ways by which messages come in. Each is opened with an Acceptor of its own, which
@@ -30,7 +30,8 @@ const (
 // opens reports whether the process opens a door.
 func (s *service) opens(door string) bool { return slices.Contains(s.doors, door) }
 
-// openDoors lets messages and callers in. From here on the process works until its context ends.
+// openDoors opens the doors, and starts all work that goes on until the context of the process
+// ends.
 func (s *service) openDoors(ctx context.Context) error {
 	running := newGroup(ctx, s.fail)
 	s.cleanup.add("doors", running.stop)
@@ -78,7 +79,7 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 	return ingestor.NewAcceptor(conf)
 }
 
-// count counts the messages of a batch that took effect.
+// count counts the messages of a batch by verdict. Unauthorised messages do not count.
 func (s *service) count(door string, b *ingestor.Batch) {
 	var by [ingestor.Unauthorised + 1]int
 	for i := range b.Outcomes {

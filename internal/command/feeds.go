@@ -44,11 +44,11 @@ type feedWatch struct {
 
 func newFeedWatch(log *zap.Logger, metrics *telemetry.Feeds) *feedWatch {
 	w := &feedWatch{log: log, metrics: metrics}
-	w.look(nil, nil) // so that every state has its gauge
+	w.look(nil, nil) // creates the gauge of every state
 	return w
 }
 
-// look takes note of all feeds.
+// look counts the feeds by state, and logs which have become silent or send again.
 func (w *feedWatch) look(all []feeds.Feed, err error) {
 	if err != nil {
 		if !w.failing {

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// group is goroutines that are started one by one and stopped together.
+// group is a set of goroutines that are started one by one and stopped together.
 type group struct {
 	ctx    context.Context
 	cancel context.CancelFunc

@@ -67,16 +67,16 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
 }
 
 // linger returns a context that ends a while after ctx, so that load balancers see in time that
-// /readyz says no.
+// /readyz reports not ready.
 func linger(ctx context.Context, while time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(while, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 
-// guarded refuses requests for a public name while the development key, which everybody knows, is valid
-// on loopback: a web page that the developer visits may have its own name resolve to this machine, and
-// would then read everything as a page of the same origin.
+// guarded refuses requests for a public name while the development key, which everybody knows, is
+// valid. Otherwise a web page that the developer visits could let its own name resolve to this
+// machine, and read everything as a page of the same origin.
 func (s *service) guarded(handler http.Handler) http.Handler {
 	if s.keysFile() != "" {
 		return handler
@@ -97,7 +97,7 @@ func ownNamesOnly(handler http.Handler) http.Handler {
 	})
 }
 
-// closing has connections closed after an answer that is given after the end of ctx.
+// closing closes a connection after an answer that is written after ctx has ended.
 func closing(ctx context.Context, handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ctx.Err() != nil {
@@ -107,8 +107,8 @@ func closing(ctx context.Context, handler http.Handler) http.Handler {
 	})
 }
 
-// sessions returns the browser sessions, or nil if there is no secret. A Redis in this process
-// forgets which sessions were ended, so then all sessions end with the process.
+// sessions returns the browser sessions, or nil if there is no secret. With a Redis inside this
+// process all sessions end with the process, since Redis then forgets which of them were ended.
 func (s *service) sessions() *session.Sessions {
 	if s.secret == nil {
 		return nil
@@ -120,7 +120,7 @@ func (s *service) sessions() *session.Sessions {
 	return session.New(s.keys, s.secret.Key(purpose), sessionstore.New(s.redis))
 }
 
-// home returns what the page at the root tells.
+// home returns the data of the page at the root.
 func (s *service) home() apidoc.Home {
 	h := apidoc.Home{Ready: func(ctx context.Context) bool {
 		_, ready := s.ready.Check(ctx)

@@ -23,7 +23,7 @@ import (
 
 // openIndex opens Redis, and the readers and writers of the index in it.
 func (s *service) openIndex(context.Context) (err error) {
-	tick := s.conf.Rules.Retention / 360 // the store rounds its expiries as far as that
+	tick := s.conf.Rules.Retention / 360 // the store rounds its expiries to the same step
 	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock, Tick: tick}); err != nil {
 		return failed(err)
 	}
@@ -45,7 +45,7 @@ func (s *service) openIndex(context.Context) (err error) {
 	s.index = s.store.Writer()
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
-		if s.isTool() { // the service reads the messages of the tool from the log
+		if s.isTool() { // the service itself reads the messages of the tool from the log
 			s.index = discard{}
 		}
 	}
@@ -73,17 +73,17 @@ func (s *service) reportDamage() func(digest string, err error) {
 	}
 }
 
-// keysASecond is how many keys of Redis the sweeper reads in a second, a load that others do not
-// notice.
+// keysASecond is how many keys of Redis the sweeper reads in a second. Other clients do not notice
+// this load.
 const keysASecond = 2000
 
 // sweep removes messages that are older than the retention from the index, until ctx ends.
 func (s *service) sweep(ctx context.Context) error {
-	story := struct {
+	interpreter := struct {
 		*trail.Reader
 		*ingestor.Judge
 	}{s.trails, s.judge}
-	s.store.Sweeper(story, keysASecond, func(swept bagstore.SweepCounts, err error) {
+	s.store.Sweeper(interpreter, keysASecond, func(swept bagstore.SweepCounts, err error) {
 		if err != nil {
 			s.log.Warn("a sweep of the index failed, and the next one is tried later", zap.Error(err))
 			return
@@ -135,13 +135,15 @@ func (s *service) checkRedis(ctx context.Context) error {
 // progressEvery is how often a long rebuild is logged.
 const progressEvery = 5 * time.Second
 
-// rebuilder returns the Acceptor of a rebuild. It only files: the log and the rejects are there.
+// rebuilder returns the Acceptor of a rebuild. It only files messages: they are in the log, and
+// rejects are stored, already.
 func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
-// replayer is rebuilder for an index that is in use: what it did not hold before is told as a
-// change. If Redis has lost the epoch of changes too, it has lost everything, and nothing is told.
+// replayer is rebuilder for an index that is in use. Messages that the index did not hold before
+// are told as changes. If Redis has lost the epoch of changes too, it has lost everything, and no
+// change is told.
 func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	if s.changes == nil {
 		return s.rebuilder(), nil
@@ -160,8 +162,8 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	return r, nil
 }
 
-// restoreRejects reads the rejected messages that Redis has lost back from the rejects topic.
-// Everything else works without them, so a failure is only logged.
+// restoreRejects reads rejected messages from the rejects topic into Redis, which may have lost
+// them. Everything else works without them, so a failure is only logged.
 func (s *service) restoreRejects(ctx context.Context) {
 	s.state.Set(errors.New("reading the rejected messages"))
 	began := s.clock()

@@ -22,9 +22,9 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// openKafka opens the connection to Kafka, and starts the in-process broker if no other is named.
-// It opens the log and the rejects too: Kafka has both. Without Kafka, positions are counted in
-// Redis, and rejects are logged only.
+// openKafka opens the connection to Kafka, and starts the in-process broker if the settings name no
+// other. It opens the log and the rejects too, which are topics. Without Kafka, positions are
+// counted in Redis, and rejects are kept in Redis alone.
 func (s *service) openKafka(context.Context) (err error) {
 	conf := s.conf.Kafka
 	if conf.Off {
@@ -67,17 +67,17 @@ func (s *service) openKafka(context.Context) (err error) {
 	return nil
 }
 
-// keepRejects has rejected messages kept in Redis and in another place, which may be nil, and logged,
-// except in a demo.
+// keepRejects sets where rejected messages are kept: in Redis, and in another place unless that is
+// nil. They are also logged, except in a demo.
 func (s *service) keepRejects(in ingestor.Rejects) {
 	var places rejectPlaces
-	if s.rejected != nil && !(s.isTool() && s.redis.InProcess()) { // which ends with the tool
+	if s.rejected != nil && !(s.isTool() && s.redis.InProcess()) { // the Redis of a tool ends with it
 		places = append(places, storedRejects{s.rejected, s.log})
 	}
 	if in != nil {
 		places = append(places, in)
 	}
-	if s.opens(demoDoor) { // whose rejects are part of the play, and would hide the line "ready"
+	if s.opens(demoDoor) { // the rejects of a demo are intended, and would hide the line "ready"
 		s.rejects = places
 		return
 	}
@@ -86,9 +86,8 @@ func (s *service) keepRejects(in ingestor.Rejects) {
 	s.rejects = log
 }
 
-// rejectPlaces are the places in which rejected messages are kept, in order. To
-// write to the first one again changes nothing, so after an error in the next one all are written
-// again.
+// rejectPlaces are the places in which rejected messages are kept, in order. After an error all
+// places are written again: writing to the first one again changes nothing.
 type rejectPlaces []ingestor.Rejects
 
 // Reject implements ingestor.Rejects.
@@ -101,12 +100,12 @@ func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rej
 	return nil
 }
 
-// storedPatience is how long a caller waits for a Redis that hangs. Two such waits, one for others
-// before it, leave time for the rejects topic.
+// storedPatience is how long a caller waits for a Redis that hangs. A caller may also have to wait
+// for the write before its own; both waits together leave time for the rejects topic.
 const storedPatience = 300 * time.Millisecond
 
-// storedRejects keeps rejected messages in Redis. A caller does not wait for Redis to learn that a
-// message is faulty: while Redis is away, what is rejected at the HTTP door is missing there.
+// storedRejects keeps rejected messages in Redis. A caller of the HTTP door gets the faults of its
+// message even while Redis is away; then the rejected message is missing in Redis.
 type storedRejects struct {
 	ingestor.Rejects
 	log *zap.Logger
@@ -125,8 +124,8 @@ func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejecti
 	return nil
 }
 
-// startBroker starts the in-process broker and returns its address. If the files of the broker are
-// in use, by a bagtrail serve, a tool uses the broker of that process.
+// startBroker starts the in-process broker and returns its address. If a bagtrail serve uses the
+// files of the broker, a tool uses the broker of that process.
 func (s *service) startBroker() (string, error) {
 	address := s.conf.Kafka.EmbeddedAddr
 	running, err := broker.Start(broker.Config{
@@ -181,7 +180,7 @@ func (s *service) doorConfig() kafkadoor.Config {
 		conf.Identity = s.redis.Identity
 	}
 	if c.Kafka.InProcess() {
-		conf.Retention = 0 // that broker deletes all before a record with an old time, however new it is itself
+		conf.Retention = 0 // by timestamp, that broker would delete a new record with an old time, and all records before it
 	}
 	return conf
 }

@@ -46,7 +46,7 @@ func readFile[T any](setting, name string, read func(io.Reader) (T, error)) (val
 	return value, nil
 }
 
-// wrongFile returns the error about a file that cannot be used, which names its setting.
+// wrongFile returns an error about a file that cannot be used. It names the setting of the file.
 func wrongFile(setting string, err error) error {
 	return fmt.Errorf("%s: %w", config.Names(setting), err)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// printable returns s as one line, with the escapes of Go for characters that are not printable:
-// names of files and texts of messages come from strangers, and must not control the terminal.
+// printable returns s as one line, with the escapes of Go for characters that are not printable.
+// Names of files and texts of messages come from outside, and must not control the terminal.
 func printable(s string) string {
 	quoted := strconv.Quote(s)
 	return unquoted.Replace(quoted[1 : len(quoted)-1])

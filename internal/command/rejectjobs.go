@@ -19,7 +19,7 @@ type bulkJob struct {
 	dryRun bool
 }
 
-// jobDocument is a job as the service answers it.
+// jobDocument is a job in an answer of the service.
 type jobDocument struct {
 	ID, State                                                   string
 	Total, Accepted, Rejected, Unauthorised, Dismissed, Skipped int
@@ -37,8 +37,8 @@ func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
 	return j.dryRun || len(filtersOf(cmd)) > 0 || j.action == "resubmit" && len(args) > 1
 }
 
-// run begins the job, waits for its end, and prints what came of it. The job goes on if the command
-// is interrupted.
+// run starts the job, waits for its end, and prints its result. The job goes on if the command is
+// interrupted.
 func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) error {
 	filters := filtersOf(cmd)
 	if len(ids) == 0 && len(filters) == 0 {
@@ -84,10 +84,10 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	return nil
 }
 
-// jobsEvery is the interval at which a job is asked for.
+// jobsEvery is the time between two requests for the state of a job.
 const jobsEvery = 200 * time.Millisecond
 
-// summary says what came of the job.
+// summary returns the result of the job.
 func (j *jobDocument) summary(action string) string {
 	counts := fmt.Sprintf("dismissed: %d, skipped: %d", j.Dismissed, j.Skipped)
 	if action == "resubmit" {

@@ -24,15 +24,15 @@ import (
 	"bagtrail/internal/messagefile"
 )
 
-// rejectDesk asks a service about its rejects.
+// rejectDesk sends requests about rejects to a service.
 type rejectDesk struct {
 	process *process
 	url     string
 	key     string
-	json    bool // answers are printed as they are
+	json    bool // print answers as they are
 }
 
-// document is an answer, as far as it is printed.
+// document holds the members of an answer that are printed.
 type document struct {
 	Verdict     string
 	Diagnostics []ingestor.Diagnostic
@@ -51,8 +51,8 @@ type rejectDocument struct {
 	History                                             []struct{ At, Action, Key, Verdict, Reason string }
 }
 
-// message returns the text that the diagnostics are about: without the document in which it came, if
-// it did.
+// message returns the text to which the diagnostics refer: the message in the document, if the
+// reject is a document.
 func (r *rejectDocument) message() string {
 	if r.Form == "json" {
 		if text, ok := ingestor.DecodeDocument(r.Text); ok {

@@ -98,7 +98,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		return err
 	}
 	if !s.redis.InProcess() {
-		s.restoreRejects(ctx) // first, since the log says which of them were resubmitted
+		s.restoreRejects(ctx) // before the log, which says which of them were resubmitted
 	}
 	shown := newProgress(p.stderr)
 	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejected}, start, func(now kafkadoor.Progress) {
@@ -128,7 +128,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 		return err
 	}
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
-	if s.redis.InProcess() { // it is empty, but the topics say what was resubmitted
+	if s.redis.InProcess() { // Redis is empty, but the topics say which rejects were resubmitted
 		s.restoreRejects(ctx)
 		if _, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejected}, kafka.Start{}, nil); err != nil {
 			return failed(err)
@@ -195,7 +195,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	return rejectedAny(t.rejected)
 }
 
-// clearing clears the progress before rejected messages are logged and shown.
+// clearing clears the progress line before rejected messages are logged.
 type clearing struct {
 	ingestor.Rejects
 	*progress

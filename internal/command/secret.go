@@ -9,8 +9,9 @@ import (
 	"bagtrail/internal/secret"
 )
 
-// openSecret takes the secret of the installation from the settings. With the in-process broker,
-// whose lock of the data directory is held by now, a missing secret is made and kept there.
+// openSecret reads the secret of the installation from the settings. If it is missing, and the
+// process runs the in-process broker, openSecret makes a secret in the data directory, which the
+// broker has locked by now.
 func (s *service) openSecret(context.Context) (err error) {
 	switch {
 	case !s.opens(httpDoor):

@@ -90,8 +90,8 @@ func logged(log *zap.Logger, err error) error {
 	return &exit{code: code}
 }
 
-// work is what a command does with a service. ctx ends when the command is to stop, or a part of
-// the service has failed: that error is its cause.
+// work is the work of a command with a service. ctx ends when the command must stop, or when a part
+// of the service has failed; then its cause is the error of that part.
 type work func(ctx context.Context, s *service) error
 
 // with does work with a service that has these doors, and then stops the parts that were started.

@@ -73,7 +73,7 @@ type service struct {
 	webhooks *webhooks.Service    // nil if the process has no webhooks
 	reloads  changes.Reloads      // of the flight reference
 	consumer *telemetry.Consumer  // of the Kafka door
-	waited   func() time.Duration // how long a record of the Kafka door has waited for the one before it
+	waited   func() time.Duration // kafka.Consumer.Waited of the Kafka door
 	changed  *telemetry.Consumer  // of the stage of changes
 	status   *status.Monitor
 	record   ingestor.Log
@@ -100,8 +100,7 @@ func newService(conf *config.Config, doors []string, log *zap.Logger, fail func(
 // isTool reports whether the process opens no door.
 func (s *service) isTool() bool { return len(s.doors) == 0 }
 
-// start starts the parts from the inside outward: each needs only those before it, and the doors
-// open last.
+// start starts the parts in order: each needs only the parts before it, and the doors open last.
 func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
@@ -137,7 +136,7 @@ func (s *service) startOps(ctx context.Context) error {
 	return nil
 }
 
-// watch takes over changes of a file while the service runs.
+// watch loads a file again when it changes, while the service runs.
 func (s *service) watch(name string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {
 	s.background.start(name, func(ctx context.Context) error {
 		ticker := time.NewTicker(watch.Interval)

@@ -11,7 +11,8 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// openStatus begins to watch the state of this process. Other processes are told.
+// openStatus makes the monitor of the state of this process, which also reports it to other
+// processes.
 func (s *service) openStatus() {
 	var before time.Time
 	var counted int64
@@ -44,14 +45,14 @@ func (s *service) openStatus() {
 	}}
 }
 
-// backlog returns what waits for a consumer.
+// backlog returns how many records wait for a consumer, and for how long.
 func backlog(c *telemetry.Consumer, works bool) *status.Backlog {
 	records, age := c.Backlog()
 	return &status.Backlog{Works: works, Records: records, Seconds: age.Seconds()}
 }
 
-// decided returns on how many messages this process has decided. With Kafka, messages that are
-// accepted over HTTP are counted when they are read from the log.
+// decided returns how many messages this process has decided. With Kafka, a message that is
+// accepted over HTTP counts when it is read from the log.
 func (s *service) decided() (n int64) {
 	for _, door := range s.doors {
 		for _, verdict := range []ingestor.Verdict{ingestor.Accepted, ingestor.Duplicate, ingestor.Rejected} {

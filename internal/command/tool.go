@@ -47,7 +47,7 @@ func newProgress(w io.Writer) progress {
 	return progress{w: w}
 }
 
-// progressPause is how long each line is shown at least.
+// progressPause is the least time for which a line is shown.
 const progressPause = 200 * time.Millisecond
 
 // show replaces the line that was shown last.

@@ -18,7 +18,7 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// validation is the flags and the state of the validate command.
+// validation holds the flags and the state of the validate command.
 type validation struct {
 	judge    *ingestor.Judge
 	preview  preview.Maker
@@ -157,7 +157,8 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// moment parses a time in RFC 3339, or a day, which begins at 00:00 UTC. The empty text is now.
+// moment parses a time in RFC 3339, or a day, which stands for 00:00 UTC. For the empty text it
+// returns now.
 func moment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now, nil

@@ -44,8 +44,8 @@ func (v verdictWriter) in(colour, s string) string {
 	return "\x1b[" + colour + "m" + s + "\x1b[m"
 }
 
-// write writes the verdict on a message, and each fault with its line and a mark under what is
-// wrong.
+// write writes the verdict on a message, and each fault with its line and a mark under the faulty
+// text.
 func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
 	verdict := v.in(green, "accepted")
 	if outcome.Verdict == ingestor.Rejected {
@@ -63,8 +63,8 @@ func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
 	}
 }
 
-// writePlace writes the line at fault, numbered as in its file, with a mark under what is wrong,
-// and how it can be mended.
+// writePlace writes the faulty line, numbered as in its file, with a mark under the faulty text,
+// and how to mend it.
 func (v verdictWriter) writePlace(m messagefile.Message, d ingestor.Diagnostic, colour string) {
 	const margin = "       "
 	if e, ok := excerpt.Of(m.Text, d.Line, d.Column, d.EndColumn); ok {

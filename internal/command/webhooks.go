@@ -27,8 +27,8 @@ func (s *service) noWebhooks() string {
 	return ""
 }
 
-// webhookTopics returns the topic of webhooks, none if the process has no webhooks. The in-process
-// broker keeps all records: a kill in the middle of its compaction would lose them.
+// webhookTopics returns the topic of webhooks, or none if the process has no webhooks. The
+// in-process broker does not compact it, since a kill during its compaction would lose records.
 func (s *service) webhookTopics() []kafka.Topic {
 	if !s.opens(httpDoor) || s.noWebhooks() != "" {
 		return nil

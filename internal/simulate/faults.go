@@ -13,7 +13,7 @@ type Faults struct {
 	Late       float64 // the message is received minutes or hours late
 	Duplicated float64 // the message is sent again, with other line ends
 	OutOfOrder float64 // the message is sent after messages that were received later
-	Malformed  float64 // the message is sent malformed first, and right after that as it should be
+	Malformed  float64 // the message is sent malformed first, and directly after that in its right form
 
 	Rerouted  float64 // the bag is rebooked before it is loaded
 	Rush      float64 // the bag is left behind, and sent after its passenger under a new tag
@@ -22,7 +22,7 @@ type Faults struct {
 	Cancelled float64 // the journey of the bag ends at check-in
 }
 
-// DefaultFaults are those of an ordinary day.
+// DefaultFaults returns the faults of an ordinary day.
 func DefaultFaults() Faults {
 	return Faults{Late: 2, Duplicated: 1, OutOfOrder: 1, Malformed: 0.5, Rerouted: 1.5, Rush: 0.7, Offloaded: 1, Unknown: 0.5, Cancelled: 0.5}
 }

@@ -32,7 +32,7 @@ type generator struct {
 	opt        Options
 	truth      func(Bag)
 	table      *timetable
-	source     rand.PCG // seeded again for each bag and each text, so that they do not depend on each other
+	source     rand.PCG // seeded again for each bag and each text, so that these do not depend on each other
 	random     *rand.Rand
 	text       writer
 	queue      queue
@@ -65,7 +65,7 @@ const (
 	textStream
 )
 
-// seed starts a stream of random numbers for the thing with that number.
+// seed starts a stream of random numbers for the bag, passenger or container with that number.
 func (g *generator) seed(stream uint64, number int) *rand.Rand {
 	g.source.Seed(g.opt.Seed, uint64(number)<<10|stream)
 	return g.random

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// passenger is a passenger as messages describe him.
+// passenger is a passenger as messages describe one.
 type passenger struct {
 	surname, given, pnr string
 	frequentFlyer       string // number and tier, or ""

@@ -15,9 +15,9 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Poster is a Sink that posts each message to the service. The messages of a bag are posted one
-// after the other, those of several bags concurrently. The received time is then that of the
-// service, so that the truth about the order of events does not hold.
+// Poster is a Sink that posts each message to the service. It posts the messages of a bag one after
+// the other, and the messages of several bags concurrently. The service sets the received times, so
+// the truth about the order of events does not hold.
 type Poster struct {
 	Client      *http.Client
 	URL         string        // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/

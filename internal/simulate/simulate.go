@@ -1,11 +1,11 @@
 // Package simulate makes the message feed of an airline group. It simulates whole journeys of bags
-// over a timetable of flights, from check-in to arrival, with everything that can go wrong. For
+// over a timetable of flights, from check-in to arrival, with ordinary mishaps. For
 // each bag it also returns the truth: the answers that the service must give.
 //
 // The same Options give the same bytes. The truth comes from the plan of the journey, not from
 // reading the messages, so that tests can compare it with the answers. It holds if messages keep
-// their Received time. Memory does not grow with the number of bags: only bags on their way are
-// held, some 30,000.
+// their Received time. Memory does not grow with the number of bags: only the bags on their way are
+// in memory, about 30,000.
 package simulate
 
 import (
