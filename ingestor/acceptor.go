@@ -18,12 +18,12 @@ type Config struct {
 	Log     Log // nil: the index is the only copy, and no message gets a position
 	Index   Index
 	Rejects Rejects // nil: rejected messages are not kept
-	Marks   Marks   // nil: nobody is told of changes, or another door that reads the log tells them
+	Marks   Marks   // nil: changes are off, or another door that reads the log writes the marks
 
-	// Observe is called with each batch that took effect, and must not keep it; nil: nobody looks.
+	// Observe is called with each batch that took effect, and must not keep it. It may be nil.
 	Observe func(*Batch)
 
-	// The rest is for Accept.
+	// The fields below are for Accept and ApplyAll.
 
 	Clock    *Clock        // gives the received times; nil: the clock of the machine
 	Patience time.Duration // bounds every call; 0: 900 ms
@@ -31,16 +31,17 @@ type Config struct {
 
 const (
 	defaultPatience = 900 * time.Millisecond
-	messagesARun    = 500 // of Accept that are applied together
-	acceptRuns      = 4   // at the same time
+	messagesARun    = 500 // how many messages are applied together
+	acceptRuns      = 4   // how many such runs of accepted messages there are at the same time
 )
 
 // Acceptor is the only code that writes messages to the log, the index and the rejects. It may be
 // used by several goroutines at once.
 type Acceptor struct {
-	conf     Config
-	accepted batcher.Batcher[*decision] // so that rejects that cannot be written do not fail accepted messages,
-	rejected batcher.Batcher[*decision] // the two are applied apart
+	conf Config
+	// Accepted and rejected messages are applied separately, so that accepted messages do not fail if
+	// rejects cannot be written.
+	accepted, rejected batcher.Batcher[*decision]
 }
 
 // decision is one message of Accept.
@@ -71,8 +72,8 @@ func (a *Acceptor) Judge(env Envelope) Outcome { return a.conf.Judge.Judge(env) 
 
 // Accept judges and applies one message for a caller that waits. Messages that arrive at the same
 // time are applied together. If the message is accepted, Accept returns after the millisecond of
-// its received time: if a caller waits for one message before it sends the next, they are received
-// in that order.
+// its received time. So if a caller waits for each message before it sends the next, the received
+// times have the same order.
 //
 // An error means that it is not known whether the message took effect. It is safe to send it again.
 func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
@@ -95,8 +96,8 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 	return d.outcome, nil
 }
 
-// ApplyAll makes the outcomes of many messages that one caller waits for take effect, in their
-// order, as Accept does for one. The outcomes are those of Judge, and become those of Apply.
+// ApplyAll applies many messages of one caller, in their order, as Accept does for one. outcomes
+// are those of Judge; ApplyAll changes them to those of Apply.
 func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes []Outcome) error {
 	for from := 0; from < len(envelopes); from += messagesARun {
 		to := min(from+messagesARun, len(envelopes))
@@ -131,23 +132,24 @@ func (a *Acceptor) applyDecisions(ctx context.Context, decisions []*decision) er
 	return nil
 }
 
-// Batch is messages that were judged, and that are applied together.
+// Batch holds judged messages that are applied together.
 type Batch struct {
 	Envelopes []Envelope
 	Outcomes  []Outcome // in the order of the envelopes
-	done      int       // steps of Apply
+	done      int       // how many steps of Apply are done
 
-	// Refiled says that filing has failed before. What is a Duplicate then may have been filed by
-	// an attempt that failed.
+	// Refiled says that an earlier attempt to file the batch has failed. Then a Duplicate may have
+	// been filed by that attempt.
 	Refiled bool
 }
 
-// bagsABatch bounds a batch: JudgeBatch takes no further message once the messages of a batch name so
-// many bags; containers count like bags. So a batch takes bounded memory, and others do not wait long.
+// bagsABatch bounds a batch: once its messages name so many bags, JudgeBatch adds no further
+// message. Containers count like bags. So a batch takes bounded memory, and other batches do not
+// wait long.
 const bagsABatch = mostBags
 
-// JudgeBatch judges the first of the envelopes, at least one: as many as one batch takes. The batch
-// keeps the envelopes.
+// JudgeBatch judges the first of the envelopes, at least one and as many as fit into one batch. The
+// batch keeps the envelopes.
 func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
 	outcomes := make([]Outcome, 0, len(envelopes))
 	for bags := 0; len(outcomes) < len(envelopes) && bags < bagsABatch; {
@@ -184,10 +186,10 @@ var steps = [...]struct {
 	name string
 	do   func(*Acceptor, context.Context, *Batch) error
 }{
-	{"log", (*Acceptor).log}, // first, so that whatever the index holds can be rebuilt
+	{"log", (*Acceptor).log}, // first, so that the whole index can be rebuilt from the log
 	{"index", (*Acceptor).file},
 	{"rejects", (*Acceptor).reject},
-	{"marks", (*Acceptor).mark}, // last, so that whoever is told finds the message
+	{"marks", (*Acceptor).mark}, // last, so that the owner of a mark finds the message in the index
 }
 
 // Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless
@@ -247,7 +249,7 @@ func recordOf(f *bag.Filing, env *Envelope) Record {
 
 func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 	filings := make([]bag.Filing, 0, len(b.Outcomes))
-	filed := make([]int, 0, len(b.Outcomes)) // their places in the batch
+	filed := make([]int, 0, len(b.Outcomes)) // their indexes in the batch
 	for i := range b.Outcomes {
 		if o := &b.Outcomes[i]; o.Verdict == Accepted {
 			filings, filed = append(filings, o.Filing), append(filed, i)
@@ -269,9 +271,9 @@ func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// isNew reports whether a message is new whatever the index says. One that was appended to the log
-// is a record of its own: if the index has it already, the Kafka door has read that record and was
-// faster. So it is with a reject, which is resubmitted once.
+// isNew reports whether a message is new even if the index has it already. A message that was just
+// appended to the log is a new record: if the index has it, the Kafka door has read that record and
+// filed it first. The same holds for a reject, since it is resubmitted only once.
 func (a *Acceptor) isNew(env *Envelope) bool {
 	return a.conf.Log != nil && !env.Logged && (!env.NoPosition || env.Reject != "")
 }
@@ -285,8 +287,8 @@ func (a *Acceptor) reject(ctx context.Context, b *Batch) error {
 			}
 			env.Received = milliseconds(env.Received)
 			env.Door = cmp.Or(env.Door, a.conf.Door)
-			// A packed record may be larger than the rejects take. What is left of it is still too long
-			// to be accepted.
+			// A record that was compressed may be larger than a record of the rejects. The part that is
+			// kept is still too long to be accepted.
 			env.Raw, env.Key = env.Raw[:min(len(env.Raw), MaxDocument+1)], env.Key[:min(len(env.Key), MaxMessage)]
 			rejections = append(rejections, Rejection{env, o.Errors, o.Airport})
 		}

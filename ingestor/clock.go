@@ -9,7 +9,7 @@ import (
 // does. It may be used by several goroutines at once.
 type Clock struct {
 	now   func() time.Time
-	floor atomic.Int64 // no earlier time is given any more, in milliseconds since 1970
+	floor atomic.Int64 // the earliest time that Now may still return, in milliseconds since 1970
 }
 
 // NewClock returns a Clock that follows now.
@@ -37,7 +37,7 @@ func (c *Clock) Pass(received time.Time) {
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
 		<-time.After(wait)
 	}
-	if c.floor.Load() >= received.UnixMilli() { // else another process gave that time
+	if c.floor.Load() >= received.UnixMilli() { // otherwise the time comes from another process
 		c.raise(next.UnixMilli())
 	}
 }

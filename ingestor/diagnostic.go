@@ -27,8 +27,8 @@ type Diagnostic struct {
 	parser.Advice // members may be empty
 }
 
-// diagnosticOf returns a diagnostic of the parser with an advice. It shares no memory that the
-// parser uses again.
+// diagnosticOf returns a diagnostic of the parser with advice. It shares no memory that the parser
+// uses again.
 func diagnosticOf(d parser.Diagnostic, warning bool, advice parser.Advice) Diagnostic {
 	return Diagnostic{
 		Code: d.Code.String(), Warning: warning, Line: d.Line, Column: d.Column, EndColumn: d.EndColumn,

@@ -1,5 +1,6 @@
-// Package ingestor is the only way by which messages reach the index: a Judge decides on them, and
-// an Acceptor writes accepted ones to the log and the index, and rejected ones to the rejects.
+// Package ingestor decides on messages and writes them: a Judge decides, and an Acceptor writes
+// accepted messages to the log and the index, and rejected ones to the rejects. No other code
+// writes messages to the index.
 //
 // Doors put messages into envelopes and translate the outcomes; they decide nothing. A faulty
 // message is an outcome, Rejected. An error means that no decision was reached, and the same
@@ -21,18 +22,18 @@ const (
 	MaxDocument = 1 << 20
 )
 
-// Envelope is a message as a door took it in.
+// Envelope is a message as a door has received it.
 type Envelope struct {
 	Raw        string       // the message as sent, any bytes; if JSON is set, the document that holds it
 	JSON       bool         // Raw is {"bim_message": "…"}; ignored for a report
 	Report     bool         // Raw is the document of a delayed-bag report
 	Received   time.Time    // cut to milliseconds
-	Logged     bool         // it was read from the log, and is not appended again
+	Logged     bool         // it was read from the log, so it is not appended again
 	Again      bool         // it may have been read from the log before, and the index may have lost it since
-	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: from a file, or a reject
-	Relayed    bool         // it was read from the log, and a door of this service had appended it
-	Position   bag.Position // bag.InRequest for a message of POST /v1/messages, else its place in the log if it is Logged and has one
-	Door       string       // name of the door that took it in; "": that of the Acceptor
+	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: a message from a file, or a reject
+	Relayed    bool         // it was read from the log, to which a door of this service had appended it
+	Position   bag.Position // bag.InRequest for a message of POST /v1/messages, else its position in the log if it is Logged and has one
+	Door       string       // name of the door that received it; "": that of the Acceptor
 	Key        string       // key of its Kafka record, or ""
 	Sender     string       // name of the API key with which it was posted, or ""
 	Reject     string       // id of the reject that it resubmits, or ""
@@ -42,8 +43,8 @@ type Envelope struct {
 	// demo/<start>/<number>.
 	Origin string
 
-	// Authorise reports whether the sender may send the message. It is asked about messages without
-	// errors only, and must not keep the message. If it is nil, every message may be sent.
+	// Authorise reports whether the sender may send the message. It is called only for messages
+	// without errors, and must not keep the message. If it is nil, every message may be sent.
 	Authorise func(*parser.Message) bool
 }
 

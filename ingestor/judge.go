@@ -19,13 +19,13 @@ type Judge struct {
 	parsed    sync.Pool // of *parser.Message
 }
 
-// NewJudge returns a Judge that parses with the codes of reference, and turns what it accepts into
-// filings with filer.
+// NewJudge returns a Judge that parses messages with the codes of reference, and turns accepted
+// ones into filings with filer.
 func NewJudge(reference parser.Reference, filer *enricher.Enricher) *Judge {
 	return &Judge{reference: reference, filer: filer, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 
-// Judge decides on one message. It does not know duplicates: only the index does.
+// Judge decides on one message. It does not find duplicates: only the index knows them.
 func (j *Judge) Judge(env Envelope) Outcome {
 	env.Received = milliseconds(env.Received)
 	text, faults := open(env)
@@ -83,8 +83,8 @@ func (j *Judge) judgeReport(env Envelope) Outcome {
 	return Outcome{Verdict: Accepted, Filing: filing}
 }
 
-// Entry judges a stored message again and returns the index entry that it has for a plate. The entry
-// has nothing but the plate if the message would be rejected by now, or does not name the plate.
+// Entry judges a stored message again and returns its index entry for a plate. The entry has only
+// the plate if the message would be rejected now, or does not name the plate.
 func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {
@@ -94,7 +94,8 @@ func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	return bag.Entry{Plate: plate}
 }
 
-// open takes the message out of its envelope. Its faults are those that keep it from being parsed.
+// open returns the message in an envelope. If the message cannot be parsed at all, it returns
+// faults.
 func open(env Envelope) (text string, faults []Diagnostic) {
 	text = env.Raw
 	if env.JSON && !env.Report {

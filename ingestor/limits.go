@@ -12,7 +12,7 @@ import (
 const (
 	mostBags    = 999     // different plates
 	mostEntries = 100_000 // bags with flights and PNRs
-	mostText    = 4 << 20 // bytes of text, counted once per bag
+	mostText    = 4 << 20 // bytes of text, counted once for each bag
 )
 
 // overLimits returns the fault of a message that exceeds the limits, or nil.

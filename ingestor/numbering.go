@@ -14,21 +14,22 @@ type Counter interface {
 	Count(ctx context.Context, n int) (first int64, err error)
 }
 
-// Numbering stands in for the log of a service without one: it gives messages positions, and keeps
+// Numbering replaces the log in a service without Kafka: it gives positions to messages, and stores
 // nothing.
 type Numbering struct {
 	counter   Counter
 	mu        sync.Mutex
-	next, end int64 // numbers that were counted and not given yet
+	next, end int64 // reserved positions that are not given yet, without end
 }
 
 // NewNumbering returns a Numbering. Several processes may share the counter.
 func NewNumbering(counter Counter) *Numbering { return &Numbering{counter: counter} }
 
-// countedAhead is how many messages are counted at once, since the counter may be far away.
+// countedAhead is how many positions are reserved at once, since each call of the counter takes a
+// round trip.
 const countedAhead = 1000
 
-// Append sets the positions of the records that have none yet and shall have one.
+// Append sets the position of each record that has none yet, unless NoPosition is set.
 func (n *Numbering) Append(ctx context.Context, records []Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -21,16 +21,16 @@ type Record struct {
 
 // Log is the log of record, from which the index can be rebuilt.
 type Log interface {
-	// Append returns when all in-sync replicas of the log hold all records. It sets the positions of the
-	// records that have none yet and shall have one. Those with one plate have positions in their order.
-	// After an error the log may hold any of the records.
+	// Append returns when all in-sync replicas of the log hold all records. It sets the position of
+	// each record that has none yet, unless NoPosition is set. The positions of records of one plate
+	// have the order of the records. After an error the log may hold any of the records.
 	Append(ctx context.Context, records []Record) error
 }
 
 // Index stores filings.
 type Index interface {
-	// File returns when all filings are durable. After an error it may have filed some. Filing
-	// again changes nothing; fresh tells for each filing whether it is new.
+	// File returns when all filings are durable. After an error it may have filed some. Filing again
+	// changes nothing. fresh reports for each filing whether it is new.
 	File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error)
 }
 
@@ -48,10 +48,10 @@ type Rejects interface {
 	Reject(ctx context.Context, rejections []Rejection) error
 }
 
-// Marks notes which bags messages may have changed, so that whoever waits for changes is told.
+// Marks notes which bags messages may have changed, so that their changes are told.
 type Marks interface {
-	// Mark notes the bags of the accepted messages and of the duplicates of a batch: perhaps a
-	// duplicate was not marked when it was filed. It returns when the notes are durable. After an
-	// error any of them may be; to mark again is harmless.
+	// Mark notes the bags of the accepted messages and of the duplicates of a batch, since a duplicate
+	// may not have been marked when it was filed. It returns when the notes are durable. After an
+	// error any of them may be durable; marking again is harmless.
 	Mark(ctx context.Context, b *Batch) error
 }

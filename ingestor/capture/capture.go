@@ -1,6 +1,6 @@
-// Package capture splits a stream of baggage messages, as a line printer or a socket recorder
-// writes it, into single messages. It neither judges nor changes them. It drops blank lines between
-// messages, and cuts a message at [Longest] bytes, so that its memory is bounded.
+// Package capture splits a stream of baggage messages, such as the record of a line printer or a
+// socket, into single messages. It does not judge or change them, except that it drops blank lines
+// between messages, and cuts a message at [Longest] bytes, so that its memory is bounded.
 package capture
 
 import (
@@ -26,8 +26,8 @@ const Longest = 256 << 10
 // or ENDPART and digits. Text after the last end line is one more message.
 type Reader struct {
 	src   *bufio.Reader
-	lines int    // that were read
-	line  []byte // the last one, with its end: CR LF, LF or CR
+	lines int    // how many lines were read
+	line  []byte // the last line, with its end: CR LF, LF or CR
 	text  []byte // of the current message
 }
 

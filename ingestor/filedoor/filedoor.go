@@ -1,8 +1,8 @@
-// Package filedoor takes in the messages of files.
+// Package filedoor is the door for messages in files.
 //
-// They count as received a millisecond apart, in their order. They get no position in the log, so
-// they come after messages that were received in the same millisecond. With the same files and the
-// same times, taking them in again changes nothing.
+// The messages count as received a millisecond apart, in their order. They get no position in the
+// log, so they come after other messages of the same millisecond. Running the door again with the
+// same files and the same time changes nothing.
 package filedoor
 
 import (
@@ -17,32 +17,31 @@ import (
 	"bagtrail/internal/messagefile"
 )
 
-// Acceptor decides on messages; *ingestor.Acceptor does.
+// Acceptor decides on messages; *ingestor.Acceptor implements it.
 type Acceptor interface {
-	// AcceptBatch decides on the first of the envelopes, at least one: on as many as it returns
-	// outcomes.
+	// AcceptBatch decides on the first of the envelopes, at least one. It returns an outcome for each
+	// of these.
 	AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 }
 
-// Door takes messages in.
+// Door brings the messages of files to an Acceptor.
 type Door struct {
 	Acceptor Acceptor
 	Received time.Time // of the first message
 	Messages iter.Seq2[messagefile.Message, error]
-	// Decided is called for some messages after the other, in their order, with one outcome for
-	// each.
+	// Decided is called for some messages at a time, in their order, with one outcome for each.
 	Decided func([]messagefile.Message, []ingestor.Outcome)
 }
 
-// A batch has so many messages, or so many bytes and one message more.
+// A batch is complete when it has so many messages, or at least so many bytes.
 const (
 	messagesABatch = 2000
 	bytesABatch    = 1 << 20
 )
 
-// Run returns when all messages are decided on. What cannot be read is left out, and reported by
-// the error. If a batch cannot be accepted Run stops; it is not known then which of its messages
-// took effect.
+// Run returns when all messages are decided. It leaves out files that cannot be read, and reports
+// them in the error. If a batch fails, Run stops; then it is not known which of its messages took
+// effect.
 func (d Door) Run(ctx context.Context) error {
 	received := d.Received.UTC().Truncate(time.Millisecond)
 	var (
@@ -78,7 +77,7 @@ func (d Door) Run(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// accept decides on all of the messages.
+// accept brings all of the messages to the Acceptor.
 func (d Door) accept(ctx context.Context, messages []messagefile.Message, envelopes []ingestor.Envelope) error {
 	for len(envelopes) > 0 {
 		if err := ctx.Err(); err != nil {

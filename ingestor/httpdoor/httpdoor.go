@@ -1,8 +1,8 @@
 // Package httpdoor is the door by which messages come in over HTTP: POST processbim (interface
 // 4.5).
 //
-// It takes the message out of the body, has it judged and accepted, and answers with the outcome.
-// It decides only whether there is a message in the body, and whether the API key may post it. A
+// It reads the message in the body, passes it to an Acceptor, and answers with the outcome. It
+// decides only whether there is a message in the body, and whether the API key may post it. A
 // message that was answered with success is in the log and in the index; one that was answered with
 // 503 may be.
 package httpdoor
@@ -28,7 +28,7 @@ type Acceptor interface {
 	Accept(ctx context.Context, env ingestor.Envelope) (ingestor.Outcome, error)
 }
 
-// Door takes messages in.
+// Door answers POST processbim.
 type Door struct {
 	Acceptor Acceptor
 	Clock    func() time.Time // gives the received times
@@ -67,8 +67,8 @@ func (d Door) process(ctx context.Context, c *web.Call) web.Answer {
 	return answer(c, outcome, at, details == "true")
 }
 
-// decide has the message accepted. If the key may not post messages at all, the message is judged
-// only: its faults come first (rules §4), but it leaves no trace.
+// decide passes the message to the Acceptor. If the key may not post messages at all, the message
+// is only judged: the answer shows its faults first (rules §4), but nothing is stored.
 func (d Door) decide(ctx context.Context, c *web.Call, message string) (ingestor.Outcome, error) {
 	env := ingestor.Envelope{
 		Raw: message, Received: d.Clock(), Origin: "http/" + c.UniqueID(), Sender: c.Key.Name,

@@ -10,11 +10,11 @@ import (
 	"bagtrail/ingestor"
 )
 
-// Reports takes in delayed-bag reports that were created downstream. They are logged and filed as
-// messages are.
+// Reports stores delayed-bag reports that the delayed-bag system has created. They are logged and
+// filed like messages.
 type Reports struct{ Acceptor Acceptor }
 
-// File returns when the report is in the log and in the index. To file a report again with the same
+// File returns when the report is in the log and in the index. Filing a report again with the same
 // received time changes nothing.
 func (r Reports) File(ctx context.Context, report enricher.Report, received time.Time, id string) error {
 	document, err := report.Append(nil)

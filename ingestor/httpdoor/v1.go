@@ -29,7 +29,7 @@ import (
 // Limits of a request with many messages.
 const (
 	maxMessages = 1000
-	maxBags     = 5000    // that all its messages name together
+	maxBags     = 5000    // of all its messages together
 	maxBodyV1   = 4 << 20 // bytes
 	limitV1     = 10 * time.Second
 )
@@ -53,7 +53,7 @@ type Attempts interface {
 	End(ctx context.Context, id, attempt string)
 }
 
-// Messages takes in many messages at once (POST /v1/messages). A request that was answered with 503
+// Messages accepts many messages at once (POST /v1/messages). A request that was answered with 503
 // may have taken effect in part. If it is sent again, its messages get the received time, the
 // positions and the origins of the first attempt, so that they are the same messages.
 type Messages struct {
@@ -71,12 +71,12 @@ func (d Messages) Operations() []web.Operation {
 	}
 }
 
-// requestMessage is a message of a request, and what becomes of it.
+// requestMessage is a message of a request, with the events that it has made.
 type requestMessage struct {
 	id      string // the caller's; "" if there is none
 	hasID   bool
 	events  []plateEvent
-	repeats bool // findEvents sets it; see there
+	repeats bool // it repeats an earlier message, see findEvents
 }
 
 // plateEvent is an event of a message.
@@ -85,7 +85,7 @@ type plateEvent struct {
 	code  string
 }
 
-// post answers POST /v1/messages. What it has accepted is durable before the answer.
+// post answers POST /v1/messages. The accepted messages are durable before the answer.
 func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	r, refusal := read(c)
 	if refusal != nil {
@@ -100,7 +100,7 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	if refusal != nil {
 		return *refusal
 	}
-	done := context.WithoutCancel(ctx) // what was begun is brought to its end, whether or not the caller waits for it
+	done := context.WithoutCancel(ctx) // the messages take effect even if the caller does not wait
 	if err := d.Acceptor.ApplyAll(done, envelopes, outcomes); err != nil {
 		return c.Unavailable(err)
 	}
@@ -145,7 +145,7 @@ func read(c *web.Call) (*requestReader, *web.Answer) {
 func (r *requestReader) id(key *apikey.Key) string {
 	digest := sha256.New()
 	for _, text := range append([]string{key.Name}, r.texts...) {
-		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // a hash takes everything
+		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // writing to a hash never fails
 	}
 	return hex.EncodeToString(digest.Sum(nil))
 }
@@ -211,12 +211,12 @@ func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Env
 // platesAtOnce is how many plates findEvents reads in one call.
 const platesAtOnce = 200
 
-// findEvents finds the events that the messages have made, as far as the sender sees them. An accepted
-// message repeats an earlier one if its sender sees a bag that it names, but no event that it made.
+// findEvents finds the events that the messages have made and the sender sees. An accepted message
+// repeats an earlier one if its sender sees a bag that it names, but no event that it has made.
 func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) error {
 	sight := c.Key.SightIfLimited(d.Places)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
-	byPlate := map[bag.Plate][]int{} // the messages that name it
+	byPlate := map[bag.Plate][]int{} // the indexes of the messages that name the plate
 	var plates []bag.Plate
 	for i := range outcomes {
 		for _, entry := range outcomes[i].Filing.Entries {
@@ -245,13 +245,13 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []reques
 		p := &messages[i]
 		p.repeats = p.repeats && len(p.events) == 0
 		if outcomes[i].Verdict == ingestor.Duplicate {
-			p.events = nil // they are those of the message that was there
+			p.events = nil // they belong to the message that was filed before
 		}
 	}
 	return viewer.Err()
 }
 
-// addEvents adds the events that a message has made of a bag.
+// addEvents adds the events of a bag that a message has made.
 func (p *requestMessage) addEvents(b *bag.Bag, f *bag.Filing) {
 	p.repeats = true // findEvents clears it if there is an event
 	for i := range b.Events {
@@ -321,14 +321,16 @@ type requestReader struct {
 	errors   []web.RequestError
 }
 
-// fail adds a fault. It keeps one more than web.MostFaults, so that the answer says that there are more.
+// fail adds a fault. It keeps one more than web.MostFaults, so that the answer says that there are
+// more.
 func (r *requestReader) fail(e web.RequestError) {
 	if len(r.errors) <= web.MostFaults {
 		r.errors = append(r.errors, e)
 	}
 }
 
-// more counts a message. It returns false if there are too many; the first of them is a fault.
+// more counts a message. It returns false if there are too many; it reports the first one too many
+// as a fault.
 func (r *requestReader) more(pointer string) bool {
 	r.count++
 	if r.count == maxMessages+1 {

@@ -13,11 +13,11 @@ import (
 type Config struct {
 	Group      string // consumer group of the raw topic
 	Topics     Topics
-	Partitions int           // of topics that are created; 0 means 12
-	Retention  time.Duration // of records in topics that are created; 0 means for ever
+	Partitions int           // of topics that the door creates; 0 means 12
+	Retention  time.Duration // of records in topics that the door creates; 0 means for ever
 
 	// Identity returns the identity of the index, see redis.Client.Identity. It changes when the
-	// index may have lost what it confirmed within the last LossWindow. If Identity is nil, the
+	// index may have lost writes that it confirmed within the last LossWindow. If Identity is nil, the
 	// index keeps everything that it confirms.
 	Identity   func(context.Context) (string, error)
 	LossWindow time.Duration // 0 means 3 s
@@ -51,8 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// maxRejectBytes is the largest record that the rejects topic takes. It has room for the longest text,
-// key and diagnostics of a reject.
+// maxRejectBytes is the largest record of the rejects topic. It has room for the longest text, key
+// and diagnostics of a reject.
 const maxRejectBytes = 4 << 20
 
 // topics returns the topics as EnsureTopics creates them.

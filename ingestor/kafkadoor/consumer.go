@@ -21,18 +21,18 @@ type Acceptor interface {
 	Apply(ctx context.Context, batch *ingestor.Batch) error
 }
 
-// Consumer brings the raw topic to the acceptor, as a member of the consumer group. If the index
-// may have lost its latest writes, it handles their records again (docs/adr/0015).
+// Consumer brings the records of the raw topic to the acceptor, as a member of the consumer group.
+// If the index may have lost its latest writes, it handles their records again (docs/adr/0015).
 type Consumer struct {
 	*kafka.Consumer
 	door  *Door
 	index atomic.Pointer[indexState] // never nil
 }
 
-// indexState is what askIndex found last.
+// indexState is the result of the last askIndex.
 type indexState struct {
 	identity string
-	safe     time.Time // the index has lost nothing that was filed before it, by the clock of this process
+	safe     time.Time // the index has everything that was filed before this time, by the clock of this process
 }
 
 // NewConsumer returns a consumer. The acceptor should write its rejected messages through this door.
@@ -89,10 +89,9 @@ func (c *Consumer) askIndex(ctx context.Context) {
 	c.index.Store(now)
 }
 
-// How often the identity of the index is read, and the timeout of reading it.
 const (
-	askInterval = 500 * time.Millisecond
-	askLimit    = 2 * time.Second
+	askInterval = 500 * time.Millisecond // time between two reads of the identity
+	askLimit    = 2 * time.Second        // time limit of a read
 )
 
 // identity returns the identity of the index, or "" if the door has no Identity.
@@ -105,14 +104,14 @@ func (d *Door) identity(ctx context.Context) (string, error) {
 	return d.conf.Identity(limited)
 }
 
-// handler implements kafka.Handler for a partition of the raw topic. After an error Handle goes on with
-// the step of the batch that failed.
+// handler implements kafka.Handler for a partition of the raw topic. After an error, Handle
+// continues with the step of the batch that failed.
 type handler struct {
 	door      *Door
 	partition int
 	acceptor  Acceptor
 	metrics   kafka.Metrics
-	again     int64           // the end at the takeover: records before it may have been handled, and lost by the index since
+	again     int64           // the end of the partition at the takeover: records before it may have been handled, and lost by the index since
 	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
 

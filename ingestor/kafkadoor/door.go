@@ -1,9 +1,9 @@
 // Package kafkadoor is the Kafka side of the ingestor: it brings the records of the raw topic to an
 // Acceptor, writes the raw and rejects topics, and reads both again for rebuilds and replays.
 //
-// A record is in the index, or on the rejects topic, and its bags are marked, before its offset is
-// committed. So a record may be read twice, and none is lost or skipped. A reject that is written
-// twice has the same header bagtrail-origin both times.
+// Before the offset of a record is committed, its message is in the index or on the rejects topic,
+// and its bags are marked. So a record may be read twice, and none is lost or skipped. If a reject
+// is written twice, both records have the same header bagtrail-origin.
 package kafkadoor
 
 import (
@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Door is the way to the topics of a Kafka cluster. It may be used by several goroutines at once.
+// Door reads and writes the topics of the ingestor. It may be used by several goroutines at once.
 type Door struct {
 	conf   Config
 	client *kafka.Client
@@ -25,7 +25,7 @@ func New(client *kafka.Client, conf Config) *Door {
 	return &Door{conf: conf.withDefaults(), client: client}
 }
 
-// Ping reports whether a broker answers and knows the raw topic.
+// Ping returns nil if a broker answers and the raw topic exists.
 func (d *Door) Ping(ctx context.Context) error { return d.client.Ping(ctx, d.conf.Topics.Raw) }
 
 // EnsureTopics creates the topics that are missing, see [kafka.Client.EnsureTopics].

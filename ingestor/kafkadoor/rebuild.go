@@ -13,17 +13,17 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Progress is how far a rebuild has come.
+// Progress is the progress of a rebuild.
 type Progress struct {
-	Messages int64 // decided on
-	Rejected int64 // of them
-	Records  int64 // read, with those that are no messages
-	Total    int64 // records to read, as the topic stood at the beginning
+	Messages int64 // messages that were decided
+	Rejected int64 // messages that were rejected
+	Records  int64 // offsets that were passed, including those without a message
+	Total    int64 // offsets to pass, counted at the beginning
 	Elapsed  time.Duration
-	Offsets  kafka.Offsets // where to go on after an interruption
+	Offsets  kafka.Offsets // where to continue after an interruption
 }
 
-// Rate is messages a second.
+// Rate returns how many messages are decided a second.
 func (p Progress) Rate() float64 {
 	if p.Elapsed <= 0 {
 		return 0
@@ -31,7 +31,7 @@ func (p Progress) Rate() float64 {
 	return float64(p.Messages) / p.Elapsed.Seconds()
 }
 
-// Left is how long the rest takes at the rate so far; 0 if that is unknown.
+// Left returns how long the rest takes at the rate so far, or 0 if that is unknown.
 func (p Progress) Left() time.Duration {
 	if p.Records == 0 || p.Records >= p.Total {
 		return 0
@@ -40,12 +40,13 @@ func (p Progress) Left() time.Duration {
 }
 
 // Rebuild reads the raw topic from start to the end that it has now, all partitions at the same
-// time, and brings its messages to the acceptor, which should have no rejects. It commits no
-// offsets. If the index may have lost writes meanwhile, Rebuild begins again.
+// time, and brings its messages to the acceptor, which should not write rejected messages to the
+// rejects topic. It commits no offsets. If the index may have lost writes meanwhile, Rebuild begins
+// again.
 //
 // report, if it is not nil, is called after every batch, by one goroutine at a time; it must not
-// keep Offsets. The returned Progress is valid also with an error. Its Offsets are where to start
-// again; they are nil if that is the start of this rebuild.
+// keep Offsets. The returned Progress is valid even with an error. Its Offsets say where to start
+// again; nil means the start of this rebuild.
 func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start, report func(Progress)) (Progress, error) {
 	for {
 		before, err := d.identity(ctx)
@@ -118,7 +119,7 @@ func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Recor
 	return nil
 }
 
-// apply applies a batch, and retries for a while.
+// apply applies a batch. It retries for kafka.ReadPatience.
 func (r *rebuild) apply(ctx context.Context, batch *ingestor.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, kafka.ReadPatience)
 	defer cancel()

@@ -19,7 +19,7 @@ const (
 	headerType        = "content-type"
 	headerReceived    = "bagtrail-received"
 	headerKind        = "bagtrail-kind"
-	headerReplayed    = "bagtrail-replayed" // of a message that has no position, whatever its value
+	headerReplayed    = "bagtrail-replayed" // of a message that has no position; the value does not matter
 	headerNumber      = "bagtrail-number"   // of a message of POST /v1/messages: its number there, from 0
 	headerOrigin      = "bagtrail-origin"
 	headerCodes       = "bagtrail-codes"
@@ -32,8 +32,7 @@ const (
 
 	kindReport = "delayed-bag-report"
 
-	// received times are written with milliseconds, which is all that they have
-	receivedForm = "2006-01-02T15:04:05.000Z07:00"
+	receivedForm = "2006-01-02T15:04:05.000Z07:00" // received times have whole milliseconds
 )
 
 // rawEnvelope puts a record of the raw topic into an envelope, which shares the memory of the record.
@@ -64,7 +63,7 @@ func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// envelope puts the value of a record, and what its headers say of it, into an envelope.
+// envelope puts the value of a record, and the content of its headers, into an envelope.
 func envelope(m *kafka.Record) ingestor.Envelope {
 	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
 	for i := range m.Headers {
@@ -74,7 +73,7 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 			if t, err := time.Parse(time.RFC3339, view(h.Value)); err == nil && clamp(t).Equal(t) {
 				env.Received = t
 			}
-			env.Relayed = true // only doors of this service write it
+			env.Relayed = true // only doors of this service write this header
 		case headerType:
 			env.JSON = isJSON(view(h.Value))
 		case headerKind:
@@ -111,8 +110,8 @@ func isJSON(contentType string) bool {
 	return err == nil && media == typeJSON
 }
 
-// The received times that can be written down. A record without a timestamp counts as received at
-// the first.
+// The first and the last received time that can be written. A record without a timestamp counts as
+// received at the first.
 var (
 	firstReceived = time.Unix(0, 0).UTC()
 	lastReceived  = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
@@ -131,7 +130,7 @@ func clamp(t time.Time) time.Time {
 // view returns b as a string without copying it.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// rawRecord is the record of an accepted message on the raw topic.
+// rawRecord returns the record of an accepted message on the raw topic.
 func rawRecord(r ingestor.Record) kafka.Record {
 	m := kafka.Record{
 		Value:   []byte(r.Raw),
@@ -156,13 +155,13 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	return m
 }
 
-// maxDiagnostics bounds the list of diagnostics on a reject, in bytes, so that the record stays
-// within what brokers take; the codes are always complete.
+// maxDiagnostics bounds the list of diagnostics of a reject, in bytes, so that brokers accept the
+// record. The list of codes is always complete.
 const maxDiagnostics = 256 << 10
 
-// rejectRecord is the record of a rejected message on the rejects topic. The headers that say how
-// to read the value go along, so that it can be read again. now is the moment of writing: a reject
-// is kept from then on.
+// rejectRecord returns the record of a rejected message on the rejects topic. It has the headers
+// that say how to read the value, so that the message can be judged again. now is the time of
+// writing, from which the retention of the record counts.
 func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),
@@ -190,8 +189,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 	return m
 }
 
-// diagnostics returns the JSON array of as many of the diagnostics, from the first on, as there is
-// room for.
+// diagnostics returns a JSON array with as many of the first diagnostics as there is room for.
 func diagnostics(list []ingestor.Diagnostic) []byte {
 	out := []byte{'['}
 	for _, d := range list {

@@ -15,11 +15,11 @@ import (
 
 // RejectReplay judges the messages of the rejects topic again.
 type RejectReplay struct {
-	// Acceptor decides. It should append accepted messages to the raw topic, so that this alone
-	// rebuilds every answer, and have no rejects.
+	// Acceptor decides on the messages. It should append accepted messages to the raw topic, so that
+	// the raw topic alone rebuilds every answer, and it should have no Rejects.
 	Acceptor *ingestor.Acceptor
-	// Settled returns those of the origins on whose messages somebody has decided: they are left out.
-	// nil: nobody has.
+	// Settled returns the origins whose messages somebody has decided already; these messages are left
+	// out. If Settled is nil, no message is left out.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
 	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
@@ -27,9 +27,9 @@ type RejectReplay struct {
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// ReplayRejects judges each origin on the rejects topic once, up to the end that the topic has now.
-// Messages keep their received times, and get no position in the log. To do this twice changes
-// nothing: messages that were accepted the first time are Duplicate the second time.
+// ReplayRejects judges the message of each origin on the rejects topic once, up to the end that the
+// topic has now. Messages keep their received times, and get no position in the log. A second
+// replay changes nothing: messages that were accepted the first time are Duplicate then.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
 	err := d.readRejects(ctx, kafka.Start{}, func(ctx context.Context, records []kafka.Record) error {
@@ -101,11 +101,11 @@ func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envel
 	return slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] }), nil
 }
 
-// RestoreRejects writes the rejections of the rejects topic, from start on, to rejects, each with the
-// faults that it had: a message that would be accepted by now was rejected all the same. It returns
-// how many records there are.
+// RestoreRejects writes the rejections of the rejects topic, from start on, to rejects. Each has
+// the faults that it had when it was rejected, even if the message would be accepted now. It
+// returns the number of records.
 //
-// door is the door of a record that names none, since another program has written it.
+// door is the door of a record that names none, because another program has written it.
 func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door string, judge *ingestor.Judge, rejects ingestor.Rejects) (n int, err error) {
 	var mu sync.Mutex
 	err = d.readRejects(ctx, start, func(ctx context.Context, records []kafka.Record) error {
@@ -113,7 +113,7 @@ func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door strin
 		for i := range records {
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
 			env.Door = cmp.Or(env.Door, door)
-			o := judge.Judge(env) // which knows the airport
+			o := judge.Judge(env) // for the airport
 			var faults []ingestor.Diagnostic
 			_ = json.Unmarshal([]byte(records[i].Header(headerDiagnostics)), &faults) // another program may have written the record
 			if len(faults) == 0 {

@@ -1,5 +1,5 @@
 // Package rejectlog logs rejected messages: one line each, up to a number of lines per second. A
-// line names the faults and their places. It shows nothing of the text of the message.
+// line names the codes of the faults and their places. It shows no part of the text of the message.
 package rejectlog
 
 import (
@@ -23,10 +23,10 @@ const (
 type Log struct {
 	next    ingestor.Rejects
 	log     *zap.Logger
-	leftOut atomic.Int64 // lines since the last one
+	leftOut atomic.Int64 // how many lines were left out since the last one
 }
 
-// New returns a Log of the rejections that next has taken.
+// New returns a Log that passes rejections to next, and then logs them.
 func New(log *zap.Logger, next ingestor.Rejects) *Log {
 	l := &Log{next: next}
 	count := func(_ zapcore.Entry, decision zapcore.SamplingDecision) {
@@ -67,7 +67,7 @@ func (l *Log) fields(rejected *ingestor.Rejection) []zap.Field {
 	for i, d := range shown {
 		codes[i], lines[i], elements[i] = d.Code, d.Line, d.Element
 	}
-	origin := strconv.Quote(rejected.Origin) // file names are strangers' texts, and a terminal may show the log
+	origin := strconv.Quote(rejected.Origin) // file names come from outside, and a terminal may show the log
 	fields := []zap.Field{
 		zap.String("door", rejected.Door), zap.String("origin", origin[1:len(origin)-1]),
 		zap.Int("faults", len(rejected.Errors)), zap.Strings("codes", codes), zap.Ints("lines", lines), zap.Strings("elements", elements),
