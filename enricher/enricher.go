@@ -119,7 +119,7 @@ func (s flightDater) connection(f parser.Flight) *bag.Segment {
 	return &made
 }
 
-// on returns a flight element as a flight of that day.
+// on returns a flight element as a segment with that day.
 func (s flightDater) on(f parser.Flight, day bag.Day) bag.Segment {
 	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
 	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}

@@ -32,7 +32,7 @@ func (e *Enricher) Positionings(of bag.Container, stored []bag.Stored) []*bag.Me
 	return slices.DeleteFunc(c.made, func(m *bag.Message) bool { return m.Outbound.Flight != of.Flight })
 }
 
-// messageList parses stored messages and collects what they say.
+// messageList parses stored messages and collects the results.
 type messageList struct {
 	enricher *Enricher
 	plate    bag.Plate     // "" for container positionings
@@ -83,7 +83,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 	}
 }
 
-// fill sets what a group says in an empty message.
+// fill sets the fields of an empty message from a group.
 func fill(made *bag.Message, m *parser.Message, g *parser.Group, at messageTimes) {
 	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
 	made.AirlineData = slices.Clone(g.AirlineData) // the parser uses its memory again

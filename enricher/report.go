@@ -59,8 +59,9 @@ func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Fili
 	return filing, nil
 }
 
-// addReport parses a stored report, and adds it if it names the plate. A report was valid when it was
-// filed, so only one that is damaged is left out. Its station takes the place of the airport in .V.
+// addReport parses a stored report, and adds it if it names the plate. Every report was valid when
+// it was filed, so addReport leaves out only damaged ones. The station of the report replaces the
+// airport in .V.
 func (e *Enricher) addReport(c *messageList, s bag.Stored) {
 	document, err := readReport(s.Raw)
 	if err != nil || !slices.Contains(document.Plates, c.plate) {

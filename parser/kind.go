@@ -12,9 +12,9 @@ const (
 	BPM              // bag processed message
 )
 
-// kinds is the table of the kinds: all that is known of a kind stands here, and an identifier
-// without an entry is rejected. What events a kind makes is said by a table of package bag, which
-// does not compile unless it has as many entries.
+// kinds is the table of the kinds. It has everything that the parser knows about a kind. A message
+// whose identifier has no entry is rejected. A table in package bag has the events that each kind
+// makes; it does not compile unless it has as many entries.
 var kinds = [...]kind{
 	BSM: {
 		identifier: "BSM",

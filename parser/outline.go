@@ -99,7 +99,7 @@ func (o *outline) add(l span) {
 	}
 }
 
-// addWord takes up a line that is no element.
+// addWord sorts a line that is no element.
 func (o *outline) addWord(l span) {
 	s := o.text[l.from:l.to]
 	switch {
@@ -120,7 +120,8 @@ func (o *outline) addWord(l span) {
 	}
 }
 
-// identify makes l the identifier. What was thought of the lines before it no longer holds.
+// identify makes l the identifier. It drops the end line and the late identifier that were found
+// with the identifier before.
 func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, span{} }
 
 // lineAt returns the line of a span: the zero line for the zero span.

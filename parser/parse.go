@@ -7,8 +7,8 @@
 // unless control characters must be removed: that takes one allocation.
 package parser
 
-// Reference is what the parser must be told about airports. Each answer depends on the arguments
-// alone; the strings are views of the text.
+// Reference answers the questions of the parser about airports. Each answer depends only on the
+// arguments, which share the memory of the text.
 type Reference interface {
 	// KnownAirport reports whether code, three capitals, is in the airport library.
 	KnownAirport(code string) bool
@@ -17,7 +17,7 @@ type Reference interface {
 	KnownStatus(airport, code string) bool
 }
 
-// scratch is what Parse remembers while it reads, and the memory that it uses again.
+// scratch is the state of Parse while it reads, and the memory that the next Parse uses again.
 type scratch struct {
 	ref     Reference
 	outline outline

@@ -120,7 +120,7 @@ func scalar(name, pointer string, value []byte) argument {
 	return g
 }
 
-// fail adds a fault, unless there are more than are told.
+// fail adds a fault, unless there are more than web.MostFaults already.
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 	if len(a.errors) > web.MostFaults {
 		return
@@ -210,13 +210,13 @@ const (
 	pnrForm     = "5 or 6 letters and digits"
 )
 
-// sinceForm returns the form of a time from which on changes are told.
+// sinceForm returns the form of the argument since of a question about changes.
 func sinceForm(retention time.Duration) string {
 	return fmt.Sprintf("a time as in RFC 3339, within the last %v hours", retention.Hours())
 }
 
-// clocksDiffer is by how much the clock of a caller may differ from that of the service, and how long
-// a request may be under way.
+// clocksDiffer is how much the clock of a caller may differ from that of the service, including the
+// time that a request takes to arrive.
 const clocksDiffer = time.Minute
 
 // recent returns the value of an argument that is a time within the retention, by the clock of the

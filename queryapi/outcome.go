@@ -32,7 +32,7 @@ type creation struct {
 	Reference string      `json:"reference"`
 	Station   string      `json:"station"`
 	Made      time.Time   `json:"made"`
-	Plates    []bag.Plate `json:"plates"` // that the report reaches
+	Plates    []bag.Plate `json:"plates"` // the plates whose bags get the report as an event
 	Filed     bool        `json:"filed"`  // it is in the log and in the index
 }
 

@@ -63,8 +63,9 @@ const limit = 900 * time.Millisecond
 // 10,000 are read per second. If the index is unavailable, its first read fails within a second.
 const listLimit = 5 * time.Second
 
-// totalsLimit is the timeout of the list of the flights of an airport, which reads all of their bags
-// if this process has not done so before. What was read by then is cached, also if the time is over.
+// totalsLimit is the timeout of the list of the flights of an airport, which reads all of their
+// bags if this process has not read them before. Lists that were read in that time are cached, even
+// if the request fails.
 const totalsLimit = 20 * time.Second
 
 // Operations returns all operations that read.

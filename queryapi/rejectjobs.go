@@ -24,10 +24,10 @@ import (
 
 // Bounds of jobs.
 const (
-	mostIDs      = 1000     // of rejects in a request
+	mostIDs      = 1000     // ids of rejects in a request
 	mostQuestion = 64 << 10 // bytes of a request
-	mostJobs     = 100      // at once
-	mostOwnJobs  = 10       // of a key at once
+	mostJobs     = 100      // running jobs
+	mostOwnJobs  = 10       // running jobs of one key
 )
 
 func (d Rejects) resubmitMany(ctx context.Context, c *web.Call) web.Answer {
@@ -38,10 +38,10 @@ func (d Rejects) dismissMany(ctx context.Context, c *web.Call) web.Answer {
 	return d.begin(ctx, c, "dismiss")
 }
 
-// question is what a job is asked to do.
+// question says what a job must do.
 type question struct {
 	wanted
-	ids    []string // of the rejects; nil: those that are wanted
+	ids    []string // of the rejects; nil: all that match wanted
 	dryRun bool
 	reason string
 }
@@ -117,14 +117,14 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	}
 	select {
 	case d.Begun <- struct{}{}:
-	default: // nobody waits, or is woken already
+	default: // RunJobs does not wait, or will wake up already
 	}
 	answer := c.OK(appendJob(c.Buffer, &job))
 	answer.Status = http.StatusAccepted
 	return answer
 }
 
-// endAtStart leaves out the rejects that came after a job was begun.
+// endAtStart leaves out the rejects that came after the start of a job.
 func (q *question) endAtStart(j *rejectstore.Job) {
 	if end := j.Began.Add(time.Millisecond); q.Until.IsZero() || q.Until.After(end) {
 		q.Until = end
@@ -169,8 +169,8 @@ func appendJob(dst []byte, j *rejectstore.Job) []byte {
 // jobsEvery is the interval at which a process looks for jobs that it can advance.
 const jobsEvery = 500 * time.Millisecond
 
-// RunJobs advances the jobs of all processes, as far as no other process holds them, until ctx ends.
-// report gets each error; the job is tried again.
+// RunJobs advances the jobs of all processes until ctx ends. It leaves out jobs that another
+// process holds. report gets each error; the step is tried again.
 func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
 	process := rand.Text()
 	ticker := time.NewTicker(jobsEvery)
@@ -194,8 +194,8 @@ func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
 	}
 }
 
-// AdvanceJobs advances each job that runs by one step, unless another process holds it. It reports
-// whether there was any.
+// AdvanceJobs advances each running job by one step, unless another process holds it. It reports
+// whether it has advanced any.
 func (d Rejects) AdvanceJobs(ctx context.Context, process string) (advanced bool, err error) {
 	ids, err := d.Store.RunningJobs(ctx)
 	for _, id := range ids {
@@ -218,9 +218,9 @@ type jobStep struct {
 	asks question
 }
 
-// advance takes one step of a job: it reads the next rejects, files those that are accepted, and
-// then decides on all of them and moves the job on at once. If it is interrupted, the step is taken
-// again, with the claims of the first time.
+// advance takes one step of a job. It reads the next rejects and files those that are accepted.
+// Then it writes the decisions on all of them together with the new position of the job. If the
+// step is interrupted, it is taken again, with the claims of the first time.
 func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
 	step := jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
 	a := new(arguments)
@@ -248,9 +248,9 @@ func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
 // Bounds of a step.
 const (
 	stepRejects = 200
-	stepTexts   = 25      // that are read together
-	stepBytes   = 1 << 20 // of texts, after which none are read
-	appliedBags = 1000    // after which nothing is added to what is filed together
+	stepTexts   = 25      // how many texts are read together
+	stepBytes   = 1 << 20 // bytes of texts after which no more are read
+	appliedBags = 1000    // bags after which no more messages are filed together
 )
 
 // read returns the rejects of a step that can be decided on, and moves the position of the job
@@ -327,8 +327,8 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 	return nil
 }
 
-// claimable reports whether nobody else has claimed a reject. If somebody else has, and was
-// interrupted, claimable also brings that resubmission to its end.
+// claimable reports whether a reject has no claim of anybody else. If it has one that was
+// interrupted, claimable completes that resubmission.
 func (s *jobStep) claimable(ctx context.Context, r *rejectstore.Reject) bool {
 	if _, own := s.claimed(r.Claim); r.Claim == "" || own {
 		return true
@@ -395,10 +395,12 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 	return s.file(ctx, attempts)
 }
 
-// noteNames adds to named what the message names, and reports whether any of it was there: a bag or a
-// container that another message of the same millisecond names, or the same text. Messages about one
-// bag are received at different times, in their order. A positioning is about the bags in its
-// container, so it and the messages that put bags in there are too; these among themselves are not.
+// noteNames adds the names in the message to named, and reports whether the message must get
+// another received time than the messages before: because one of them has the same text, or is
+// about the same bag or container. Messages about one bag must be received at different times, in
+// their order. A positioning is about all bags in its container, so it must not have the received
+// time of a message that puts a bag in there. Two messages that put different bags in may have one
+// received time.
 func (a *attempt) noteNames(named map[string]bool) (met bool) {
 	note := func(name string) {
 		met = met || named[name]
@@ -475,8 +477,8 @@ func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 	return nil
 }
 
-// settle prepares the decision after an attempt. If another attempt has filed the message, it is
-// accepted all the same.
+// settle prepares the decision after an attempt. A message that another attempt has filed counts as
+// accepted.
 func (s *jobStep) settle(a *attempt) {
 	next, count := rejectstore.Resubmitted, "accepted"
 	if a.outcome.Verdict == ingestor.Rejected {

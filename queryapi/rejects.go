@@ -26,7 +26,7 @@ import (
 type Rejects struct {
 	Store    *rejectstore.Store
 	Acceptor Acceptor
-	Keys     apikey.ByName // of those who began jobs
+	Keys     apikey.ByName // finds the keys of jobs
 	NewID    func() string // makes the ids of jobs
 	Begun    chan struct{} // wakes RunJobs when a job begins here; has a buffer of one, or is nil
 }
@@ -61,8 +61,8 @@ func (d Rejects) Operations() []web.Operation {
 // wanted says which rejects a caller wants to see.
 type wanted struct {
 	rejectstore.Filter
-	key, value, text argument // the other filters, which look at each reject
-	looks            bool     // there is one of these
+	key, value, text argument // the other filters, which need the content of each reject
+	looks            bool     // one of these is set
 	question         []string
 	forbidden        bool // the key does not cover the airport
 }
@@ -77,7 +77,7 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 		states = append(states, string(state))
 	}
 	short := func(s string) bool { return s != "" && len(s) <= 64 }
-	isCode := func(s string) bool { return short(s) && s != "*" } // with which the store means every code
+	isCode := func(s string) bool { return short(s) && s != "*" } // for the store "*" means every code
 	w := wanted{Filter: rejectstore.Filter{
 		State: rejectstore.State(a.choice("state", states...)),
 		Code:  a.text("code", isCode, "a code such as SVCPRB018"),
@@ -134,11 +134,11 @@ func (w *wanted) matches(r *rejectstore.Reject) bool {
 		(w.text.name == "" || strings.Contains(strings.ToUpper(r.Text), strings.ToUpper(w.text.value)))
 }
 
-// mostLooked is how many rejects the other filters look at for one answer.
+// mostLooked is how many rejects are read for the other filters in one answer, at most.
 const mostLooked = 10_000
 
-// looksAtOnce is how many rejects the other filters read together, at least: with a short page they
-// would look at 10,000 one by one.
+// looksAtOnce is the least number of rejects that are read together for the other filters, since a
+// short page would otherwise read up to mostLooked of them in small portions.
 const looksAtOnce = 500
 
 // list answers GET /v1/rejects.
@@ -362,9 +362,10 @@ func conflict(state rejectstore.State) conflictError {
 	return conflictError("The reject is " + string(state))
 }
 
-// resubmission is what is filed if a reject is resubmitted. It is noted as the claim of the reject
-// before the message is filed. Filing it again changes nothing, since the time stays the same: so
-// whoever finds the claim of somebody who was interrupted brings it to its end.
+// resubmission describes the message that is filed if a reject is resubmitted. Before the message
+// is filed, it is stored as the claim of the reject. Filing the message again changes nothing,
+// since the time stays the same. So any process that finds the claim of an interrupted resubmission
+// completes it.
 type resubmission struct {
 	Received time.Time `json:"received"`
 	Key      string    `json:"key"` // name of the API key
@@ -456,8 +457,8 @@ func (s *resubmission) repeats(claim string) bool {
 	return s.Text == nil || *s.Text == *other.Text
 }
 
-// yield returns the conflict with another decision on a reject. A resubmission that was interrupted
-// is brought to its end, unless a job will do that.
+// yield returns the conflict with another decision on a reject. It completes a resubmission that
+// was interrupted, unless a job will do that.
 func (d Rejects) yield(ctx context.Context, r *rejectstore.Reject, state rejectstore.State, claim string) error {
 	var other resubmission
 	if state == rejectstore.Open && claim != "" && json.Unmarshal([]byte(claim), &other) == nil && d.Acceptor.Now().Sub(other.Received) >= interrupted {
@@ -475,13 +476,13 @@ func (d Rejects) yield(ctx context.Context, r *rejectstore.Reject, state rejects
 	return conflict(state)
 }
 
-// finish files what a claim says, and settles the reject.
+// finish files the message of a claim, and settles the reject.
 func (d Rejects) finish(ctx context.Context, r *rejectstore.Reject, claim string) (ingestor.Outcome, error) {
 	var s resubmission
 	if err := json.Unmarshal([]byte(claim), &s); err != nil {
 		return ingestor.Outcome{}, err
 	}
-	ctx = context.WithoutCancel(ctx)                           // what was begun is brought to its end, whether or not the caller waits for it
+	ctx = context.WithoutCancel(ctx)                           // the resubmission is completed even if the caller does not wait
 	outcome, err := d.Acceptor.Accept(ctx, s.envelope(r, nil)) // the key was checked before the claim was made
 	if err != nil {
 		return outcome, err

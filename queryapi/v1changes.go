@@ -26,7 +26,7 @@ const (
 	cursorLimit   = 200 * time.Millisecond // of a cursor that a list can do without
 )
 
-// changesQuery is what a request asks of the changes.
+// changesQuery is a question about changes.
 type changesQuery struct {
 	asker  changefeed.Asker
 	cursor changes.Cursor // with Epoch 0: there is none
@@ -77,7 +77,8 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 	return q.tellChanges(ctx, c, &query)
 }
 
-// lastEvent takes the id of the last event that a browser had from the stream before for the cursor.
+// lastEvent uses the header Last-Event-ID, which a browser sends when it opens a stream again, as
+// the cursor.
 func (a *arguments) lastEvent(c *web.Call) {
 	id := c.Request.Header.Get("Last-Event-ID")
 	if id == "" {
@@ -111,10 +112,10 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 	return slices.Compact(slices.Sorted(slices.Values(plates)))
 }
 
-// tellCursor has the answer end with the member changes_cursor: a cursor with which the changes of a
-// filter are followed. It must be called before the list is read, so that nothing is missed that
-// the list does not show. Without the right to changes, and while there are none, or their index does
-// not answer soon, it does nothing.
+// tellCursor adds the member changes_cursor to the end of the answer: a cursor from which to follow
+// the changes of a filter. Call it before the list is read, so that every change that the list does
+// not show follows the cursor. It does nothing if the key may not read changes, if changes are off,
+// or if their index does not answer soon.
 func (q Queries) tellCursor(ctx context.Context, c *web.Call, f changefeed.Filter) {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
 		return
@@ -170,7 +171,7 @@ func (q Queries) firstCursor(ctx context.Context, c *web.Call, query *changesQue
 	ctx, end := c.Ask(ctx, changesLimit)
 	defer end()
 	switch {
-	case query.since.IsZero() && query.stream: // thousands may be opened at once
+	case query.since.IsZero() && query.stream: // thousands of streams may be opened at once
 		return q.Changes.Recent(ctx, query.asker)
 	case query.since.IsZero():
 		return q.Changes.Now(ctx, query.asker)
@@ -189,16 +190,16 @@ func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQue
 	until, cancel := context.WithTimeout(ctx, query.wait)
 	defer cancel()
 	for {
-		follower.Take() // it is all in the index
+		follower.Take() // the index has these changes too
 		answer, something := q.tellOnce(ctx, c, query)
 		if something || !c.Wait(until, follower.Changed()) {
 			return answer
 		}
 		key, valid := renew(ctx, c)
 		if !valid {
-			return answer // without changes; the next request is refused
+			return answer // without changes; the next request will be refused
 		}
-		query.asker.Key = key // if it sees something else, the cursor is reset
+		query.asker.Key = key // if the key sees other bags now, the cursor is reset
 	}
 }
 
@@ -229,8 +230,8 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	return c.OK(appendEnd(dst, end, more)), something || more
 }
 
-// noChangesYet answers that changes cannot be told now. It is no failure if their index is being
-// built.
+// noChangesYet answers that changes cannot be told now. If their index is being built, this does
+// not count as a failure.
 func noChangesYet(c *web.Call, err error) web.Answer {
 	if errors.Is(err, changes.ErrBeingBuilt) {
 		err = nil
@@ -263,7 +264,8 @@ type listener struct {
 // Renew implements changefeed.Listener.
 func (l listener) Renew(ctx context.Context) (*apikey.Key, bool) { return renew(ctx, l.call) }
 
-// renew returns the key of a call as it is now. It returns false if the call is to be told no more.
+// renew returns the key of a call as it is now. It returns false if the key may not read changes
+// any more.
 func renew(ctx context.Context, c *web.Call) (*apikey.Key, bool) {
 	key, valid := c.Renew(ctx)
 	return key, valid && key.Customer != ""

@@ -196,8 +196,8 @@ func pageOf(listed []trail.Listed, part page) (shown []trail.Listed, next string
 	return shown, ""
 }
 
-// seenBags returns the bags of a list by plate, each as the viewer sees it. Those that are Delayed
-// are joined with the rush bags that may have made them so, which costs further reads.
+// seenBags returns the bags of a list by plate, each as the viewer sees it. Delayed bags are joined
+// with the rush bags that may have made them Delayed, which takes further reads.
 func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []trail.Listed) (map[bag.Plate][]trail.Traced, error) {
 	var delayed, others []bag.Plate
 	for i := range listed {

@@ -21,11 +21,11 @@ type search struct {
 	pnr      string
 	lastName string
 	plateEnd string
-	airport  string     // "" if the flight is asked for, or none is
+	airport  string     // "" if the search names a flight, or neither
 	flight   bag.Flight // its day is that of the question
 }
 
-// searches are the arguments that select bags, each with the arguments that it takes besides.
+// searches lists the arguments that select bags, each with the arguments that it needs in addition.
 var searches = []struct {
 	by   string
 	with []string
@@ -59,8 +59,8 @@ func (a *arguments) search(airports *airport.Library) (s search) {
 	return s
 }
 
-// goTogether adds a fault for each argument of a search that is missing beside another one, and for
-// each that does not go with it.
+// goTogether adds a fault for each argument that the search needs and that is missing, and for each
+// that does not go with by.
 func (a *arguments) goTogether(by string, with []string) {
 	for _, name := range []string{"plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date"} {
 		given := a.all(name)
@@ -89,9 +89,9 @@ func (s *search) filter() changefeed.Filter {
 	return changefeed.Filter{Airline: s.flight.Airline}
 }
 
-// guesses reports whether somebody who guesses can ask the question: a surname, or the end of a
-// plate. If bags are found and the key sees none of them, the answer is then that of no bags, or it
-// would tell whether the guess is right (rules §4, as for histories).
+// guesses reports whether the search is by a value that a caller can guess: a surname, or the end
+// of a plate. If bags are found and the key sees none of them, the answer is then that there are no
+// bags. Otherwise it would show whether the guess is right (rules §4, as for histories).
 func (s *search) guesses() bool { return s.by == "last_name" || s.by == "plate_end" }
 
 // isSurname reports whether a text has letters to compare.
@@ -99,7 +99,7 @@ func isSurname(s string) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxSurname && bag.FoldName(s) != ""
 }
 
-// trace returns the bags that may match, with what joins them with others.
+// trace returns the bags that may match, with their links to bags of other plates.
 func (s *search) trace(ctx context.Context, trails Trails) ([]trail.Traced, error) {
 	if s.by == "pnr" {
 		return trails.TracePassenger(ctx, s.pnr, s.flight.Day)
@@ -130,7 +130,7 @@ func (s *search) trace(ctx context.Context, trails Trails) ([]trail.Traced, erro
 	return trails.TracePlates(ctx, s.plates)
 }
 
-// matches reports whether a bag, or a view of it, is what is searched for.
+// matches reports whether a bag, or a view of it, matches the search.
 func (s *search) matches(b *bag.Bag, airports *airport.Library) bool {
 	switch s.by {
 	case "plate":

@@ -28,7 +28,7 @@ type Webhooks struct {
 
 const (
 	webhookLimit   = 5 * time.Second
-	testLimit      = 20 * time.Second // longer than a receiver may take
+	testLimit      = 20 * time.Second // longer than the time limit of a delivery
 	maxURL         = 2000             // bytes
 	maxDescription = 200              // characters
 )

@@ -126,7 +126,7 @@ func (l *Library) Listed(end, airport string) bool {
 	return x != nil && y != nil && !x.airport && slices.Contains(y.cities[1:], x.cities[0])
 }
 
-// Codes returns the codes by which a leg can be in the lists of an airport, see Listed: that of the
+// Codes returns the codes of legs that are in the lists of an airport, see Listed: the code of the
 // airport, and the metropolitan codes of its cities.
 func (l *Library) Codes(airport string) []string {
 	codes := []string{airport}

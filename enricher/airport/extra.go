@@ -22,7 +22,7 @@ type Airport struct {
 	Country             string // two capitals (ISO 3166), or ""
 }
 
-// Extra is what an operator adds to the compiled library.
+// Extra holds the additions of an operator to the compiled library.
 type Extra struct {
 	Airports []Airport           // an airport that is compiled in is replaced as a whole
 	Statuses map[string][]string // b_codes: further status codes of the element .B, by the airport that may send them

@@ -12,7 +12,7 @@ const (
 	guessBuckets   = 1 << 14
 )
 
-// Guesses limits how many unknown keys an address may present: 20 at once, and 20 a minute in the
+// Guesses limits how many unknown keys an address may send: 20 at once, and 20 a minute in the
 // long run. IPv6 addresses with the same first 64 bits count as one. The number of buckets is
 // fixed, so that a flood takes no memory. Addresses with the same hash share a bucket and its
 // limit.

@@ -1,7 +1,7 @@
-// Package apikey reads and edits the key file. It tells what a key covers (rules §4, what a key
+// Package apikey reads and edits the key file. It decides what a key covers (rules §4, what a key
 // covers) and whether its rate limit lets a request pass. It also limits how many unknown keys an
-// address may present. The file stores only the digest of a key; the key itself is shown once, when
-// it is made.
+// address may send. The file stores only the digest of a key; the key itself is shown once, when it
+// is made.
 //
 // A request looks up its key once and keeps it; a stream looks it up again at each heartbeat. Apart
 // from the tokens of its rate limit, a *Key does not change, so that a reload of the file does not

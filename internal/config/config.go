@@ -25,7 +25,7 @@ type Config struct {
 	Log     Log
 }
 
-// HTTP is the server of the five operations.
+// HTTP is the server of all operations and pages.
 type HTTP struct {
 	Addr    string // host:port
 	TLSCert string // PEM file, or "" for plain HTTP
@@ -34,12 +34,12 @@ type HTTP struct {
 	Drain   time.Duration // how long it then waits for requests under way
 
 	AnswerBytes    int64          // memory of all large answers together
-	Streams        int            // that a key may have open
+	Streams        int            // how many streams a key may have open
 	Origins        []string       // whose pages may call /v1 from a browser
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
 	Console        bool           // serve the pages under /console
 
-	WebhookNetworks []netip.Prefix // to which webhooks may lead beside public addresses
+	WebhookNetworks []netip.Prefix // networks to which webhooks may be posted beside public addresses
 }
 
 // TLS reports whether the server speaks HTTPS.
@@ -61,7 +61,7 @@ type Redis struct {
 // InProcess reports whether Redis runs in this process.
 func (r Redis) InProcess() bool { return r.URL == "" }
 
-// Kafka holds the log of messages, the rejects and the events.
+// Kafka holds the topics: messages, rejects, marks, changes and webhooks.
 type Kafka struct {
 	Brokers       []string // host:port; empty for the in-process broker, unless Off
 	Off           bool     // no Kafka at all

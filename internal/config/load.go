@@ -58,7 +58,7 @@ func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, err
 		eff.rows = append(eff.rows, row{s, value})
 		if err := s.value.set(value.text); err != nil {
 			l.fault(s.name, value.source, "%s%v", s.quote(value.text), err)
-			_ = s.value.set(s.init) // so that a bad text causes no second fault
+			_ = s.value.set(s.init) // so that a malformed text causes no second fault
 		} else if value.text == "" && !s.empty {
 			l.fault(s.name, value.source, "is empty")
 			_ = s.value.set(s.init)
@@ -178,8 +178,8 @@ func names(settings []setting, spell func(string) string) []spelling {
 	return all
 }
 
-// successors are the settings that took the place of others, by the names of those in the
-// environment and in the file.
+// successors maps the names of removed settings, as the environment and the file spell them, to the
+// settings that replaced them.
 var successors = map[string]string{
 	"BAGTRAIL_KAFKA_EVENTS_TOPIC": "kafka-changes-topic", "kafka_events_topic": "kafka-changes-topic",
 }

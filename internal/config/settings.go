@@ -97,7 +97,8 @@ func text(dst *string) value {
 	return value{"string", func(s string) error { *dst = s; return nil }}
 }
 
-// parsed returns a value that parse reads. problem says what is wrong with a text that it refuses.
+// parsed returns a value whose text parse reads. problem says what is wrong with a text that parse
+// refuses.
 func parsed[T any](kind string, dst *T, parse func(string) (T, error), problem string) value {
 	return value{kind, func(s string) error {
 		v, err := parse(s)

@@ -1,5 +1,5 @@
 // Package telemetry has the log and the metrics of a process, and the ops server with /livez,
-// /readyz, /metrics and /debug/pprof. It knows nothing of bags, and has no globals.
+// /readyz, /metrics and /debug/pprof. It does not depend on the domain, and has no globals.
 package telemetry
 
 import (

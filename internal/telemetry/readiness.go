@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Readiness knows the parts of a process, and whether each is ready. Its methods may be called from
-// any goroutine.
+// Readiness holds the parts of a process, and checks whether each is ready. Its methods may be
+// called from any goroutine.
 type Readiness struct {
 	mu    sync.Mutex
 	parts []part
@@ -67,7 +67,7 @@ func (r *Readiness) Check(ctx context.Context) (parts []PartStatus, ready bool) 
 	return parts, ready
 }
 
-// State is a part that is told its state. The zero State is starting.
+// State is a part whose state is set by Set. The zero State is "starting".
 type State struct{ lacks atomic.Pointer[error] }
 
 var errStarting = errors.New("starting")
@@ -75,7 +75,7 @@ var errStarting = errors.New("starting")
 // Set sets what the part lacks; nil if it is ready.
 func (s *State) Set(lacks error) { s.lacks.Store(&lacks) }
 
-// Check returns what was Set last. It is a check for [Readiness.Add].
+// Check returns the error that was Set last. It is a check for [Readiness.Add].
 func (s *State) Check(context.Context) error {
 	if lacks := s.lacks.Load(); lacks != nil {
 		return *lacks

@@ -2,8 +2,9 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// NewWebhooks registers the counter of what became of attempts to post to webhooks, and returns a
-// function that counts one. Every counter begins at 0, so that its first step is an increase.
+// NewWebhooks registers the counter of attempts to post to webhooks, by their results, and returns
+// a function that counts one attempt. Every counter begins at 0, so that its first step is an
+// increase.
 func NewWebhooks(registry prometheus.Registerer, results ...string) func(result string) {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "bagtrail_webhook_attempts_total",
