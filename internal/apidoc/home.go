@@ -19,7 +19,7 @@ var homeText string
 
 var homePage = template.Must(template.New("home").Parse(homeText))
 
-// Home is what the page at the root tells of the service.
+// Home holds the facts of the service that the page at the root shows.
 type Home struct {
 	Ready   func(context.Context) bool // asked once a second at most; nil is ready
 	Console string                     // path of the console, or ""
@@ -27,7 +27,7 @@ type Home struct {
 	Demo    func() (Bag, bool)         // returns a bag of the simulated traffic; nil: traffic is real
 }
 
-// Bag is the bag that the questions on the page are about.
+// Bag is the bag in the example requests of the page.
 type Bag struct {
 	Airport, Airline, Flight string // of its departure
 	Date                     string // YYYY-MM-DD
@@ -56,7 +56,7 @@ func (h Home) handler(clock func() time.Time) http.Handler {
 	})
 }
 
-// homeContent is what the template of the page shows.
+// homeContent is the data of the template of the page.
 type homeContent struct {
 	Home
 	Ready     bool

@@ -172,7 +172,7 @@ func responsesV1(op operation.Operation) (object, error) {
 	return all, nil
 }
 
-// exampleStream is what a stream of changes sends.
+// exampleStream is an example of a stream of changes.
 const exampleStream = "event: heartbeat\nid: gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\ndata: {\"cursor\":\"gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\"}\n\n"
 
 // problemsOf returns the problems that an operation of /v1 can answer with.

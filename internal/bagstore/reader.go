@@ -28,7 +28,7 @@ var _ trail.Index = (*Reader)(nil)
 // is redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
-	buffers   sync.Pool    // of *buffer
+	buffers   sync.Pool                // of *buffer
 	underWay  atomic.Int64             // how many queries are being sent
 	trips     *batcher.Batcher[*query] // the shared round trips
 	listTrips *batcher.Batcher[*query] // the same for queries for the plates of flights, so that others do not wait for these

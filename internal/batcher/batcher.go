@@ -29,8 +29,8 @@ type call[T any] struct {
 	done chan error // with room for one, since the caller may have gone
 }
 
-// Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns its
-// error, and it is not known whether item runs.
+// Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns the
+// error of ctx, and item may or may not run.
 func (b *Batcher[T]) Do(ctx context.Context, item T) error {
 	c, _ := b.free.Get().(*call[T])
 	if c == nil {

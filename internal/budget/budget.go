@@ -76,9 +76,10 @@ const dear = 2 << 20
 // other cores are for the rest, which would else wait until each dear one has had its slice of time.
 func dearAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// wait takes n bytes as soon as they are left and, if they make a dear question, few enough others
-// are under way. Callers are served in order; if n is above the limit, the call waits until no bytes
-// are taken. If wait returns nil, the bytes are taken.
+// wait waits until n bytes are left, and takes them. If n makes a dear question, it also waits
+// until few enough others are under way. If n is above the limit, it waits until no bytes are
+// taken. Callers are served in order, but a waiting dear question lets cheaper ones pass. If wait
+// returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
 	b.mu.Lock()
@@ -120,7 +121,7 @@ func (b *Bytes) admit() {
 	}
 }
 
-// endQuestion ends a question that has taken n bytes, and for which wait has taken the first of them.
+// endQuestion ends a question that has taken n bytes. wait took the first of them.
 func (b *Bytes) endQuestion(first, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

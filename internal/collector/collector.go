@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// thriftPercent is GOGC while memory is short: the heap grows by this percentage before it is collected.
+// thriftPercent is GOGC while memory is short.
 const thriftPercent = 40
 
 // thrift counts the callers of Thrift that have not called end.
@@ -17,8 +17,9 @@ var thrift struct {
 	usual int // GOGC without thrift
 }
 
-// Thrift lowers GOGC to 40 until end is called. Calls nest: GOGC returns to its former value with the last end. If collection is
-// off or sooner already, nothing changes. end must be called once.
+// Thrift lowers GOGC to 40 until end is called. Calls nest: GOGC returns to its former value with
+// the last end. If the collector is off, or GOGC is lower already, nothing changes. end must be
+// called once.
 func Thrift() (end func()) {
 	change(1)
 	return func() { change(-1) }

@@ -6,12 +6,14 @@ import (
 	"runtime/debug"
 )
 
-// beside is the memory in bytes that Go does not manage: the data of the program, and a stack of 8 MiB for each thread if it is
-// linked with C. Of large limits it is an eighth.
+// beside is room in bytes for memory that Go does not manage: the data of the program and, if it is
+// linked with C, a stack of 8 MiB for each thread. heapOf leaves an eighth of the limit if that is
+// more.
 const beside = 184 << 20
 
-// Limit sets Go's memory limit below the limit of the process, which is that of its data or of its control group. It does nothing
-// if there is no limit, or if the environment sets GOMEMLIMIT.
+// Limit sets Go's memory limit below the limit of the process: the smaller one of its data segment
+// and of its control group. It does nothing if there is neither, or if the environment sets
+// GOMEMLIMIT.
 func Limit() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -21,5 +23,5 @@ func Limit() {
 	}
 }
 
-// heapOf returns how large the heap may grow under a limit.
+// heapOf returns Go's memory limit for a limit of the process: a quarter of it at least.
 func heapOf(limit int64) int64 { return max(limit/4, limit-max(limit/8, beside)) }

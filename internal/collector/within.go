@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Within sets Go's memory limit to so many bytes until stop is called, for a program that streams and so keeps little alive. It
-// does nothing if the environment sets GOMEMLIMIT.
+// Within sets Go's memory limit until stop is called. It is for a program that streams, and so
+// keeps little memory alive. It does nothing if the environment sets GOMEMLIMIT.
 func Within(bytes int64) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

@@ -1,6 +1,6 @@
-// Package fault is the register of error codes. It declares every code of the five operations once,
-// with its operations, HTTP status, text, and a request that causes it. It also declares the
-// problems of /v1.
+// Package fault is the register of error codes. It declares every code of the five operations, with
+// its operations, HTTP status, text, and a request that causes it. It also declares the problems of
+// /v1.
 //
 // The codes come from the interface, and SVCSRV002 to SVCSRV009 from rules §4. The meaning of a
 // code never changes. Handlers choose the code, and package web writes the answer.

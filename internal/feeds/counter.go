@@ -26,7 +26,7 @@ type slot struct {
 	hour int64 // since 1970
 }
 
-// arrivals are what came in during an hour and is not yet written.
+// arrivals are the counts of an hour of a feed that are not yet written.
 type arrivals struct {
 	Counts
 	first, last time.Time
@@ -37,9 +37,9 @@ func NewCounter(store *Store, now func() time.Time) *Counter {
 	return &Counter{store: store, now: now, pending: map[slot]*arrivals{}, copies: copies{seed: maphash.MakeSeed()}}
 }
 
-// Count counts the messages of a batch that took effect. A message counts once, at the door by
-// which it came: records of the log that another door wrote, or that were read before, are left out.
-// So are messages that are replayed, reports, and what the sender may not send.
+// Count counts the messages of a batch, accepted and rejected ones. A message counts once, at the
+// door by which it came: records of the log that another door wrote, or that were read before, are
+// left out. So are messages that are replayed, reports, and messages that the sender may not send.
 func (c *Counter) Count(door string, b *ingestor.Batch) {
 	now := c.now()
 	c.mu.Lock()
@@ -93,8 +93,8 @@ func (c *Counter) arrivals(name Name, at time.Time) *arrivals {
 	return a
 }
 
-// Flush writes what was counted since the last call. What cannot be written is lost: if it were
-// written again it might count twice.
+// Flush writes the counts since the last call. Counts that cannot be written are lost: if they were
+// written again, they might count twice.
 func (c *Counter) Flush(ctx context.Context) error {
 	c.mu.Lock()
 	pending := c.pending
@@ -107,11 +107,11 @@ func (c *Counter) Flush(ctx context.Context) error {
 }
 
 // copies recognises texts that are repeated within ten minutes. It remembers digests of the latest
-// texts, in two halves: if one is full or old, it replaces the other.
+// texts, in two halves: if the young half is full or old, it becomes the old half.
 type copies struct {
-	seed          maphash.Seed
-	young, old    map[uint64]time.Time
-	youngestBegan time.Time
+	seed       maphash.Seed
+	young, old map[uint64]time.Time
+	youngBegan time.Time
 }
 
 const (
@@ -121,8 +121,8 @@ const (
 
 // seen reports whether a text was seen within the window before at, and remembers it.
 func (c *copies) seen(text string, at time.Time) bool {
-	if len(c.young) >= mostCopies || at.Sub(c.youngestBegan) > copyWindow {
-		c.young, c.old, c.youngestBegan = map[uint64]time.Time{}, c.young, at
+	if len(c.young) >= mostCopies || at.Sub(c.youngBegan) > copyWindow {
+		c.young, c.old, c.youngBegan = map[uint64]time.Time{}, c.young, at
 	}
 	digest := maphash.String(c.seed, text)
 	before, known := c.young[digest]

@@ -1,6 +1,6 @@
-// Package feeds keeps, for each feed, how many messages it sent in each hour of the last month, how
-// late they came, and what was wrong with them. It tells which feeds are silent. A feed is the
-// messages about one airport that come in by one door.
+// Package feeds counts, for each feed, the messages of each hour of the last month, their delays
+// and the codes of their faults. It finds the feeds that are silent. A feed is the messages about
+// one airport that come in by one door.
 //
 // A Counter counts in memory and writes to Redis once a second, so that no message waits. Counts are
 // for people who watch feeds: those of the last second are lost if a process is killed, and nothing
@@ -21,7 +21,7 @@ type Name struct {
 // String returns airport and door with a slash between them. Feeds are listed in this order.
 func (n Name) String() string { return n.Airport + "/" + n.Door }
 
-// Counts are what came in during some time.
+// Counts counts the messages that a feed sent during some time.
 type Counts struct {
 	Accepted  int64
 	Duplicate int64 // texts that repeat one of the last ten minutes
@@ -106,7 +106,7 @@ func (d *Delays) Quantile(q float64) (delay time.Duration, ok bool) {
 	return 0, false
 }
 
-// Hour is what came in during an hour.
+// Hour holds the counts of one hour.
 type Hour struct {
 	Start time.Time // UTC
 	Counts
@@ -118,5 +118,5 @@ type Feed struct {
 	First, Last time.Time     // when its first and its last message were received, UTC
 	Gap         time.Duration // the usual time between two messages at this hour of the week; 0 if none are usual
 	State       State
-	Hours       []Hour // the hours that were asked for, in order, without those in which nothing came
+	Hours       []Hour // the hours that were asked for, in order, without empty ones
 }

@@ -7,16 +7,14 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// How often counts are written, how often states are looked at and feeds are forgotten, and how long
-// each of these may take.
 const (
 	flushEvery = time.Second
 	watchEvery = time.Minute
-	timeLimit  = 5 * time.Second
+	timeLimit  = 5 * time.Second // of one write, or of one look at all feeds
 )
 
-// Run writes what is counted every second until ctx ends, and once more then. wrote is called after
-// each time that something was to be written.
+// Run writes the counts every second until ctx ends, and once more then. It calls wrote after each
+// write.
 func (c *Counter) Run(ctx context.Context, wrote func(error)) error {
 	flush := func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeLimit)

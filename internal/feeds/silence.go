@@ -17,14 +17,14 @@ var States = [...]State{New, Flowing, Silent}
 
 const (
 	week       = 7 * 24 * time.Hour
-	weeksKnown = 4 // that count for what is usual
+	weeksKnown = 4 // over which a usual gap is averaged
 
 	// A feed is silent if nothing came for so many usual gaps, and for 5 minutes at least: a usual
 	// gap counts as leastGap if it is shorter.
 	silentGaps = 10
 	leastGap   = 5 * time.Minute / silentGaps
 
-	// lookBack is the longest silence that is looked at.
+	// lookBack bounds the time since the last message that stateOf counts.
 	lookBack = week
 )
 
@@ -52,8 +52,8 @@ func usualGap(hour, first time.Time, messages map[time.Time]int64) (gap time.Dur
 // stateOf returns the state of a feed, and its usual gap at this hour of the week. messages has the
 // number of messages for the beginning of each hour.
 //
-// Of the time since the last message, each hour counts by its own usual gap. So a feed that pauses
-// at night is not silent at the first minute of the morning.
+// It counts the usual gaps since the last message, in each hour by the usual gap of that hour. So a
+// feed that pauses at night is not silent at the first minute of the morning.
 func stateOf(first, last, now time.Time, messages map[time.Time]int64) (State, time.Duration) {
 	gap, known := usualGap(now.Truncate(time.Hour), first, messages)
 	if !known {

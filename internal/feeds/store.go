@@ -33,7 +33,7 @@ const (
 
 const (
 	kept   = 31 * 24 * time.Hour                // how long counts can be read
-	expiry = (weeksKnown+1)*week + 24*time.Hour // what is usual is read from older ones too
+	expiry = (weeksKnown+1)*week + 24*time.Hour // longer than kept: usual gaps need older counts
 
 	// MostHours is how many hours of a feed can be read.
 	MostHours = int(kept / time.Hour)
@@ -52,7 +52,7 @@ func (s *Store) day(name Name, at time.Time) string {
 	return s.key(dayKey + name.String() + ":" + at.Format(dayForm))
 }
 
-// add adds arrivals to what is kept.
+// add adds arrivals to the counts in Redis.
 func (s *Store) add(ctx context.Context, pending map[slot]*arrivals) error {
 	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
 		for slot, a := range pending {
@@ -69,7 +69,7 @@ func (s *Store) add(ctx context.Context, pending map[slot]*arrivals) error {
 	return redis.Unavailable("feeds: add", err)
 }
 
-// fields yields the counts that are not 0, by their fields.
+// fields returns the counts that are not 0, by the names of their fields.
 func (c *Counts) fields() map[string]int64 {
 	fields := maps.Clone(c.Codes)
 	if fields == nil {
@@ -121,8 +121,8 @@ func (s *Store) Names(ctx context.Context) ([]Name, error) {
 // mostAhead is how far the clock of another process may be ahead.
 const mostAhead = time.Minute
 
-// setBack sets back the times that a clock wrote which was ahead: a feed would count as flowing, or as
-// new, until then.
+// setBack sets times in the future back to now. A clock that was ahead has written them, and until
+// then the feed would count as flowing, or as new.
 func (s *Store) setBack(ctx context.Context, now time.Time) error {
 	for _, key := range []string{s.key(firstKey), s.key(lastKey)} {
 		ahead, err := s.redis.WriteClient().ZRangeByScore(ctx, key, &goredis.ZRangeBy{
@@ -214,7 +214,7 @@ func (s *Store) readSome(ctx context.Context, names []Name, hours int, now time.
 
 func milliseconds(score *goredis.FloatCmd) time.Time { return time.UnixMilli(int64(score.Val())).UTC() }
 
-// daysOf returns the days that must be read to tell hours and state of a feed.
+// daysOf returns the days from which the hours and the state of a feed are computed.
 func daysOf(f *Feed, hours int, now time.Time) []time.Time {
 	const day = 24 * time.Hour
 	present := now

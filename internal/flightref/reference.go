@@ -1,6 +1,6 @@
 // Package flightref holds the departure and arrival times of flights, from the flight reference
-// file that an operator keeps. The file is read again when it changes. Nothing is known of a flight
-// that is not in the file.
+// file that an operator keeps. The file is read again when it changes. A flight that is not in the
+// file has no known times.
 package flightref
 
 import (

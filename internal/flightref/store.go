@@ -69,8 +69,8 @@ func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
 	return slices.ContainsFunc(references, func(r *Reference) bool { return s.fits(from, r.Origin) && r.Departed(now) })
 }
 
-// Between returns the flights of which a leg departs, by its best known time, after one time and
-// until another.
+// Between returns the flights with a leg whose best known departure is after one time, and not
+// after another.
 func (s *Store) Between(after, until time.Time) []bag.Flight {
 	var flights []bag.Flight
 	for f, references := range *s.references.Load() {
@@ -85,7 +85,7 @@ func (s *Store) Between(after, until time.Time) []bag.Flight {
 }
 
 // Watch reads the file again when it changes, until ctx ends; see watch.Value. If the file has a
-// fault, the references stay as they are. report is told the flights of which something changed.
+// fault, the references stay as they are. report gets the flights whose references changed.
 func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(changed []bag.Flight, err error)) {
 	before := *s.references.Load()
 	s.references.Watch(ctx, ticks, func(err error) {
@@ -95,7 +95,7 @@ func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(c
 	})
 }
 
-// changed returns the flights of which another set knows something else.
+// changed returns the flights whose references differ in another set.
 func (s set) changed(other set) []bag.Flight {
 	var flights []bag.Flight
 	same := func(a, b *Reference) bool { return reflect.DeepEqual(a, b) }
@@ -126,7 +126,7 @@ func newSet(text []byte, airlines *airline.Library) (*set, error) {
 
 func (s *Store) flight(f bag.Flight) []*Reference { return (*s.references.Load())[f] }
 
-// fits reports whether an airport of a lookup, which may be "", stands for that of a reference.
+// fits reports whether the airport of a lookup, which may be "", matches that of a reference.
 func (s *Store) fits(wanted, airport string) bool {
 	return wanted == "" || wanted == airport || s.samePlace(wanted, airport)
 }

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// long is from how many times the least steps on a loop counts as long.
+// A loop is long if it has more than long times the least steps of Workers.
 const long = 100
 
-// Workers returns the number of goroutines for a loop of n steps, if a goroutine pays off from
-// least steps on. It is at least 1 and at most one per processor. A long loop leaves every other
-// processor to the rest of the process, which would else wait for slices of time.
+// Workers returns the number of goroutines for a loop of n steps, where a goroutine pays off if it
+// gets least steps or more. It is at least 1 and at most one per processor. A long loop leaves half
+// of the processors to the rest of the process, which would otherwise wait for slices of time.
 func Workers(n, least int) int {
 	processors := runtime.GOMAXPROCS(0)
 	if n > long*least {

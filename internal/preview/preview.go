@@ -1,5 +1,5 @@
-// Package preview says which events a message makes if it is the first of its bags. Other messages
-// of a bag may change that (docs/rules.md §2, §3).
+// Package preview computes the events that a message makes if it is the first of its bags. Other
+// messages of a bag may change them (docs/rules.md §2, §3).
 package preview
 
 import (

@@ -20,14 +20,15 @@ var advanceScript string
 
 var hold, advance = goredis.NewScript(holdScript), goredis.NewScript(decisionScript + advanceScript)
 
-// Job is a decision on many rejects. A process holds a job while it works on it, so that others need
-// not. That saves work and no more: each advance of a job is made once, whoever makes it.
+// Job is a decision on many rejects. A process holds a job while it works on it, so that others do
+// not do the same work. Nothing else depends on the hold: each advance of a job is made only once,
+// even if two processes try.
 type Job struct {
 	ID       string
 	Action   string // as in Step
 	Key      string // name of the API key that began it
 	DryRun   bool   // nothing is decided
-	Question string // says which rejects; kept while the job runs
+	Question string // names the rejects; kept while the job runs
 	Total    int64  // rejects to be looked at, as counted when it began
 	Began    time.Time
 	Ended    time.Time // zero while it runs
@@ -46,7 +47,7 @@ const (
 	Stopped JobState = "stopped" // its key has lost the right
 )
 
-// Counts is how many rejects a job has looked at, and what came of it.
+// Counts counts the rejects that a job has looked at, and their outcomes.
 type Counts struct {
 	Looked, Accepted, Rejected, Unauthorised, Dismissed int64
 	Skipped                                             int64 // not open, or claimed, or gone, or out of scope
@@ -69,7 +70,7 @@ type namedCount struct {
 type Advance struct {
 	At        string // its next place
 	State     JobState
-	Counts    // beside those of the decisions
+	Counts    // without those of the decisions
 	Decisions []Decision
 }
 
@@ -78,7 +79,7 @@ type Decision struct {
 	ID, Claim string
 	Next      State
 	Step      Step
-	Count     string // "accepted", "rejected" or "dismissed"
+	Count     string // name of the count to which it adds, such as "accepted"
 }
 
 // holdTime is how long a process holds a job after each advance.

@@ -14,14 +14,14 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// Filter says which rejects are wanted.
+// Filter selects rejects.
 type Filter struct {
 	State  State
 	Code   string    // "" for all
 	Door   string    // "" for all
 	Places []string  // nil for all; otherwise airports, "" for none, and @ with the name of a key for none from that key
 	Since  time.Time // zero for all
-	Until  time.Time // without it; zero for all
+	Until  time.Time // exclusive; zero for all
 	Oldest bool      // lists begin with the oldest
 }
 
@@ -43,7 +43,7 @@ func ParsePosition(text string) Position {
 	return Position{time.UnixMilli(n).UTC(), id}
 }
 
-// compare orders positions as the lists of the filter do: the newest first, unless it says otherwise.
+// compare orders positions as the lists of the filter do: the newest first, unless Oldest is set.
 func (f Filter) compare(p, q Position) int {
 	order := cmp.Or(p.Received.Compare(q.Received), cmp.Compare(p.ID, q.ID))
 	if f.Oldest {
@@ -52,7 +52,8 @@ func (f Filter) compare(p, q Position) int {
 	return -order
 }
 
-// cells returns the cells of a filter for a state: no reject is in two of them.
+// cells returns the cells of a filter for a state. A reject is in at most one of them, unless
+// Places has both "" and a key.
 func (f Filter) cells(state State, doors []string) []string {
 	if f.Door != "" {
 		doors = []string{f.Door}
@@ -70,7 +71,7 @@ func (f Filter) cells(state State, doors []string) []string {
 	return cells
 }
 
-// tallies returns the doors, airports and codes of all rejects, sorted.
+// tallies are the doors, airports and codes of all rejects, sorted.
 type tallies struct{ doors, places, codes []string }
 
 func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
@@ -191,7 +192,7 @@ func (s *Store) Count(ctx context.Context, f Filter) (total int64, err error) {
 	return total, redis.Unavailable("rejectstore: count", err)
 }
 
-// Count is how many rejects have a value.
+// Count is the number of rejects that have a value.
 type Count struct {
 	Value string
 	Count int64
@@ -199,11 +200,11 @@ type Count struct {
 
 // Summary counts the rejects of a filter.
 type Summary struct {
-	States   []Count // whatever the state of the filter
+	States   []Count // of all states, also if the filter asks for one
 	Codes    []Count // most frequent first; a reject may have several
 	Airports []Count // most frequent first; "" is none
 	Doors    []Count
-	Hours    []Count // in the order of time; the values are seconds since 1970. Hours without rejects are left out
+	Hours    []Count // in order of time, without empty hours; the values are seconds since 1970
 }
 
 // Summarize counts the rejects of a filter.

@@ -1,7 +1,7 @@
-// Package rejectstore keeps rejected messages in Redis, with what was decided on them. It
-// implements ingestor.Rejects. A reject is open until a request or a job resubmits or dismisses it.
-// That happens once, even if a process fails meanwhile. Rejects are removed when the retention is
-// over, and the oldest ones earlier if there are too many.
+// Package rejectstore keeps rejected messages in Redis, with the decisions on them. It implements
+// ingestor.Rejects. A reject is open until a request or a job resubmits or dismisses it. That
+// happens once, even if a process fails meanwhile. Rejects are removed when the retention is over,
+// and the oldest ones earlier if there are too many.
 package rejectstore
 
 import (
@@ -37,14 +37,15 @@ import (
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
-// reject is in every cell that it fits. A tally is d:<door>, p:<airport> or c:<code>.
+// reject is in every cell that it fits, for its first mostCodes codes. A tally is d:<door>,
+// p:<airport> or c:<code>.
 const keyKind = "j:{rejects}:"
 
-// Bounds of what is kept, whatever the retention.
+// Bounds of all rejects together, whatever the retention.
 const (
 	mostRejects = 1_500_000
 	mostBytes   = 4 << 30
-	trimmed     = 200 // at once
+	trimmed     = 200 // removed by one run of the script
 )
 
 // everything stands for all places or codes in a cell.
@@ -96,7 +97,7 @@ type Reject struct {
 	Value       string          // at the first fault
 	Diagnostics json.RawMessage // a list
 	History     []Step          // oldest first
-	Claim       string          // of who resubmits it now, or ""
+	Claim       string          // set while a request or a job resubmits it, else ""
 }
 
 // Step is something that was done to a reject.
@@ -132,7 +133,7 @@ func ID(origin string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// Reject implements ingestor.Rejects. What is older than the retention is not kept.
+// Reject implements ingestor.Rejects. It ignores rejections that are older than the retention.
 func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
 	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
 		for i := range rejections {
@@ -215,7 +216,8 @@ func diagnostics(list []ingestor.Diagnostic) string {
 	return string(text)
 }
 
-// fields are the fields of a reject that are read, in the order of read. The text is last.
+// fields are the fields of a reject that Get asks for, in the order in which read takes them. The
+// text is last.
 var fields = []string{
 	"state", "received", "door", "sender", "airport", "form", "record", "codes", "value", "diagnostics", "history", "claim", "text",
 }
@@ -281,7 +283,7 @@ type Before struct {
 	Claim string
 }
 
-// found returns what so many rejects were before a script was run.
+// found returns the state and the claim of each of count rejects, from the reply of a script.
 func found(count int, values []string, err error) ([]Before, error) {
 	if err != nil || len(values) != 2*count {
 		return make([]Before, count), redis.Unavailable("rejectstore: decide", cmp.Or(err, errReply))
@@ -295,8 +297,8 @@ func found(count int, values []string, err error) ([]Before, error) {
 
 var errReply = errors.New("a script replies something else")
 
-// Claim claims open rejects, with a claim for each. It returns what they have been: a reject is
-// claimed if it was Open and had no claim.
+// Claim claims open rejects, with a claim for each. It returns their states and claims from before
+// the call: a reject was claimed by it if it was Open and had no claim.
 func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Before, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -310,9 +312,9 @@ func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Before, erro
 }
 
 // Decide adds a step to the history of an open reject, gives it its next state, and removes its
-// claim, which must be the one given. It returns the state and the claim that the reject has had: it
-// was changed if these are Open and claim. To repeat Decide adds nothing, unless the reject stays
-// open.
+// claim. It does nothing unless the reject is Open and its claim equals the argument; it returns
+// the state and the claim from before the call, so that the caller can tell. A repeated Decide adds
+// nothing, unless next is Open and claim is "".
 func (s *Store) Decide(ctx context.Context, id, claim string, next State, step Step) (State, string, error) {
 	line, err := json.Marshal(step)
 	if err != nil {
@@ -338,8 +340,8 @@ func (s *Store) Trim(ctx context.Context) (removed int, err error) {
 // trimEvery is the interval at which Run removes rejects.
 const trimEvery = time.Minute
 
-// Run removes rejects that are past the retention, until ctx ends. report gets the number of open
-// rejects after each time, or an error.
+// Run calls Trim at once and every minute, until ctx ends. Each time it reports the number of open
+// rejects, or an error.
 func (s *Store) Run(ctx context.Context, report func(open int64, err error)) {
 	remove := func() {
 		_, err := s.Trim(ctx)

@@ -1,5 +1,5 @@
-// Package sessionstore notes in Redis which browser sessions were ended early. If Redis loses a
-// note, that session can be used until it ends by itself.
+// Package sessionstore keeps in Redis the browser sessions that were ended early. If Redis loses
+// one of them, that session can be used until it ends by itself.
 package sessionstore
 
 import (

@@ -1,5 +1,5 @@
-// Package smallmap provides a map that is fast for up to 16 entries and may hold more, and Distinct, which removes
-// duplicates from short lists.
+// Package smallmap provides Map, a map for few entries, and Distinct, which removes duplicates from
+// short lists.
 //
 // A bag has a handful of legs, airports and passengers. For so few entries a linear search in a
 // slice allocates less than a Go map: with Go maps, folding a bag takes 10% more time and 50% more
@@ -9,11 +9,11 @@ package smallmap
 // MaxLinear is the number of entries up to which a linear search is used.
 const MaxLinear = 16
 
-// Map maps keys to values. With up to Most entries it searches its keys linearly; with more, it
-// uses a Go map. The zero value is an empty map.
+// Map maps keys to values. With up to MaxLinear entries it searches its keys linearly; with more,
+// it uses a Go map. The zero value is an empty map.
 type Map[K comparable, V any] struct {
 	list  []entry[K, V]
-	index map[K]int // key to position in list; nil up to Most entries
+	index map[K]int // key to position in list; nil up to MaxLinear entries
 }
 
 type entry[K comparable, V any] struct {

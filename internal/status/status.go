@@ -1,6 +1,6 @@
-// Package status answers GET /v1/status: how far the service lags, how many messages it decides on,
-// and the state of its parts, without addresses. Every process reports to the others what it knows
-// of itself, and an answer joins the reports of all.
+// Package status answers GET /v1/status: how far the service lags, how many messages it decides on
+// in a second, and the state of its parts, without addresses. Every process stores a report of
+// itself for the others, and an answer joins the reports of all.
 package status
 
 import (
@@ -23,7 +23,7 @@ const (
 	Lasts = 10 * time.Second
 )
 
-// Report is what a process reports of itself.
+// Report is the report of one process.
 type Report struct {
 	At       time.Time `json:"at"`
 	Messages float64   `json:"messages"`           // on which it decides in a second
@@ -31,9 +31,9 @@ type Report struct {
 	Changes  *Backlog  `json:"changes,omitempty"`  // of the topic of marks; nil if it has none
 }
 
-// Backlog is what waits for a consumer.
+// Backlog is the state of a consumer, and the records that wait for it.
 type Backlog struct {
-	Works   bool    `json:"works"` // the consumer does what it should
+	Works   bool    `json:"works"` // the consumer is not failing
 	Records int64   `json:"records"`
 	Seconds float64 `json:"seconds"` // age of the oldest record
 }
@@ -92,8 +92,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	return nil
 }
 
-// Update reports the state of this process, and takes over the state of the service for the next
-// answers.
+// Update reports the state of this process, and prepares the next answers from the reports of all.
 func (m *Monitor) Update(ctx context.Context) {
 	m.updating.Lock()
 	defer m.updating.Unlock()
@@ -152,7 +151,7 @@ func rounded(x float64) *float64 {
 // backlogs joins the backlogs of the consumers of a group.
 type backlogs struct {
 	known bool
-	all   Backlog // works if all that are known do
+	all   Backlog // Works if all known consumers work
 }
 
 func (b *backlogs) add(next *Backlog) {

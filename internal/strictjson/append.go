@@ -1,8 +1,9 @@
 // Package strictjson writes JSON strings and reads strict JSON objects.
 //
-// It does not map JSON to Go types. What it writes is valid JSON for any bytes, and safe inside a script: no
-// '<', '>', '&', U+2028 or U+2029 is left as it is, and bytes that are not UTF-8 become U+FFFD. What it reads is
-// RFC 8259 to the letter: UTF-8 without a byte order mark, no lone surrogates, nothing behind the end.
+// It does not map JSON to Go types. A string that it writes is valid JSON whatever bytes it is made
+// from, and safe inside a script: '<', '>', '&', U+2028 and U+2029 are escaped, and bytes that are
+// not UTF-8 become U+FFFD. It reads RFC 8259 to the letter: UTF-8 without a byte order mark, no
+// lone surrogates, nothing after the end.
 package strictjson
 
 import (
@@ -10,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain marks the bytes that stand for themselves inside a JSON string of ours.
+// plain marks the ASCII bytes that AppendString does not escape.
 var plain = func() (t [256]bool) {
 	for b := 0x20; b < utf8.RuneSelf; b++ {
 		t[b] = true

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fault says where a text ceases to be what it must be. It never holds a part of the text.
+// Fault is the first syntax error of a text. It never holds a part of the text.
 type Fault struct {
 	Offset   int    // in bytes, from 0
 	Expected string // what must stand there
@@ -16,7 +16,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return fmt.Sprintf("offset %d: expected %s", f.Offset, f.Expected) }
 
-// maxDepth bounds how deep arrays and objects may be nested, and with it the stack that reading takes.
+// maxDepth is how deep arrays and objects may be nested. It bounds the stack that a reader needs.
 const maxDepth = 512
 
 // Member is one member of an object. Name and Value are views of the text that was read.
@@ -26,7 +26,7 @@ type Member struct {
 	At    int    // where Value begins in the text, in bytes
 }
 
-// Is reports whether the member bears the name, however it is escaped. Upper and lower case differ.
+// Is reports whether the member has the name, however it is escaped. Upper and lower case differ.
 func (m Member) Is(name string) bool {
 	plain := m.Name[1 : len(m.Name)-1]
 	if bytes.IndexByte(plain, '\\') < 0 {
@@ -36,8 +36,9 @@ func (m Member) Is(name string) bool {
 	return ok && got == name
 }
 
-// Object reads text as one JSON object with nothing but blanks around it, and calls visit for each member in order.
-// The error is a *Fault where the text is anything else; visit may then have seen the members before it.
+// Object reads text as one JSON object with nothing but blanks around it, and calls visit for each
+// member in order. If the text is anything else, the error is a *Fault; visit may have been called
+// for the members before the fault.
 func Object(text []byte, visit func(Member)) error {
 	return Walk(text, func(depth int, m Member) {
 		if depth == 0 {
@@ -46,8 +47,9 @@ func Object(text []byte, visit func(Member)) error {
 	})
 }
 
-// Walk reads text as Object does, and calls visit for each member of every object in it, those inside a value before the
-// member that has the value. depth counts the objects and arrays around the member's object: 0 for members of text itself.
+// Walk reads text as Object does, and calls visit for each member of every object in it. Members
+// inside a value come before the member that has the value. depth counts the objects and arrays
+// around the member's object: it is 0 for members of the outermost object.
 func Walk(text []byte, visit func(depth int, m Member)) error {
 	r := reader{text: text, member: visit}
 	return r.only((*reader).object)
@@ -59,7 +61,7 @@ func Elements(text []byte, visit func(value []byte)) error {
 	return r.only((*reader).array)
 }
 
-// only reads a text that is one thing with nothing but blanks around it.
+// only reads the whole text: one thing, with nothing but blanks around it.
 func (r *reader) only(thing func(r *reader, depth int) bool) error {
 	if !utf8.Valid(r.text) {
 		return &Fault{firstInvalid(r.text), "UTF-8"}
@@ -74,7 +76,7 @@ func (r *reader) only(thing func(r *reader, depth int) bool) error {
 	return nil
 }
 
-// firstInvalid returns where text ceases to be UTF-8.
+// firstInvalid returns the offset of the first byte of text that is not UTF-8.
 func firstInvalid(text []byte) (at int) {
 	for at < len(text) {
 		r, size := utf8.DecodeRune(text[at:])
@@ -86,7 +88,8 @@ func firstInvalid(text []byte) (at int) {
 	return at
 }
 
-// Unquote returns what a JSON string means. It is false for any other value, and for a lone surrogate, which is no character.
+// Unquote decodes a JSON string. It reports false for any other value, and for a lone surrogate,
+// which is no character.
 func Unquote(value []byte) (string, bool) {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return "", false
@@ -113,7 +116,8 @@ func Unquote(value []byte) (string, bool) {
 	return out.String(), true
 }
 
-// escape reads one escape sequence, a surrogate pair being one; size is 0 where there is none.
+// escape reads one escape sequence. A surrogate pair counts as one. size is 0 if s begins with
+// none.
 func escape(s []byte) (r rune, size int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -164,16 +168,17 @@ func unicodeEscape(s []byte) rune {
 	return r
 }
 
-// reader walks over JSON text. Each method reads one thing at the current place and reports whether it stands there.
+// reader reads JSON text. Each method reads one element of the grammar at the current offset, and
+// reports whether it was there.
 type reader struct {
 	text     []byte
 	at       int
-	expected string                    // what does not stand at the current place
+	expected string                    // what is missing at the current offset
 	member   func(depth int, m Member) // called for each member, or nil
 	element  func(value []byte)        // called for each element of the outermost array, or nil
 }
 
-// fail notes what does not stand at the current place, and returns false.
+// fail notes what is missing at the current offset, and returns false.
 func (r *reader) fail(expected string) bool {
 	r.expected = expected
 	return false

@@ -14,7 +14,8 @@ const (
 	object
 )
 
-// kindOf returns the kind of a node of the library; that of a text without content is an object.
+// kindOf returns the kind of a node of the library. The zero Node, which a text without content
+// has, is an object.
 func kindOf(n *yaml.Node) kind {
 	switch {
 	case n.Kind == 0:

@@ -23,7 +23,7 @@ import (
 // Value is one value of a document.
 type Value struct {
 	node   *yaml.Node
-	path   string // the way to it from the document: keys[2].name
+	path   string // from the document: keys[2].name
 	faults *[]error
 }
 
@@ -81,8 +81,9 @@ func (v Value) Fault(format string, arguments ...any) {
 	*v.faults = append(*v.faults, errors.New(text))
 }
 
-// Object calls for each member of an object its function, in the order of the file. A mandatory
-// member that is missing is a fault of the object.
+// Object calls the function of each member of an object, in the order of the file. An unknown
+// member is a fault, a member without a value too, and a missing mandatory member is a fault of the
+// object.
 func (v Value) Object(members Members, mandatory ...string) {
 	missing := slices.Clone(mandatory)
 	v.Entries(func(name string, value Value) {
@@ -145,8 +146,8 @@ func (v Value) Text() (text string, plain bool) {
 	return v.node.Value, true
 }
 
-// Pattern returns a scalar for which valid is true. For any other value it records a fault, which says
-// that the value is not what, and returns "".
+// Pattern returns a scalar for which valid is true. For any other value it records a fault and
+// returns "". what describes a valid value.
 func (v Value) Pattern(valid func(string) bool, what string) string {
 	text, plain := v.Text()
 	if plain && !valid(text) {

@@ -41,7 +41,7 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialLimit}).DialContext,
 		MaxResponseHeaderBytes: maxReplyHeader,
-		DisableKeepAlives:      true, // else a failed request might have been sent
+		DisableKeepAlives:      true, // a failure on a kept connection does not tell whether the request was sent
 	}
 	return &Client{
 		url: address, limit: limit, breaker: breaker{clock: clock},
@@ -52,12 +52,11 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 	}, nil
 }
 
-// Answers reports whether the system has answered lately, as far as it was asked: the circuit
-// breaker is not open.
+// Answers reports whether the circuit breaker is closed: the latest requests did not all fail.
 func (c *Client) Answers() bool { return !c.breaker.open() }
 
 // Create forwards a request. If the error is ErrNotSent, no record was created; after any other
-// error, nobody knows. No error repeats a part of the request.
+// error, a record may have been created. No error repeats a part of the request.
 func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	if !c.breaker.allow() {
 		return Reply{}, ErrOpen
@@ -103,7 +102,7 @@ func redact(err error) error {
 	return fmt.Errorf("the answer is no proper HTTP (%T)", err)
 }
 
-// neverLeft reports whether an attempt failed before there was a connection to send anything on.
+// neverLeft reports whether an attempt failed before there was a connection.
 func neverLeft(err error) bool {
 	var failed *net.OpError
 	return errors.As(err, &failed) && failed.Op == "dial"

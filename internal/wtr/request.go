@@ -1,8 +1,8 @@
 // Package wtr is the client of the downstream delayed-bag system, and a simulator of that system.
 //
-// Of a document it reads the members that authorisation and the answer need. It checks nothing else
-// and forwards a request byte for byte. The client sends a request again only if the first attempt
-// did not reach a connection.
+// It reads only the members of a document that authorisation and the answer need, checks nothing
+// else, and forwards a request byte for byte. The client sends a request again only if the first
+// attempt made no connection.
 package wtr
 
 import (
@@ -17,7 +17,7 @@ import (
 // Request holds the members that bagtrail reads of a request to create a delayed-bag report.
 type Request struct {
 	Vendors []string    // every AirlineVendorID, in order; "" for one that is not a string
-	Station string      // airport that is to own the report, or ""
+	Station string      // airport that will own the report, or ""
 	Plates  []bag.Plate // plates of its bags, in order, each once
 	Surname string      // first element of Names, or ""
 }
@@ -47,8 +47,8 @@ func ReadRequest(document string) (Request, bool) {
 	return r, true
 }
 
-// vendors returns every AirlineVendorID at any depth and in any case: the caller's key must cover
-// all that the other side may read.
+// vendors returns every AirlineVendorID, at any depth and in upper or lower case: the downstream
+// system may read any of them, and the caller's key must cover all.
 func vendors(root node) []string {
 	var found []string
 	_ = strictjson.Walk(root, func(_ int, m strictjson.Member) { // root was parsed before

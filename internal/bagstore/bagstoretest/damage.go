@@ -259,7 +259,7 @@ func testSweepPastDamage(t *testing.T, b *bench) {
 	if err := b.client.RPush(ctx, b.prefix+"p:XYZ999", "no set").Err(); err != nil {
 		t.Fatal(err)
 	}
-	swept, err := s.Sweeper(story{}, 0, nil).Sweep(ctx)
+	swept, err := s.Sweeper(interpreter{}, 0, nil).Sweep(ctx)
 	if err != nil || swept.Damaged != 2 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}

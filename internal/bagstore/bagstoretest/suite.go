@@ -849,7 +849,7 @@ func testPrefix(t *testing.T, b *bench) {
 	if v := other.read(o, []bag.Filing{f}); len(v.Flights[lx("1")])+len(v.Trails["0220123456"]) != 0 {
 		t.Errorf("read %v", v)
 	}
-	swept, err := o.Sweeper(story{}, 0, nil).Sweep(context.Background())
+	swept, err := o.Sweeper(interpreter{}, 0, nil).Sweep(context.Background())
 	if err != nil || swept.Keys != 0 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
@@ -863,7 +863,7 @@ func testContext(t *testing.T, b *bench) {
 	f := []bag.Filing{{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}}
 	_, err := s.Writer().File(over, f)
 	_, errRead := s.Reader().Read(over, trail.Wanted{PNRs: []string{"ABC123"}})
-	_, errSweep := s.Sweeper(story{}, 0, nil).Sweep(over)
+	_, errSweep := s.Sweeper(interpreter{}, 0, nil).Sweep(over)
 	for i, err := range []error{err, errRead, errSweep, redistest.Open(t, b.url).Ready(over)} {
 		if !errors.Is(err, redis.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v", i, err)

@@ -14,14 +14,14 @@ import (
 	"bagtrail/internal/redis/redistest"
 )
 
-// story is a simple bagstore.Interpreter: messages whose texts begin with the same word are about
+// interpreter is a simple bagstore.Interpreter: messages whose texts begin with the same word are about
 // one bag, which ends one retention after the last of them.
-type story struct {
+type interpreter struct {
 	keep    time.Duration
 	filings []bag.Filing
 }
 
-func (s story) Lifetimes(_ bag.Plate, messages []bag.Stored) []time.Time {
+func (in interpreter) Lifetimes(_ bag.Plate, messages []bag.Stored) []time.Time {
 	last := map[string]time.Time{}
 	for _, m := range messages {
 		if name, _, _ := strings.Cut(m.Raw, " "); m.Received.After(last[name]) {
@@ -31,13 +31,13 @@ func (s story) Lifetimes(_ bag.Plate, messages []bag.Stored) []time.Time {
 	ends := make([]time.Time, len(messages))
 	for i, m := range messages {
 		name, _, _ := strings.Cut(m.Raw, " ")
-		ends[i] = last[name].Add(s.keep)
+		ends[i] = last[name].Add(in.keep)
 	}
 	return ends
 }
 
-func (s story) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
-	for _, f := range s.filings {
+func (in interpreter) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
+	for _, f := range in.filings {
 		for _, e := range f.Entries {
 			if e.Plate == plate && f.Raw == m.Raw && f.Received.Equal(m.Received) {
 				return e
@@ -71,7 +71,7 @@ func testSweep(t *testing.T, b *bench) {
 		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Container{ake("1", "2")}},
 	}
 	b.file(s, filings...)
-	sweeper := s.Sweeper(story{retention, filings}, 0, nil)
+	sweeper := s.Sweeper(interpreter{retention, filings}, 0, nil)
 	swept, err := sweeper.Sweep(context.Background())
 	if err != nil || swept.Messages != 3 || swept.Members != 0 || swept.Extended != 0 {
 		t.Errorf("swept %+v, %v", swept, err)
@@ -92,7 +92,7 @@ func testSweep(t *testing.T, b *bench) {
 
 	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones
 	// have not.
-	swept, err = b.open(retention, in(5*day)).Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
+	swept, err = b.open(retention, in(5*day)).Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
 	// LX1, its container and OLD of the first plate; LX2, its container, OLD and the original of
 	// the second; LX1 of the airport.
 	if err != nil || swept.Members != 8 {
@@ -116,7 +116,7 @@ func testExtend(t *testing.T, b *bench) {
 		told("bag found again", 10, "0220000001", lx("2"), "PNR1"),
 	}
 	b.file(s, filings...)
-	swept, err := s.Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background())
+	swept, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
 	if err != nil || swept.Extended != 1 || swept.Messages != 0 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
@@ -152,7 +152,7 @@ func testHeal(t *testing.T, b *bench) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Sweeper(story{retention, filings}, 0, nil).Sweep(context.Background()); err != nil {
+	if _, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range b.keys() {
@@ -192,7 +192,7 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 			}
 		})
 		all.Go(func() {
-			sweeper := b.open(retention, now).Sweeper(story{retention, living}, 0, nil)
+			sweeper := b.open(retention, now).Sweeper(interpreter{retention, living}, 0, nil)
 			for range 10 {
 				if _, err := sweeper.Sweep(context.Background()); err != nil {
 					t.Error(err)
@@ -201,7 +201,7 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 		})
 	}
 	all.Wait()
-	if _, err := s.Sweeper(story{retention, living}, 0, nil).Sweep(context.Background()); err != nil {
+	if _, err := s.Sweeper(interpreter{retention, living}, 0, nil).Sweep(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	got, want := b.read(s, living), expected(living)
@@ -242,7 +242,7 @@ func testSweepHeld(t *testing.T, b *bench) {
 	ended := make(chan error, 100)
 	var running sync.WaitGroup
 	running.Go(func() {
-		s.Sweeper(story{180 * time.Second, filings}, 50, func(_ bagstore.SweepCounts, err error) { ended <- err }).Run(ctx)
+		s.Sweeper(interpreter{180 * time.Second, filings}, 50, func(_ bagstore.SweepCounts, err error) { ended <- err }).Run(ctx)
 	})
 	release := context.CancelFunc(func() {})
 	defer func() { release() }()
@@ -284,7 +284,7 @@ func testSweepRun(t *testing.T, b *bench) {
 		s := b.open(180*time.Second, now)
 		b.file(s, filings...)
 		running.Go(func() {
-			s.Sweeper(story{180 * time.Second, filings}, 1000, func(swept bagstore.SweepCounts, err error) {
+			s.Sweeper(interpreter{180 * time.Second, filings}, 1000, func(swept bagstore.SweepCounts, err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if sweeps++; err != nil || swept.Keys != 1 {
