@@ -12,6 +12,8 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
@@ -125,7 +127,8 @@ func TestTheFloorStaysBelowMarksThatWaitedForDays(t *testing.T) {
 func TestAChangeThatIsTooLargeHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
+	logged, entries := observer.New(zap.WarnLevel)
+	o := w.owner(at, 0, func(c *changes.Config) { c.Logger = zap.New(logged) })
 	o.mustRun()
 	large := strings.Repeat("X", 2<<20)
 	w.set(plate, large)
@@ -145,6 +148,14 @@ func TestAChangeThatIsTooLargeHoldsNobodyUp(t *testing.T) {
 	told := w.told()
 	if got, published := told[plate]; !published || got != "" {
 		t.Errorf("told %d bytes of what is too large, %t, want a record without bags", len(got), published)
+	}
+	if entries.Len() != 1 || entries.All()[0].ContextMap()["sequence"] != int64(1) {
+		t.Errorf("logged %v, want the sequence of what is too large", entries.All())
+	}
+	for _, e := range entries.All() {
+		if text := fmt.Sprintf("%s %s", e.Message, e.ContextMap()); strings.Contains(text, string(plate)) {
+			t.Errorf("logged %q, which names the plate", text)
+		}
 	}
 	if got := told[other]; got != document("ONE") {
 		t.Errorf("told %s", got)

@@ -125,14 +125,14 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		if errors.Is(err, kafka.ErrTooLarge) {
 			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
-				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
+				zap.Int64("sequence", told[i].entry.Sequence), zap.Int("bytes", len(records[i].Value)))
 			told[i].state = nil
 			records[i] = o.document(&told[i], now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
 			o.log.Error("a change is too large for the topic of changes even without its bags, and is told by the index alone",
-				zap.ByteString("plate", records[i].Key), zap.Int("bytes", len(records[i].Value)))
+				zap.Int64("sequence", told[i].entry.Sequence), zap.Int("bytes", len(records[i].Value)))
 			continue
 		}
 		if err != nil {
