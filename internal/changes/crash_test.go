@@ -132,7 +132,9 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 			}
 			w.bags.originals[plates[2]] = plates[3:]
 			w.mark(changes.Mark{Plate: plates[0]}, changes.Mark{Plate: plates[1]}, changes.Mark{Plate: plates[2]})
-			w.killedOwner(at, tc.kill)
+			if done := w.killedOwner(at, tc.kill); done != (tc.after == "all, not committed") {
+				t.Errorf("the owner says %t to whether all of it is done", done)
+			}
 			got, cursor := w.follow(beginning(w.currentEpoch()), everything, 10)
 			if now := w.told(); len(got) != tc.told || len(now) != tc.published {
 				t.Errorf("when it is killed: told of %d, published %d, want %d and %d", len(got), len(now), tc.told, tc.published)
@@ -160,8 +162,9 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 	}
 }
 
-// killedOwner lets an owner handle the marks of a partition until it is killed.
-func (w *world) killedOwner(at int, kill func(*world, *changes.Config)) {
+// killedOwner lets an owner handle the marks of a partition until it is killed. It returns whether the
+// owner has done all that the marks say, so that its consumer commits behind them.
+func (w *world) killedOwner(at int, kill func(*world, *changes.Config)) (done bool) {
 	w.t.Helper()
 	w.t.Run("killed", func(t *testing.T) { // with its own end, so that the broker refuses nothing later
 		whole := w.t
@@ -170,10 +173,12 @@ func (w *world) killedOwner(at int, kill func(*world, *changes.Config)) {
 		o := w.owner(at, 0, func(c *changes.Config) { kill(w, c) })
 		err := o.run()
 		o.handler.Release()
+		done = err == nil
 		if refused := err != nil && strings.Contains(err.Error(), "Topic Authorization Failed"); err != nil && !refused && !errors.Is(err, errKilled) {
 			t.Fatalf("error %v, want that it is killed", err)
 		}
 	})
+	return done
 }
 
 // An owner stands still, another one takes over and tells something newer, and the first goes on.
