@@ -116,6 +116,15 @@ func TestAKeyWhoseRightsChangeGetsAReset(t *testing.T) {
 			t.Errorf("%v %v: %v", k.Airlines, k.Airports, err)
 		}
 	}
+	for _, change := range [][2]*apikey.Key{
+		{key("*", "ZRH"), key("*", "GVA")}, {key("*", "ZRH"), key("*", "ZRH GVA")}, {key("*", ""), key("*", "*")}, {key("", "*"), key("*", "*")},
+	} {
+		before := w.reader(change[0], changefeed.Filter{})
+		_, err := w.feed.Next(t.Context(), changefeed.Asker{Key: change[1], Fields: bagdoc.Events}, before.cursor, before.limits)
+		if reset := new(changes.ResetError); !errors.As(err, &reset) || reset.Reason != "what the key may see was changed" {
+			t.Errorf("%v %v, then %v %v: %v", change[0].Airlines, change[0].Airports, change[1].Airlines, change[1].Airports, err)
+		}
+	}
 	if _, err := w.feed.Next(t.Context(), changefeed.Asker{Key: key("LX", "*"), Filter: changefeed.Filter{Airline: "LX"}}, r.cursor, r.limits); !errors.Is(err, changes.ErrFilter) {
 		t.Errorf("another filter: %v", err)
 	}
