@@ -56,6 +56,57 @@ func TestWhatWasNotedIsFoundAndWhatWasReleasedIsClaimedAgain(t *testing.T) {
 	}
 }
 
+// A report that was created is answered again for a day, and so long nobody else forwards it. A
+// request with messages is known for ten minutes after its last attempt.
+func TestClaimsAndNotesAreKeptForADayAndAttemptsForTenMinutes(t *testing.T) {
+	server := miniredis.RunT(t)
+	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
+	claimed := func() bool {
+		t.Helper()
+		_, claimed, err := s.Claim(ctx, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claimed
+	}
+	claimed()
+	if server.FastForward(24*time.Hour - time.Second); claimed() {
+		t.Error("a claim is given up within a day")
+	}
+	if err := s.Note(ctx, "a", "done"); err != nil {
+		t.Fatal(err)
+	}
+	if server.FastForward(24*time.Hour - time.Second); claimed() {
+		t.Error("a note is forgotten within a day")
+	}
+	if server.FastForward(2 * time.Second); !claimed() {
+		t.Error("a note is kept for more than a day")
+	}
+	if server.FastForward(24*time.Hour + time.Second); !claimed() {
+		t.Error("a claim is kept for more than a day")
+	}
+
+	begin := func(attempt string) string {
+		t.Helper()
+		first, err := s.Begin(ctx, "a", attempt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first
+	}
+	begin("1")
+	for _, attempt := range []string{"2", "3"} {
+		server.FastForward(10*time.Minute - time.Second)
+		if first := begin(attempt); first != "1" {
+			t.Errorf("attempt %s within ten minutes of the one before: the first is %s", attempt, first)
+		}
+	}
+	server.FastForward(10*time.Minute + time.Second)
+	if first := begin("4"); first != "4" {
+		t.Errorf("after more than ten minutes the first attempt is %s", first)
+	}
+}
+
 func TestAfterTheEndOfRedisNothingIsClaimed(t *testing.T) {
 	s, ctx := requeststore.New(redistest.Open(t, "redis://127.0.0.1:1")), context.Background()
 	if _, claimed, err := s.Claim(ctx, "a"); claimed || err == nil {
