@@ -89,6 +89,20 @@ func TestWhatTheIndexIsSureToKeepIsNotHandledAgain(t *testing.T) {
 	}
 }
 
+// The index answers as the same one, but it may still lose what it took within the window.
+func TestNothingIsSafeBeforeTheLossWindowIsOver(t *testing.T) {
+	w, n := forgetfulWorld(t, time.Minute)
+	w.produce(0, records(0, 20)...)
+	w.consume()
+	w.waitCommitted(20)
+	w.waitAsked(n)
+	w.produce(0, records(20, 1)...)
+	w.waitCommitted(21)
+	w.replaceIndex(n)
+	w.eventually("all is in the index again", func() bool { return w.index.plates() == 21 })
+	w.wantFiled(21)
+}
+
 func TestWhileTheIndexDoesNotAnswerNothingMoreIsSafe(t *testing.T) {
 	w, n := forgetfulWorld(t, 20*time.Millisecond)
 	w.consume()
