@@ -23,6 +23,7 @@ func TestURLsThatLeadIntoANetworkAreRefused(t *testing.T) {
 		"https://192.0.2.1/", "https://240.0.0.1/", "https://[::1]/", "https://[::]/", "https://[fe80::1]/", "https://[fc00::1]/",
 		"https://[fec0::1]/", "https://[ff02::1]/", "https://[::ffff:127.0.0.1]/", "https://[::ffff:10.0.0.1]/", "https://[::127.0.0.1]/",
 		"https://[64:ff9b::7f00:1]/", "https://[64:ff9b::a00:1]/", "https://[2002:7f00:1::]/", "https://[2002:a00:1::]/",
+		"https://[2002:ac10:1::]/", "https://[64:ff9b::ac10:1]/",
 		"https://[2001:db8::1]/", "https://[fe80::1%25eth0]/", "https://[::ffff:0:127.0.0.1]/", "https://[100:0:0:1::1]/",
 		"https://[64:ff9b:1::a00:1]/", "https://[5f00::1]/", "https://[4000::1]/",
 	} {
@@ -32,6 +33,7 @@ func TestURLsThatLeadIntoANetworkAreRefused(t *testing.T) {
 	}
 	for _, url := range []string{
 		"https://example.com/hook?x=1", "https://93.184.216.34/", "https://[2606:4700::1]:8443/", "https://[64:ff9b::5db8:d822]/",
+		"https://[2002:5db8:d822::1]/",
 	} {
 		if err := (webhooks.Guard{}).CheckURL(url); err != nil {
 			t.Errorf("%s: %v", url, err)
