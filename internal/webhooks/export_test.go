@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -12,6 +13,7 @@ type MapStore struct {
 	Definition Definition
 	At         Position
 	Changed    chan struct{}
+	Refuse     int // how many of the next positions are not written
 }
 
 func (m *MapStore) get(id string) (Webhook, bool) {
@@ -23,6 +25,10 @@ func (m *MapStore) get(id string) (Webhook, bool) {
 func (m *MapStore) move(_ context.Context, _ string, p Position) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.Refuse > 0 {
+		m.Refuse--
+		return errors.New("the position is not written")
+	}
 	m.At = p
 	return nil
 }

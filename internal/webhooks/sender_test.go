@@ -203,6 +203,86 @@ func TestABodyThatIsTooLargeForItsReceiverIsHalved(t *testing.T) {
 	})
 }
 
+// A change that is too large by itself cannot be halved. It is tried again as after any failure.
+func TestAChangeThatAloneIsTooLargeForItsReceiverIsRetriedBySchedule(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if n < 2 {
+				return answer(413)
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		if f := w.store.Position().Failing; f == nil || f.Attempts != 1 || f.Reason != "the receiver answered 413" {
+			t.Errorf("after an answer 413: %+v", f)
+		}
+		sleep(time.Minute)
+		got := w.receiver.attempts()
+		if len(got) != 3 {
+			t.Fatalf("%d attempts", len(got))
+		}
+		if first, second := got[1].at.Sub(got[0].at), got[2].at.Sub(got[1].at); first < 5*time.Second || second < 30*time.Second {
+			t.Errorf("attempts after %v and %v", first, second)
+		}
+		if !slices.Equal(got[2].plates, ascending(1)) {
+			t.Errorf("told: %q", got[2].plates)
+		}
+	})
+}
+
+func TestEveryAnswerThatBeginsWith2TakesAMessage(t *testing.T) {
+	statuses := []int{201, 202, 204, 299}
+	simulate(t, func(_ *testing.T, w *world) {
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer(statuses[n]) }
+	}, func(t *testing.T, w *world) {
+		for i, status := range statuses {
+			w.feed.tell(1)
+			sleep(time.Second)
+			if n := len(w.receiver.attempts()); n != i+1 || w.store.Position().Failing != nil {
+				t.Errorf("after an answer %d: %d attempts, %+v", status, n, w.store.Position())
+			}
+		}
+	})
+}
+
+// The next batch waits until the position behind the one before is written.
+func TestAPositionThatIsNotWrittenIsWrittenBeforeTheNextBatch(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(150)
+		w.store.Refuse = 3
+	}, func(t *testing.T, w *world) {
+		sleep(2500 * time.Millisecond)
+		if n := len(w.receiver.attempts()); n != 1 || w.store.Position().Cursor != "" {
+			t.Errorf("while no position can be written: %d attempts, %+v", n, w.store.Position())
+		}
+		sleep(time.Minute)
+		if got := taken(w.receiver.attempts(), nil); !slices.Equal(got, ascending(150)) {
+			t.Errorf("told: %q", got)
+		}
+		if want := w.feed.cursor(changefeed.Asker{}, 150).String(); w.store.Position().Cursor != want {
+			t.Errorf("position %+v, want the cursor %s", w.store.Position(), want)
+		}
+	})
+}
+
+// A webhook that is told nothing goes on after a restart near where it was: its cursor is written
+// although nothing was posted, and does not get older than changes are kept.
+func TestThePositionOfAWebhookThatIsToldNothingIsWritten(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.feed.passOver(4)
+		sleep(11 * time.Minute)
+		if want := w.feed.cursor(changefeed.Asker{}, 5).String(); w.store.Position().Cursor != want {
+			t.Errorf("cursor %s, want %s", w.store.Position().Cursor, want)
+		}
+		if n := len(w.receiver.attempts()); n != 1 {
+			t.Errorf("%d attempts", n)
+		}
+	})
+}
+
 func TestAReceiverThatIsGonePausesItsWebhook(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {
 		w.feed.tell(1)
@@ -569,6 +649,32 @@ func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
 		sleep(time.Second)
 		if at := w.store.Position(); at.Started != w.store.Definition.Started {
 			t.Errorf("the starting point is still a time: %+v", at)
+		}
+	})
+}
+
+// Only a resumption ends a pause.
+func TestARewindOfAWebhookThatTheServiceHasPausedDoesNotResumeIt(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(2)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if n == 0 {
+				return answer(410)
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-time.Hour)) })
+		sleep(2 * time.Hour)
+		at := w.store.Position()
+		if at.Pause == nil || at.Pause.Reason != "the receiver answered 410 Gone" || at.Started != 2 || len(w.receiver.attempts()) != 1 {
+			t.Errorf("after a rewind: %d attempts, %+v", len(w.receiver.attempts()), at)
+		}
+		w.store.Change(func(d *webhooks.Definition) { d.Resume() })
+		sleep(time.Second)
+		if got := w.receiver.attempts(); len(got) != 2 || !slices.Equal(got[1].plates, ascending(2)) {
+			t.Errorf("after it was resumed: %d attempts", len(got))
 		}
 	})
 }

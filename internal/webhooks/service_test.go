@@ -140,6 +140,21 @@ func TestACustomerSeesOnlyItsOwnWebhooks(t *testing.T) {
 	}
 }
 
+// The time of a change lets its owner try a failing webhook at once.
+func TestAChangeOfAWebhookHasItsTime(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	made := w.create(t, "demo")
+	changed, ok, err := w.Change(t.Context(), "DEMO", made.ID, func(d *webhooks.Definition) { d.Changed = time.Time{} })
+	if err != nil || !ok || changed.Changed.Before(made.Created) {
+		t.Errorf("changed at %v, %t, %v", changed.Changed, ok, err)
+	}
+	if kept, _, err := w.Get(t.Context(), "DEMO", made.ID); err != nil || !kept.Changed.Equal(changed.Changed) {
+		t.Errorf("kept: changed at %v, want %v, %v", kept.Changed, changed.Changed, err)
+	}
+}
+
 func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 	client, topic := newBroker(t)
 	w := newWorld(t, client, topic)

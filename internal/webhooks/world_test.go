@@ -29,6 +29,7 @@ type feed struct {
 	news    chan struct{} // is closed when something is told
 	mu      sync.Mutex
 	told    int
+	silent  int      // so many of the last ones match no filter
 	size    int      // bytes of a document
 	useless string   // why cursors cannot be followed
 	keys    []string // of those who asked
@@ -36,10 +37,15 @@ type feed struct {
 	meanwhile func() // if not nil: is called when a cursor from now on is asked for
 }
 
-func (f *feed) tell(n int) {
+func (f *feed) tell(n int) { f.add(n, 0) }
+
+// passOver tells changes that match no filter.
+func (f *feed) passOver(n int) { f.add(n, n) }
+
+func (f *feed) add(n, silent int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.told += n
+	f.told, f.silent = f.told+n, silent
 	close(f.news)
 	f.news = make(chan struct{})
 }
@@ -83,7 +89,7 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 	first := int(c.Sequences[0]) + 1
 	end := min(f.told, first+limits.Changes)
 	b := changefeed.Batch{Cursor: f.cursor(a, end), More: end < f.told}
-	for i := first; i < end; i++ {
+	for i := first; i < min(end, f.told-f.silent); i++ {
 		plate := bag.Plate(fmt.Sprintf("%010d", i))
 		document := fmt.Sprintf(`{"plate":"%s","pad":"%s"}`, plate, bytes.Repeat([]byte("x"), f.size))
 		b.Changes = append(b.Changes, changefeed.Change{ID: string(plate), Plate: plate, Document: []byte(document)})
