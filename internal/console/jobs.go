@@ -47,7 +47,7 @@ func (v *visit) bulk() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	_ = v.r.ParseForm() // a form that cannot be parsed selects nothing
 	form := v.r.PostForm
-	body, list := map[string]any{"dry_run": !form.Has("start")}, listOf(form.Get("back"))
+	body, list := map[string]any{"dry_run": !form.Has("start")}, parseList(form.Get("back"))
 	switch {
 	case form.Has("all"):
 		for name, values := range list {
@@ -74,7 +74,7 @@ func (v *visit) bulk() (view, *problem) {
 // job shows the progress of a job and, after a dry run, the form that starts the job itself.
 func (v *visit) job() (view, *problem) {
 	asked := v.r.URL.Query()
-	data := jobPage{IDs: asked["id"], List: listOf(asked.Encode()).Encode()}
+	data := jobPage{IDs: asked["id"], List: listOf(asked).Encode()}
 	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
 	p := v.ask(http.MethodGet, "/v1/rejects/jobs/"+url.PathEscape(v.r.PathValue("id")), nil, &data.jobDoc)
 	shown.Data = data
@@ -84,9 +84,14 @@ func (v *visit) job() (view, *problem) {
 // listed returns the address of a list of rejects. A template would escape its query otherwise.
 func listed(query string) string { return Path + "rejects?" + query }
 
-// listOf returns the filters of a list in a query.
-func listOf(query string) url.Values {
+// parseList returns the filters of a list in a query.
+func parseList(query string) url.Values {
 	asked, _ := url.ParseQuery(query) // a query that cannot be parsed gives no filters
+	return listOf(asked)
+}
+
+// listOf returns the filters of a list in the values of a query.
+func listOf(asked url.Values) url.Values {
 	list := url.Values{}
 	for _, name := range filters {
 		if asked.Has(name) {

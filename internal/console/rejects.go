@@ -161,7 +161,7 @@ var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unaut
 // rejects shows rejected messages, and an editor with one of them.
 func (v *visit) rejects() (view, *problem) {
 	asked := v.r.URL.Query()
-	data := rejectsPage{filter: listOf(v.r.URL.RawQuery)}
+	data := rejectsPage{filter: listOf(asked)}
 	if !data.filter.Has("state") {
 		data.filter.Set("state", "open")
 	}
@@ -394,7 +394,7 @@ func plateOf(text string) string {
 // done redirects to the list or, if the reject was not accepted, to the reject. The list has a link
 // to the bag of a message that was accepted.
 func (v *visit) done(id, verdict string) view {
-	query := listOf(v.r.PostFormValue("back"))
+	query := parseList(v.r.PostFormValue("back"))
 	query.Set("done", verdict)
 	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && verdict == "accepted" {
 		query.Set("plate", plate)
