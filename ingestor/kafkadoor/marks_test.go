@@ -117,40 +117,27 @@ func TestMessageThatTheIndexHeldBeforeIsMarked(t *testing.T) {
 	}
 }
 
-// seer notes what the marks learn of each record. It implements ingestor.Marks.
-type seer struct {
-	mu   sync.Mutex
-	seen map[int64]string // by offset
-}
-
-// Mark implements ingestor.Marks.
-func (s *seer) Mark(_ context.Context, b *ingestor.Batch) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, env := range b.Envelopes {
-		s.seen[env.Position.Offset] = fmt.Sprintf("again %t, relayed %t", env.Again, env.Relayed)
-	}
-	return nil
-}
-
 // Who marks must know which records an owner before may have handled, since a reader may have seen a
 // state that the index has lost; and which ones a door of the service has filed itself.
 func TestMarksLearnWhatMayHaveBeenHandledBeforeAndWhatADoorHasFiled(t *testing.T) {
-	w := newWorld(t, 1)
+	w := newMarkWorld(t)
 	if _, err := w.poster().Accept(t.Context(), envelopeOf(message(0))); err != nil { // as the HTTP door does
 		t.Fatal(err)
 	}
 	w.produce(0, records(1, 1)...)
-	s := &seer{seen: make(map[int64]string)}
-	w.consume(s)
+	var learned sync.Map // by text
+	w.consume(marker{w: w, before: func(b *ingestor.Batch) error {
+		for _, env := range b.Envelopes {
+			learned.Store(env.Raw, fmt.Sprintf("again %t, relayed %t", env.Again, env.Relayed))
+		}
+		return nil
+	}})
 	w.waitCommitted(2)
 	w.produce(0, records(2, 1)...)
 	w.waitCommitted(3)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for offset, want := range []string{"again true, relayed true", "again true, relayed false", "again false, relayed false"} {
-		if got := s.seen[int64(offset)]; got != want {
-			t.Errorf("record %d: %s, want %s", offset, got, want)
+	for i, want := range []string{"again true, relayed true", "again true, relayed false", "again false, relayed false"} {
+		if got, _ := learned.Load(message(i)); got != want {
+			t.Errorf("record %d: %v, want %s", i, got, want)
 		}
 	}
 }

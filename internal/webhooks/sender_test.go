@@ -207,12 +207,7 @@ func TestABodyThatIsTooLargeForItsReceiverIsHalved(t *testing.T) {
 func TestAChangeThatAloneIsTooLargeForItsReceiverIsRetriedBySchedule(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {
 		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response {
-			if n < 2 {
-				return answer(413)
-			}
-			return nil
-		}
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{413, 413, 200}[min(n, 2)]) }
 	}, func(t *testing.T, w *world) {
 		sleep(time.Second)
 		if f := w.store.Position().Failing; f == nil || f.Attempts != 1 || f.Reason != "the receiver answered 413" {
@@ -574,12 +569,7 @@ func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
 func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {
 		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response {
-			if n < 4 {
-				return answer(503)
-			}
-			return nil
-		}
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{503, 503, 503, 503, 200}[min(n, 4)]) }
 	}, func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Paused = true; d.Changed = time.Now() })
@@ -657,12 +647,7 @@ func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
 func TestARewindOfAWebhookThatTheServiceHasPausedDoesNotResumeIt(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {
 		w.feed.tell(2)
-		w.receiver.answer = func(n int, _ []string) *http.Response {
-			if n == 0 {
-				return answer(410)
-			}
-			return nil
-		}
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{410, 200}[min(n, 1)]) }
 	}, func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-time.Hour)) })
