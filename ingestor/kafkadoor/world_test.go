@@ -537,6 +537,13 @@ func (m *metrics) Lag(partition int, n int64, oldest time.Time) {
 	m.lag[partition], m.oldest[partition] = n, oldest
 }
 
+func (m *metrics) Released(partition int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.lag, partition)
+	delete(m.oldest, partition)
+}
+
 func (m *metrics) retried(operation string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

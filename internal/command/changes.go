@@ -91,7 +91,7 @@ func (s *service) doorIsBehind() bool {
 	if s.consumer == nil {
 		return false
 	}
-	records, _ := s.consumer.Backlog()
+	records, _, _ := s.consumer.Backlog()
 	return records > mostWaiting || s.waited() > mostWaited
 }
 

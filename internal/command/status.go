@@ -47,8 +47,8 @@ func (s *service) openStatus() {
 
 // backlog returns how many records wait for a consumer, and for how long.
 func backlog(c *telemetry.Consumer, works bool) *status.Backlog {
-	records, age := c.Backlog()
-	return &status.Backlog{Works: works, Records: records, Seconds: age.Seconds()}
+	records, age, known := c.Backlog()
+	return &status.Backlog{Works: works, Reads: known, Records: records, Seconds: age.Seconds()}
 }
 
 // decided returns how many messages this process has decided. With Kafka, a message that is

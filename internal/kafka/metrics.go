@@ -13,8 +13,11 @@ type Metrics interface {
 	// their own.
 	Retry(operation string)
 	// Lag sets how many records of a partition are not handled yet, and the time of the oldest of
-	// them. Both are zero if there are none, and after the partition is lost.
+	// them. Both are zero if there are none.
 	Lag(partition int, n int64, oldest time.Time)
+	// Released ends the lag of a partition that this process no longer reads. What waits there is
+	// not known then.
+	Released(partition int)
 }
 
 // NoMetrics counts nothing.
@@ -31,3 +34,6 @@ func (NoMetrics) Retry(string) {}
 
 // Lag implements Metrics.
 func (NoMetrics) Lag(int, int64, time.Time) {}
+
+// Released implements Metrics.
+func (NoMetrics) Released(int) {}

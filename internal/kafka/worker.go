@@ -53,7 +53,7 @@ func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
 	defer w.handler.Release()
-	defer w.conf.Metrics.Lag(w.partition, 0, time.Time{})
+	defer w.conf.Metrics.Released(w.partition)
 	defer w.leave()
 	pause := w.client.backoff()
 	for generation.Err() == nil {

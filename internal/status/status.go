@@ -34,6 +34,7 @@ type Report struct {
 // Backlog is the state of a consumer, and the records that wait for it.
 type Backlog struct {
 	Works   bool    `json:"works"` // the consumer is not failing
+	Reads   bool    `json:"reads"` // it reads a partition; if not, it does not know what waits
 	Records int64   `json:"records"`
 	Seconds float64 `json:"seconds"` // age of the oldest record
 }
@@ -118,7 +119,8 @@ type document struct {
 	Parts       Parts    `json:"parts"`
 }
 
-// join joins reports. Without a report of a consumer its backlog is not known.
+// join joins reports. Without a report of a consumer that reads a partition, as while Kafka is away,
+// the backlog is not known.
 func join(now time.Time, reports []Report, parts Parts, redis bool) document {
 	parts.Redis = StateOf(redis)
 	d := document{Parts: parts}
@@ -132,10 +134,10 @@ func join(now time.Time, reports []Report, parts Parts, redis bool) document {
 		changes.add(r.Changes)
 	}
 	d.Parts.Consumer, d.Parts.Changes = consumer.state(parts.Consumer), changes.state(parts.Changes)
-	if consumer.known {
+	if consumer.all.Reads {
 		d.LagRecords, d.LagSeconds = &consumer.all.Records, rounded(consumer.all.Seconds)
 	}
-	if changes.known {
+	if changes.all.Reads {
 		d.ChangeDelay = rounded(changes.all.Seconds)
 	}
 	d.Messages = *rounded(d.Messages)
@@ -151,7 +153,7 @@ func rounded(x float64) *float64 {
 // backlogs joins the backlogs of the consumers of a group.
 type backlogs struct {
 	known bool
-	all   Backlog // Works if all known consumers work
+	all   Backlog // Works if all known consumers work, Reads if one does
 }
 
 func (b *backlogs) add(next *Backlog) {
@@ -159,6 +161,7 @@ func (b *backlogs) add(next *Backlog) {
 		return
 	}
 	b.all.Works = next.Works && (b.all.Works || !b.known)
+	b.all.Reads = b.all.Reads || next.Reads
 	b.all.Records += next.Records
 	b.all.Seconds = max(b.all.Seconds, next.Seconds)
 	b.known = true

@@ -51,16 +51,28 @@ func process(name string, in status.Reports, parts status.Parts, report status.R
 func TestAStatusJoinsTheReportsOfAllProcesses(t *testing.T) {
 	store := statusstore.New(redistest.Open(t, ""))
 	process("one", store, working, status.Report{
-		Messages: 10.5, Consumer: &status.Backlog{Works: true, Records: 3, Seconds: 0.25}, Changes: &status.Backlog{Works: true, Seconds: 0.12345},
+		Messages: 10.5, Consumer: &status.Backlog{Works: true, Reads: true, Records: 3, Seconds: 0.25}, Changes: &status.Backlog{Works: true, Reads: true, Seconds: 0.12345},
 	}).Update(t.Context())
 	process("two", store, working, status.Report{
-		Messages: 20, Consumer: &status.Backlog{Works: true, Records: 4, Seconds: 1.5}, Changes: &status.Backlog{Seconds: 0.01},
+		Messages: 20, Consumer: &status.Backlog{Works: true, Reads: true, Records: 4, Seconds: 1.5}, Changes: &status.Backlog{Seconds: 0.01},
 	}).Update(t.Context())
 	process("long dead", store, working, status.Report{
 		At: now.Add(-status.Lasts - time.Second), Messages: 1000, Consumer: &status.Backlog{Records: 1000},
 	}).Update(t.Context())
 	got := ask(t, process("asked", store, working, status.Report{Messages: 0.25}), "")
 	const want = `{"messages_per_second":30.75,"lag_records":7,"lag_seconds":1.5,"changes_delay_seconds":0.123,` +
+		`"parts":{"kafka":"ok","redis":"ok","consumer":"ok","changes":"failing","delayed_bags":"ok"}}`
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A consumer that reads no partition reports that nothing waits, and does not know it: so it is while
+// Kafka is away.
+func TestALagThatNobodyKnowsIsAbsent(t *testing.T) {
+	report := status.Report{Consumer: &status.Backlog{Works: true}, Changes: &status.Backlog{}}
+	got := ask(t, process("one", statusstore.New(redistest.Open(t, "")), working, report), "")
+	const want = `{"messages_per_second":0,` +
 		`"parts":{"kafka":"ok","redis":"ok","consumer":"ok","changes":"failing","delayed_bags":"ok"}}`
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -108,16 +108,26 @@ func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
 	c.ages.since[partition], c.ages.records[partition] = oldest, n
 }
 
+// Released removes the series of a partition that this process no longer reads. A series that stayed
+// at 0 would say that nothing waits, also while Kafka is away.
+func (c *Consumer) Released(partition int) {
+	c.lag.DeleteLabelValues(strconv.Itoa(partition))
+	c.ages.mu.Lock()
+	defer c.ages.mu.Unlock()
+	delete(c.ages.since, partition)
+	delete(c.ages.records, partition)
+}
+
 // Backlog returns how many records of all partitions are not yet decided on, and the age of the
-// oldest of them.
-func (c *Consumer) Backlog() (records int64, oldest time.Duration) {
+// oldest of them. known is false if this process reads no partition.
+func (c *Consumer) Backlog() (records int64, oldest time.Duration, known bool) {
 	c.ages.mu.Lock()
 	defer c.ages.mu.Unlock()
 	for partition, n := range c.ages.records {
 		records += n
 		oldest = max(oldest, c.ages.age(partition))
 	}
-	return records, oldest
+	return records, oldest, len(c.ages.records) > 0
 }
 
 // ages is the age, for each partition, of the oldest record that is not yet decided on. It is

@@ -15,7 +15,8 @@ import (
 
 // NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json,
 // console, or auto, which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with
-// milliseconds.
+// milliseconds. Of the warnings of one text, at most ten are written each minute; the next one says in
+// left_out how many were not.
 func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	threshold, err := zapcore.ParseLevel(level)
 	if err != nil {
@@ -42,7 +43,8 @@ func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	default:
 		return nil, fmt.Errorf("log format: %q is none of auto, json, console", format)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)), nil
+	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)
+	return zap.New(sparing{core, &warnings{byText: make(map[string]*minute)}}), nil
 }
 
 // IsTerminal reports whether w is a terminal.

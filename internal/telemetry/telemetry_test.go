@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"bagtrail/internal/pause"
 	"bagtrail/internal/telemetry"
 )
 
@@ -176,6 +178,55 @@ func TestTheLogIsOneJSONObjectALineWhenNoTerminalReadsIt(t *testing.T) {
 	}
 }
 
+// A server that is away for an hour must not fill the log, nor hide what else happens.
+func TestWarningsThatRepeatAreCountedRatherThanLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		log, err := telemetry.NewLogger(&out, "info", "json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := func(text string) (n int, leftOut []int) {
+			for line := range strings.Lines(out.String()) {
+				var entry struct {
+					Message string
+					LeftOut int `json:"left_out"`
+				}
+				if err := json.Unmarshal([]byte(line), &entry); err != nil {
+					t.Fatal(err)
+				}
+				if entry.Message != text {
+					continue
+				}
+				n++
+				if entry.LeftOut > 0 {
+					leftOut = append(leftOut, entry.LeftOut)
+				}
+			}
+			return n, leftOut
+		}
+		partition := log.With(zap.Int("partition", 7))
+		for range 150 { // seconds
+			log.Warn("a fetch failed")
+			partition.Warn("a fetch failed")
+			log.Error("a value is damaged")
+			if err := pause.For(t.Context(), time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log.Warn("a feed is silent")
+		if n, leftOut := lines("a fetch failed"); n != 30 || !slices.Equal(leftOut, []int{110, 110}) {
+			t.Errorf("%d lines of 300 warnings, with left_out %v; want 10 each minute, and what the minutes before left out", n, leftOut)
+		}
+		if n, _ := lines("a value is damaged"); n != 150 {
+			t.Errorf("%d of 150 errors", n)
+		}
+		if n, _ := lines("a feed is silent"); n != 1 {
+			t.Errorf("another warning is logged %d times", n)
+		}
+	})
+}
+
 func TestAnUnknownLevelOrFormatIsAnError(t *testing.T) {
 	for _, tc := range [][2]string{{"loud", "json"}, {"info", "xml"}} {
 		if _, err := telemetry.NewLogger(io.Discard, tc[0], tc[1]); err == nil {
@@ -199,12 +250,14 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	consumer.Retry("index")
 	consumer.Lag(7, 6, now.Add(-90*time.Second))
 	consumer.Lag(8, 0, time.Time{})
+	consumer.Lag(9, 10, now)
+	consumer.Released(9)
 	messages.Expect("http")
 	messages.Count("http", "accepted", 1)
 	requests.Observe("history", "GET", 200, 3*time.Millisecond, 100)
 
-	if records, oldest := consumer.Backlog(); records != 6 || oldest != 90*time.Second {
-		t.Errorf("%d records, %v", records, oldest)
+	if records, oldest, known := consumer.Backlog(); records != 6 || oldest != 90*time.Second || !known {
+		t.Errorf("%d records, %v, %v", records, oldest, known)
 	}
 	if n := messages.Total("kafka", "accepted"); n != 3 || messages.Total("kafka", "refused") != 0 {
 		t.Errorf("%d accepted", n)

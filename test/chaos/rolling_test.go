@@ -50,18 +50,20 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	t.Logf("rolling restart: %d messages by Kafka; queries: %d answered 200, %d times 503, %d times a process refused the connection, %d were cut, %d other answers; POSTs: %d times a process refused the connection, %d were cut",
 		w.stream.sent.Load(), queries.good.Load(), queries.refused.Load(), queries.unheard.Load(), queries.cut.Load(), queries.wrong.Load(),
 		w.posts.unheard.Load(), w.posts.cut.Load())
-	// Unless the tests run at full size, other work on the machine may cause one long pause. But no
-	// pause may be as long as a session timeout.
-	slices.Sort(pauses)
-	median, longest := pauses[len(pauses)/2], pauses[len(pauses)-1]
-	if median > within+usual || longest > session || *full && longest > within {
-		t.Errorf("partitions stood still for %v, as a rule for %v", longest, median)
-	}
+	w.check(watch)
+	w.verify(apis[0])
 	if failed := queries.wrong.Load() + queries.cut.Load() + w.posts.cut.Load(); failed > 0 {
 		t.Errorf("%d requests failed", failed)
 	}
-	w.check(watch)
-	w.verify(apis[0])
+	// Other tests run beside this one, unless it runs at full size. They may make a pause long, but
+	// not as long as a session timeout.
+	limit := session
+	if *full {
+		limit = within
+	}
+	if longest := slices.Max(pauses); longest > limit {
+		t.Errorf("a partition stood still for %v, and at most %v is allowed; while nothing happened for %v", longest, limit, usual)
+	}
 }
 
 // session is less than the session timeout, for which a process that ended without leaving the
