@@ -89,7 +89,7 @@ type Reader struct {
 
 // Now returns the cursor behind everything that is told.
 func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
-	e, progress, err := r.whole(ctx)
+	e, progress, err := r.state(ctx)
 	if err != nil {
 		return Cursor{}, err
 	}
@@ -103,7 +103,7 @@ const clockSkew = time.Minute
 // follow the cursor. If the index does not have all of them, because the epoch began later, the
 // cursor is below a floor, so that Next fails with a ResetError.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
-	e, progress, err := r.whole(ctx)
+	e, progress, err := r.state(ctx)
 	if err != nil {
 		return Cursor{}, err
 	}
@@ -134,25 +134,19 @@ func (r *Reader) Check(ctx context.Context, epoch int64) error {
 	return err
 }
 
+// state returns the epoch and the progress of each partition. It fails with ErrBeingBuilt if there
+// is no epoch, or if a partition has no progress. A cursor from such a time would be reset once the
+// index of the partition is built. And a stream that read nothing there would take what it knows for
+// everything, tell what is published next, and miss what the index had before it was lost.
 func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	e, progress, err := r.Index.State(ctx)
 	if err != nil {
 		return Epoch{}, nil, err
 	}
-	if e == (Epoch{}) {
+	if e == (Epoch{}) || slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
 		return Epoch{}, nil, ErrBeingBuilt
 	}
 	return e, progress, nil
-}
-
-// whole is state, but fails with ErrBeingBuilt if a partition has no progress: a cursor from that
-// time would be reset once the index of the partition is built.
-func (r *Reader) whole(ctx context.Context) (Epoch, []Progress, error) {
-	e, progress, err := r.state(ctx)
-	if err == nil && slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
-		err = ErrBeingBuilt
-	}
-	return e, progress, err
 }
 
 // stateBehind is state, but fails if the cursor cannot be followed.

@@ -12,10 +12,22 @@ import (
 	"bagtrail/internal/changes"
 )
 
+// someOwned is the index of changes of a test that has no owner of some partitions: those have told
+// nothing.
+type someOwned struct{ changes.ReadIndex }
+
+func (s someOwned) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	e, progress, err := s.ReadIndex.State(ctx)
+	for i := range progress {
+		progress[i].Floor = max(0, progress[i].Floor)
+	}
+	return e, progress, err
+}
+
 // follow returns the plates that follow a cursor, in pages of a limit, and the cursor behind them.
 func (w *world) follow(c changes.Cursor, q changes.Question, limit int) (plates []bag.Plate, end changes.Cursor) {
 	w.t.Helper()
-	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	reader := &changes.Reader{Index: someOwned{w.index}, Kafka: w.kafka, Marks: w.marks}
 	for range 1000 {
 		page, err := reader.Next(w.t.Context(), c, q, limit)
 		if err != nil {
@@ -365,6 +377,28 @@ func (b between) Between(ctx context.Context, e changes.Epoch, scopes []changes.
 	return b.ReadIndex.Between(ctx, e, scopes, after, told, limit)
 }
 
+// A cursor that was given before the index was lost is not followed while a partition has no index:
+// who reads nothing there would think that nothing was told.
+func TestNoCursorIsFollowedBeforeEachPartitionHasItsIndexAgain(t *testing.T) {
+	w := newWorld(t)
+	owners := w.owners()
+	cursor := w.nowCursor(everything)
+	w.set(plate, "ONE")
+	at := w.partitionOf(plate)
+	owners[at].mustRun()
+	owners[at].handler.Release()
+	w.forget(at)
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	if page, err := reader.Next(t.Context(), cursor, everything, 10); !errors.Is(err, changes.ErrBeingBuilt) {
+		t.Errorf("%d plates and error %v, want %v", len(page.Candidates), err, changes.ErrBeingBuilt)
+	}
+	w.owner(at, owners[at].offset)
+	w.eventuallyTold(at, owners[at].offset-1)
+	if page, err := reader.Next(t.Context(), cursor, everything, 10); err != nil || len(page.Candidates) != 1 {
+		t.Errorf("%d plates and error %v, want one plate", len(page.Candidates), err)
+	}
+}
+
 func TestACursorBelowAFloorThatIsRaisedMeanwhileIsReset(t *testing.T) {
 	w := newWorld(t)
 	const at = 1
@@ -375,7 +409,7 @@ func TestACursorBelowAFloorThatIsRaisedMeanwhileIsReset(t *testing.T) {
 		w.set(p, "ONE")
 	}
 	o.mustRun()
-	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: between{w.index, func() {
+	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: between{someOwned{w.index}, func() {
 		if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 2); err != nil {
 			t.Fatal(err)
 		}
