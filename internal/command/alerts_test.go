@@ -1,18 +1,20 @@
 package command_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// selector is a metric as an alert names it, with what it demands of the labels.
+// selector is a metric as an alert or a panel names it, with what it demands of the labels.
 var selector = regexp.MustCompile(`(bagtrail_[a-z_]+)(?:\{([^}]*)\})?`)
 
-func TestWhatAlertsLookAtIsThereBeforeAnythingHasHappened(t *testing.T) {
+func TestWhatAlertsAndPanelsLookAtIsThereBeforeAnythingHasHappened(t *testing.T) {
 	rules, err := os.ReadFile("../../deploy/prometheus/alerts.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -24,6 +26,14 @@ func TestWhatAlertsLookAtIsThereBeforeAnythingHasHappened(t *testing.T) {
 		t.Errorf("/readyz: %s", body)
 	}
 	series := strings.Split(s.metrics(), "\n")
+	for _, expr := range panels(t) {
+		for _, m := range selector.FindAllStringSubmatch(expr, -1) {
+			shown := func(line string) bool { return strings.HasPrefix(line, m[1]+"{") || strings.HasPrefix(line, m[1]+" ") }
+			if !slices.ContainsFunc(series, shown) {
+				t.Errorf("a panel shows %s, which a process that has just started does not have", m[1])
+			}
+		}
+	}
 	checked := 0
 	for line := range strings.SplitSeq(string(rules), "\n") {
 		if _, expr, found := strings.Cut(line, "expr: "); found {
@@ -36,6 +46,32 @@ func TestWhatAlertsLookAtIsThereBeforeAnythingHasHappened(t *testing.T) {
 	if checked < 6 {
 		t.Errorf("%d metrics in the alerts; are they still written as expr: …?", checked)
 	}
+}
+
+// panels returns the expressions of the panels of the dashboard.
+func panels(t *testing.T) (exprs []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/grafana/bagtrail.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			exprs = append(exprs, target.Expr)
+		}
+	}
+	if len(exprs) < 10 {
+		t.Fatalf("the dashboard shows %q", exprs)
+	}
+	return exprs
 }
 
 // wantZero fails unless there are series of the metric with these labels, and counters among them are 0.
