@@ -82,7 +82,7 @@ func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.O
 		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
 	})
 	if err == nil && len(answer.Topics[topic]) == 0 {
-		err = errNoAnswer
+		err = cmp.Or(ctx.Err(), errNoAnswer) // kafka-go answers with nothing if the context ends
 	}
 	if err != nil {
 		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
