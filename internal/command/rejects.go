@@ -28,7 +28,7 @@ import (
 type rejectDesk struct {
 	process *process
 	url     string
-	key     string
+	key     secretFlag
 	json    bool // print answers as they are
 }
 
@@ -76,7 +76,8 @@ airports of the key.`,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&d.url, "url", "", "`URL` of the service; by default one on this machine with the same settings")
-	flags.StringVar(&d.key, "key", apikey.DevelopmentKey, "API `key`")
+	d.key = apikey.DevelopmentKey
+	flags.Var(&d.key, "key", "API `key`, or @ and the name of a file that holds it")
 	flags.BoolVar(&d.json, "json", false, "print the answers as JSON")
 	cmd.AddCommand(d.list(), d.show(), d.resubmit(), d.dismiss())
 	return cmd
@@ -337,7 +338,7 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 	if err != nil {
 		return 0, nil, err
 	}
-	request.Header.Set("X-API-Key", d.key)
+	request.Header.Set("X-API-Key", d.key.String())
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/command"
 )
 
@@ -67,6 +70,16 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 		t.Errorf("%+v", left)
 	}
 	if wrong := rejects("--key", "nobody", "list"); wrong.code != command.Failed || wrong.stderr == "" {
+		t.Errorf("%+v", wrong)
+	}
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(apikey.DevelopmentKey+"\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if left := rejects("--key", "@"+key, "list"); left.code != command.Done || strings.Count(left.stdout, "\n") != 1 {
+		t.Errorf("%+v", left)
+	}
+	if wrong := rejects("--key", "@"+key+".gone", "list"); wrong.code != command.Usage || !strings.Contains(wrong.stderr, "no such file") {
 		t.Errorf("%+v", wrong)
 	}
 	if nowhere := run(t, "", nil, "rejects", "--url", "http://127.0.0.1:1", "list"); nowhere.code != command.Failed {

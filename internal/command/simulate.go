@@ -29,7 +29,8 @@ type simulation struct {
 	start       string
 	rate        float64
 	truth       string
-	url, key    string
+	url         string
+	key         secretFlag
 	connections int
 }
 
@@ -78,7 +79,8 @@ The last line is JSON: what was sent, and the start.`,
 	flags.Float64Var(&sim.rate, "rate", 0, "messages a second; 0 is as fast as possible")
 	flags.StringVar(&sim.truth, "truth", "", "`file` for the expected answers about every bag, one line of JSON each")
 	flags.StringVar(&sim.url, "url", "", "`URL` of the service to post to; by default one on this machine with the same settings")
-	flags.StringVar(&sim.key, "key", apikey.DevelopmentKey, "API `key` to post with")
+	sim.key = apikey.DevelopmentKey
+	flags.Var(&sim.key, "key", "API `key` to post with, or @ and the name of a file that holds it")
 	flags.IntVar(&sim.connections, "connections", 8, "number of posts at the same time")
 	return cmd
 }
@@ -109,7 +111,7 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 		}
 		return p.send(ctx, sim, simulate.Poster{
 			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
-			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key, Connections: sim.connections, RetryFor: time.Minute,
+			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key.String(), Connections: sim.connections, RetryFor: time.Minute,
 		}, p.stdout)
 	case messagefile.Stdin:
 		return p.capture(ctx, sim, p.stdout, p.stderr)

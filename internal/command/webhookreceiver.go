@@ -16,7 +16,8 @@ import (
 )
 
 func (p *process) webhookReceiver() *cobra.Command {
-	var address, secret string
+	var address string
+	var signing secretFlag
 	cmd := &cobra.Command{
 		Use:   "webhook-receiver",
 		Short: "Receive the deliveries of a webhook, verify their signatures and print them",
@@ -26,16 +27,17 @@ becomes a line of JSON on stdout, and is answered with 204. Others are answered 
 To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !webhooks.Secret(secret).Valid() {
+			secret := webhooks.Secret(signing)
+			if !secret.Valid() {
 				return &exit{Usage, errors.New("--signing-secret is not the secret of a webhook: whsec_ and Base64")}
 			}
 			return p.simulator(cmd, address, "webhook receiver: use it as the url ", func(log *zap.Logger) http.Handler {
-				return &receiver{secret: webhooks.Secret(secret), out: p.stdout, log: log}
+				return &receiver{secret: secret, out: p.stdout, log: log}
 			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8083", "`address` to listen on")
-	cmd.Flags().StringVar(&secret, "signing-secret", "", "`secret` of the webhook, such as whsec_…, as it was shown when the webhook was created")
+	cmd.Flags().Var(&signing, "signing-secret", "`secret` of the webhook, such as whsec_…, as it was shown when the webhook was created, or @ and the name of a file that holds it")
 	return cmd
 }
 
