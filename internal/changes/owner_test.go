@@ -477,3 +477,41 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 		t.Errorf("%d messages at once and %d plates told, want 500 and 41", got, told)
 	}
 }
+
+// full is an index that takes nothing, such as one in a Redis that is full.
+type full struct {
+	changes.Index
+	mended atomic.Bool
+}
+
+func (f *full) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+	if !f.mended.Load() {
+		return changes.ToldLess, errors.New("OOM command not allowed")
+	}
+	return f.Index.Tell(ctx, e, partition, t)
+}
+
+func TestAStageThatCanTellNothingIsStalled(t *testing.T) {
+	w := newWorld(t)
+	index := &full{Index: w.index}
+	index.mended.Store(true)
+	stage := w.stage(func(c *changes.Config) { c.Index = index })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- stage.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	w.eventuallyTold(w.partitionOf(plate), -1)
+	if err := stage.Stalled(); err != nil {
+		t.Errorf("nothing waits: %v", err)
+	}
+	index.mended.Store(false)
+	w.set(plate, "ONE")
+	redistest.Eventually(t, 10*time.Second, "a partition stalls", func() bool { return stage.Stalled() != nil })
+	index.mended.Store(true)
+	redistest.Eventually(t, 10*time.Second, "it moves again", func() bool { return stage.Stalled() == nil })
+}

@@ -131,6 +131,10 @@ func New(conf Config) *Stage {
 // Member returns nil while the stage is a member of its group, see [kafka.Consumer.Member].
 func (s *Stage) Member() error { return s.consumer.Member() }
 
+// Stalled returns an error while a partition of the stage does not move, see
+// [kafka.Consumer.Stalled].
+func (s *Stage) Stalled() error { return s.consumer.Stalled() }
+
 // behind reports whether a door of this process is behind.
 func (s *Stage) behind() bool { return s.conf.Behind != nil && s.conf.Behind() }
 

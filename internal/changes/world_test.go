@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	var err error
 	w.kafka, err = kafka.Open(kafka.Config{
 		Brokers: strings.Split(brokers, ","), Topics: []string{w.marks, w.changes},
-		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond, Stall: 200 * time.Millisecond},
 		Logger: zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -72,7 +73,7 @@ func (s *service) openChanges(context.Context) error {
 	})
 	if s.opens(kafkaDoor) {
 		s.ready.Add("changes", false, // messages are filed without it
-			func(context.Context) error { return s.changes.Member() })
+			func(context.Context) error { return cmp.Or(s.changes.Member(), s.changes.Stalled()) })
 	}
 	return nil
 }

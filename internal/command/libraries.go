@@ -71,9 +71,9 @@ func (s *service) openFlights(context.Context) (err error) {
 	}
 	if path := s.conf.Files.Flights; path != "" {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
-			return fileError(wrongFile("flights-file", err))
+			return fileError(wrongFile(flightsSetting, err))
 		}
-		s.watch("flights file", func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
+		s.watch(flightsSetting, func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 			s.flights.Watch(ctx, ticks, func(changed []bag.Flight, err error) {
 				s.reloads.Add(s.clock(), changed)
 				report(err)

@@ -52,6 +52,7 @@ type service struct {
 
 	registry *prometheus.Registry
 	messages *telemetry.Messages
+	refused  *prometheus.GaugeVec // watched files, by their settings
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
 
@@ -93,6 +94,7 @@ func newService(conf *config.Config, doors []string, log *zap.Logger, fail func(
 	s := &service{conf: conf, doors: doors, log: log, clock: time.Now, cleanup: cleanup{log: log}, fail: fail, flights: flightref.None()}
 	s.registry = telemetry.NewRegistry(thisBuild().version)
 	s.messages = telemetry.NewMessages(s.registry)
+	s.refused = telemetry.NewRefusedFiles(s.registry, keysSetting, flightsSetting)
 	s.received = ingestor.NewClock(s.clock)
 	return s
 }
@@ -136,17 +138,26 @@ func (s *service) startOps(ctx context.Context) error {
 	return nil
 }
 
-// watch loads a file again when it changes, while the service runs.
-func (s *service) watch(name string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {
-	s.background.start(name, func(ctx context.Context) error {
+// The settings that name watched files.
+const (
+	keysSetting    = "keys-file"
+	flightsSetting = "flights-file"
+)
+
+// watch loads the file of a setting again when it changes, while the service runs.
+func (s *service) watch(setting string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {
+	refused := s.refused.WithLabelValues(setting)
+	s.background.start(setting, func(ctx context.Context) error {
 		ticker := time.NewTicker(watch.Interval)
 		defer ticker.Stop()
 		run(ctx, ticker.C, func(err error) {
 			if err != nil {
-				s.log.Error("a changed file cannot be loaded; the old one stays in force", zap.String("file", name), zap.Error(err))
+				refused.Set(1)
+				s.log.Error("a changed file cannot be loaded; the old one stays in force", zap.String("setting", config.Names(setting)), zap.Error(err))
 				return
 			}
-			s.log.Info("a changed file is loaded", zap.String("file", name))
+			refused.Set(0)
+			s.log.Info("a changed file is loaded", zap.String("setting", config.Names(setting)))
 		})
 		return nil
 	})

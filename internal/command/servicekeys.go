@@ -34,7 +34,7 @@ func (s *service) openKeys(context.Context) (err error) {
 			zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
 		return nil
 	}
-	s.watch("key file", s.keys.Watch)
+	s.watch(keysSetting, s.keys.Watch)
 	return nil
 }
 

@@ -3,7 +3,7 @@
 //
 // It never returns half of a file that is being written in place: a change counts once two checks
 // in a row saw the same size, time and inode. A file that cannot be read is reported once, and the
-// content that was read before stays in force.
+// content that was read before stays in force. Once it can be read again it counts as changed.
 package watch
 
 import (
@@ -20,7 +20,7 @@ const Interval = time.Second
 // File is a file that is checked for changes. It is for use by one goroutine.
 type File struct {
 	path    string
-	current os.FileInfo       // describes the content that was returned last
+	current os.FileInfo       // describes the content that was returned last; nil if the file could not be read since
 	latest  os.FileInfo       // describes the file at the last check; nil if it could not be read
 	digest  [sha256.Size]byte // of the content that was returned last
 	fault   string            // text of the error that was returned last, or ""
@@ -50,7 +50,7 @@ func (f *File) Check() (content []byte, changed bool, err error) {
 	if err.Error() == f.fault {
 		return nil, false, nil
 	}
-	f.fault = err.Error()
+	f.fault, f.current, f.digest = err.Error(), nil, [sha256.Size]byte{}
 	return nil, false, fmt.Errorf("watch file: %w", err)
 }
 
@@ -62,7 +62,7 @@ func (f *File) check() (content []byte, changed bool, err error) {
 	}
 	stable := f.latest != nil && same(before, f.latest)
 	f.latest = before
-	if !stable || same(before, f.current) {
+	if !stable || f.current != nil && same(before, f.current) {
 		return nil, false, nil
 	}
 	if content, err = os.ReadFile(f.path); err != nil {

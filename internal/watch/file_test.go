@@ -109,12 +109,16 @@ func TestAMissingFileIsReportedOnceAndReadWhenItIsBack(t *testing.T) {
 	checkFile(t, file, "", "")
 	put(t, path, "two", 1)
 	checkFile(t, file, "", "two")
-	if err := os.Remove(path); err != nil {
+	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := file.Check(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("gone again: %v", err)
 	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, file, "", "two", "") // so that the caller learns that it is back
 }
 
 func TestAFileThatIsNotThereCannotBeOpened(t *testing.T) {

@@ -238,6 +238,13 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
+	refuses := func(want string) {
+		t.Helper()
+		if _, metrics := k.TryGet(k.Ops + "/metrics"); !strings.Contains(metrics, `bagtrail_file_refused{setting="keys-file"} `+want+"\n") {
+			t.Errorf("the metrics do not say %s of the key file", want)
+		}
+	}
+	refuses("1")
 	if err := os.Remove(k.path); err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +255,7 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 	mended := beside.create("mended", "--customer", "MENDED")
 	inPlace(more + beside.text()[strings.Index(beside.text(), "  - name"):])
 	k.answers(mended, swiss, shown)
+	refuses("0")
 	k.secretive("")
 }
 
