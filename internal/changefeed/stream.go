@@ -46,8 +46,8 @@ var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 // A stream has a cursor and no queue. It tells published changes that are above the cursor, and
 // reads all others from the index.
 func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats <-chan time.Time) {
-	s := stream{Feed: f, asker: a, cursor: c, to: to, beats: beats}
-	s.cursor.Sequences = slices.Clone(c.Sequences)
+	s := stream{Feed: f, asker: a, to: to, beats: beats}
+	s.begin(c)
 	s.follower = f.Follow(a)
 	defer func() { s.follower.Leave() }()
 	if s.heartbeat() != nil || s.catchUp(ctx) != nil {
@@ -61,6 +61,7 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 		case <-s.follower.Changed():
 			published, missed := s.follower.Take()
 			if missed || s.behind {
+				s.leaveToIndex(published)
 				err = s.catchUp(ctx)
 			} else {
 				err = s.tell(ctx, published)
@@ -82,12 +83,19 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 // stream is one stream.
 type stream struct {
 	*Feed
-	asker    Asker
-	cursor   changes.Cursor // behind what was sent
-	behind   bool           // the last read has failed, so the index may have more
-	to       Listener
-	beats    <-chan time.Time
-	follower *changes.Follower
+	asker     Asker
+	cursor    changes.Cursor // behind what was sent
+	published changes.Cursor // behind the published changes that the stream reads from the index
+	behind    bool           // the index may have more: the last read has failed, or the index lacked what was published
+	to        Listener
+	beats     <-chan time.Time
+	follower  *changes.Follower
+}
+
+// begin sets the cursor.
+func (s *stream) begin(c changes.Cursor) {
+	s.cursor, s.published = c, c
+	s.cursor.Sequences, s.published.Sequences = slices.Clone(c.Sequences), slices.Clone(c.Sequences)
 }
 
 // errEnded says that the stream must end.
@@ -109,9 +117,11 @@ func (s *stream) renew(ctx context.Context) error {
 
 // catchUp sends the changes that the index has behind the cursor. That may take long, so it also
 // checks the key and sends heartbeats. Its error is errEnded, or that of the listener. If the index
-// cannot be read, it sets behind and returns nil, so that the stream tries again later.
+// cannot be read, or lacks what was published, it sets behind and returns nil, so that the stream
+// tries again later.
 func (s *stream) catchUp(ctx context.Context) error {
-	s.follower.Take() // the index has these changes too
+	published, _ := s.follower.Take()
+	s.leaveToIndex(published)
 	for ctx.Err() == nil {
 		asked, end := s.to.Ask(ctx)
 		b, err := s.Next(asked, s.asker, s.cursor, batchOfStream)
@@ -130,6 +140,7 @@ func (s *stream) catchUp(ctx context.Context) error {
 		}
 		s.cursor = b.Cursor
 		if err := s.to.Flush(); err != nil || !b.More {
+			s.behind = s.lacksPublished()
 			return err
 		}
 		select {
@@ -158,6 +169,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	told, err := s.Tell(asked, s.asker, fresh)
 	end()
 	if s.behind = err != nil; s.behind {
+		s.leaveToIndex(fresh)
 		return nil
 	}
 	for i := range told {
@@ -169,6 +181,27 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 		s.cursor.Pass(p.Candidate)
 	}
 	return s.to.Flush()
+}
+
+// leaveToIndex notes that the stream will read published changes from the index.
+func (s *stream) leaveToIndex(published []changes.Published) {
+	for _, p := range published {
+		if p.Epoch == s.published.Epoch && p.Partition < len(s.published.Sequences) {
+			s.published.Pass(p.Candidate)
+		}
+	}
+}
+
+// lacksPublished reports whether a change was published above the cursor, which is behind all that the
+// index has. Then Redis has lost what was told last, and the owner will tell it again. If the stream
+// told a later change before that, it would pass over these.
+func (s *stream) lacksPublished() bool {
+	for i, sequence := range s.published.Sequences {
+		if sequence > s.cursor.Sequences[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // send sends a change, and moves the cursor behind it.
@@ -186,7 +219,7 @@ func (s *stream) reset(ctx context.Context, reason string) error {
 	if s.behind = err != nil; s.behind {
 		return nil
 	}
-	s.cursor = now
+	s.begin(now)
 	data := strictjson.AppendText([]byte{'{'}, "reason", reason)
 	data = append(strictjson.AppendText(data, "cursor", now.String()), '}')
 	if err := s.to.Send(EventReset, now.String(), data); err != nil {

@@ -2,6 +2,7 @@ package changefeed_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -218,6 +219,84 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 	beat()
 	if !slices.Equal(got, plates) {
 		t.Errorf("told %v, want %v", got, plates)
+	}
+}
+
+// failing is an index of changes in a Redis that is away, or that has lost what was told last.
+type failing struct {
+	changes.ReadIndex
+	away, cut atomic.Bool
+}
+
+func (f *failing) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	e, progress, err := f.ReadIndex.State(ctx)
+	if f.away.Load() {
+		return changes.Epoch{}, nil, errors.New("away")
+	}
+	if f.cut.Load() {
+		for i := range progress {
+			progress[i].Told = -1
+		}
+	}
+	return e, progress, err
+}
+
+// Redis fails over after changes were published that a stream could not read, and has lost them. The
+// stream must not pass over them if a later change is published before the owner tells them again.
+func TestAStreamThatLagsMissesNothingIfTheIndexHasLostWhatWasPublished(t *testing.T) {
+	for name, n := range map[string]int{"few": 3, "more than a follower collects": 300} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.reader(key("*", "*"), changefeed.Filter{})
+			index := &failing{ReadIndex: w.index}
+			w.feed.Changes.Index = index
+			l := r.listen(1000)
+			l.next() // the heartbeat
+			got := map[string]bool{}
+			beat := func() {
+				for _, e := range l.beat() {
+					got[l.change(e).Plate] = true
+				}
+			}
+			sent := 0
+			send := func(n int) {
+				published := w.feed.Follow(r.asker)
+				defer published.Leave()
+				var messages []string
+				for ; n > 0; sent++ {
+					if plate := fmt.Sprintf("0724%06d", sent); kafka.PartitionOf([]byte(plate), partitions) == 0 {
+						messages = append(messages, bsm(plate, "LX100", "MUELLER", "ABC123"))
+						n--
+					}
+				}
+				w.file(w.received, messages...)
+				w.settle()
+				for told, missed := 0, false; told < len(messages) && !missed; {
+					<-published.Changed()
+					var some []changes.Published
+					some, missed = published.Take()
+					told += len(some)
+				}
+			}
+			send(1) // so that the topic is being read
+			w.eventually("the first change is told", func() bool { beat(); return len(got) == 1 })
+			index.away.Store(true)
+			beat()
+			send(n)
+			beat()
+			index.cut.Store(true)
+			index.away.Store(false)
+			beat()
+			for range 5 {
+				send(1)
+				beat()
+			}
+			index.cut.Store(false)
+			beat()
+			if want := 1 + n + 5; len(got) != want {
+				t.Errorf("told of %d plates, want %d", len(got), want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (f *Follower) Changed() <-chan struct{} { return f.changed }
 
 // Take returns the changes that were collected since the last call, in each partition in the order
 // of the topic. If missed is true, there are more changes, which the caller must read from the
-// index.
+// index; of the partitions that published has, it then has the last change.
 func (f *Follower) Take() (published []Published, missed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,10 +90,19 @@ func (f *Follower) Take() (published []Published, missed bool) {
 // add collects a change; nil says that some were missed.
 func (f *Follower) add(p *Published) {
 	f.mu.Lock()
-	if p != nil && len(f.waiting) < mostWaiting {
-		f.waiting = append(f.waiting, *p)
-	} else {
+	switch {
+	case p == nil:
 		f.missed = true
+	case len(f.waiting) < mostWaiting:
+		f.waiting = append(f.waiting, *p)
+	default:
+		f.missed = true
+		for i := range slices.Backward(f.waiting) {
+			if f.waiting[i].Partition == p.Partition {
+				f.waiting[i] = *p
+				break
+			}
+		}
 	}
 	f.mu.Unlock()
 	select {
