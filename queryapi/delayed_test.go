@@ -215,8 +215,22 @@ func TestDelayedBagReportChecksItsParameter(t *testing.T) {
 	if got := d.post("demo", delayedPath, "", strings.Repeat(" ", 1<<20+1)); got != refusal(fault.TooLarge) {
 		t.Errorf("too large: %s", got)
 	}
+	bags := func(n int) string {
+		const first = `{"ColorTypeDesc":`
+		var more strings.Builder
+		for i := range n - 2 {
+			fmt.Fprintf(&more, `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"725"},"TagSequence":"%06d"}},`, i)
+		}
+		return strings.Replace(request(), first, more.String()+first, 1)
+	}
+	if got := d.send("demo", bags(101)); got != refusal(fault.TooLarge) {
+		t.Errorf("101 bags: %s", got)
+	}
 	if d.simulator.Created() != 0 {
 		t.Error("something was forwarded")
+	}
+	if got := d.send("demo", bags(100)); !strings.Contains(got, `"4065"`) { // the simulator takes ten
+		t.Errorf("100 bags: %s", got)
 	}
 }
 
