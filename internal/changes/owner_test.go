@@ -478,6 +478,46 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 	}
 }
 
+// apart are bags of which each plate is folded by itself, since it has very many messages. looked is
+// called before each fold.
+type apart struct {
+	*bags
+	looked func()
+}
+
+func (apart) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
+	return slices.Repeat([]int{400}, len(plates)), nil
+}
+
+func (a apart) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	a.looked()
+	return a.bags.Trace(ctx, plates, now)
+}
+
+// An owner that is killed between two folds of a batch must not have said that all of it is told.
+func TestEachFoldOfABatchTellsNoMoreThanItsPlates(t *testing.T) {
+	w := newWorld(t)
+	const at = 1
+	plates := platesIn(at, 4)
+	var told []int64
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Bags = apart{w.bags, func() {
+			p, _ := w.progress(at)
+			told = append(told, p.Told)
+		}}
+	})
+	w.eventuallyTold(at, -1)
+	for _, p := range plates {
+		w.bags.set(p, "ONE")
+	}
+	w.mark(changes.Mark{Plate: plates[0]}, changes.Mark{Plate: plates[1]}, changes.Mark{Plate: plates[0]}, changes.Mark{Plate: plates[2]}, changes.Mark{Plate: plates[3]})
+	o.mustRun()
+	if want := []int64{-1, 1, 2, 3}; !slices.Equal(told, want) { // in the order of the last marks
+		t.Errorf("before each fold all is told up to %v, want %v", told, want)
+	}
+	w.eventuallyTold(at, 4)
+}
+
 // full is an index that takes nothing, such as one in a Redis that is full.
 type full struct {
 	changes.Index
