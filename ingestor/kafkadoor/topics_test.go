@@ -68,14 +68,14 @@ func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
 }
 
 // brokerWithFewPartitions returns a broker whose raw topic has five partitions, and what is logged about it.
-func brokerWithFewPartitions(t *testing.T) (*world, *observer.ObservedLogs) {
+func brokerWithFewPartitions(t *testing.T, settings ...kafkago.ConfigEntry) (*world, *observer.ObservedLogs) {
 	t.Helper()
 	w := newBroker(t)
 	core, logs := observer.New(zap.WarnLevel)
 	w.kafka.Logger = zap.New(core)
 	w.open()
 	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
+		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1, ConfigEntries: settings}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +112,25 @@ func TestNobodyIsToldToAddPartitionsToAFixedTopic(t *testing.T) {
 	}
 	if f := said[0].ContextMap(); f["partitions"] != int64(5) || f["add"] != nil || f["keep"] == nil {
 		t.Errorf("the warning says %v", f)
+	}
+}
+
+func TestATopicThatForgetsTooSoonIsWarnedOf(t *testing.T) {
+	for kept, want := range map[string]int{"3600000": 1, "86400000": 0, "-1": 0} {
+		w, logs := brokerWithFewPartitions(t, kafkago.ConfigEntry{ConfigName: "retention.ms", ConfigValue: kept})
+		topic := kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 5, Retention: 24 * time.Hour, Log: true}
+		if err := w.own.EnsureTopics(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		said := logs.All()
+		if len(said) != want {
+			t.Errorf("kept for %s ms: %d warnings, want %d", kept, len(said), want)
+		}
+		for _, line := range said {
+			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["retention.ms"] != kept || f["wanted"] != int64(86400000) {
+				t.Errorf("the warning says %v", f)
+			}
+		}
 	}
 }
 

@@ -19,7 +19,8 @@ type Topic struct {
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
-	// is compacted, and logs a warning if it has fewer partitions than Partitions.
+	// is compacted, and logs a warning if it has fewer partitions than Partitions, or keeps its records
+	// for a shorter time than Retention.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change.
 	Fixed bool
@@ -68,7 +69,7 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 			}
 		}
 		if t.Log || t.Compacted {
-			if err := c.checkPolicy(ctx, t); err != nil {
+			if err := c.checkSettings(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -184,14 +185,18 @@ func (t Topic) command(brokers []string) string {
 	return b.String()
 }
 
-// checkPolicy returns an error if the topic is compacted and must not be, or if it is not compacted
-// and must be. If DescribeConfigs is denied, the check is skipped.
-func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
+// checkSettings returns an error if the topic is compacted and must not be, or if it is not compacted
+// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted. If
+// DescribeConfigs is denied, the check is skipped.
+func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
-			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy"},
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy", "retention.ms"},
 		}},
 	})
+	if err == nil && len(answer.Resources) > 0 {
+		err = answer.Resources[0].Error
+	}
 	if err != nil {
 		c.conf.Logger.Info("the settings of a topic cannot be read, and are not checked", zap.String("topic", t.Name), zap.Error(err))
 		return nil
@@ -199,6 +204,8 @@ func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
 	for _, resource := range answer.Resources {
 		for _, e := range resource.ConfigEntries {
 			switch {
+			case e.ConfigName == "retention.ms":
+				c.warnOfShortRetention(t, e.ConfigValue)
 			case e.ConfigName != "cleanup.policy":
 			case !t.Compacted && strings.Contains(e.ConfigValue, "compact"):
 				return fmt.Errorf("topic %s is compacted, but every record of it is needed: set its cleanup.policy to delete", t.Name)
@@ -208,4 +215,14 @@ func (c *Client) checkPolicy(ctx context.Context, t Topic) error {
 		}
 	}
 	return nil
+}
+
+// warnOfShortRetention logs a warning if a topic keeps its records for a shorter time than wanted. kept
+// is that time in milliseconds; -1 is for ever.
+func (c *Client) warnOfShortRetention(t Topic, kept string) {
+	if ms, err := strconv.ParseInt(kept, 10, 64); err != nil || ms < 0 || t.Compacted || ms >= t.Retention.Milliseconds() {
+		return
+	}
+	c.conf.Logger.Warn("a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
+		zap.String("topic", t.Name), zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
 }
