@@ -115,11 +115,13 @@ func (d *desk) operation(downstream queryapi.Downstream) *web.Site {
 
 const delayedPath = "/baggage/delayedbags/v1.0/"
 
+// bagged is a bag of a report, with its serial number.
+const bagged = `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"%06d"}}`
+
 // request is a request by LX for two bags of MUELLER.
 func request(changes ...string) string {
-	const bagged = `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"724"},"TagSequence":"10000%d"}}`
 	text := `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"LX"}]},"RefStationAirline":{"StationCode":"DEN","AirlineCode":"US"},` +
-		`"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` + fmt.Sprintf(bagged, 1) + `,` + fmt.Sprintf(bagged, 2) + `]}},` +
+		`"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` + fmt.Sprintf(bagged, 100001) + `,` + fmt.Sprintf(bagged, 100002) + `]}},` +
 		`"Passengers":{"Names":{"Name":["MUELLER"]},"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{}]}}},"AgentID":"AGENT1"}}`
 	return strings.NewReplacer(changes...).Replace(text)
 }
@@ -219,7 +221,7 @@ func TestDelayedBagReportChecksItsParameter(t *testing.T) {
 		const first = `{"ColorTypeDesc":`
 		var more strings.Builder
 		for i := range n - 2 {
-			fmt.Fprintf(&more, `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"XXX"},"BagTag":{"LicenseNumber":{"TagType":"0","IssuerCode":"725"},"TagSequence":"%06d"}},`, i)
+			fmt.Fprintf(&more, bagged+",", i)
 		}
 		return strings.Replace(request(), first, more.String()+first, 1)
 	}

@@ -167,21 +167,36 @@ func TestAStreamThatLagsCatchesUpFromTheIndex(t *testing.T) {
 	}
 }
 
-// unbuilt is the index of changes while its owners write it again: the epoch is there, and the
-// partitions have nothing yet.
-type unbuilt struct {
+// failing is an index of changes in a Redis that is away, or that has lost what was told last, or has
+// lost everything: then the epoch is there again, and the partitions have nothing yet.
+type failing struct {
 	changes.ReadIndex
-	built atomic.Bool
+	away, cut, unbuilt atomic.Bool
 }
 
-func (u *unbuilt) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
-	e, progress, err := u.ReadIndex.State(ctx)
-	if !u.built.Load() {
-		for i := range progress {
-			progress[i] = changes.Progress{Told: -1, Floor: -1}
+func (f *failing) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	e, progress, err := f.ReadIndex.State(ctx)
+	if f.away.Load() {
+		return changes.Epoch{}, nil, errors.New("away")
+	}
+	for i := range progress {
+		if p := &progress[i]; f.unbuilt.Load() {
+			*p = changes.Progress{Told: -1, Floor: -1}
+		} else if f.cut.Load() {
+			p.Told = -1
 		}
 	}
 	return e, progress, err
+}
+
+// platesOfOnePartition returns n plates that have one partition.
+func platesOfOnePartition(n int) (plates []string) {
+	for i := 0; len(plates) < n; i++ {
+		if plate := fmt.Sprintf("0724%06d", i); kafka.PartitionOf([]byte(plate), partitions) == 0 {
+			plates = append(plates, plate)
+		}
+	}
+	return plates
 }
 
 // Redis has lost the index, and a stream has not yet told everything that was in it. What is
@@ -189,16 +204,12 @@ func (u *unbuilt) State(ctx context.Context) (changes.Epoch, []changes.Progress,
 func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 	w := newWorld(t)
 	r := w.reader(key("*", "*"), changefeed.Filter{})
-	var plates []string // of one partition
-	for n := 0; len(plates) < 8; n++ {
-		if plate := fmt.Sprintf("0724%06d", n); kafka.PartitionOf([]byte(plate), partitions) == 0 {
-			plates = append(plates, plate)
-		}
-	}
+	plates := platesOfOnePartition(8)
 	for _, plate := range plates[:3] {
 		w.send(bsm(plate, "LX100", "MUELLER", "ABC123"))
 	}
-	index := &unbuilt{ReadIndex: w.index}
+	index := &failing{ReadIndex: w.index}
+	index.unbuilt.Store(true)
 	w.feed.Changes.Index = index
 	l := r.listen(1000)
 	l.next() // the heartbeat
@@ -215,30 +226,11 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 		published.Leave()
 		beat()
 	}
-	index.built.Store(true)
+	index.unbuilt.Store(false)
 	beat()
 	if !slices.Equal(got, plates) {
 		t.Errorf("told %v, want %v", got, plates)
 	}
-}
-
-// failing is an index of changes in a Redis that is away, or that has lost what was told last.
-type failing struct {
-	changes.ReadIndex
-	away, cut atomic.Bool
-}
-
-func (f *failing) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
-	e, progress, err := f.ReadIndex.State(ctx)
-	if f.away.Load() {
-		return changes.Epoch{}, nil, errors.New("away")
-	}
-	if f.cut.Load() {
-		for i := range progress {
-			progress[i].Told = -1
-		}
-	}
-	return e, progress, err
 }
 
 // Redis fails over after changes were published that a stream could not read, and has lost them. The
@@ -258,17 +250,15 @@ func TestAStreamThatLagsMissesNothingIfTheIndexHasLostWhatWasPublished(t *testin
 					got[l.change(e).Plate] = true
 				}
 			}
-			sent := 0
+			rest := platesOfOnePartition(1 + n + 5)
 			send := func(n int) {
 				published := w.feed.Follow(r.asker)
 				defer published.Leave()
 				var messages []string
-				for ; n > 0; sent++ {
-					if plate := fmt.Sprintf("0724%06d", sent); kafka.PartitionOf([]byte(plate), partitions) == 0 {
-						messages = append(messages, bsm(plate, "LX100", "MUELLER", "ABC123"))
-						n--
-					}
+				for _, plate := range rest[:n] {
+					messages = append(messages, bsm(plate, "LX100", "MUELLER", "ABC123"))
 				}
+				rest = rest[n:]
 				w.file(w.received, messages...)
 				w.settle()
 				for told, missed := 0, false; told < len(messages) && !missed; {
@@ -357,14 +347,7 @@ func TestWhoFollowsAFlightIsNotWokenByOthersOfItsAirline(t *testing.T) {
 		published = append(published, more...)
 		return missed || len(more) > 0
 	}
-	// The plates have one partition, so they come in the order in which they are sent.
-	plates := []string{"0724100000"}
-	for n := 100_001; len(plates) < 3; n++ {
-		plate := fmt.Sprint("0724", n)
-		if kafka.PartitionOf([]byte(plate), partitions) == kafka.PartitionOf([]byte(plates[0]), partitions) {
-			plates = append(plates, plate)
-		}
-	}
+	plates := platesOfOnePartition(3) // so they come in the order in which they are sent
 	w.eventually("the topic is read", func() bool {
 		w.send(bsm(plates[0], "LX100", "MUELLER", "ABC123"), sorting(plates[0], "LX100"))
 		return told()

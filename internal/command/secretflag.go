@@ -1,23 +1,22 @@
 package command
 
 import (
-	"os"
 	"strings"
+
+	"bagtrail/internal/config"
 )
 
 // secretFlag is the value of a flag that is a secret. Other users of the machine see the arguments of
-// a process, so a secret may also come from a file: "@" and its name. One line end after the secret
-// is cut off. It implements pflag.Value.
+// a process, so a secret may also come from a file: "@" and its name. It implements pflag.Value.
 type secretFlag string
 
 // Set implements pflag.Value.
 func (f *secretFlag) Set(text string) error {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
-		data, err := os.ReadFile(name)
-		if err != nil {
+		var err error
+		if text, err = config.ReadSecret(name); err != nil {
 			return err
 		}
-		text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	}
 	*f = secretFlag(text)
 	return nil

@@ -115,15 +115,20 @@ func (l *loader) choose(s setting, layers ...layer) given {
 	return given{s.init, "default"}
 }
 
-// secret reads the file that holds a secret. One line end after the secret is cut off.
+// secret reads the file that holds a secret.
 func (l *loader) secret(s setting, file given) given {
-	data, err := os.ReadFile(file.text)
+	text, err := ReadSecret(file.text)
 	if err != nil {
 		l.fault(s.name+fileSuffix, file.source, "cannot be read: %v", err)
 		return given{s.init, "default"}
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return given{text, file.source + ", file " + file.text}
+}
+
+// ReadSecret returns the secret that a file holds. One line end after it is cut off.
+func ReadSecret(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 }
 
 func fromFlags(fs *pflag.FlagSet) layer {

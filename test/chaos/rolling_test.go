@@ -16,7 +16,7 @@ import (
 // refused. Any answer other than 200 and 503 is a failure, and so is a connection that is cut
 // before the answer.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
-	needsReal(t)
+	needsRealAlone(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
 	var apis, ingests []*service.Service
@@ -55,14 +55,12 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 	if failed := queries.wrong.Load() + queries.cut.Load() + w.posts.cut.Load(); failed > 0 {
 		t.Errorf("%d requests failed", failed)
 	}
-	// Other tests run beside this one, unless it runs at full size. They may make a pause long, but
-	// not as long as a session timeout.
-	limit := session
-	if *full {
-		limit = within
-	}
-	if longest := slices.Max(pauses); longest > limit {
-		t.Errorf("a partition stood still for %v, and at most %v is allowed; while nothing happened for %v", longest, limit, usual)
+	// Unless the tests run at full size, other work on the machine may cause one long pause. But no
+	// pause may be as long as a session timeout.
+	slices.Sort(pauses)
+	median, longest := pauses[len(pauses)/2], pauses[len(pauses)-1]
+	if median > within+usual || longest > session || *full && longest > within {
+		t.Errorf("partitions stood still for %v, as a rule for %v; while nothing happened for %v", longest, median, usual)
 	}
 }
 
