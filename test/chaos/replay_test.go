@@ -37,8 +37,40 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	w.verify(s)
 }
 
-// A master of the cluster is killed and its replica takes over, which may lose the last
-// acknowledged writes. The log is replayed from an earlier time.
+// A master of the cluster dies, and takes with it what it acknowledged in its last second. The doors
+// file it again, and the owners tell it again, without an operator. Every second time an owner stands
+// still meanwhile (SIGSTOP), and goes on after the failover with what it knew before.
+func TestAMasterThatTakesItsLastSecondWithItLosesNothing(t *testing.T) {
+	needsReal(t)
+	n := size()
+	cluster := servers.PrivateCluster(t, durable...)
+	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
+	api, still := w.start("api"), w.start("ingest")
+	w.start("ingest")
+	w.follow(api)
+	watch := w.watchGroup()
+	w.startStream(n.rate).flow()
+	w.startPosts(n.postRate, api)
+	random := rand.New(rand.NewPCG(*seed, 6))
+	for i := range max(2, n.deaths/2) {
+		w.aMoment(random, watch)
+		if i%2 == 1 {
+			still.Signal(syscall.SIGSTOP)
+			rest(t.Context(), time.Duration(random.Int64N(int64(time.Second))))
+		}
+		w.killMaster(cluster, watch, time.Second)
+		still.Signal(syscall.SIGCONT)
+	}
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp()
+	t.Logf("cluster: %d messages by Kafka", w.stream.sent.Load())
+	w.check(watch)
+	w.verify(api)
+}
+
+// A master of the cluster dies, and takes with it more than the doors file again. The log is replayed
+// from an earlier time.
 func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	needsReal(t)
 	n := size()
@@ -53,7 +85,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	for range max(1, n.deaths/2) {
 		w.aMoment(random, watch)
 		before := time.Now().Add(-10 * time.Second)
-		w.killMaster(cluster, watch)
+		w.killMaster(cluster, watch, 8*time.Second)
 		w.replay("--from", before.UTC().Format(time.RFC3339)) // the time of POSTs
 	}
 	w.stream.stop()
@@ -68,33 +100,35 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	w.verify(s)
 }
 
-// killMaster kills a master under load, waits for its replica to take over, and restarts the killed
-// one.
-func (w *world) killMaster(cluster *program.Cluster, watch *watch) {
+// killMaster kills a master under load, with all that it acknowledged in the time before: its replica
+// is killed so much earlier, and started again when the master is dead. When the replica has taken
+// over, the master is started.
+func (w *world) killMaster(cluster *program.Cluster, watch *watch, lost time.Duration) {
 	w.t.Helper()
 	ctx := servers.Context(w.t)
+	must := func(err error) {
+		w.t.Helper()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	master, err := cluster.Master(ctx)
-	if err == nil {
-		err = master.Kill()
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(err)
+	replica, err := cluster.Replica(ctx, master)
+	must(err)
+	must(replica.Kill())
+	rest(ctx, lost)
+	must(master.Kill())
 	died := time.Now()
-	if err := cluster.AwaitFailover(ctx, master); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Logf("a master was killed; its replica took over %v later", time.Since(died).Round(10*time.Millisecond))
+	must(replica.Start(ctx))
+	must(cluster.AwaitFailover(ctx, master))
+	w.t.Logf("a master was killed with its last %v; its replica took over %v later", lost, time.Since(died).Round(10*time.Millisecond))
 	w.goesOn(watch)
 	if since := time.Since(died); since > 20*time.Second {
 		w.t.Errorf("commits again %v after the master died", since)
 	}
-	if err := master.Start(ctx); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := cluster.AwaitWhole(ctx); err != nil {
-		w.t.Fatal(err)
-	}
+	must(master.Start(ctx))
+	must(cluster.AwaitWhole(ctx))
 }
 
 // replay runs bagtrail replay to its end.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,11 +147,25 @@ func follow(ctx context.Context, replica, master string) error {
 // Master returns a master whose replica is in sync, so that it may be killed or stopped.
 func (c *Cluster) Master(ctx context.Context) (*Process, error) {
 	for _, n := range c.Nodes {
-		if role, err := roleOf(ctx, n.Addr); err == nil && role.master && role.replicas > 0 {
+		if role, err := roleOf(ctx, n.Addr); err == nil && role.master && len(role.replicas) > 0 {
 			return n, nil
 		}
 	}
 	return nil, errors.New("no master has a replica")
+}
+
+// Replica returns the connected replica of a master.
+func (c *Cluster) Replica(ctx context.Context, master *Process) (*Process, error) {
+	of, err := roleOf(ctx, master.Addr)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range c.Nodes {
+		if slices.Contains(of.replicas, n.Addr) {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no replica", master.Addr)
 }
 
 // AwaitFailover returns when the nodes other than lost agree on a master for every slot, none of
@@ -200,8 +215,8 @@ func awaitWhole(ctx context.Context, addrs []string) error {
 			switch {
 			case err != nil:
 				return err
-			case role.master && role.replicas != 1:
-				return fmt.Errorf("%s has %d replicas", addr, role.replicas)
+			case role.master && len(role.replicas) != 1:
+				return fmt.Errorf("%s has %d replicas", addr, len(role.replicas))
 			case !role.master && !role.connected:
 				return fmt.Errorf("%s has not its master's data yet", addr)
 			case role.master:
@@ -235,8 +250,8 @@ func Masters(ctx context.Context, addrs []string) ([]string, error) {
 
 type role struct {
 	master    bool
-	replicas  int  // connected replicas, of a master
-	connected bool // whether it is in sync, of a replica
+	replicas  []string // addresses of the connected replicas, of a master
+	connected bool     // whether it is in sync, of a replica
 }
 
 func roleOf(ctx context.Context, addr string) (role, error) {
@@ -246,7 +261,12 @@ func roleOf(ctx context.Context, addr string) (role, error) {
 	}
 	fields := reply.([]any)
 	if fields[0] == "master" {
-		return role{master: true, replicas: len(fields[2].([]any))}, nil
+		found := role{master: true}
+		for _, replica := range fields[2].([]any) {
+			r := replica.([]any) // host, port, offset
+			found.replicas = append(found.replicas, r[0].(string)+":"+r[1].(string))
+		}
+		return found, nil
 	}
 	return role{connected: fields[0] == "slave" && fields[3] == "connected"}, nil
 }

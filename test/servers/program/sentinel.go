@@ -188,8 +188,8 @@ func (s *Sentinels) AwaitWhole(ctx context.Context) error {
 
 func hasReplica(ctx context.Context, addr string) error {
 	role, err := roleOf(ctx, addr)
-	if err == nil && role.replicas != 1 {
-		err = fmt.Errorf("%s has %d replicas", addr, role.replicas)
+	if err == nil && len(role.replicas) != 1 {
+		err = fmt.Errorf("%s has %d replicas", addr, len(role.replicas))
 	}
 	return err
 }
