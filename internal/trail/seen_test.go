@@ -159,3 +159,68 @@ func TestRushChainEndsBeforeABagThatIsNotSeen(t *testing.T) {
 		}
 	}
 }
+
+// The legs and seats that only messages out of scope give are not shown.
+func TestLegsAndSeatsOfMessagesThatAreNotSeenAreNotShown(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".O/BA177/12MAR/JFK", ".N/0220000001001", ".S/Y/3A", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".O/BA999/13MAR/BOS", ".N/0220000001001", ".S/Y/12A", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	seats := func(b *bag.Bag) (all []string) {
+		for _, l := range b.Legs {
+			all = append(all, l.Airline+l.Number+" "+l.Seat)
+		}
+		return all
+	}
+	b := w.one(plate)
+	expectList(t, "the bag", seats(b), "LX318 3A", "BA177 12A", "BA999 ")
+	expectList(t, "seen by LX", seats(bag.NewViewer(t.Context(), covering{"LX", ""}).View(b)), "LX318 3A", "BA177 ")
+}
+
+// A positioning is never the first message of a bag, although it may be received before all of them.
+func TestAPositioningIsNeverTheFirstMessage(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:30", "BPM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".U/AKE12345LX/41", "ENDBPM")
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/S///12MAR/0600Z", ".I/BA712/12MAR/LHR", ".F/LX318/12MAR/LHR", ".U/AKE12345LX", ".N/0220000001001", "ENDBPM")
+	w.send("12T07:10", "BPM", ".V/1LZRH", ".J/G", ".F/LX318/12MAR/LHR", ".N/0220000001001", "ENDBPM")
+	b := w.one(plate)
+	expect(t, "events", codes(b), "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT GROUND_TRACKED")
+	expect(t, "seen by BA", codes(bag.NewViewer(t.Context(), covering{"BA", ""}).View(b)), codes(b))
+}
+
+// Of two bags of a plate on one flight, each entry of a list shows the passenger of its own bag.
+func TestEntriesOfTwoBagsOfAPlateAreNotMixedUp(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".P/1JONES", ".L/ABC123", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".S/Y/12A", ".P/1SMITH", ".L/DEF456", "ENDBSM")
+	w.send("12T06:02", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".P/1SMITH", ".L/XYZ789", "ENDBSM") // is not seen
+	got := listed(t, w.reader().For(covering{"BA", "LHR"}), "LHR", bag.Flight{Airline: "BA", Number: "177", Day: bag.DayIn(2026, 3, 12)})
+	expectList(t, "seen by BA at LHR", got, "0724100001 JONES ABC123 Not Loaded ", "0724100001 SMITH DEF456 Not Loaded 12A")
+}
+
+// A rush bag whose first message is not seen is not joined with its original, nor an original with
+// its rush bags.
+func TestABagWhoseFirstMessageIsNotSeenIsJoinedWithNoOther(t *testing.T) {
+	const first, rush, last = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/"+string(first)+"001", ".P/1JONES", ".L/ABC123", "ENDBSM")
+	w.send("13T06:00", "BPM", ".V/1LZRH", ".J/S", ".F/LX14/13MAR/JFK", ".N/"+string(rush)+"001", ".P/1JONES", ".L/ABC123", "ENDBPM")
+	w.send("13T07:00", "BSM", ".V/1LLHR", ".F/BA179/13MAR/JFK", ".N/"+string(rush)+"001", ".M/"+string(first), ".P/1JONES", "ENDBSM")
+	w.send("14T07:00", "BSM", ".V/1LLHR", ".F/BA181/14MAR/JFK", ".N/"+string(last)+"001", ".M/"+string(rush), "ENDBSM")
+	for _, tc := range []struct {
+		seen     bag.Sight
+		original string
+		chain    []bag.Plate
+	}{
+		{nil, "0220000001 BA177/12", []bag.Plate{first, rush, last}},
+		{onAirline("BA"), "0220000001", []bag.Plate{rush}},
+	} {
+		traced, err := w.reader().For(tc.seen).TracePlates(t.Context(), []bag.Plate{rush})
+		if err != nil || len(traced) != 1 {
+			t.Fatalf("%v, %v", traced, err)
+		}
+		expect(t, "original", original(traced[0].Bag), tc.original)
+		if !slices.Equal(traced[0].Chain, tc.chain) || (traced[0].Bag.RushTag != nil) != (tc.seen == nil) {
+			t.Errorf("%v: chain %s, rush tag %v; want %s", tc.seen, traced[0].Chain, traced[0].Bag.RushTag, tc.chain)
+		}
+	}
+}
