@@ -36,11 +36,12 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
-	q.tellCursor(ctx, c, changefeed.Filter{Plates: plates})
+	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Plates: plates})
 	traced, err := q.Trails(q.sight(c.Key)).TracePlates(ctx, plates)
 	if err != nil {
 		return c.Unavailable(err)
 	}
+	q.tellCursor(ctx, c, cursor)
 	w := q.writer(ctx, c, fields)
 	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
 	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
@@ -69,11 +70,12 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 		return refusal
 	}
 	s.flight.Airline = q.Airlines.Code(s.flight.Airline)
-	q.tellCursor(ctx, c, s.filter())
+	cursor := q.cursorBefore(ctx, c, s.filter())
 	traced, err := s.trace(ctx, q.Trails(q.sight(c.Key)))
 	if err != nil {
 		return c.Unavailable(err)
 	}
+	q.tellCursor(ctx, c, cursor)
 	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
 }
 

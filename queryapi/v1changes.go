@@ -112,17 +112,32 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 	return slices.Compact(slices.Sorted(slices.Values(plates)))
 }
 
-// tellCursor adds the member changes_cursor to the end of the answer: a cursor from which to follow
-// the changes of a filter. Call it before the list is read, so that every change that the list does
-// not show follows the cursor. It does nothing if the key may not read changes, if changes are off,
-// or if their index does not answer soon.
-func (q Queries) tellCursor(ctx context.Context, c *web.Call, f changefeed.Filter) {
+// cursorBefore returns a cursor from which to follow the changes of a filter. Call it before a list is
+// read, so that every change that the list does not show follows the cursor. It returns the zero
+// Cursor if the key may not read changes, if changes are off, or if their index does not answer soon.
+func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Filter) changes.Cursor {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
+		return changes.Cursor{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, cursorLimit)
+	defer cancel()
+	cursor, err := q.Changes.Recent(ctx, changefeed.Asker{Key: c.Key, Filter: f})
+	if err != nil {
+		return changes.Cursor{}
+	}
+	return cursor
+}
+
+// tellCursor adds the member changes_cursor to the end of the answer. Call it after the list is read:
+// if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and tellCursor
+// adds nothing.
+func (q Queries) tellCursor(ctx context.Context, c *web.Call, cursor changes.Cursor) {
+	if cursor.Epoch == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, cursorLimit)
 	defer cancel()
-	if cursor, err := q.Changes.Recent(ctx, changefeed.Asker{Key: c.Key, Filter: f}); err == nil {
+	if err := q.Changes.Changes.Check(ctx, cursor.Epoch); err == nil {
 		c.Tail = strictjson.AppendString([]byte(`,"changes_cursor":`), cursor.String())
 	}
 }

@@ -43,9 +43,15 @@ type changeIndex struct {
 	found    []changes.Candidate // of partition 0
 	read     func()              // if not nil: is called after plates were asked for
 	hangs    bool                // State does not answer
+	lost     bool                // there is no epoch since State was asked
 }
 
-func (x *changeIndex) Epoch(context.Context) (changes.Epoch, error) { return x.epoch, x.err }
+func (x *changeIndex) Epoch(context.Context) (changes.Epoch, error) {
+	if x.lost {
+		return changes.Epoch{}, nil
+	}
+	return x.epoch, x.err
+}
 
 func (x *changeIndex) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
 	if x.hangs {
@@ -359,7 +365,11 @@ func TestTheChangesOfAListAreFollowedFromItsCursor(t *testing.T) {
 	if w := askV1(later, "demo", list, ""); w.Header().Get("ETag") != tag {
 		t.Errorf("the ETag depends on what else has changed: %s %s", tag, w.Body)
 	}
-	index.err = errors.New("away")
+	index.lost = true
+	if w := askV1(later, "demo", list, ""); w.Code != http.StatusOK || w.Body.String() != `{"bags":[]}` {
+		t.Errorf("after Redis has lost everything since the cursor was read: %d %s", w.Code, w.Body)
+	}
+	index.lost, index.err = false, errors.New("away")
 	if w := askV1(changeSite(index), "demo", list, ""); w.Code != http.StatusOK || w.Body.String() != `{"bags":[]}` {
 		t.Errorf("without the index of changes: %d %s", w.Code, w.Body)
 	}

@@ -34,7 +34,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(q.sight(c.Key))
-	q.tellCursor(ctx, c, changefeed.Filter{
+	cursor := q.cursorBefore(ctx, c, changefeed.Filter{
 		Flight: &changefeed.Flight{Flight: query.flight, Airport: query.airport, Arriving: query.arriving},
 	})
 	listed, err := trails.OfFlight(ctx, query.airport, query.arriving, query.flight)
@@ -47,6 +47,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
+	q.tellCursor(ctx, c, cursor)
 	var totals trail.Totals
 	for i := range listed {
 		totals.Add(&listed[i], query.arriving)
@@ -81,7 +82,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(nil)
-	q.tellCursor(ctx, c, changefeed.Filter{Airport: query.airport})
+	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Airport: query.airport})
 	flights, err := trails.FlightsAt(ctx, query.airport, query.arriving, query.flight.Day)
 	if err != nil {
 		return c.Unavailable(err)
@@ -112,6 +113,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		}
 		part.position, places = some[len(some)-1].position, places[len(some):]
 	}
+	q.tellCursor(ctx, c, cursor)
 	dst = append(dst, ']')
 	if len(places) > 0 {
 		dst = strictjson.AppendText(dst, "next", part.next(part.position))

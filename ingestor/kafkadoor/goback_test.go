@@ -159,18 +159,27 @@ func TestTheNextOwnerHandlesNothingAgainThatWasSafeBefore(t *testing.T) {
 }
 
 func TestARebuildBeginsAgainIfTheIndexMayHaveLostWrites(t *testing.T) {
-	w, n := forgetfulWorld(t, time.Minute)
+	const window = 200 * time.Millisecond
+	w, n := forgetfulWorld(t, window)
 	w.produce(0, records(0, 300)...)
-	acceptor := &loser{Acceptor: w.rebuilder(), lose: func() { w.replaceIndex(n) }}
-	progress, err := w.door.Rebuild(t.Context(), acceptor, kafka.Start{}, nil)
-	if err != nil || progress.Messages != 300 || !acceptor.done {
-		t.Errorf("progress %+v, error %v", progress, err)
+	for i, after := range []time.Duration{0, window / 4} { // also after everything was filed
+		acceptor := &loser{Acceptor: w.rebuilder(), lose: func() {
+			if after == 0 {
+				w.replaceIndex(n)
+			} else {
+				time.AfterFunc(after, func() { w.replaceIndex(n) })
+			}
+		}}
+		progress, err := w.door.Rebuild(t.Context(), acceptor, kafka.Start{}, nil)
+		if losses := n.number.Load(); err != nil || progress.Messages != 300 || losses != uint64(i+1) {
+			t.Errorf("progress %+v, error %v, after %d losses", progress, err, losses)
+		}
+		w.wantFiled(300)
 	}
-	w.wantFiled(300)
 
 	w.index.setFail(true)
 	ctx, cancel := context.WithCancel(t.Context())
-	acceptor = &loser{Acceptor: w.rebuilder(), lose: func() { n.number.Add(1); cancel() }}
+	acceptor := &loser{Acceptor: w.rebuilder(), lose: func() { n.number.Add(1); cancel() }}
 	if progress, err := w.door.Rebuild(ctx, acceptor, kafka.Start{}, nil); err == nil || progress.Offsets != nil {
 		t.Errorf("offsets to go on with after a loss: %v, error %v", progress.Offsets, err)
 	}

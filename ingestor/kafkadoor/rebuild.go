@@ -11,6 +11,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 )
 
 // Progress is the progress of a rebuild.
@@ -57,7 +58,9 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 			Door: d, acceptor: acceptor, report: report, begun: d.conf.Now(),
 			progress: Progress{Offsets: make(kafka.Offsets)},
 		}
-		err = r.run(ctx, start)
+		if err = r.run(ctx, start); err == nil && d.conf.Identity != nil {
+			err = pause.For(ctx, d.conf.LossWindow) // what was filed last is safe only then
+		}
 		after, unknown := d.identity(context.WithoutCancel(ctx))
 		kept := unknown == nil && after == before
 		if err == nil && !kept && unknown == nil {

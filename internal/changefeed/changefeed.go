@@ -7,6 +7,7 @@ package changefeed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -195,9 +196,11 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	return false, nil
 }
 
-// Tell returns the changes to tell to the key, out of published changes of one epoch: the last one
-// of each plate.
+// Tell returns the changes to tell to the key, out of published changes of one epoch: the latest one
+// of each plate. It sorts published by sequence, since an owner that stood still may publish an earlier
+// one again.
 func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
+	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	var clock time.Time
 	last := make(map[bag.Plate]int, len(published))
 	for i, p := range published {

@@ -61,7 +61,6 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 		case <-s.follower.Changed():
 			published, missed := s.follower.Take()
 			if missed || s.behind {
-				s.leaveToIndex(published)
 				err = s.catchUp(ctx)
 			} else {
 				err = s.tell(ctx, published)
@@ -83,19 +82,18 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 // stream is one stream.
 type stream struct {
 	*Feed
-	asker     Asker
-	cursor    changes.Cursor // behind what was sent
-	published changes.Cursor // behind the published changes that the stream reads from the index
-	behind    bool           // the index may have more: the last read has failed, or the index lacked what was published
-	to        Listener
-	beats     <-chan time.Time
-	follower  *changes.Follower
+	asker    Asker
+	cursor   changes.Cursor // behind what was sent
+	behind   bool           // the index may have more, since the last read has failed
+	to       Listener
+	beats    <-chan time.Time
+	follower *changes.Follower
 }
 
 // begin sets the cursor.
 func (s *stream) begin(c changes.Cursor) {
-	s.cursor, s.published = c, c
-	s.cursor.Sequences, s.published.Sequences = slices.Clone(c.Sequences), slices.Clone(c.Sequences)
+	s.cursor = c
+	s.cursor.Sequences = slices.Clone(c.Sequences)
 }
 
 // errEnded says that the stream must end.
@@ -117,11 +115,9 @@ func (s *stream) renew(ctx context.Context) error {
 
 // catchUp sends the changes that the index has behind the cursor. That may take long, so it also
 // checks the key and sends heartbeats. Its error is errEnded, or that of the listener. If the index
-// cannot be read, or lacks what was published, it sets behind and returns nil, so that the stream
-// tries again later.
+// cannot be read, it sets behind and returns nil, so that the stream tries again later.
 func (s *stream) catchUp(ctx context.Context) error {
-	published, _ := s.follower.Take()
-	s.leaveToIndex(published)
+	s.follower.Take()
 	for ctx.Err() == nil {
 		asked, end := s.to.Ask(ctx)
 		b, err := s.Next(asked, s.asker, s.cursor, batchOfStream)
@@ -140,7 +136,6 @@ func (s *stream) catchUp(ctx context.Context) error {
 		}
 		s.cursor = b.Cursor
 		if err := s.to.Flush(); err != nil || !b.More {
-			s.behind = s.lacksPublished()
 			return err
 		}
 		select {
@@ -169,7 +164,6 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	told, err := s.Tell(asked, s.asker, fresh)
 	end()
 	if s.behind = err != nil; s.behind {
-		s.leaveToIndex(fresh)
 		return nil
 	}
 	for i := range told {
@@ -181,27 +175,6 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 		s.cursor.Pass(p.Candidate)
 	}
 	return s.to.Flush()
-}
-
-// leaveToIndex notes that the stream will read published changes from the index.
-func (s *stream) leaveToIndex(published []changes.Published) {
-	for _, p := range published {
-		if p.Epoch == s.published.Epoch && p.Partition < len(s.published.Sequences) {
-			s.published.Pass(p.Candidate)
-		}
-	}
-}
-
-// lacksPublished reports whether a change was published above the cursor, which is behind all that the
-// index has. Then Redis has lost what was told last, and the owner will tell it again. If the stream
-// told a later change before that, it would pass over these.
-func (s *stream) lacksPublished() bool {
-	for i, sequence := range s.published.Sequences {
-		if sequence > s.cursor.Sequences[i] {
-			return true
-		}
-	}
-	return false
 }
 
 // send sends a change, and moves the cursor behind it.

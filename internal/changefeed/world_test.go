@@ -311,6 +311,7 @@ type listener struct {
 	events chan event
 	beats  chan time.Time
 	gone   atomic.Bool     // it takes nothing more
+	sends  atomic.Int64    // how many events it was given, with the one that it has not taken yet
 	ended  chan struct{}   // closed when the stream has ended
 	over   <-chan struct{} // closed when the test ends
 }
@@ -322,6 +323,7 @@ type event struct {
 }
 
 func (l *listener) Send(name, id string, data []byte) error {
+	l.sends.Add(1)
 	if l.gone.Load() {
 		return errors.New("gone")
 	}

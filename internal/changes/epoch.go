@@ -108,6 +108,27 @@ func (s *Stage) Restore(ctx context.Context) error {
 // searches for the newest epoch. The last record alone may not be a change.
 const restoredFrom = 100
 
+// lastPublished returns the highest sequence of the last changes of the epoch that were published in
+// the partition, or -1 if there are none.
+func (o *owner) lastPublished(ctx context.Context) (sequence int64, err error) {
+	sequence = -1
+	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
+	if err != nil {
+		return -1, err
+	}
+	// The owner before has published this many at a time at most.
+	span := kafka.Span{Partition: o.partition, From: max(first, end-platesAtOnce), To: end}
+	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{span}, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+		for i := range records {
+			if r, err := ParseRecord(records[i].Value); err == nil && r.Epoch == o.epoch.Begun {
+				sequence = max(sequence, r.Sequence)
+			}
+		}
+		return nil
+	})
+	return sequence, err
+}
+
 // rebuild writes the entries of a partition to the index again, from the published changes of the
 // epoch. It does not write the progress, but returns it; Told is -1 if there are no changes. built
 // is the offset in the topic of changes up to which the index is built.

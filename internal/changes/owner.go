@@ -28,7 +28,7 @@ const (
 	tickEvery       = time.Second            // time between two calls of maintain
 	tickLimit       = 30 * time.Second       // time limit of a call of maintain, after the takeover
 	raiseEvery      = 10 * time.Second       // how often the floor is raised
-	readAgainWait   = 500 * time.Millisecond // how long a fetch of readAgain waits for records
+	markAgainWait   = 500 * time.Millisecond // how long a fetch of markAgain waits for records
 	longestYield    = 250 * time.Millisecond // longest pause between two folds while a door is behind
 	lagPoll         = 10 * time.Millisecond  // how often to check whether the door is still behind
 	departuresATurn = 2000                   // marks of departures a second, by all owners together
@@ -40,8 +40,8 @@ const (
 // originals of rush bags. To tell a change means all of this. Once a second, maintain does the work
 // that needs no mark.
 //
-// The consumer calls Handle, and commits after it. After a takeover, and if Redis has lost changes
-// that were told, the owner itself reads the marks from next to consumed, before the next Handle.
+// The consumer calls Handle, and commits after it. If Redis has lost changes that were told, the owner
+// marks their plates again before the next Handle.
 type owner struct {
 	*Stage
 	partition int
@@ -53,7 +53,7 @@ type owner struct {
 	ready         bool  // the takeover is complete, and no loss was found since
 	consumed      int64 // the offset of the next mark from the consumer
 	truncated     bool  // the topic has lost its end, and may have grown again since
-	next          int64 // the offset of the next mark to tell: everything before it is told
+	next          int64 // the offset of the next mark to tell in this epoch: everything before it is told
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
 	portion       int // how many plates are told together; fewer after an error
@@ -104,14 +104,14 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (n int, err 
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first != o.consumed {
 		o.truncated = o.truncated || first < o.consumed // the topic has lost its end
-		o.ready, o.consumed = false, first              // if first > o.consumed, the owner reads the marks between them again
+		o.ready, o.consumed = false, first              // if first > o.consumed, the owner marks again what is between them
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
 	}
 	n = o.portionOf(records)
 	if err := o.process(ctx, records[:n]); err != nil {
-		return 0, err // if Redis has lost changes, the next attempt goes back to those that it still has
+		return 0, err // if Redis has lost changes, the next attempt marks them again
 	}
 	o.consumed = records[n-1].Offset + 1
 	return n, nil
@@ -178,49 +178,56 @@ func (o *owner) lose() {
 	o.ready = false
 }
 
-// prepare makes the owner ready to tell the next mark from the consumer. After a takeover, and if
-// Redis has lost changes, it goes back to the last change that is told, and tells the rest again.
+// prepare makes the owner ready to tell the next mark from the consumer. If Redis has lost changes that
+// were told, it marks their plates again.
 func (o *owner) prepare(ctx context.Context) error {
 	if o.ready {
 		return nil
 	}
-	if err := o.begin(ctx); err != nil {
+	lost, err := o.begin(ctx)
+	if err != nil {
 		return err
 	}
-	if err := o.readAgain(ctx); err != nil {
+	if err := o.markAgain(ctx, lost); err != nil {
 		return err
 	}
 	o.ready = true
 	return nil
 }
 
-// begin takes the partition over from the owner before, and sets next, at most to consumed.
-func (o *owner) begin(ctx context.Context) (err error) {
+// begin takes the partition over from the owner before, and sets next behind what the index tells, at
+// most to consumed. If more than that was told, begin returns the offset behind it as lost.
+func (o *owner) begin(ctx context.Context) (lost int64, err error) {
+	before := o.epoch
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	built := int64(0)
 	if !known {
 		if p, built, err = o.rebuild(ctx); err != nil {
-			return err
+			return 0, err
 		}
+	}
+	published, err := o.lastPublished(ctx)
+	if err != nil {
+		return 0, err
 	}
 	// The bounds are read last, since the owner before may still tell changes.
 	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if p.Told >= end || o.truncated && p.Told >= o.consumed {
 		o.log.Error("the topic of marks is shorter than what was told: a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
-			return err
+			return 0, err
 		}
-		p, known, built = Progress{Told: -1, Departed: p.Departed}, false, 0
+		p, known, built, published = Progress{Told: -1, Departed: p.Departed}, false, 0, -1
 	}
 	o.truncated = false
 	if o.consumed > end { // the consumer will find out later that the topic has lost its end, and will begin again
@@ -229,17 +236,21 @@ func (o *owner) begin(ctx context.Context) (err error) {
 	floor := int64(-1)
 	if !known {
 		if p.Told, floor, err = o.toldWithoutIndex(ctx, p); err != nil {
-			return err
+			return 0, err
 		}
+	}
+	lost = max(o.consumed, published+1)
+	if o.epoch == before {
+		lost = max(lost, o.next)
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // marks that the topic has deleted count as told
 		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if found == ToldLess {
-			return errIndexLost
+			return 0, errIndexLost
 		}
 	}
 	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
@@ -247,7 +258,10 @@ func (o *owner) begin(ctx context.Context) (err error) {
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
-	return nil
+	if p.Told+1 >= min(lost, end) {
+		return 0, nil
+	}
+	return min(lost, end), nil
 }
 
 // toldWithoutIndex returns the sequence up to which the partition is told, and the floor of its
@@ -269,30 +283,36 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	return told, min(floor, kept), err
 }
 
-// readAgain reads and tells the marks from next to consumed.
-func (o *owner) readAgain(ctx context.Context) error {
+// markAgain marks for certain what the marks from next to lost have marked, and moves next behind
+// them. Redis has lost these changes after they were told. They are told again with new sequences: a
+// reader may have passed the old ones without a change, if it read the index after the loss, and the
+// topic of changes before it.
+func (o *owner) markAgain(ctx context.Context, lost int64) error {
 	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
-	for at := o.next; at < o.consumed; {
-		batch, err := r.Fetch(ctx, readAgainWait)
+	for o.next < lost {
+		batch, err := r.Fetch(ctx, markAgainWait)
 		if err != nil {
 			return err
 		}
-		records := batch.Records
-		for len(records) > 0 && records[0].Offset < o.consumed {
-			n := 1
-			for n < len(records) && records[n].Offset < o.consumed {
-				n++
-			}
-			n = o.portionOf(records[:n])
-			if err := o.process(ctx, records[:n]); err != nil {
-				return err
-			}
-			records = records[n:]
+		if batch.Next == o.next {
+			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, o.next, lost)
 		}
-		if batch.Next == at {
-			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, at, o.consumed)
+		var marks []Mark
+		for i := range batch.Records {
+			r := &batch.Records[i]
+			m, err := parseMark(string(r.Key), string(r.Value))
+			if err == nil && r.Offset < lost { // the consumer logs what is no mark
+				m.Certain = true
+				marks = append(marks, m)
+			}
 		}
-		at = batch.Next
+		if err := o.marker().Write(ctx, smallmap.Distinct(marks)); err != nil {
+			return err
+		}
+		if err := o.write(ctx, nil, min(batch.Next, lost)-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+			return err
+		}
+		o.next = min(batch.Next, lost)
 	}
 	return nil
 }

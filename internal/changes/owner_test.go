@@ -99,6 +99,43 @@ func TestWhatRedisHasLostIsToldAgain(t *testing.T) {
 	}
 }
 
+// A reader may have passed what Redis has lost, without having been told it. So it is told with new
+// sequences, also if its owner has not committed it: then the topic of changes alone knows that it was
+// told.
+func TestWhatRedisHasLostIsToldWithNewSequences(t *testing.T) {
+	for name, committed := range map[string]int64{"committed": 2, "published": 1} {
+		w := newWorld(t)
+		const at = 0
+		plates := platesIn(at, 2)
+		o := w.owner(at, 0)
+		for _, p := range plates {
+			w.set(p, "ONE")
+			o.mustRun()
+		}
+		o.handler.Release()
+		e, ctx := w.currentEpoch(), t.Context()
+		c := w.redis.WriteClient()
+		if err := errors.Join(
+			c.ZAdd(ctx, w.key(e, at, "at"), goredis.Z{Score: 0, Member: "told"}).Err(),
+			c.ZRem(ctx, w.key(e, at, "all"), string(plates[1])).Err(),
+		); err != nil {
+			t.Fatal(err)
+		}
+		passed := beginning(e)
+		passed.Sequences[at] = 1
+		next := w.owner(at, committed)
+		w.eventuallyTold(at, 1)
+		next.mustRun()
+		next.mustRun() // what is marked again
+		if got, _ := w.follow(passed, everything, 10); !slices.Equal(got, plates[1:]) {
+			t.Errorf("%s: a reader that has passed it is told %v, want %v", name, got, plates[1:])
+		}
+		if n := w.marked(); n != 3 {
+			t.Errorf("%s: %d marks, want one more for the plate that was lost", name, n)
+		}
+	}
+}
+
 func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) {
 	w := newWorld(t)
 	at := w.partitionOf(plate)

@@ -190,9 +190,15 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	if err != nil {
 		return Page{}, err
 	}
-	if !slices.Equal(c.Sequences, told.Sequences) { // something was read, and the floor may have been raised meanwhile
-		if _, _, err := r.stateBehind(ctx, c, q); err != nil {
+	if !slices.Equal(c.Sequences, told.Sequences) { // something was read
+		_, after, err := r.stateBehind(ctx, c, q) // fails if the floor was raised meanwhile
+		if err != nil {
 			return Page{}, err
+		}
+		for i := range after {
+			if after[i].Told < progress[i].Told { // Redis has lost something meanwhile, so the page may lack it
+				return Page{}, ErrBeingBuilt
+			}
 		}
 	}
 	// If pages have fewer candidates than there are partitions, each page begins with another

@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -78,7 +77,7 @@ func (f *Follower) Changed() <-chan struct{} { return f.changed }
 
 // Take returns the changes that were collected since the last call, in each partition in the order
 // of the topic. If missed is true, there are more changes, which the caller must read from the
-// index; of the partitions that published has, it then has the last change.
+// index.
 func (f *Follower) Take() (published []Published, missed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,12 +96,6 @@ func (f *Follower) add(p *Published) {
 		f.waiting = append(f.waiting, *p)
 	default:
 		f.missed = true
-		for i := range slices.Backward(f.waiting) {
-			if f.waiting[i].Partition == p.Partition {
-				f.waiting[i] = *p
-				break
-			}
-		}
 	}
 	f.mu.Unlock()
 	select {

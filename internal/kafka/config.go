@@ -34,7 +34,7 @@ type SASL struct {
 
 // Timing holds the time limits. Zero means the default.
 type Timing struct {
-	Heartbeat   time.Duration // 500 ms: its answer tells a member that another has joined or left
+	Heartbeat   time.Duration // 250 ms: its answer tells a member that another has joined or left, so nothing is read for about as long
 	Session     time.Duration // 6 s: a consumer that is silent for longer loses its partitions
 	Rebalance   time.Duration // 6 s: time for all members to join a new generation
 	JoinBackoff time.Duration // 1 s: pause after a failed attempt to join
@@ -53,7 +53,7 @@ func (c Config) withDefaults() Config {
 		value *time.Duration
 		or    time.Duration
 	}{
-		{&t.Heartbeat, 500 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
+		{&t.Heartbeat, 250 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
 		{&t.JoinBackoff, time.Second}, {&t.Request, 3 * time.Second}, {&t.Watch, 5 * time.Second},
 		{&t.Wait, 500 * time.Millisecond}, {&t.RetryMin, 100 * time.Millisecond}, {&t.RetryMax, 2 * time.Second},
 		{&t.Drain, 5 * time.Second}, {&t.Stall, 30 * time.Second},
