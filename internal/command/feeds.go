@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"bagtrail/internal/feeds"
@@ -37,13 +38,13 @@ func (s *service) openFeeds(ctx context.Context) error {
 // feedWatch counts feeds by state, and logs which become silent.
 type feedWatch struct {
 	log     *zap.Logger
-	metrics *telemetry.Feeds
+	states  *prometheus.GaugeVec
 	silent  map[feeds.Name]bool
 	failing bool
 }
 
-func newFeedWatch(log *zap.Logger, metrics *telemetry.Feeds) *feedWatch {
-	w := &feedWatch{log: log, metrics: metrics}
+func newFeedWatch(log *zap.Logger, states *prometheus.GaugeVec) *feedWatch {
+	w := &feedWatch{log: log, states: states}
 	w.look(nil, nil) // creates the gauge of every state
 	return w
 }
@@ -75,6 +76,6 @@ func (w *feedWatch) look(all []feeds.Feed, err error) {
 	}
 	w.silent = silent
 	for _, state := range feeds.States {
-		w.metrics.Set(string(state), count[state])
+		w.states.WithLabelValues(string(state)).Set(float64(count[state]))
 	}
 }

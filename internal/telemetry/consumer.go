@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // Messages counts messages by door and verdict. Its methods may be called from any goroutine.
@@ -18,12 +19,10 @@ type Messages struct {
 
 // NewMessages registers the counter.
 func NewMessages(registry prometheus.Registerer) *Messages {
-	m := &Messages{totals: map[[2]string]int64{}, decided: prometheus.NewCounterVec(prometheus.CounterOpts{
+	return &Messages{totals: map[[2]string]int64{}, decided: promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
 		Name: "bagtrail_messages_total",
 		Help: "Messages that were decided on, by door and verdict (accepted, duplicate, rejected).",
 	}, []string{"door", "verdict"})}
-	registry.MustRegister(m.decided)
-	return m
 }
 
 // Expect creates the series of a door, at 0, so that its first message is an increase.
@@ -63,20 +62,21 @@ type Consumer struct {
 func NewConsumer(registry prometheus.Registerer, name string, operations []string, now func() time.Time) *Consumer {
 	prefix := "bagtrail_" + name
 	operations = append([]string{"fetch", "commit", "join"}, operations...)
+	factory := promauto.With(registry)
 	c := &Consumer{
-		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
+		redelivered: factory.NewCounter(prometheus.CounterOpts{
 			Name: prefix + "_redelivered_records_total",
 			Help: "Records that came although this process had handled them before; harmless.",
 		}),
-		lost: prometheus.NewCounter(prometheus.CounterOpts{
+		lost: factory.NewCounter(prometheus.CounterOpts{
 			Name: prefix + "_lost_records_total",
 			Help: "Records that the broker deleted before they were read; the log names the partition.",
 		}),
-		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+		retries: factory.NewCounterVec(prometheus.CounterOpts{
 			Name: prefix + "_retries_total",
 			Help: "Failed attempts, by operation (" + strings.Join(operations, ", ") + "); each is tried again.",
 		}, []string{"operation"}),
-		lag: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		lag: factory.NewGaugeVec(prometheus.GaugeOpts{
 			Name: prefix + "_lag_records",
 			Help: "Records of a partition that are not yet decided on.",
 		}, []string{"partition"}),
@@ -86,7 +86,7 @@ func NewConsumer(registry prometheus.Registerer, name string, operations []strin
 	for _, operation := range operations {
 		c.retries.WithLabelValues(operation)
 	}
-	registry.MustRegister(c.redelivered, c.lost, c.retries, c.lag, c.ages)
+	registry.MustRegister(c.ages)
 	return c
 }
 

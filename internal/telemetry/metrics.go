@@ -3,6 +3,7 @@ package telemetry
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // NewRegistry returns a registry with the metrics of the Go runtime and of the process, and
@@ -19,4 +20,63 @@ func NewRegistry(version string) *prometheus.Registry {
 		}, func() float64 { return 1 }),
 	)
 	return registry
+}
+
+// NewDamaged registers and returns the counter of damaged values in Redis.
+func NewDamaged(registry prometheus.Registerer) prometheus.Counter {
+	return promauto.With(registry).NewCounter(prometheus.CounterOpts{
+		Name: "bagtrail_store_damaged_values_total",
+		Help: "Values in Redis that could not be read and were moved aside; bagtrail replay brings their messages back.",
+	})
+}
+
+// NewRejects registers and returns the gauge of open rejects.
+func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
+	return promauto.With(registry).NewGauge(prometheus.GaugeOpts{
+		Name: "bagtrail_rejects_open",
+		Help: "Rejected messages on which nobody has decided, as many as there were when this process last looked: once a minute.",
+	})
+}
+
+// NewFeeds registers and returns the gauge of feeds, by their state.
+func NewFeeds(registry prometheus.Registerer) *prometheus.GaugeVec {
+	return promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
+		Name: "bagtrail_feeds",
+		Help: "Feeds, by state (new, flowing, silent), as they were when this process last looked: once a minute.",
+	}, []string{"state"})
+}
+
+// NewRefusedFiles registers and returns the gauge of watched files, by the setting that names the
+// file. It is 0 at first, for each of the settings.
+func NewRefusedFiles(registry prometheus.Registerer, settings ...string) *prometheus.GaugeVec {
+	refused := promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
+		Name: "bagtrail_file_refused",
+		Help: "1 if the file of a setting was changed and cannot be loaded: the old content stays in force. Else 0.",
+	}, []string{"setting"})
+	for _, s := range settings {
+		refused.WithLabelValues(s)
+	}
+	return refused
+}
+
+// NewWebhooks registers the counter of attempts to post to webhooks, by their results, and returns
+// a function that counts one attempt. Every counter begins at 0, so that its first step is an
+// increase.
+func NewWebhooks(registry prometheus.Registerer, results ...string) func(result string) {
+	attempts := promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "bagtrail_webhook_attempts_total",
+		Help: "Attempts to post to webhooks, by result.",
+	}, []string{"result"})
+	for _, r := range results {
+		attempts.WithLabelValues(r)
+	}
+	return func(result string) { attempts.WithLabelValues(result).Inc() }
+}
+
+// NewStreams registers the gauge of open streams.
+func NewStreams(registry prometheus.Registerer, open func() int) {
+	promauto.With(registry).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "bagtrail_http_open_streams",
+		Help: "Streams of changes that are open.",
+	}, func() float64 { return float64(open()) })
 }
