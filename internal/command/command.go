@@ -169,15 +169,12 @@ func redisURL(c *config.Config) error {
 
 // logger returns the log of a command. The Redis client writes to it too: one line of each kind a
 // minute; left_out counts the lines of that kind since the last one.
-func (p *process) logger(c *config.Config) (*zap.Logger, error) {
-	log, err := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
-	if err != nil {
-		return nil, &exit{Usage, err}
-	}
+func (p *process) logger(c *config.Config) *zap.Logger {
+	log := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	redis.ClientLog(func(line string, more int) {
 		log.Warn("the Redis client reports a problem", zap.String("detail", line), zap.Int("left_out", more))
 	}, time.Now)
-	return log, nil
+	return log
 }
 
 // fileError gives an exit code to an error about a file that a setting names: Failed if the system

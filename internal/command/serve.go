@@ -49,10 +49,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 				}
 				defer remove()
 			}
-			log, err := p.logger(eff.Config)
-			if err != nil {
-				return err
-			}
+			log := p.logger(eff.Config)
 			defer func() { _ = log.Sync() }() // a terminal cannot be synced
 			if eff.Kafka.Off {
 				doors = slices.DeleteFunc(doors, func(door string) bool { return door == kafkaDoor })

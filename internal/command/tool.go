@@ -15,11 +15,7 @@ type step func(*service, context.Context) error
 
 // tool does work with the parts of a service that steps open. It opens no door.
 func (p *process) tool(ctx context.Context, conf *config.Config, do work, steps ...step) error {
-	log, err := p.logger(conf)
-	if err != nil {
-		return err
-	}
-	return p.with(ctx, conf, nil, log, func(ctx context.Context, s *service) error {
+	return p.with(ctx, conf, nil, p.logger(conf), func(ctx context.Context, s *service) error {
 		for _, step := range steps {
 			if err := step(s, ctx); err != nil {
 				return err

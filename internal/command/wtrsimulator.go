@@ -41,10 +41,7 @@ func (p *process) simulator(cmd *cobra.Command, address, hint string, handler fu
 	if err != nil {
 		return err
 	}
-	log, err := p.logger(eff.Config)
-	if err != nil {
-		return err
-	}
+	log := p.logger(eff.Config)
 	listener, err := listenOn(cmd.Context(), "--addr", address)
 	if err != nil {
 		return logged(log, err)

@@ -3,7 +3,6 @@
 package telemetry
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -17,34 +16,20 @@ import (
 // console, or auto, which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with
 // milliseconds. Of the warnings of one text, at most ten are written each minute; the next one says in
 // left_out how many were not.
-func NewLogger(w io.Writer, level, format string) (*zap.Logger, error) {
-	threshold, err := zapcore.ParseLevel(level)
-	if err != nil {
-		return nil, fmt.Errorf("log level: %w", err)
-	}
-	if format == "auto" {
-		format = "json"
-		if IsTerminal(w) {
-			format = "console"
-		}
-	}
+func NewLogger(w io.Writer, level, format string) *zap.Logger {
+	threshold, _ := zapcore.ParseLevel(level) // package config has checked it
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.TimeKey = "time"
 	encoding.MessageKey = "message"
 	encoding.EncodeDuration = zapcore.StringDurationEncoder
 	encoding.EncodeTime = utc
-	var encoder zapcore.Encoder
-	switch format {
-	case "json":
-		encoder = zapcore.NewJSONEncoder(encoding)
-	case "console":
+	encoder := zapcore.NewJSONEncoder(encoding)
+	if format == "console" || format == "auto" && IsTerminal(w) {
 		encoding.EncodeLevel = zapcore.CapitalLevelEncoder
 		encoder = zapcore.NewConsoleEncoder(encoding)
-	default:
-		return nil, fmt.Errorf("log format: %q is none of auto, json, console", format)
 	}
 	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)
-	return zap.New(sparing{core, &warnings{byText: make(map[string]*minute)}}), nil
+	return zap.New(sparing{core, &warnings{byText: make(map[string]*minute)}})
 }
 
 // IsTerminal reports whether w is a terminal.

@@ -28,10 +28,7 @@ func serve(ctx context.Context, store *index, log ingestor.Log) (addr string, st
 	if err != nil {
 		return "", nil, err
 	}
-	logger, err := telemetry.NewLogger(nowhere, "info", "json")
-	if err != nil {
-		return "", nil, err
-	}
+	logger := telemetry.NewLogger(nowhere, "info", "json")
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	if log == nil {
