@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -80,12 +81,9 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 // serveSimulator serves a simulated system until ctx ends.
 func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Listener) error {
 	server := &http.Server{Handler: simulator, ReadHeaderTimeout: 5 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	select {
-	case err := <-done:
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
-	case <-ctx.Done():
-		return server.Close()
 	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -41,7 +42,7 @@ func bytesSent(w gin.ResponseWriter, r *http.Request) int {
 // record writes the log line of a request and observes it in the metrics.
 func (s *Site) record(a access) {
 	method := a.request.Method
-	if !isStandardMethod(method) {
+	if !slices.Contains(standardMethods, method) {
 		method = "other"
 	}
 	level := zapcore.InfoLevel
@@ -72,13 +73,9 @@ func (s *Site) record(a access) {
 	line.Write(fields[:]...)
 }
 
-// isStandardMethod reports whether a method is a standard HTTP method. Others are arbitrary text of
-// the caller and are not logged.
-func isStandardMethod(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-		http.MethodConnect, http.MethodOptions, http.MethodTrace:
-		return true
-	}
-	return false
+// standardMethods are the standard HTTP methods. Others are arbitrary text of the caller and are not
+// logged.
+var standardMethods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodConnect, http.MethodOptions, http.MethodTrace,
 }
