@@ -11,7 +11,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,30 +38,14 @@ type object = map[string]any
 
 // Pages returns the pages of the interface. version is the version of the service. When the OpenAPI
 // document is served, its examples use the current day of clock; so does the page at the root.
-func Pages(version string, clock func() time.Time, home Home) ([]web.Page, error) {
-	document, err := OpenAPI(version)
-	if err != nil {
-		return nil, err
-	}
-	codes, err := Codes()
-	if err != nil {
-		return nil, err
-	}
-	asyncAPI, err := AsyncAPI(version)
-	if err != nil {
-		return nil, err
-	}
-	problems, err := problemPages()
-	if err != nil {
-		return nil, fmt.Errorf("write the pages of problems: %w", err)
-	}
+func Pages(version string, clock func() time.Time, home Home) []web.Page {
 	return []web.Page{
 		{Path: "/", Handler: home.handler(clock)},
-		{Path: "/openapi.json", Handler: serveDated(document, clock)},
-		{Path: "/asyncapi.json", Handler: serveFixed(asyncAPI)},
-		{Path: "/codes.json", Handler: serveFixed(codes)},
-		{Path: "/docs/", Handler: withProblems(problems, docs("/openapi.json", "/docs/"))},
-	}, nil
+		{Path: "/openapi.json", Handler: serveDated(openAPIDocument(version), clock)},
+		{Path: "/asyncapi.json", Handler: serveFixed(asyncAPIDocument(version))},
+		{Path: "/codes.json", Handler: serveFixed(codesDocument())},
+		{Path: "/docs/", Handler: withProblems(problemPages(), docs("/openapi.json", "/docs/"))},
+	}
 }
 
 // serveFixed serves a JSON document.
@@ -99,47 +82,51 @@ type openAPI struct {
 	Components object                       `json:"components"`
 }
 
-// unmarshal decodes JSON and refuses unknown members.
-func unmarshal(text []byte, to any) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(to)
+// check panics if there is an error. All documents are embedded, so each error is a defect of the
+// program, which every start would show.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
-// OpenAPI returns the OpenAPI document.
-func OpenAPI(version string) ([]byte, error) {
+// decode decodes JSON and refuses unknown members.
+func decode(text []byte, to any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	check(decoder.Decode(to))
+}
+
+// encode returns a document as JSON.
+func encode(document any) []byte {
+	text, err := json.Marshal(document)
+	check(err)
+	return text
+}
+
+// openAPIDocument returns the OpenAPI document.
+func openAPIDocument(version string) []byte {
 	var document openAPI
-	if err := unmarshal(openAPISkeleton, &document); err != nil {
-		return nil, fmt.Errorf("read the OpenAPI skeleton: %w", err)
-	}
-	if err := document.addV1(); err != nil {
-		return nil, err
-	}
+	decode(openAPISkeleton, &document)
+	document.addV1()
 	document.Info["version"] = version
 	for _, op := range operation.All() {
 		described := document.Paths[op.Template][strings.ToLower(op.Method)]
 		if described == nil {
-			return nil, fmt.Errorf("the OpenAPI skeleton does not describe %s %s", op.Method, op.Template)
+			panic("the OpenAPI skeleton does not describe " + op.Method + " " + op.Template)
 		}
-		describe := responses
-		if op.V1 {
-			describe = responsesV1
-			described["security"] = []object{{"api_key": []string{}}, {"x_api_key": []string{}}, {"bearer": []string{}}}
-			if op.ID != "beginSession" { // a session cannot make another one
-				described["security"] = append(described["security"].([]object), object{"session": []string{}})
-			}
+		if !op.V1 {
+			described["responses"] = responses(op)
+			continue
 		}
-		answers, err := describe(op)
-		if err != nil {
-			return nil, err
+		described["responses"] = responsesV1(op)
+		security := []object{{"api_key": []string{}}, {"x_api_key": []string{}}, {"bearer": []string{}}}
+		if op.ID != "beginSession" { // a session cannot make another one
+			security = append(security, object{"session": []string{}})
 		}
-		described["responses"] = answers
+		described["security"] = security
 	}
-	text, err := json.Marshal(document)
-	if err != nil {
-		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	return text, nil
+	return encode(document)
 }
 
 // entries returns the entries of the register for the operation with a right, by status.

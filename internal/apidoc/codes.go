@@ -1,9 +1,6 @@
 package apidoc
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -45,8 +42,9 @@ type eventCode struct {
 	Sets        []string `json:"sets,omitempty"` // loading statuses that the event sets
 }
 
-// Codes returns the document of all codes: errors, warnings, successes, events, loading statuses.
-func Codes() ([]byte, error) {
+// codesDocument returns the document of all codes: errors, warnings, successes, events, loading
+// statuses.
+func codesDocument() []byte {
 	list := codeList{Successes: []successCode{{fault.ProcessedCode, fault.ProcessedText}}}
 	for _, e := range fault.Register() {
 		code := errorCode{Code: e.Code, Status: e.Status, Description: e.Text, Operations: e.Operations, When: e.When}
@@ -69,9 +67,5 @@ func Codes() ([]byte, error) {
 		}
 		list.Events = append(list.Events, code)
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, fmt.Errorf("write the code lists: %w", err)
-	}
-	return text, nil
+	return encode(list)
 }

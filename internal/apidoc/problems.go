@@ -1,10 +1,10 @@
 package apidoc
 
 import (
+	"bytes"
 	_ "embed"
 	"html/template"
 	"net/http"
-	"strings"
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/web"
@@ -18,7 +18,7 @@ var problemPage string
 var problemTemplate = template.Must(template.New("problem").Parse(problemPage))
 
 // problemPages returns the pages of the problems by their paths, made from the register.
-func problemPages() (map[string][]byte, error) {
+func problemPages() map[string][]byte {
 	type view struct {
 		Title    string
 		Problems []fault.Problem
@@ -26,25 +26,20 @@ func problemPages() (map[string][]byte, error) {
 		One      bool
 	}
 	pages := map[string][]byte{}
-	add := func(path string, v view) error {
-		var text strings.Builder
-		err := problemTemplate.Execute(&text, v)
-		pages[path] = []byte(text.String())
-		return err
+	add := func(path string, v view) {
+		var text bytes.Buffer
+		check(problemTemplate.Execute(&text, v))
+		pages[path] = text.Bytes()
 	}
-	if err := add(web.ProblemPages, view{Title: "Problems of /v1", Problems: fault.Problems()}); err != nil {
-		return nil, err
-	}
+	add(web.ProblemPages, view{Title: "Problems of /v1", Problems: fault.Problems()})
 	for _, p := range fault.Problems() {
 		v := view{Title: p.Title, Problems: []fault.Problem{p}, One: true}
 		if p.Name == fault.InvalidRequest.Problem().Name {
 			v.Causes = fault.Causes()
 		}
-		if err := add(web.ProblemPages+p.Name, v); err != nil {
-			return nil, err
-		}
+		add(web.ProblemPages+p.Name, v)
 	}
-	return pages, nil
+	return pages
 }
 
 // withProblems serves the pages of the problems. It passes other requests to another handler.

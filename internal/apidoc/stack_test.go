@@ -253,10 +253,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
 	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
 	s.operations = operations
-	pages, err := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
 	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, operations, pages)
 	return s
 }

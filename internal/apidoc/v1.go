@@ -3,7 +3,6 @@ package apidoc
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -70,56 +69,37 @@ type partV1 struct {
 }
 
 // addV1 adds the part of /v1 to the document.
-func (d *openAPI) addV1() error {
+func (d *openAPI) addV1() {
 	var part partV1
-	if err := unmarshal(skeletonV1, &part); err != nil {
-		return fmt.Errorf("read the part of /v1: %w", err)
-	}
+	decode(skeletonV1, &part)
 	d.Tags = append(d.Tags, part.Tags...)
 	maps.Copy(d.Paths, part.Paths)
 	for name, added := range map[string]object{
 		"securitySchemes": part.SecuritySchemes, "parameters": part.Parameters, "headers": part.Headers, "schemas": part.Schemas,
 	} {
-		known, _ := d.Components[name].(object)
-		if known == nil {
-			return fmt.Errorf("the OpenAPI skeleton has no %s", name)
-		}
-		maps.Copy(known, added)
+		maps.Copy(d.Components[name].(object), added)
 	}
-	return d.copyEventMembers()
+	d.copyEventMembers()
 }
 
 // copyEventMembers copies the members of the event of a history to the event of /v1, except the members
 // that /v1 has in another form.
-func (d *openAPI) copyEventMembers() error {
-	var shared struct {
-		Schemas struct {
-			Event, BagEvent struct {
-				Properties object `json:"properties"`
-			}
-		} `json:"schemas"`
-	}
-	text, err := json.Marshal(d.Components)
-	if err == nil {
-		err = json.Unmarshal(text, &shared)
-	}
-	if err != nil {
-		return fmt.Errorf("read the events of the OpenAPI document: %w", err)
-	}
-	members := shared.Schemas.Event.Properties
+func (d *openAPI) copyEventMembers() {
+	schemas := d.Components["schemas"].(object)
+	event, bagEvent := schemas["Event"].(object), schemas["BagEvent"].(object)
+	members := maps.Clone(event["properties"].(object))
 	for _, other := range []string{"event_code", "event_desc", "local_date_time", "utc_date_time"} {
 		delete(members, other)
 	}
-	maps.Copy(members, shared.Schemas.BagEvent.Properties)
-	d.Components["schemas"].(object)["BagEvent"].(object)["properties"] = members
-	return nil
+	maps.Copy(members, bagEvent["properties"].(object))
+	bagEvent["properties"] = members
 }
 
 // responsesV1 describes the answers of an operation of /v1.
-func responsesV1(op operation.Operation) (object, error) {
+func responsesV1(op operation.Operation) object {
 	schema, known := answersV1[op.ID]
 	if !known {
-		return nil, fmt.Errorf("describe answers: no operation %q", op.ID)
+		panic("describe answers: no operation " + op.ID)
 	}
 	headers := object{
 		"X-Request-Id": reference("headers", "RequestId"), "RateLimit": reference("headers", "RateLimit"),
@@ -129,9 +109,7 @@ func responsesV1(op operation.Operation) (object, error) {
 	done, status := object{"description": "Done.", "headers": success}, "204"
 	if schema != "" {
 		example, err := examples.ReadFile("examples/" + op.ID + ".json")
-		if err != nil || !json.Valid(example) {
-			return nil, fmt.Errorf("no example of %s", op.ID)
-		}
+		check(err)
 		status, done["content"] = "200", content{JSON: object{
 			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
 		}}
@@ -169,7 +147,7 @@ func responsesV1(op operation.Operation) (object, error) {
 		answer["description"] = answer["description"].(string) + "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
 		answer["content"].(object)["application/problem+json"].(object)["examples"].(object)[p.Name] = object{"value": exampleOf(p)}
 	}
-	return all, nil
+	return all
 }
 
 // exampleStream is an example of a stream of changes.

@@ -51,10 +51,7 @@ func (s *service) listen(ctx context.Context) (err error) {
 
 // openHTTPDoor opens the door that serves all operations and pages over HTTP.
 func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
-	site, err := s.site(acceptor)
-	if err != nil {
-		return nil, err
-	}
+	site := s.site(acceptor)
 	s.log.Info("HTTP server listens", zap.Stringer("address", s.listener.Addr()), zap.Bool("tls", s.conf.HTTP.TLS()))
 	return func(ctx context.Context) error {
 		lingering, stop := linger(ctx, s.conf.HTTP.Linger)
@@ -155,7 +152,7 @@ func (s *service) page() []zap.Field {
 }
 
 // site returns the operations and pages that are served over HTTP.
-func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
+func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	feed := s.openFeed()
 	queries := queryapi.Queries{
@@ -168,10 +165,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 		Outcomes: remembered, Clock: acceptor.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
-	pages, err := apidoc.Pages(thisBuild().version, s.clock, s.home())
-	if err != nil {
-		return nil, fmt.Errorf("describe the interface: %w", err)
-	}
+	pages := apidoc.Pages(thisBuild().version, s.clock, s.home())
 	requests := telemetry.NewRequests(s.registry)
 	settings := web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
@@ -201,5 +195,5 @@ func (s *service) site(acceptor *ingestor.Acceptor) (*web.Site, error) {
 	}
 	site = web.New(settings, operations, pages)
 	telemetry.NewStreams(s.registry, site.OpenStreams)
-	return site, nil
+	return site
 }
