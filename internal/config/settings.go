@@ -211,3 +211,11 @@ func (f *Fault) Error() string {
 func fault(name, format string, args ...any) error {
 	return &Fault{Variable: variable(name), Problem: fmt.Sprintf(format, args...)}
 }
+
+// faultIf returns a Fault of a setting if it has one.
+func faultIf(faulty bool, name, format string, args ...any) error {
+	if !faulty {
+		return nil
+	}
+	return fault(name, format, args...)
+}

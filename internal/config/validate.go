@@ -19,48 +19,31 @@ import (
 func (c *Config) validate() error {
 	return errors.Join(
 		c.HTTP.validate(),
-		c.Ops.validate(),
+		address("ops-addr", c.Ops.Addr),
 		c.Kafka.validate(),
 		c.WTR.validate(),
 		c.Rules.validate(),
-		c.Log.validate(),
-		c.validateSecret(),
+		oneOf("log-level", c.Log.Level, "debug", "info", "warn", "error"),
+		oneOf("log-format", c.Log.Format, "auto", "json", "console"),
+		faultIf(c.Secret != "" && len(c.Secret) < secret.Least, "secret", "has less than %d bytes", secret.Least),
 		c.distinctAddresses(),
 	)
-}
-
-func (c *Config) validateSecret() error {
-	if c.Secret != "" && len(c.Secret) < secret.Least {
-		return fault("secret", "has less than %d bytes", secret.Least)
-	}
-	return nil
 }
 
 // leastAnswers has room for the list of a large aircraft.
 const leastAnswers = 1 << 20
 
 func (h HTTP) validate() error {
-	errs := []error{address("http-addr", h.Addr)}
-	if h.TLSCert != "" && h.TLSKey == "" {
-		errs = append(errs, fault("http-tls-key", "is missing: TLS needs the certificate and its key"))
-	}
-	if h.TLSKey != "" && h.TLSCert == "" {
-		errs = append(errs, fault("http-tls-cert", "is missing: TLS needs the certificate and its key"))
-	}
-	if h.Linger < 0 {
-		errs = append(errs, fault("http-linger", "is negative"))
-	}
-	errs = append(errs, positive("http-drain", h.Drain))
-	if h.AnswerBytes < leastAnswers {
-		errs = append(errs, fault("http-answer-bytes", "is less than 1MiB"))
-	}
-	if h.Streams < 1 {
-		errs = append(errs, fault("http-streams", "is less than 1"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		address("http-addr", h.Addr),
+		faultIf(h.TLSCert != "" && h.TLSKey == "", "http-tls-key", "is missing: TLS needs the certificate and its key"),
+		faultIf(h.TLSKey != "" && h.TLSCert == "", "http-tls-cert", "is missing: TLS needs the certificate and its key"),
+		faultIf(h.Linger < 0, "http-linger", "is negative"),
+		positive("http-drain", h.Drain),
+		faultIf(h.AnswerBytes < leastAnswers, "http-answer-bytes", "is less than 1MiB"),
+		faultIf(h.Streams < 1, "http-streams", "is less than 1"),
+	)
 }
-
-func (o Ops) validate() error { return address("ops-addr", o.Addr) }
 
 var (
 	mechanisms = []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
@@ -76,35 +59,25 @@ func (k Kafka) validate() error {
 			errs = append(errs, fault("kafka-brokers", "%q has no host, or no port to connect to", b))
 		}
 	}
-	errs = append(errs, k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics())
-	if k.InProcess() && !k.EmbeddedOpen && !loopback(k.EmbeddedAddr) {
-		errs = append(errs, fault("embedded-kafka-addr", "%q is not a loopback address: the in-process broker has no authentication; if everybody who reaches the address may read and write all topics, set %s",
-			k.EmbeddedAddr, variable("embedded-kafka-unauthenticated")))
-	}
-	if strings.TrimSpace(k.Group) == "" {
-		errs = append(errs, fault("kafka-group", "is blank"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics(),
+		faultIf(k.InProcess() && !k.EmbeddedOpen && !loopback(k.EmbeddedAddr), "embedded-kafka-addr",
+			"%q is not a loopback address: the in-process broker has no authentication; if everybody who reaches the address may read and write all topics, set %s",
+			k.EmbeddedAddr, variable("embedded-kafka-unauthenticated")),
+		faultIf(strings.TrimSpace(k.Group) == "", "kafka-group", "is blank"),
+	)...)
 }
 
 func (k Kafka) validateSASL() error {
+	all := strings.Join(mechanisms, ", ")
 	if k.Mechanism == "" {
-		if k.Username != "" || k.Password != "" {
-			return fault("kafka-sasl-mechanism", "is missing: a user name or password is given (%s)", strings.Join(mechanisms, ", "))
-		}
-		return nil
+		return faultIf(k.Username != "" || k.Password != "", "kafka-sasl-mechanism", "is missing: a user name or password is given (%s)", all)
 	}
-	var errs []error
-	if !slices.Contains(mechanisms, k.Mechanism) {
-		errs = append(errs, fault("kafka-sasl-mechanism", "is none of %s", strings.Join(mechanisms, ", ")))
-	}
-	if k.Username == "" {
-		errs = append(errs, fault("kafka-sasl-username", "is missing: SASL needs it"))
-	}
-	if k.Password == "" {
-		errs = append(errs, fault("kafka-sasl-password", "is missing: SASL needs it"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		faultIf(!slices.Contains(mechanisms, k.Mechanism), "kafka-sasl-mechanism", "is none of %s", all),
+		faultIf(k.Username == "", "kafka-sasl-username", "is missing: SASL needs it"),
+		faultIf(k.Password == "", "kafka-sasl-password", "is missing: SASL needs it"),
+	)
 }
 
 func (k Kafka) validateTopics() error {
@@ -140,27 +113,15 @@ func (w WTR) validate() error {
 		return err
 	}
 	u, parseErr := url.Parse(w.URL)
-	if parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.Join(err, fault("wtr-url", "is no http:// or https:// URL"))
-	}
-	return err
+	return errors.Join(err, faultIf(parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https",
+		"wtr-url", "is no http:// or https:// URL"))
 }
 
 func (r Rules) validate() error {
-	errs := []error{positive("retention", r.Retention), positive("reject-retention", r.RejectsRetention), positive("changes-retention", r.ChangesRetention)}
-	if r.DuplicateWindow < 0 {
-		errs = append(errs, fault("duplicate-window", "is negative"))
-	}
-	if r.Retention > 0 && r.DuplicateWindow > r.Retention {
-		errs = append(errs, fault("duplicate-window", "is longer than %s", variable("retention")))
-	}
-	return errors.Join(errs...)
-}
-
-func (l Log) validate() error {
 	return errors.Join(
-		oneOf("log-level", l.Level, "debug", "info", "warn", "error"),
-		oneOf("log-format", l.Format, "auto", "json", "console"),
+		positive("retention", r.Retention), positive("reject-retention", r.RejectsRetention), positive("changes-retention", r.ChangesRetention),
+		faultIf(r.DuplicateWindow < 0, "duplicate-window", "is negative"),
+		faultIf(r.Retention > 0 && r.DuplicateWindow > r.Retention, "duplicate-window", "is longer than %s", variable("retention")),
 	)
 }
 
@@ -188,35 +149,25 @@ type Check func(*Config) error
 // the file, a key that everybody knows opens everything. Only serve makes a key instead; several
 // api processes would each make another.
 func KeysOrLoopback(c *Config) error {
-	if c.Files.Keys != "" || c.HTTP.Loopback() {
-		return nil
-	}
-	return fault("http-addr", "%q is not a loopback address: without %s only the development key exists, and it opens everything",
-		c.HTTP.Addr, variable("keys-file"))
+	return faultIf(c.Files.Keys == "" && !c.HTTP.Loopback(), "http-addr",
+		"%q is not a loopback address: without %s only the development key exists, and it opens everything", c.HTTP.Addr, variable("keys-file"))
 }
 
 // SharedRedis checks that Redis runs in a process of its own.
 func SharedRedis(c *Config) error {
-	if c.Redis.InProcess() {
-		return fault("redis-url", "is missing: this command needs a Redis that other processes use too; serve alone can run with the in-process Redis")
-	}
-	return nil
+	return faultIf(c.Redis.InProcess(), "redis-url",
+		"is missing: this command needs a Redis that other processes use too; serve alone can run with the in-process Redis")
 }
 
 // SharedKafka checks that the brokers run in processes of their own, if there are any.
 func SharedKafka(c *Config) error {
-	if c.Kafka.InProcess() {
-		return fault("kafka-brokers", "is missing: this command needs the brokers that other processes use (for all in one process there is serve)")
-	}
-	return nil
+	return faultIf(c.Kafka.InProcess(), "kafka-brokers",
+		"is missing: this command needs the brokers that other processes use (for all in one process there is serve)")
 }
 
 // SomeKafka checks that Kafka is not off.
 func SomeKafka(c *Config) error {
-	if c.Kafka.Off {
-		return fault("kafka-brokers", "is off: this command reads from Kafka")
-	}
-	return nil
+	return faultIf(c.Kafka.Off, "kafka-brokers", "is off: this command reads from Kafka")
 }
 
 func loopback(addr string) bool {
@@ -229,10 +180,8 @@ func loopback(addr string) bool {
 }
 
 func address(name, addr string) error {
-	if err := hostPort(addr); err != nil {
-		return fault(name, "%q %v", addr, err)
-	}
-	return nil
+	err := hostPort(addr)
+	return faultIf(err != nil, name, "%q %v", addr, err)
 }
 
 func hostPort(addr string) error {
@@ -247,15 +196,9 @@ func hostPort(addr string) error {
 }
 
 func positive(name string, d time.Duration) error {
-	if d <= 0 {
-		return fault(name, "is not longer than nothing")
-	}
-	return nil
+	return faultIf(d <= 0, name, "is not longer than nothing")
 }
 
 func oneOf(name, value string, values ...string) error {
-	if slices.Contains(values, value) {
-		return nil
-	}
-	return fault(name, "%q is none of %s", value, strings.Join(values, ", "))
+	return faultIf(!slices.Contains(values, value), name, "%q is none of %s", value, strings.Join(values, ", "))
 }
