@@ -18,13 +18,7 @@ func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
 	if truth == nil {
 		truth = func(Bag) {}
 	}
-	return func(yield func(Message) bool) {
-		g, err := newGenerator(opt, truth)
-		if err != nil {
-			panic(err) // never: the zones are compiled in
-		}
-		g.run(yield)
-	}, nil
+	return func(yield func(Message) bool) { newGenerator(opt, truth).run(yield) }, nil
 }
 
 // generator makes a feed.
@@ -47,13 +41,12 @@ type container struct {
 	number int
 }
 
-func newGenerator(opt Options, truth func(Bag)) (*generator, error) {
+func newGenerator(opt Options, truth func(Bag)) *generator {
 	g := &generator{opt: opt, truth: truth, containers: map[container]bool{}}
 	g.random = rand.New(&g.source)
 	g.text.Rand = g.random
-	var err error
-	g.table, err = newTimetable(g.seed(timetableStream, 0))
-	return g, err
+	g.table = newTimetable(g.seed(timetableStream, 0))
+	return g
 }
 
 // Streams of random numbers. Each text of a bag has a stream of its own, from textStream on.
