@@ -35,16 +35,12 @@ type partitionID struct {
 
 func (p partitionID) String() string { return p.topic + "/" + strconv.Itoa(p.number) }
 
-func comparePartitions(a, b partitionID) int {
-	return cmp.Or(strings.Compare(a.topic, b.topic), a.number-b.number)
-}
-
 // files describes the files of a broker that is not running.
 type files struct {
 	dir        string
 	topics     topicsDocument
 	unreadable []string // names of JSON files that are damaged or missing
-	partitions map[partitionID]*partitionFiles
+	partitions map[partitionID]partitionFiles
 }
 
 // partitionFiles describes the files of a partition.
@@ -88,7 +84,7 @@ func (d *topicsDocument) topic(name string) *topicDocument {
 	return nil
 }
 
-// add adds the partition, and its topic if it is missing.
+// add adds the partition and its topic, if they are missing.
 func (d *topicsDocument) add(p partitionID) {
 	t := d.topic(p.topic)
 	if t == nil {
@@ -102,7 +98,7 @@ func (d *topicsDocument) add(p partitionID) {
 
 // inspect reads the files of a broker that is not running. It changes nothing.
 func inspect(dir string) (*files, error) {
-	f := &files{dir: dir, topics: topicsDocument{Version: 1}, partitions: make(map[partitionID]*partitionFiles)}
+	f := &files{dir: dir, topics: topicsDocument{Version: 1}, partitions: make(map[partitionID]partitionFiles)}
 	if err := f.readDocuments(); err != nil {
 		return nil, err
 	}
@@ -111,10 +107,13 @@ func inspect(dir string) (*files, error) {
 		return nil, fmt.Errorf("look at the log: %w", err)
 	}
 	for _, entry := range entries {
-		escaped, number := cutLast(entry.Name(), "-")
-		topic, err := url.PathUnescape(escaped)
-		n, err2 := strconv.Atoi(number)
-		if err != nil || err2 != nil || !entry.IsDir() {
+		at := strings.LastIndex(entry.Name(), "-")
+		if at < 0 || !entry.IsDir() {
+			continue
+		}
+		topic, err := url.PathUnescape(entry.Name()[:at])
+		n, err2 := strconv.Atoi(entry.Name()[at+1:])
+		if err != nil || err2 != nil {
 			continue
 		}
 		t := f.topics.topic(topic)
@@ -126,13 +125,6 @@ func inspect(dir string) (*files, error) {
 		f.partitions[partitionID{topic, n}] = partition
 	}
 	return f, nil
-}
-
-func cutLast(s, sep string) (before, after string) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):]
-	}
-	return s, ""
 }
 
 // readDocuments reads topics.json, and checks that the other JSON files are valid.
@@ -164,10 +156,10 @@ func (f *files) readDocuments() error {
 
 // readPartition reads the segments of a partition. With gaps set, missing offsets between the first
 // and the last record do not count, as in a compacted topic.
-func readPartition(dir string, gaps bool) (*partitionFiles, error) {
+func readPartition(dir string, gaps bool) (p partitionFiles, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("look at the log: %w", err)
+		return p, fmt.Errorf("look at the log: %w", err)
 	}
 	var bases []int64
 	for _, entry := range entries {
@@ -178,13 +170,12 @@ func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 		}
 	}
 	slices.Sort(bases)
-	p := &partitionFiles{}
 	var runs []run
 	for i, base := range bases {
 		path := filepath.Join(dir, strconv.FormatInt(base, 10)+segmentSuffix)
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("look at the log: %w", err)
+			return p, fmt.Errorf("look at the log: %w", err)
 		}
 		s := scanSegment(data, base, gaps)
 		if s.torn && i < len(bases)-1 && s.damaged < 0 { // the broker was writing to the last segment only
@@ -196,7 +187,7 @@ func readPartition(dir string, gaps bool) (*partitionFiles, error) {
 		runs = append(runs, s.runs...)
 	}
 	if p.extents = extentsOf(runs); gaps && len(p.extents) > 0 {
-		p.extents = []extent{{p.extents[0].First, p.extents[len(p.extents)-1].End}}
+		p.extents = []extent{span(p.extents)}
 	}
 	return p, nil
 }
@@ -226,10 +217,8 @@ func (f *files) losses(n note) (list []loss) {
 		if missing := f.missing(p, n); len(missing) > 0 {
 			what = append(what, "missing records: "+describe(missing))
 		}
-		if partition := f.partitions[p]; partition != nil {
-			for _, d := range partition.damaged {
-				what = append(what, fmt.Sprintf("%s is damaged at byte %d", d.path, d.segment.damaged))
-			}
+		for _, d := range f.partitions[p].damaged {
+			what = append(what, fmt.Sprintf("%s is damaged at byte %d", d.path, d.segment.damaged))
 		}
 		if len(what) > 0 {
 			list = append(list, loss{p.String(), strings.Join(what, "; ")})
@@ -246,24 +235,20 @@ func (f *files) known(n note) (list []partitionID) {
 			list = append(list, partitionID{topic, number})
 		}
 	}
-	slices.SortFunc(list, comparePartitions)
+	slices.SortFunc(list, func(a, b partitionID) int {
+		return cmp.Or(strings.Compare(a.topic, b.topic), a.number-b.number)
+	})
 	return slices.Compact(list)
 }
 
 // missing returns the offsets of a partition that are in the note and not in the files, and the
 // gaps in the files that are not in the note.
 func (f *files) missing(p partitionID, n note) []extent {
+	held := f.partitions[p].extents
+	whole := span(held)
 	noted, isNoted := n.of(p)
-	var held []extent
-	if partition := f.partitions[p]; partition != nil {
-		held = partition.extents
-	}
-	whole := extent{noted.First, noted.End}
-	if len(held) > 0 {
-		if !isNoted {
-			whole.First = held[0].First
-		}
-		whole.End = max(whole.End, held[len(held)-1].End)
+	if isNoted {
+		whole = extent{noted.First, max(noted.End, whole.End)}
 	}
 	return subtract(subtract([]extent{whole}, noted.Gaps), held)
 }

@@ -23,11 +23,7 @@ func (f *files) salvage(n note) error {
 		}
 	}
 	for _, p := range f.known(n) {
-		partition := f.partitions[p]
-		if partition == nil {
-			continue
-		}
-		for _, d := range partition.damaged {
+		for _, d := range f.partitions[p].damaged {
 			if err := d.split(); err != nil {
 				return err
 			}
@@ -47,9 +43,7 @@ func (f *files) salvage(n note) error {
 // restoreTopics writes topics.json with every known partition, and meta.json if it is missing.
 func (f *files) restoreTopics(n note) error {
 	for _, p := range f.known(n) {
-		if !f.topics.has(p) {
-			f.topics.add(p)
-		}
+		f.topics.add(p)
 	}
 	data, err := json.Marshal(f.topics)
 	if err != nil {
@@ -68,11 +62,7 @@ func (f *files) restoreTopics(n note) error {
 func (f *files) endsEarly(n note) bool {
 	return slices.ContainsFunc(f.known(n), func(p partitionID) bool {
 		noted, _ := n.of(p)
-		var held []extent
-		if partition := f.partitions[p]; partition != nil {
-			held = partition.extents
-		}
-		return noted.End > 0 && (len(held) == 0 || held[len(held)-1].End < noted.End)
+		return span(f.partitions[p].extents).End < noted.End
 	})
 }
 

@@ -44,6 +44,14 @@ func subtract(from, others []extent) (rest []extent) {
 	return rest
 }
 
+// span returns the offsets from the first of the extents up to the last; none if there are no extents.
+func span(extents []extent) (all extent) {
+	if len(extents) > 0 {
+		all = extent{extents[0].First, extents[len(extents)-1].End}
+	}
+	return all
+}
+
 func describe(extents []extent) string {
 	texts := make([]string, len(extents))
 	for i, e := range extents {

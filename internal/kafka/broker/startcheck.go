@@ -53,9 +53,7 @@ func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 	var lost []loss
 	for _, p := range c.files.known(c.note) {
 		want, noted := c.note.of(p)
-		if partition := c.files.partitions[p]; partition != nil && len(partition.extents) > 0 {
-			want.End = max(want.End, partition.extents[len(partition.extents)-1].End)
-		}
+		want.End = max(want.End, span(c.files.partitions[p].extents).End)
 		loaded := cluster.PartitionInfo(p.topic, int32(p.number))
 		switch {
 		case loaded == nil:
@@ -73,9 +71,7 @@ func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 func (c *startCheck) gaps() map[partitionID][]extent {
 	gaps := make(map[partitionID][]extent)
 	for p, partition := range c.files.partitions {
-		if held := partition.extents; len(held) > 1 {
-			gaps[p] = subtract([]extent{{held[0].First, held[len(held)-1].End}}, held)
-		}
+		gaps[p] = subtract([]extent{span(partition.extents)}, partition.extents)
 	}
 	return gaps
 }
