@@ -208,7 +208,7 @@ type Summary struct {
 }
 
 // Summarize counts the rejects of a filter.
-func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) {
+func (s *Store) Summarize(ctx context.Context, f Filter) (sum Summary, err error) {
 	known, err := s.tallies(ctx)
 	if err != nil {
 		return Summary{}, err
@@ -216,40 +216,66 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) {
 	var counts []*counting
 	var hours []*goredis.MapStringStringCmd
 	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
-		add := func(kind int, value string, state State, g Filter) {
-			c := &counting{kind: kind, value: value}
-			for _, cell := range g.cells(state, known.doors) {
+		add := func(to *[]Count, value string, state State, part Filter) {
+			c := &counting{to: to, value: value}
+			for _, cell := range part.cells(state, known.doors) {
 				c.replies = append(c.replies, s.count(ctx, p, cell, f))
 			}
 			counts = append(counts, c)
 		}
 		for _, state := range States() {
-			add(inState, string(state), state, f)
+			add(&sum.States, string(state), state, f)
 		}
-		for _, g := range f.split(known) {
-			add(g.kind, g.value, f.State, g.Filter)
+		for _, code := range known.codes {
+			if part := f; f.Code == "" || f.Code == code {
+				part.Code = code
+				add(&sum.Codes, code, f.State, part)
+			}
+		}
+		places := f.Places
+		if places == nil {
+			places = known.places
+		}
+		for _, place := range places {
+			part := f
+			part.Places = []string{place}
+			if strings.HasPrefix(place, "@") {
+				place = ""
+			}
+			add(&sum.Airports, place, f.State, part)
+		}
+		for _, door := range known.doors {
+			if part := f; f.Door == "" || f.Door == door {
+				part.Door = door
+				add(&sum.Doors, door, f.State, part)
+			}
 		}
 		for _, cell := range f.cells(f.State, known.doors) {
 			hours = append(hours, p.HGetAll(ctx, s.prefix()+"h:"+cell))
 		}
 	})
+	for _, c := range counts {
+		total, failed := c.total()
+		err = cmp.Or(err, failed)
+		if total > 0 || c.to == &sum.States {
+			*c.to = append(*c.to, Count{c.value, total})
+		}
+	}
+	for _, list := range [][]Count{sum.Codes, sum.Airports} {
+		slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
+	}
+	if err == nil {
+		sum.Hours, err = hoursOf(f, hours)
+	}
 	if err != nil {
 		return Summary{}, redis.Unavailable("rejectstore: summarize", err)
 	}
-	return summaryOf(f, counts, hours)
+	return sum, nil
 }
-
-// The kinds of counts.
-const (
-	inState = iota
-	withCode
-	atAirport
-	byDoor
-)
 
 // counting is one count under way.
 type counting struct {
-	kind    int
+	to      *[]Count
 	value   string
 	replies []*goredis.IntCmd
 }
@@ -265,44 +291,6 @@ func (c *counting) total() (sum int64, err error) {
 	return sum, nil
 }
 
-// partOf is a filter for one value of a dimension.
-type partOf struct {
-	Filter
-	kind  int
-	value string
-}
-
-// split returns the filters for each code, airport and door that a filter may find.
-func (f Filter) split(known tallies) (parts []partOf) {
-	for _, code := range known.codes {
-		if f.Code == "" || f.Code == code {
-			g := f
-			g.Code = code
-			parts = append(parts, partOf{g, withCode, code})
-		}
-	}
-	places := f.Places
-	if places == nil {
-		places = known.places
-	}
-	for _, place := range places {
-		g := f
-		g.Places = []string{place}
-		if strings.HasPrefix(place, "@") {
-			place = ""
-		}
-		parts = append(parts, partOf{g, atAirport, place})
-	}
-	for _, door := range known.doors {
-		if f.Door == "" || f.Door == door {
-			g := f
-			g.Door = door
-			parts = append(parts, partOf{g, byDoor, door})
-		}
-	}
-	return parts
-}
-
 // count asks for the number of rejects of a cell in the time of a filter.
 func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cell string, f Filter) *goredis.IntCmd {
 	key := s.prefix() + "i:" + cell
@@ -313,26 +301,12 @@ func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cell string, f F
 	return p.ZCount(ctx, key, lowest, highest)
 }
 
-// summaryOf adds the replies up.
-func summaryOf(f Filter, counts []*counting, hours []*goredis.MapStringStringCmd) (Summary, error) {
-	var sum Summary
-	lists := [...]*[]Count{&sum.States, &sum.Codes, &sum.Airports, &sum.Doors}
-	for _, c := range counts {
-		total, err := c.total()
-		if err != nil {
-			return Summary{}, redis.Unavailable("rejectstore: summarize", err)
-		}
-		if total > 0 || c.kind == inState {
-			*lists[c.kind] = append(*lists[c.kind], Count{c.value, total})
-		}
-	}
-	for _, list := range [][]Count{sum.Codes, sum.Airports} {
-		slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
-	}
+// hoursOf adds the counts of hours up, of those that a filter lets through.
+func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count, err error) {
 	byHour := map[int64]int64{}
-	for _, reply := range hours {
+	for _, reply := range replies {
 		if err := reply.Err(); err != nil {
-			return Summary{}, redis.Unavailable("rejectstore: summarize", err)
+			return nil, err
 		}
 		for hour, count := range reply.Val() {
 			h, _ := strconv.ParseInt(hour, 10, 64) // both are written by scripts
@@ -349,11 +323,11 @@ func summaryOf(f Filter, counts []*counting, hours []*goredis.MapStringStringCmd
 	}
 	for h, n := range byHour {
 		if h >= first && h <= last {
-			sum.Hours = append(sum.Hours, Count{strconv.FormatInt(h*3600, 10), n})
+			list = append(list, Count{strconv.FormatInt(h*3600, 10), n})
 		}
 	}
-	slices.SortFunc(sum.Hours, func(a, b Count) int {
+	slices.SortFunc(list, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), cmp.Compare(a.Value, b.Value))
 	})
-	return sum, nil
+	return list, nil
 }
