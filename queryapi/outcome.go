@@ -12,6 +12,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/pause"
+	"bagtrail/internal/strictjson"
 )
 
 // Outcomes stores the outcomes of delayed-bag requests for a day; *requeststore.Store implements it.
@@ -83,11 +84,7 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 
 // noteMade stores a created report as the outcome.
 func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) error {
-	text, err := json.Marshal(made)
-	if err != nil {
-		return fmt.Errorf("note what became of a report: %w", err)
-	}
-	return d.note(ctx, id, string(text))
+	return d.note(ctx, id, string(strictjson.Encode(made)))
 }
 
 // note stores an outcome.

@@ -439,12 +439,8 @@ func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 	ids, claims := make([]string, len(attempts)), make([]string, len(attempts))
 	for i := range attempts {
 		a := &attempts[i]
-		text, err := json.Marshal(a.resubmission)
-		if err != nil {
-			return err
-		}
 		if a.claim == "" {
-			a.claim = string(text)
+			a.claim = string(strictjson.Encode(a.resubmission))
 		}
 		ids[i], claims[i] = a.reject.ID, a.claim
 	}

@@ -422,11 +422,8 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	if outcome.Verdict != ingestor.Accepted {
 		return outcome, nil
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return outcome, err
-	}
-	was, err := d.Store.Claim(ctx, []string{r.ID}, []string{string(text)})
+	own := string(strictjson.Encode(s))
+	was, err := d.Store.Claim(ctx, []string{r.ID}, []string{own})
 	if err != nil {
 		return outcome, err
 	}
@@ -434,10 +431,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	if state != rejectstore.Open || claim != "" && !s.repeats(claim) {
 		return outcome, d.yield(ctx, r, state, claim)
 	}
-	if claim == "" {
-		claim = string(text)
-	}
-	return d.finish(ctx, r, claim)
+	return d.finish(ctx, r, cmp.Or(claim, own))
 }
 
 // judge decides on a resubmission by a key, and writes nothing.

@@ -91,11 +91,8 @@ type (
 func writeFeeds(c *web.Call, found []feeds.Feed, next string) web.Answer {
 	dst := append(c.Buffer, `{"feeds":[`...)
 	for i := range found {
-		text, err := json.Marshal(feedDocumentOf(&found[i]))
-		if err == nil {
-			dst, err = c.Part(append(strictjson.AppendComma(dst), text...))
-		}
-		if err != nil {
+		var err error
+		if dst, err = c.Part(append(strictjson.AppendComma(dst), strictjson.Encode(feedDocumentOf(&found[i]))...)); err != nil {
 			return c.Unavailable(err)
 		}
 	}

@@ -3,7 +3,6 @@ package queryapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -184,11 +183,7 @@ func (h Webhooks) delete(ctx context.Context, c *web.Call) web.Answer {
 // test answers POST /v1/webhooks/{id}/test.
 func (h Webhooks) test(ctx context.Context, c *web.Call) web.Answer {
 	return h.find(ctx, c, func(w *webhooks.Webhook) web.Answer {
-		text, err := json.Marshal(h.Service.Test(ctx, &w.Definition))
-		if err != nil {
-			return c.Unavailable(err)
-		}
-		return c.OK(text)
+		return c.OK(strictjson.Encode(h.Service.Test(ctx, &w.Definition)))
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
 
@@ -97,13 +98,6 @@ func decode(text []byte, to any) {
 	check(decoder.Decode(to))
 }
 
-// encode returns a document as JSON.
-func encode(document any) []byte {
-	text, err := json.Marshal(document)
-	check(err)
-	return text
-}
-
 // openAPIDocument returns the OpenAPI document.
 func openAPIDocument(version string) []byte {
 	var document openAPI
@@ -126,7 +120,7 @@ func openAPIDocument(version string) []byte {
 		}
 		described["security"] = security
 	}
-	return encode(document)
+	return strictjson.Encode(document)
 }
 
 // entries returns the entries of the register for the operation with a right, by status.

@@ -1,6 +1,10 @@
 package apidoc
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"bagtrail/internal/strictjson"
+)
 
 // asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which
 // AsyncAPI copies from openapi.json.
@@ -17,5 +21,5 @@ func asyncAPIDocument(version string) []byte {
 	document["info"].(object)["version"] = version
 	schemas := func(of object) object { return of["components"].(object)["schemas"].(object) }
 	schemas(document)["Plate"] = schemas(openapi)["Plate"]
-	return encode(document)
+	return strictjson.Encode(document)
 }

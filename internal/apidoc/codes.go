@@ -4,6 +4,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/strictjson"
 )
 
 // codeList is the document of all codes.
@@ -67,5 +68,5 @@ func codesDocument() []byte {
 		}
 		list.Events = append(list.Events, code)
 	}
-	return encode(list)
+	return strictjson.Encode(list)
 }

@@ -22,6 +22,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/config"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/strictjson"
 )
 
 // rejectDesk sends requests about rejects to a service.
@@ -331,8 +332,7 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 	defer cancel()
 	var sent io.Reader = http.NoBody
 	if body != nil {
-		text, _ := json.Marshal(body) // texts and lists of texts can always be written
-		sent = bytes.NewReader(text)
+		sent = bytes.NewReader(strictjson.Encode(body))
 	}
 	request, err := http.NewRequestWithContext(ctx, method, target, sent)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"bagtrail/internal/strictjson"
 )
 
 // problem says why an operation of /v1 has failed. It holds the part of the problem details that a
@@ -44,11 +46,7 @@ var carried = []string{"Cookie", "Origin", "Sec-Fetch-Site", "X-Forwarded-For", 
 func (c *Console) ask(r *http.Request, header http.Header, method, target string, body any) (*answer, error) {
 	var content io.Reader = http.NoBody
 	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		content = bytes.NewReader(text)
+		content = bytes.NewReader(strictjson.Encode(body))
 	}
 	inner, err := http.NewRequestWithContext(r.Context(), method, target, content)
 	if err != nil {

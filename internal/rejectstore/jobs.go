@@ -3,13 +3,13 @@ package rejectstore
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"strconv"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/redis"
+	"bagtrail/internal/strictjson"
 )
 
 //go:embed hold.lua
@@ -181,11 +181,7 @@ func (s *Store) AdvanceJob(ctx context.Context, j *Job, a *Advance) (bool, error
 	}
 	for i := range a.Decisions {
 		d := &a.Decisions[i]
-		line, err := json.Marshal(d.Step)
-		if err != nil {
-			return false, err
-		}
-		args = append(args, d.ID, d.Claim, string(d.Next), line, d.Count)
+		args = append(args, d.ID, d.Claim, string(d.Next), strictjson.Encode(d.Step), d.Count)
 	}
 	done, err := advance.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(j.ID), s.jobsKey()}, args...).Int()
 	return done == 1, redis.Unavailable("rejectstore: advance a job", err)

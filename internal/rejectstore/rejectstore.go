@@ -21,6 +21,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
+	"bagtrail/internal/strictjson"
 )
 
 // The keys. Each begins with the prefix of the installation and j:{rejects}:. The braces put them
@@ -316,11 +317,8 @@ func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Before, erro
 // the state and the claim from before the call, so that the caller can tell. A repeated Decide adds
 // nothing, unless next is Open and claim is "".
 func (s *Store) Decide(ctx context.Context, id, claim string, next State, step Step) (State, string, error) {
-	line, err := json.Marshal(step)
-	if err != nil {
-		return "", "", err
-	}
-	values, err := decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)}, s.prefix(), id, claim, string(next), line).StringSlice()
+	values, err := decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)},
+		s.prefix(), id, claim, string(next), strictjson.Encode(step)).StringSlice()
 	was, err := found(1, values, err)
 	return was[0].State, was[0].Claim, err
 }

@@ -1,12 +1,13 @@
 // Package strictjson writes JSON strings and reads strict JSON objects.
 //
-// It does not map JSON to Go types. A string that it writes is valid JSON whatever bytes it is made
+// It does not map JSON to Go types, except for Encode. A string that it writes is valid JSON whatever bytes it is made
 // from, and safe inside a script: '<', '>', '&', U+2028 and U+2029 are escaped, and bytes that are
 // not UTF-8 become U+FFFD. It reads RFC 8259 to the letter: UTF-8 without a byte order mark, no
 // lone surrogates, nothing after the end.
 package strictjson
 
 import (
+	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 )
@@ -110,4 +111,14 @@ func appendEscape(dst []byte, b byte) []byte {
 		return append(dst, '\\', 't')
 	}
 	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
+}
+
+// Encode returns v as encoding/json writes it. It panics if v holds something that JSON cannot
+// express, such as a function: that is a defect of the program.
+func Encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -166,13 +165,9 @@ const keepLimit = time.Second
 
 // keep stores a delivery. If that fails, the delivery is lost.
 func (s *Service) keep(ctx context.Context, webhook string, d *Delivery) {
-	text, err := json.Marshal(d)
-	if err == nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
-		defer cancel()
-		err = s.conf.Deliveries.Add(limited, webhook, text)
-	}
-	if err != nil {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+	defer cancel()
+	if err := s.conf.Deliveries.Add(limited, webhook, strictjson.Encode(d)); err != nil {
 		s.conf.Logger.Warn("a delivery cannot be recorded", zap.String("webhook", webhook), zap.Error(err))
 	}
 }

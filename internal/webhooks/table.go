@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/strictjson"
 )
 
 // Table holds all webhooks of the topic. It is safe for concurrent use.
@@ -169,11 +170,7 @@ func (t *Table) in(partition int) (ids []string, changed <-chan struct{}) {
 
 // define writes a definition, and waits until the table holds it.
 func (t *Table) define(ctx context.Context, d Definition) error {
-	value, err := json.Marshal(d)
-	if err != nil {
-		return fmt.Errorf("write the definition of a webhook: %w", err)
-	}
-	return t.write(ctx, kafka.Record{Key: []byte(d.ID), Value: value})
+	return t.write(ctx, kafka.Record{Key: []byte(d.ID), Value: strictjson.Encode(d)})
 }
 
 // forget deletes a webhook, and waits until the table does not hold it any more.
@@ -195,11 +192,8 @@ func (t *Table) write(ctx context.Context, records ...kafka.Record) error {
 
 // move writes the position of a webhook, and returns when all in-sync replicas have it.
 func (t *Table) move(ctx context.Context, id string, p Position) error {
-	value, err := json.Marshal(p)
-	if err == nil {
-		err = t.kafka.Produce(ctx, t.topic, []kafka.Record{{Key: []byte(id + positionSuffix), Value: value}})
-	}
-	if err != nil {
+	record := kafka.Record{Key: []byte(id + positionSuffix), Value: strictjson.Encode(p)}
+	if err := t.kafka.Produce(ctx, t.topic, []kafka.Record{record}); err != nil {
 		return fmt.Errorf("write the position of a webhook: %w", err)
 	}
 	return nil

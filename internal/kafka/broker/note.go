@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"bagtrail/internal/strictjson"
 )
 
 // note says which offsets the log holds. It is a file beside the log. The broker itself assumes
@@ -101,10 +103,7 @@ func (t *noteWriter) tryToWrite() error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(current)
-	if err != nil {
-		return fmt.Errorf("write the note of what the log holds: %w", err)
-	}
+	data := strictjson.Encode(current)
 	if bytes.Equal(data, t.last) && time.Since(t.written) < probeEvery {
 		return t.check()
 	}

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"bagtrail/internal/strictjson"
 )
 
 // asideSuffix ends the name of a damaged file that is set aside.
@@ -45,11 +46,7 @@ func (f *files) restoreTopics(n note) error {
 	for _, p := range f.known(n) {
 		f.topics.add(p)
 	}
-	data, err := json.Marshal(f.topics)
-	if err != nil {
-		return fmt.Errorf("restore %s: %w", topicsFile, err)
-	}
-	if err := writeWhole(filepath.Join(f.dir, topicsFile), data); err != nil {
+	if err := writeWhole(filepath.Join(f.dir, topicsFile), strictjson.Encode(f.topics)); err != nil {
 		return err
 	}
 	if !slices.Contains(f.unreadable, metaFile) {
