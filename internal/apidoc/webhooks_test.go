@@ -34,12 +34,7 @@ func (stillFeed) Next(_ context.Context, _ changefeed.Asker, c changes.Cursor, _
 	return changefeed.Batch{Cursor: c}, nil
 }
 
-func (stillFeed) Follow(changefeed.Asker) webhooks.Follower { return stillFollower{} }
-
-type stillFollower struct{}
-
-func (stillFollower) Changed() <-chan struct{} { return nil }
-func (stillFollower) Leave()                   {}
+func (stillFeed) News(changefeed.Asker) (<-chan struct{}, func()) { return nil, func() {} }
 
 // goodReceiver takes every delivery.
 type goodReceiver struct{}

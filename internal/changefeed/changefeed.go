@@ -252,6 +252,13 @@ func (f *Feed) Follow(a Asker) *changes.Follower {
 	})
 }
 
+// News returns a channel that has an element if there may be new changes for the key. The caller must
+// call leave in the end.
+func (f *Feed) News(a Asker) (news <-chan struct{}, leave func()) {
+	follower := f.Follow(a)
+	return follower.Changed(), follower.Leave
+}
+
 // mayCover returns false only if the key certainly sees no bag of a published change.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&

@@ -45,7 +45,7 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 	c := s.conf.Kafka
 	s.webhooks = webhooks.New(webhooks.Config{
 		Kafka: s.client, Topic: c.WebhooksTopic, Group: c.Group + "-webhooks",
-		Feed: webhookFeed{feed}, Keys: s.keys, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
+		Feed: feed, Keys: s.keys, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
 		Deliveries: deliverystore.New(s.redis), Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
 		Logger: s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
 	})
@@ -60,9 +60,3 @@ func newWebhookID() string {
 	_, _ = rand.Read(bits) // never fails
 	return "wh_" + new(big.Int).SetBytes(bits).Text(36)
 }
-
-// webhookFeed implements webhooks.Feed.
-type webhookFeed struct{ *changefeed.Feed }
-
-// Follow implements webhooks.Feed.
-func (f webhookFeed) Follow(a changefeed.Asker) webhooks.Follower { return f.Feed.Follow(a) }

@@ -38,7 +38,7 @@ func newSender(s *Service, store webhookStore, id string) *sender {
 }
 
 const (
-	lookAgain = 5 * time.Second  // how often to read the index if no follower reports a change
+	lookAgain = 5 * time.Second  // how often to read the index if there is no news of a change
 	saveEvery = 10 * time.Minute // how often to write the position of a webhook that has nothing to post
 )
 
@@ -91,14 +91,14 @@ func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{
 			return
 		}
 	}
-	follower := s.conf.Feed.Follow(asker)
-	defer follower.Leave()
+	news, leave := s.conf.Feed.News(asker)
+	defer leave()
 	more, err := s.next(ctx, d, asker)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrBeingBuilt) {
 		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
 	}
 	if err != nil || !more {
-		pause(lookAgain, follower.Changed())
+		pause(lookAgain, news)
 	}
 }
 

@@ -89,21 +89,12 @@ func (w *Webhook) PausedBy() *Pause {
 	return nil
 }
 
-// Feed reads changes. *changefeed.Feed has the same methods, except that Follow returns another
-// type.
+// Feed reads changes; *changefeed.Feed implements it.
 type Feed interface {
 	Now(ctx context.Context, a changefeed.Asker) (changes.Cursor, error)
 	Since(ctx context.Context, a changefeed.Asker, since time.Time) (changes.Cursor, error)
 	Next(ctx context.Context, a changefeed.Asker, c changes.Cursor, limits changefeed.Limits) (changefeed.Batch, error)
-	Follow(a changefeed.Asker) Follower
-}
-
-// Follower reports that changes were published; *changes.Follower implements it.
-type Follower interface {
-	// Changed returns a channel that has an element if there may be new changes.
-	Changed() <-chan struct{}
-	// Leave removes the follower.
-	Leave()
+	News(a changefeed.Asker) (news <-chan struct{}, leave func())
 }
 
 // Deliveries stores the last deliveries of each webhook. They may be lost.

@@ -97,16 +97,11 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 	return b, nil
 }
 
-func (f *feed) Follow(changefeed.Asker) webhooks.Follower {
+func (f *feed) News(changefeed.Asker) (<-chan struct{}, func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return follower(f.news)
+	return f.news, func() {}
 }
-
-type follower chan struct{}
-
-func (f follower) Changed() <-chan struct{} { return f }
-func (follower) Leave()                     {}
 
 // keys holds keys by name.
 type keys struct {
