@@ -31,13 +31,35 @@ type RejectReplay struct {
 // topic has now. Messages keep their received times, and get no position in the log. A second
 // replay changes nothing: messages that were accepted the first time are Duplicate then.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
-	r := &rejectReader{Door: d, replay: replay, seen: make(map[string]struct{})}
+	seen := make(map[string]bool) // origins
 	err := d.readRejects(ctx, kafka.Start{}, func(ctx context.Context, records []kafka.Record) error {
-		envelopes, err := r.unsettled(ctx, r.unseen(records))
+		var unseen []ingestor.Envelope
+		for i := range records {
+			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
+			if seen[env.Origin] {
+				continue
+			}
+			seen[env.Origin] = true
+			if env.Sender != "" {
+				env.Authorise = func(m *parser.Message) bool { return replay.May(env.Sender, m) }
+			}
+			unseen = append(unseen, env)
+		}
+		envelopes, err := replay.unsettled(ctx, unseen)
 		if err != nil {
 			return err
 		}
-		return r.accept(ctx, envelopes)
+		for len(envelopes) > 0 {
+			outcomes, err := replay.Acceptor.AcceptBatch(ctx, envelopes)
+			if err != nil {
+				return err
+			}
+			for i, outcome := range outcomes {
+				replay.Decided(envelopes[i].Origin, outcome)
+			}
+			envelopes = envelopes[len(outcomes):]
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("replay rejects: %w", err)
@@ -46,59 +68,32 @@ func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 }
 
 // readRejects brings the records of the rejects topic to take, from start to the end that the topic has
-// now, all partitions at the same time.
+// now. Partitions are read at the same time, but take is called by one goroutine at a time.
 func (d *Door) readRejects(ctx context.Context, start kafka.Start, take func(context.Context, []kafka.Record) error) error {
 	topic := d.conf.Topics.Rejects
 	spans, err := d.client.Spans(ctx, topic, start)
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex
 	return d.client.ReadSpans(ctx, topic, spans, func(ctx context.Context, _ int, records []kafka.Record, _ int64) error {
+		mu.Lock()
+		defer mu.Unlock()
 		return take(ctx, records)
 	})
 }
 
-type rejectReader struct {
-	*Door
-	replay RejectReplay
-
-	mu   sync.Mutex
-	seen map[string]struct{} // origins
-}
-
-// unseen returns the envelopes of messages whose origin has not been seen.
-func (r *rejectReader) unseen(records []kafka.Record) []ingestor.Envelope {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var envelopes []ingestor.Envelope
-	for i := range records {
-		env := rejectEnvelope(r.conf.Topics.Rejects, &records[i])
-		if _, again := r.seen[env.Origin]; again {
-			continue
-		}
-		r.seen[env.Origin] = struct{}{}
-		if env.Sender != "" {
-			env.Authorise = func(m *parser.Message) bool { return r.replay.May(env.Sender, m) }
-		}
-		envelopes = append(envelopes, env)
-	}
-	return envelopes
-}
-
 // unsettled returns the envelopes of messages on which nobody has decided.
-func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Envelope, error) {
-	if r.replay.Settled == nil || len(envelopes) == 0 {
+func (r *RejectReplay) unsettled(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Envelope, error) {
+	if r.Settled == nil || len(envelopes) == 0 {
 		return envelopes, nil
 	}
 	origins := make([]string, len(envelopes))
 	for i := range envelopes {
 		origins[i] = envelopes[i].Origin
 	}
-	settled, err := r.replay.Settled(ctx, origins)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] }), nil
+	settled, err := r.Settled(ctx, origins)
+	return slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] }), err
 }
 
 // RestoreRejects writes the rejections of the rejects topic, from start on, to rejects. Each has
@@ -107,7 +102,6 @@ func (r *rejectReader) unsettled(ctx context.Context, envelopes []ingestor.Envel
 //
 // door is the door of a record that names none, because another program has written it.
 func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door string, judge *ingestor.Judge, rejects ingestor.Rejects) (n int, err error) {
-	var mu sync.Mutex
 	err = d.readRejects(ctx, start, func(ctx context.Context, records []kafka.Record) error {
 		rejections := make([]ingestor.Rejection, len(records))
 		for i := range records {
@@ -121,29 +115,11 @@ func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door strin
 			}
 			rejections[i] = ingestor.Rejection{Envelope: env, Errors: faults, Airport: o.Airport}
 		}
-		mu.Lock()
 		n += len(rejections)
-		mu.Unlock()
 		return rejects.Reject(ctx, rejections)
 	})
 	if err != nil {
 		return n, fmt.Errorf("restore rejects: %w", err)
 	}
 	return n, nil
-}
-
-func (r *rejectReader) accept(ctx context.Context, envelopes []ingestor.Envelope) error {
-	for len(envelopes) > 0 {
-		outcomes, err := r.replay.Acceptor.AcceptBatch(ctx, envelopes)
-		if err != nil {
-			return err
-		}
-		r.mu.Lock()
-		for i, outcome := range outcomes {
-			r.replay.Decided(envelopes[i].Origin, outcome)
-		}
-		r.mu.Unlock()
-		envelopes = envelopes[len(outcomes):]
-	}
-	return nil
 }
