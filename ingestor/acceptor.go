@@ -52,12 +52,8 @@ type decision struct {
 
 // NewAcceptor returns an Acceptor.
 func NewAcceptor(conf Config) *Acceptor {
-	if conf.Patience <= 0 {
-		conf.Patience = defaultPatience
-	}
-	if conf.Clock == nil {
-		conf.Clock = NewClock(time.Now)
-	}
+	conf.Patience = cmp.Or(conf.Patience, defaultPatience)
+	conf.Clock = cmp.Or(conf.Clock, NewClock(time.Now))
 	a := &Acceptor{conf: conf}
 	a.accepted = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
 	a.rejected = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: 1, Timeout: conf.Patience}

@@ -1,6 +1,7 @@
 package kafkadoor
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -36,15 +37,9 @@ type Topics struct {
 func (t Topics) Names() []string { return []string{t.Raw, t.Rejects} }
 
 func (c Config) withDefaults() Config {
-	if c.Partitions == 0 {
-		c.Partitions = 12
-	}
-	if c.LossWindow == 0 {
-		c.LossWindow = 3 * time.Second
-	}
-	if c.Logger == nil {
-		c.Logger = zap.NewNop()
-	}
+	c.Partitions = cmp.Or(c.Partitions, 12)
+	c.LossWindow = cmp.Or(c.LossWindow, 3*time.Second)
+	c.Logger = cmp.Or(c.Logger, zap.NewNop())
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -2,6 +2,7 @@ package apidoc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -69,7 +70,7 @@ type homeContent struct {
 
 func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	today := now.UTC()
-	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: h.Key}
+	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: cmp.Or(h.Key, "YOUR-KEY")}
 	if r.TLS != nil {
 		c.Base = "https://" + r.Host
 	}
@@ -82,9 +83,6 @@ func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	case h.Key != "":
 		c.Message = fmt.Sprintf(`BSM\r\n.V/1L%s\r\n.F/%s%s/%s/JFK\r\n.N/%s001\r\n.P/1MUELLER/ANNAMRS\r\n.L/%s\r\nENDBSM\r\n`,
 			c.Bag.Airport, c.Bag.Airline, c.Bag.Flight, strings.ToUpper(today.Format(messageDay)), c.Bag.Plate, c.Bag.PNR)
-	}
-	if c.Key == "" {
-		c.Key = "YOUR-KEY"
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -49,22 +50,18 @@ type Timing struct {
 
 func (c Config) withDefaults() Config {
 	t := &c.Timing
-	for _, d := range []struct {
-		value *time.Duration
-		or    time.Duration
-	}{
-		{&t.Heartbeat, 250 * time.Millisecond}, {&t.Session, 6 * time.Second}, {&t.Rebalance, 6 * time.Second},
-		{&t.JoinBackoff, time.Second}, {&t.Request, 3 * time.Second}, {&t.Watch, 5 * time.Second},
-		{&t.Wait, 500 * time.Millisecond}, {&t.RetryMin, 100 * time.Millisecond}, {&t.RetryMax, 2 * time.Second},
-		{&t.Drain, 5 * time.Second}, {&t.Stall, 30 * time.Second},
-	} {
-		if *d.value == 0 {
-			*d.value = d.or
-		}
-	}
-	if c.Logger == nil {
-		c.Logger = zap.NewNop()
-	}
+	t.Heartbeat = cmp.Or(t.Heartbeat, 250*time.Millisecond)
+	t.Session = cmp.Or(t.Session, 6*time.Second)
+	t.Rebalance = cmp.Or(t.Rebalance, 6*time.Second)
+	t.JoinBackoff = cmp.Or(t.JoinBackoff, time.Second)
+	t.Request = cmp.Or(t.Request, 3*time.Second)
+	t.Watch = cmp.Or(t.Watch, 5*time.Second)
+	t.Wait = cmp.Or(t.Wait, 500*time.Millisecond)
+	t.RetryMin = cmp.Or(t.RetryMin, 100*time.Millisecond)
+	t.RetryMax = cmp.Or(t.RetryMax, 2*time.Second)
+	t.Drain = cmp.Or(t.Drain, 5*time.Second)
+	t.Stall = cmp.Or(t.Stall, 30*time.Second)
+	c.Logger = cmp.Or(c.Logger, zap.NewNop())
 	if c.Now == nil {
 		c.Now = time.Now
 	}

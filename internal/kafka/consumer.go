@@ -70,9 +70,7 @@ func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
 	if conf.Metrics == nil {
 		conf.Metrics = NoMetrics{}
 	}
-	if conf.AtOnce == 0 {
-		conf.AtOnce = max(2, runtime.GOMAXPROCS(0)) // with one core, one batch is handled while the other waits for a server
-	}
+	conf.AtOnce = cmp.Or(conf.AtOnce, max(2, runtime.GOMAXPROCS(0))) // with one core, one batch is handled while the other waits for a server
 	return &Consumer{
 		client: c, conf: conf, log: c.conf.Logger.With(zap.String("topic", conf.Topic)),
 		slots: make(chan struct{}, conf.AtOnce), seen: make(map[int]int64),

@@ -9,6 +9,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -145,9 +146,7 @@ const foldsAtOnce = 4
 
 // New returns a Service. It connects to nothing yet.
 func New(conf Config) *Service {
-	if conf.Client == nil {
-		conf.Client = conf.Guard.Client()
-	}
+	conf.Client = cmp.Or(conf.Client, conf.Guard.Client())
 	s := &Service{conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), folding: make(chan struct{}, foldsAtOnce)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic,

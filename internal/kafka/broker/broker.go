@@ -8,6 +8,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ func supportedVersions() *kversion.Versions {
 // fails if a part of the log is lost or damaged, unless Config.AcceptLoss is set; the error names
 // topics, partitions and offsets.
 func Start(conf Config) (*Broker, error) {
-	if conf.Logger == nil {
-		conf.Logger = zap.NewNop()
-	}
+	conf.Logger = cmp.Or(conf.Logger, zap.NewNop())
 	if err := os.MkdirAll(conf.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
