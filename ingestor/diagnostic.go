@@ -3,7 +3,6 @@ package ingestor
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/strictjson"
@@ -102,6 +101,3 @@ func (d *Diagnostic) UnmarshalJSON(text []byte) error {
 	d.EndColumn, d.Warning = read.EndColumn, read.Severity == "warning"
 	return nil
 }
-
-// CodeList returns the codes of the diagnostics as one comma list.
-func CodeList(list []Diagnostic) string { return strings.Join(Codes(list), ",") }

@@ -235,7 +235,7 @@ func TestDiagnosticsAreJSONWhateverTheMessageHolds(t *testing.T) {
 
 func TestCodesAreNamedOnce(t *testing.T) {
 	list := []ingestor.Diagnostic{{Code: "B"}, {Code: "A"}, {Code: "B"}}
-	if got := ingestor.CodeList(list); got != "B,A" {
+	if got := ingestor.Codes(list); !slices.Equal(got, []string{"B", "A"}) {
 		t.Errorf("codes %q", got)
 	}
 }

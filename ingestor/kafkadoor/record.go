@@ -169,7 +169,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 		Headers: []kafka.Header{
 			{Key: headerOrigin, Value: []byte(r.Origin)},
 			{Key: headerDoor, Value: []byte(r.Door)},
-			{Key: headerCodes, Value: []byte(ingestor.CodeList(r.Errors))},
+			{Key: headerCodes, Value: []byte(strings.Join(ingestor.Codes(r.Errors), ","))},
 			{Key: headerDiagnostics, Value: diagnostics(r.Errors)},
 			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},
 		},

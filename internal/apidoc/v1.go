@@ -110,7 +110,7 @@ func responsesV1(op operation.Operation) object {
 	if schema != "" {
 		example, err := examples.ReadFile("examples/" + op.ID + ".json")
 		check(err)
-		status, done["content"] = "200", content{JSON: object{
+		status, done["content"] = "200", object{"application/json": object{
 			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
 		}}
 	}
@@ -121,9 +121,9 @@ func responsesV1(op operation.Operation) object {
 		status = "202"
 	}
 	if op.Right == operation.Changes {
-		done["content"] = object{"application/json": done["content"].(content).JSON, "text/event-stream": object{
+		done["content"].(object)["text/event-stream"] = object{
 			"schema": object{"type": "string"}, "examples": object{"success": object{"value": exampleStream}},
-		}}
+		}
 	}
 	all := object{status: done}
 	if op.Method == http.MethodGet && !op.NoStore {
@@ -131,11 +131,12 @@ func responsesV1(op operation.Operation) object {
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
 	}
 	for _, id := range problemsOf(op) {
-		status := strconv.Itoa(id.Problem().Status)
+		p := id.Problem()
+		status := strconv.Itoa(p.Status)
 		answer, there := all[status].(object)
 		if !there {
 			given := maps.Clone(headers)
-			if s := id.Problem().Status; s == http.StatusServiceUnavailable || s == http.StatusTooManyRequests {
+			if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 				given["Retry-After"] = reference("headers", "RetryAfter")
 			}
 			answer = object{"description": "", "headers": given, "content": object{"application/problem+json": object{
@@ -143,7 +144,6 @@ func responsesV1(op operation.Operation) object {
 			}}}
 			all[status] = answer
 		}
-		p := id.Problem()
 		answer["description"] = answer["description"].(string) + "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
 		answer["content"].(object)["application/problem+json"].(object)["examples"].(object)[p.Name] = object{"value": exampleOf(p)}
 	}

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -83,10 +84,9 @@ func (v *visit) feeds() (view, *problem) {
 	if p := v.ask(http.MethodGet, "/v1/status", nil, &data.Status); p != nil {
 		return shown, p
 	}
-	for name, state := range data.Status.Parts {
-		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), state})
+	for _, name := range slices.Sorted(maps.Keys(data.Status.Parts)) {
+		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), data.Status.Parts[name]})
 	}
-	slices.SortFunc(data.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
 	query := url.Values{"limit": {"1000"}}
 	for {
 		var list struct {

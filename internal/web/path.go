@@ -82,9 +82,7 @@ func split(u *url.URL, dst []string) []string {
 	if u.RawPath != "" && u.EscapedPath() == u.RawPath {
 		path, encoded = u.RawPath, true
 	}
-	for rest, more := strings.TrimPrefix(path, "/"), true; more; {
-		var segment string
-		segment, rest, more = strings.Cut(rest, "/")
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if encoded {
 			// EscapedPath has decoded the whole path, so its parts are valid.
 			segment, _ = url.PathUnescape(segment)

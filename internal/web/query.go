@@ -16,9 +16,7 @@ type Parameter struct{ Name, Value string }
 // faulty percent-encoding keeps its text, so that a check of the value finds the fault. Only &
 // separates parameters. A pair without a name, such as =x, is a parameter with that name.
 func parseQuery(raw string, dst Query) Query {
-	for more := raw != ""; more; {
-		var pair string
-		pair, raw, more = strings.Cut(raw, "&")
+	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
