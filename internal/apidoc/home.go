@@ -40,11 +40,7 @@ const homePolicy = "default-src 'none'; img-src 'self'; base-uri 'none'; form-ac
 
 // handler serves the page at the root, which links to the others.
 func (h Home) handler(clock func() time.Time) http.Handler {
-	ready := h.Ready
-	if ready == nil {
-		ready = func(context.Context) bool { return true }
-	}
-	lately := remembered{ask: ready, clock: clock}
+	lately := remembered{ask: h.Ready, clock: clock}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
 		if err := homePage.Execute(&page, h.page(r, clock(), lately.answer(r.Context()))); err != nil {
@@ -90,7 +86,7 @@ func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 // remembered asks at most once a second. Anybody may load the page, and the answer costs a round
 // trip to Redis and Kafka.
 type remembered struct {
-	ask   func(context.Context) bool
+	ask   func(context.Context) bool // nil is ready
 	clock func() time.Time
 
 	mu    sync.Mutex
@@ -102,7 +98,7 @@ func (r *remembered) answer(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now := r.clock(); r.asked.IsZero() || now.Sub(r.asked).Abs() >= time.Second {
-		r.last, r.asked = r.ask(context.WithoutCancel(ctx)), now
+		r.last, r.asked = r.ask == nil || r.ask(context.WithoutCancel(ctx)), now
 	}
 	return r.last
 }
