@@ -26,48 +26,52 @@ type batch struct {
 
 // command is one writing command. Its reply is how many fields or members it changed.
 type command struct {
-	args    []any // the name of the command, the key, and the other arguments
-	changed *int  // the reply is added to it; nil if it is not wanted
+	args    []any  // the name of the command, the key, and the other arguments
+	changed []*int // the reply is added to each of them
 	reply   *goredis.IntCmd
 }
 
-// add adds a command. The arguments are strings or int64s.
+// add adds a command. If changed is not nil, the reply is added to it. The arguments are strings or
+// int64s.
 func (b *batch) add(changed *int, args ...any) {
-	b.commands = append(b.commands, command{changed: changed})
-	b.extend(len(b.commands)-1, args)
+	b.commands = append(b.commands, command{})
+	b.extend(len(b.commands)-1, changed, args)
 }
 
-// extend adds arguments to a command.
-func (b *batch) extend(at int, args []any) {
+// extend adds arguments to a command, and its reply to changed.
+func (b *batch) extend(at int, changed *int, args []any) {
 	for _, arg := range args {
 		text, _ := arg.(string)
 		b.bytes += len(text) + argumentBytes
 	}
 	c := &b.commands[at]
 	c.args = append(c.args, args...)
+	if n := len(c.changed); changed != nil && (n == 0 || c.changed[n-1] != changed) {
+		c.changed = append(c.changed, changed)
+	}
 }
 
 // addTo adds a member to a set. All members that a batch adds to a set go in one command: a message
 // may add 999 bags to each of 98 flights.
-func (b *batch) addTo(set []any, member ...any) {
+func (b *batch) addTo(changed *int, set []any, member ...any) {
 	key, _ := set[1].(string)
 	at, have := b.adding[key]
 	if have {
-		b.extend(at, member)
+		b.extend(at, changed, member)
 		return
 	}
 	if b.adding == nil {
 		b.adding = make(map[string]int)
 	}
 	b.adding[key] = len(b.commands)
-	b.add(nil, append(set, member...)...)
+	b.add(changed, append(set, member...)...)
 }
 
 // addMember adds a member to a sorted set that expires at a second, or later, unless Redis is known
 // to have it.
-func (b *batch) addMember(key, member string, r *round, until int64) {
+func (b *batch) addMember(changed *int, key, member string, r *round, until int64) {
 	if r.mustSend(key, member, until) {
-		b.addTo([]any{"zadd", key, "gt"}, until, member)
+		b.addTo(changed, []any{"zadd", key, "gt"}, until, member)
 		b.expireOnce(key, r, until)
 	}
 }
@@ -122,8 +126,8 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 		return err
 	}
 	for i := range b.commands {
-		if c := &b.commands[i]; c.changed != nil {
-			*c.changed += int(c.reply.Val())
+		for _, changed := range b.commands[i].changed {
+			*changed += int(b.commands[i].reply.Val())
 		}
 	}
 	*b = batch{}
@@ -131,18 +135,19 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 }
 
 // index adds the entries under which a plate and its flights are found. They expire at a second, or
-// later. Entries that Redis is known to have are left out.
-func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
-	add := func(key string) { b.addMember(key, string(e.Plate), r, until) }
+// later. Entries that Redis is known to have are left out. The number of those that were missing is
+// added to changed, if that is not nil.
+func (b *batch) index(changed *int, k keys, r *round, e *bag.Entry, until int64) {
+	add := func(key string) { b.addMember(changed, key, string(e.Plate), r, until) }
 	for _, f := range e.Flights {
 		add(k.flight(f))
 	}
-	b.indexEnds(k, r, e.Ends, until)
+	b.indexEnds(changed, k, r, e.Ends, until)
 	for _, surname := range e.Surnames {
 		number := nameNumber(surname, e.Plate)
 		for _, f := range e.Flights {
 			if key := k.names(f); r.mustSend(key, number, until) {
-				b.addTo([]any{"sadd", key}, number)
+				b.addTo(changed, []any{"sadd", key}, number)
 				b.expireOnce(key, r, until)
 			}
 		}
@@ -162,9 +167,9 @@ func (b *batch) index(k keys, r *round, e *bag.Entry, until int64) {
 }
 
 // indexEnds adds the entries under which the flights of an airport are found.
-func (b *batch) indexEnds(k keys, r *round, ends []bag.End, until int64) {
+func (b *batch) indexEnds(changed *int, k keys, r *round, ends []bag.End, until int64) {
 	for _, end := range ends {
-		b.addMember(k.airport(end.AirportDay()), end.Flight.Airline+end.Flight.Number, r, until)
+		b.addMember(changed, k.airport(end.AirportDay()), end.Flight.Airline+end.Flight.Number, r, until)
 	}
 }
 

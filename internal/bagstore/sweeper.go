@@ -294,7 +294,7 @@ func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string
 // extend extends the expiry of the index entry of a message, and of the positionings of its
 // containers, to a second.
 func (p *page) extend(e bag.Entry, until int64) {
-	p.batch.index(p.store.keys, p.round, &e, until)
+	p.batch.index(nil, p.store.keys, p.round, &e, until)
 	for _, c := range e.Stowage {
 		p.batch.expireOnce(p.store.keys.stowage(c), p.round, until)
 	}

@@ -8,10 +8,18 @@ import (
 )
 
 // Writer files messages. It is safe for concurrent use.
-type Writer struct{ store *Store }
+type Writer struct {
+	store     *Store
+	restoring bool
+}
 
 // Writer returns a writer of the store.
-func (s *Store) Writer() *Writer { return &Writer{s} }
+func (s *Store) Writer() *Writer { return &Writer{store: s} }
+
+// RestoringWriter returns a writer for which a message is also fresh if one of its index entries was
+// missing. A master of a cluster may have lost the entries of a message that another one holds. A
+// message may be fresh although an entry of another one was missing, if both were filed together.
+func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: true} }
 
 // File files messages. After a nil error all of them are in Redis, with all their index entries and
 // expiries. After an error, which is redis.ErrUnavailable, it is not known which are, and filing
@@ -43,7 +51,7 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 }
 
 // file files messages in one round, a batch at a time. It counts for each message how many hashes
-// did not hold it before.
+// did not hold it before and, if the writer is restoring, how many entries were missing.
 func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r *round) error {
 	b, k := &batch{}, w.store.keys
 	send := func() error {
@@ -65,10 +73,14 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 			b.add(&added[i], "hset", key, string(identity[:]), value)
 			b.expireOnce(key, r, until)
 		}
+		var entries *int
+		if w.restoring {
+			entries = &added[i]
+		}
 		for j := range f.Entries {
 			// The lists are written first, so that a bag with a history is never missing in them. The
 			// masters of a cluster do not wait for each other, so there it may be missing for a moment.
-			b.index(k, r, &f.Entries[j], until)
+			b.index(entries, k, r, &f.Entries[j], until)
 			add(k.plate(f.Entries[j].Plate))
 			if b.full() {
 				if err := send(); err != nil {
@@ -76,7 +88,7 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 				}
 			}
 		}
-		b.indexEnds(k, r, f.Ends, until)
+		b.indexEnds(entries, k, r, f.Ends, until)
 		for _, c := range f.Stowage {
 			add(k.stowage(c))
 			if b.full() {

@@ -141,8 +141,8 @@ func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
-// replayer is rebuilder for an index that is in use. Messages that the index did not hold before
-// are told as changes. If Redis has lost the epoch of changes too, it has lost everything, and no
+// replayer is rebuilder for an index that is in use. What the index lacked of messages is told as
+// changes. If Redis has lost the epoch of changes too, it has lost everything, and no
 // change is told.
 func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	if s.changes == nil {
@@ -154,7 +154,7 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	case !begun:
 		return s.rebuilder(), nil
 	}
-	conf := ingestor.Config{Judge: s.judge, Index: s.index}
+	conf := ingestor.Config{Judge: s.judge, Index: s.store.RestoringWriter()}
 	r, err := changes.NewReplay(ctx, conf, s.marker(), s.changeIndex())
 	if err != nil {
 		return nil, failed(err)
