@@ -116,8 +116,9 @@ func (o *owner) lastPublished(ctx context.Context) (sequence int64, err error) {
 	if err != nil {
 		return -1, err
 	}
-	// The owner before has published this many at a time at most.
-	span := kafka.Span{Partition: o.partition, From: max(first, end-platesAtOnce), To: end}
+	// An owner publishes platesAtOnce at a time at most. One that stood still may have published some
+	// once more, behind those of its successor.
+	span := kafka.Span{Partition: o.partition, From: max(first, end-2*platesAtOnce), To: end}
 	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{span}, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
 		for i := range records {
 			if r, err := ParseRecord(records[i].Value); err == nil && r.Epoch == o.epoch.Begun {

@@ -53,7 +53,7 @@ type owner struct {
 	ready         bool  // the takeover is complete, and no loss was found since
 	consumed      int64 // the offset of the next mark from the consumer
 	truncated     bool  // the topic has lost its end, and may have grown again since
-	next          int64 // the offset of the next mark to tell in this epoch: everything before it is told
+	next          int64 // the offset of the next mark to tell: everything before it is told
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
 	portion       int // how many plates are told together; fewer after an error
@@ -196,9 +196,8 @@ func (o *owner) prepare(ctx context.Context) error {
 }
 
 // begin takes the partition over from the owner before, and sets next behind what the index tells, at
-// most to consumed. If more than that was told, begin returns the offset behind it as lost.
+// most to consumed. Marks from next to the returned offset were told, and the index has lost them.
 func (o *owner) begin(ctx context.Context) (lost int64, err error) {
-	before := o.epoch
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return 0, err
 	}
@@ -239,10 +238,6 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 			return 0, err
 		}
 	}
-	lost = max(o.consumed, published+1)
-	if o.epoch == before {
-		lost = max(lost, o.next)
-	}
 	o.next = max(first, min(o.consumed, p.Told+1))
 	if told := max(p.Told, o.next-1); !known || told > p.Told { // marks that the topic has deleted count as told
 		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
@@ -258,10 +253,10 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
-	if p.Told+1 >= min(lost, end) {
-		return 0, nil
+	if lost = min(max(o.consumed, published+1), end); lost <= p.Told+1 {
+		lost = o.next
 	}
-	return min(lost, end), nil
+	return lost, nil
 }
 
 // toldWithoutIndex returns the sequence up to which the partition is told, and the floor of its
