@@ -21,7 +21,10 @@ func TestWhatAlertsAndPanelsLookAtIsThereBeforeAnythingHasHappened(t *testing.T)
 	}
 	s := start(t, []string{"serve"})
 	s.untilReady()
-	s.until("the partitions are assigned", func() bool { return strings.Contains(s.metrics(), `bagtrail_kafka_lag_seconds{partition="11"}`) })
+	for _, consumer := range []string{"kafka", "changes"} {
+		last := `bagtrail_` + consumer + `_lag_seconds{partition="11"}`
+		s.until("the partitions are assigned", func() bool { return strings.Contains(s.metrics(), last) })
+	}
 	if _, body := s.readiness(); !strings.Contains(body, `{"name":"partitions","ready":true}`) || !strings.Contains(body, `{"name":"data directory","ready":true}`) {
 		t.Errorf("/readyz: %s", body)
 	}
