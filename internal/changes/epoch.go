@@ -9,9 +9,13 @@ import (
 )
 
 // currentEpoch returns the epoch. It begins a new one at the first start, and if the topic of marks
-// has another number of partitions.
+// has another number of partitions. If Redis has gone back to an earlier epoch than an owner of this
+// stage has used, it puts that one back.
 func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 	e, err := s.conf.Index.Epoch(ctx)
+	if used := s.used.Load(); err == nil && e != (Epoch{}) && used != nil && e.Begun < used.Begun {
+		e, err = s.conf.Index.Begin(ctx, e, *used) // Redis has lost the beginning of the epoch
+	}
 	if err != nil {
 		return Epoch{}, err
 	}
@@ -33,6 +37,15 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 		}
 	}
 	return s.newEpoch(ctx, e)
+}
+
+// use notes that an owner uses an epoch.
+func (s *Stage) use(e Epoch) {
+	for used := s.used.Load(); used == nil || used.Begun < e.Begun; used = s.used.Load() {
+		if s.used.CompareAndSwap(used, &e) {
+			return
+		}
+	}
 }
 
 // epochBegun returns the epoch that another owner may have begun meanwhile, or ErrNoEpoch if there

@@ -444,6 +444,45 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 	}
 }
 
+// The topic of marks has lost its end, and a new epoch has begun. Then Redis loses its last second, and
+// the epoch with it.
+func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
+	w := newWorld(t)
+	o, at := w.toldFive(plate)
+	before := w.currentEpoch()
+	w.remakeMarks()
+	w.set(plate, "TWO")
+	for _, p := range platesIn(at, 8) {
+		w.set(p, "FILLER")
+	}
+	o.offset = 0 // where worker.open begins
+	o.mustRun()
+	after := w.currentEpoch()
+	if after.Begun <= before.Begun {
+		t.Fatalf("epoch %+v behind %+v", after, before)
+	}
+	earlier := fmt.Sprintf("%d/%d", before.Begun, before.Partitions)
+	if err := w.redis.WriteClient().Set(t.Context(), w.redis.Prefix()+"d:epoch", earlier, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
+		w.delete(w.key(after, at, rest))
+	}
+	for range 2 { // the first finds out
+		if err := changes.Look(t.Context(), o.handler); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if now := w.currentEpoch(); now != after {
+		t.Errorf("epoch %+v, want %+v: readers have changes of it", now, after)
+	}
+	w.set(plate, "THREE")
+	o.mustRun()
+	if got := w.told()[plate]; got != document("THREE") {
+		t.Errorf("a reader of the topic has %s, want %s", got, document("THREE"))
+	}
+}
+
 // losing is an index that loses the entries of one telling of a rebuild, as a failover of Redis does.
 type losing struct {
 	changes.Index

@@ -229,6 +229,7 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 		p, known, built, published = Progress{Told: -1, Departed: p.Departed}, false, 0, -1
 	}
 	o.truncated = false
+	o.use(o.epoch)
 	if o.consumed > end { // the consumer will find out later that the topic has lost its end, and will begin again
 		o.consumed = first
 	}

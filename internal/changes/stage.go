@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -110,6 +111,7 @@ type Stage struct {
 	consumer *kafka.Consumer
 	// room bounds how many messages all owners together fold at once.
 	room *semaphore.Weighted
+	used atomic.Pointer[Epoch] // the latest epoch that an owner has used; nil at first
 }
 
 // New returns a Stage. It connects to nothing yet.
