@@ -2,7 +2,6 @@ package changefeed_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -167,20 +166,17 @@ func TestAStreamThatLagsCatchesUpFromTheIndex(t *testing.T) {
 	}
 }
 
-// failing is an index of changes in a Redis that is away, or that has lost everything: then the epoch
-// is there again, and the partitions have nothing yet.
-type failing struct {
+// unbuilt is the index of changes while its owners write it again: the epoch is there, and the
+// partitions have nothing yet.
+type unbuilt struct {
 	changes.ReadIndex
-	away, unbuilt atomic.Bool
+	built atomic.Bool
 }
 
-func (f *failing) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
-	e, progress, err := f.ReadIndex.State(ctx)
-	if f.away.Load() {
-		return changes.Epoch{}, nil, errors.New("away")
-	}
-	for i := range progress {
-		if f.unbuilt.Load() {
+func (u *unbuilt) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	e, progress, err := u.ReadIndex.State(ctx)
+	if !u.built.Load() {
+		for i := range progress {
 			progress[i] = changes.Progress{Told: -1, Floor: -1}
 		}
 	}
@@ -206,8 +202,7 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 	for _, plate := range plates[:3] {
 		w.send(bsm(plate, "LX100", "MUELLER", "ABC123"))
 	}
-	index := &failing{ReadIndex: w.index}
-	index.unbuilt.Store(true)
+	index := &unbuilt{ReadIndex: w.index}
 	w.feed.Changes.Index = index
 	l := r.listen(1000)
 	l.next() // the heartbeat
@@ -224,7 +219,7 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 		published.Leave()
 		beat()
 	}
-	index.unbuilt.Store(false)
+	index.built.Store(true)
 	beat()
 	if !slices.Equal(got, plates) {
 		t.Errorf("told %v, want %v", got, plates)

@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"bagtrail/internal/kafka"
@@ -30,13 +31,15 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 		if err != nil {
 			return Epoch{}, err
 		}
-		for _, span := range spans {
-			if span.From < span.To {
-				return s.epochBegun(ctx)
-			}
+		if hasRecords(spans) {
+			return s.epochBegun(ctx)
 		}
 	}
 	return s.newEpoch(ctx, e)
+}
+
+func hasRecords(spans []kafka.Span) bool {
+	return slices.ContainsFunc(spans, func(s kafka.Span) bool { return s.From < s.To })
 }
 
 // use notes that an owner uses an epoch.
@@ -86,28 +89,11 @@ func (s *Stage) Restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	empty := true
-	for i := range spans {
-		span := &spans[i]
-		empty = empty && span.From == span.To
-		span.From = max(span.From, span.To-restoredFrom)
-	}
-	if empty {
+	if !hasRecords(spans) {
 		return nil
 	}
 	newest := Epoch{Partitions: len(spans)}
-	var mu sync.Mutex
-	err = s.conf.Kafka.ReadSpans(ctx, s.conf.Changes, spans, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
-		mu.Lock()
-		defer mu.Unlock()
-		for i := range records {
-			if r, err := ParseRecord(records[i].Value); err == nil {
-				newest.Begun = max(newest.Begun, r.Epoch)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.lastChanges(ctx, spans, func(r *Record) { newest.Begun = max(newest.Begun, r.Epoch) }); err != nil {
 		return err
 	}
 	if newest.Begun == 0 {
@@ -117,9 +103,28 @@ func (s *Stage) Restore(ctx context.Context) error {
 	return err
 }
 
-// restoredFrom is how many records at the end of each partition of the topic of changes Restore
-// searches for the newest epoch. The last record alone may not be a change.
-const restoredFrom = 100
+// lastRecords is how many records at the end of a partition lastChanges reads. An owner publishes
+// platesAtOnce at a time at most. One that stood still may have published some once more, behind those
+// of its successor; and another program may have written the last record.
+const lastRecords = 2 * platesAtOnce
+
+// lastChanges calls take with the last changes that were published in spans, one at a time.
+func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*Record)) error {
+	for i := range spans {
+		spans[i].From = max(spans[i].From, spans[i].To-lastRecords)
+	}
+	var mu sync.Mutex
+	return s.conf.Kafka.ReadSpans(ctx, s.conf.Changes, spans, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range records {
+			if r, err := ParseRecord(records[i].Value); err == nil {
+				take(r)
+			}
+		}
+		return nil
+	})
+}
 
 // lastPublished returns the highest sequence of the last changes of the epoch that were published in
 // the partition, or -1 if there are none.
@@ -129,16 +134,10 @@ func (o *owner) lastPublished(ctx context.Context) (sequence int64, err error) {
 	if err != nil {
 		return -1, err
 	}
-	// An owner publishes platesAtOnce at a time at most. One that stood still may have published some
-	// once more, behind those of its successor.
-	span := kafka.Span{Partition: o.partition, From: max(first, end-2*platesAtOnce), To: end}
-	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{span}, func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
-		for i := range records {
-			if r, err := ParseRecord(records[i].Value); err == nil && r.Epoch == o.epoch.Begun {
-				sequence = max(sequence, r.Sequence)
-			}
+	err = o.lastChanges(ctx, []kafka.Span{{Partition: o.partition, From: first, To: end}}, func(r *Record) {
+		if r.Epoch == o.epoch.Begun {
+			sequence = max(sequence, r.Sequence)
 		}
-		return nil
 	})
 	return sequence, err
 }

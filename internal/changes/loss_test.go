@@ -423,12 +423,13 @@ func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
 	}
 }
 
-// The topic of marks is made anew and has more marks than before when the owner notices: the
-// consumer, whom the broker has told so, begins at its beginning.
-func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
-	w := newWorld(t)
-	o, at := w.toldFive(plate)
-	before := w.currentEpoch()
+// grownAgain makes the topic of marks anew. It has more marks than before when the owner notices: the
+// consumer, whom the broker has told so, begins at its beginning. It returns the owner, its partition
+// and the epoch before.
+func (w *world) grownAgain() (o *owner, at int, before changes.Epoch) {
+	w.t.Helper()
+	o, at = w.toldFive(plate)
+	before = w.currentEpoch()
 	w.remakeMarks()
 	w.set(plate, "TWO")
 	for _, p := range platesIn(at, 8) {
@@ -436,6 +437,12 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 	}
 	o.offset = 0 // where worker.open begins
 	o.mustRun()
+	return o, at, before
+}
+
+func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
+	w := newWorld(t)
+	_, _, before := w.grownAgain()
 	if now := w.currentEpoch(); now.Begun <= before.Begun {
 		t.Errorf("epoch %+v behind %+v, want a new one: readers have higher sequences", now, before)
 	}
@@ -448,15 +455,7 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 // the epoch with it.
 func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
 	w := newWorld(t)
-	o, at := w.toldFive(plate)
-	before := w.currentEpoch()
-	w.remakeMarks()
-	w.set(plate, "TWO")
-	for _, p := range platesIn(at, 8) {
-		w.set(p, "FILLER")
-	}
-	o.offset = 0 // where worker.open begins
-	o.mustRun()
+	o, at, before := w.grownAgain()
 	after := w.currentEpoch()
 	if after.Begun <= before.Begun {
 		t.Fatalf("epoch %+v behind %+v", after, before)

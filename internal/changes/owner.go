@@ -205,13 +205,12 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	built := int64(0)
-	if !known {
-		if p, built, err = o.rebuild(ctx); err != nil {
-			return 0, err
-		}
+	built, published := int64(0), int64(-1)
+	if known {
+		published, err = o.lastPublished(ctx)
+	} else {
+		p, built, err = o.rebuild(ctx)
 	}
-	published, err := o.lastPublished(ctx)
 	if err != nil {
 		return 0, err
 	}

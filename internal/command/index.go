@@ -142,8 +142,7 @@ func (s *service) rebuilder() *ingestor.Acceptor {
 }
 
 // replayer is rebuilder for an index that is in use. What the index lacked of messages is told as
-// changes. If Redis has lost the epoch of changes too, it has lost everything, and no
-// change is told.
+// changes. If Redis has lost the epoch of changes too, it has lost everything, and no change is told.
 func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	if s.changes == nil {
 		return s.rebuilder(), nil

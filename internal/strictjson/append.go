@@ -1,9 +1,9 @@
 // Package strictjson writes JSON strings and reads strict JSON objects.
 //
-// It does not map JSON to Go types, except for Encode. A string that it writes is valid JSON whatever bytes it is made
-// from, and safe inside a script: '<', '>', '&', U+2028 and U+2029 are escaped, and bytes that are
-// not UTF-8 become U+FFFD. It reads RFC 8259 to the letter: UTF-8 without a byte order mark, no
-// lone surrogates, nothing after the end.
+// It does not map JSON to Go types, except for Encode. A string that it writes is valid JSON
+// whatever bytes it is made from, and safe inside a script: '<', '>', '&', U+2028 and U+2029 are
+// escaped, and bytes that are not UTF-8 become U+FFFD. It reads RFC 8259 to the letter: UTF-8
+// without a byte order mark, no lone surrogates, nothing after the end.
 package strictjson
 
 import (

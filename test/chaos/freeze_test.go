@@ -55,12 +55,7 @@ func TestAnOwnerThatStoodStillTellsNothingOld(t *testing.T) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
-	api, still := w.start("api"), w.start("ingest")
-	w.start("ingest")
-	w.follow(api)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, api)
+	api, still, watch := w.startTwoOwners()
 	for range max(1, n.deaths/4) {
 		w.goesOn(watch)
 		rest(t.Context(), 2*time.Second)
@@ -75,6 +70,19 @@ func TestAnOwnerThatStoodStillTellsNothingOld(t *testing.T) {
 	t.Logf("a process stood still for %v; %d messages came by Kafka", n.still, w.stream.sent.Load())
 	w.check(watch)
 	w.verify(api)
+}
+
+// startTwoOwners starts an api process and two ingest processes, of which one may stand still, with
+// followers, a stream and POSTs.
+func (w *world) startTwoOwners() (api, still *service.Service, watch *watch) {
+	w.t.Helper()
+	api, still = w.start("api"), w.start("ingest")
+	w.start("ingest")
+	w.follow(api)
+	watch = w.watchGroup()
+	w.startStream(size().rate).flow()
+	w.startPosts(size().postRate, api)
+	return api, still, watch
 }
 
 // freeze holds what was observed while a server was frozen.

@@ -45,12 +45,7 @@ func TestAMasterThatTakesItsLastSecondWithItLosesNothing(t *testing.T) {
 	n := size()
 	cluster := servers.PrivateCluster(t, durable...)
 	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
-	api, still := w.start("api"), w.start("ingest")
-	w.start("ingest")
-	w.follow(api)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, api)
+	api, still, watch := w.startTwoOwners()
 	random := rand.New(rand.NewPCG(*seed, 6))
 	for i := range max(2, n.deaths/2) {
 		w.aMoment(random, watch)
