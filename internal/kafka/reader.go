@@ -89,7 +89,8 @@ func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.O
 	}
 	for _, p := range answer.Topics[topic] {
 		if p.Error != nil {
-			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, p.Error)
+			// kafka-go puts an unknown error in the place of its cause, also if the context ends.
+			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, cmp.Or(ctx.Err(), p.Error))
 		}
 	}
 	return answer.Topics[topic], nil

@@ -1,0 +1,29 @@
+package kafka_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// kafka-go asks for each partition alone, and tells no cause for those that fail.
+func TestEndsTellsThatItsContextEndedThoughSomePartitionsHaveAnswered(t *testing.T) {
+	c, client := cluster(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked atomic.Int32
+	c.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		if asked.Add(1) == partitions {
+			cancel()
+			<-t.Context().Done()
+		}
+		return nil, nil, false
+	})
+	if _, err := client.Ends(ctx, topic); !errors.Is(err, context.Canceled) || asked.Load() != partitions {
+		t.Errorf("error %v after %d requests", err, asked.Load())
+	}
+}
