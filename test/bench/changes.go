@@ -207,7 +207,9 @@ func (b *bench) cost(ctx context.Context, stored, streamed []simulate.Message, c
 	if err != nil {
 		return spent{}, err
 	}
-	if err := l.stream(ctx, inTurn(streamed)); err != nil {
+	profiles := b.profileOf(l.ingest, fmt.Sprintf("cost-changes-%t", changes))
+	err = l.stream(ctx, inTurn(streamed))
+	if err := errors.Join(err, profiles()); err != nil {
 		return spent{}, err
 	}
 	if err := finish(len(stored) + len(streamed)); err != nil {
