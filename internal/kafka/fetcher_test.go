@@ -268,18 +268,34 @@ func TestWhatIsThereAtFirstDoesNotWaitForAPartitionWithoutRecords(t *testing.T) 
 }
 
 func TestABacklogIsReadWithoutPauses(t *testing.T) {
-	_, client := cluster(t, 1)
+	c, client := cluster(t, 1)
 	large := strings.Repeat("x", 60<<10)
 	const records = 300 // five in a fetch
 	for range records {
 		produce(t, client, 0, large)
 	}
+	var mu sync.Mutex
+	var asked []time.Time
+	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, time.Now())
+		return nil, nil, false
+	})
 	var l log
-	began := time.Now()
 	l.follow(t, client)
 	l.await(t, 0, records, 20*time.Second)
-	if took := time.Since(began); took > time.Second { // with pauses of 20 ms it is 1.2 s and more
-		t.Errorf("took %v", took)
+	mu.Lock()
+	defer mu.Unlock()
+	short := 0 // times between two fetches that have no pause of 20 ms
+	for i := 1; i < len(asked); i++ {
+		if asked[i].Sub(asked[i-1]) < 15*time.Millisecond {
+			short++
+		}
+	}
+	if short < len(asked)/4 { // on a busy machine the others may be long too
+		t.Errorf("%d of %d fetches came without a pause", short, len(asked))
 	}
 	l.want(t)
 }
