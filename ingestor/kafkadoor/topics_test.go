@@ -134,6 +134,42 @@ func TestATopicThatForgetsTooSoonIsWarnedOf(t *testing.T) {
 	}
 }
 
+func TestATopicThatMayHaveASingleCopyIsWarnedOf(t *testing.T) {
+	for _, test := range []struct {
+		brokers, replicas int
+		insync            string
+		warnings          int
+	}{
+		{brokers: 1, replicas: 1, insync: "1", warnings: 0},
+		{brokers: 3, replicas: 1, insync: "1", warnings: 1},
+		{brokers: 3, replicas: 3, insync: "1", warnings: 1},
+		{brokers: 3, replicas: 3, insync: "2", warnings: 0},
+	} {
+		w := newBroker(t, kfake.NumBrokers(test.brokers))
+		core, logs := observer.New(zap.WarnLevel)
+		w.kafka.Logger = zap.New(core)
+		w.open()
+		if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
+			Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: test.replicas,
+			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: "min.insync.replicas", ConfigValue: test.insync}},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 1, Log: true}); err != nil {
+			t.Fatalf("%+v: %v", test, err)
+		}
+		said := logs.All()
+		if len(said) != test.warnings {
+			t.Errorf("%+v: %d warnings: %v", test, len(said), said)
+		}
+		for _, line := range said {
+			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["replication.factor"] != int64(test.replicas) || f["min.insync.replicas"] != test.insync {
+				t.Errorf("the warning says %v", f)
+			}
+		}
+	}
+}
+
 func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
 	w := newBroker(t)
 	w.needsFaults()

@@ -19,8 +19,8 @@ type Topic struct {
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
-	// is compacted, and logs a warning if it has fewer partitions than Partitions, or keeps its records
-	// for a shorter time than Retention.
+	// is compacted, and logs a warning if it has fewer partitions than Partitions, keeps its records for
+	// a shorter time than Retention, or may have a single copy of them although there are more brokers.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change.
 	Fixed bool
@@ -186,12 +186,12 @@ func (t Topic) command(brokers []string) string {
 }
 
 // checkSettings returns an error if the topic is compacted and must not be, or if it is not compacted
-// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted. If
-// DescribeConfigs is denied, the check is skipped.
+// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted, or may
+// have a single copy of them. If DescribeConfigs is denied, the check is skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
-			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy", "retention.ms"},
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy", "retention.ms", "min.insync.replicas"},
 		}},
 	})
 	if err == nil && len(answer.Resources) > 0 {
@@ -206,6 +206,10 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			switch {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
+			case e.ConfigName == "min.insync.replicas":
+				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
+					return err
+				}
 			case e.ConfigName != "cleanup.policy":
 			case !t.Compacted && strings.Contains(e.ConfigValue, "compact"):
 				return fmt.Errorf("topic %s is compacted, but every record of it is needed: set its cleanup.policy to delete", t.Name)
@@ -225,4 +229,24 @@ func (c *Client) warnOfShortRetention(t Topic, kept string) {
 	}
 	c.conf.Logger.Warn("a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
 		zap.String("topic", t.Name), zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
+}
+
+// warnOfSingleCopies logs a warning if there are several brokers, and a record of a topic may be
+// acknowledged while one of them alone has it. insync is the topic's min.insync.replicas.
+func (c *Client) warnOfSingleCopies(ctx context.Context, t Topic, insync string) error {
+	meta, err := c.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{t.Name}})
+	if err != nil {
+		return fmt.Errorf("ask for topic %s: %w", t.Name, err)
+	}
+	for _, found := range meta.Topics {
+		if found.Name != t.Name || len(found.Partitions) == 0 {
+			continue
+		}
+		replicas := len(found.Partitions[0].Replicas)
+		if len(meta.Brokers) > 1 && (replicas < 2 || insync == "1") {
+			c.conf.Logger.Warn("a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
+				zap.String("topic", t.Name), zap.Int("replication.factor", replicas), zap.String("min.insync.replicas", insync))
+		}
+	}
+	return nil
 }
