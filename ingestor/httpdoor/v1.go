@@ -21,6 +21,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/preview"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -60,6 +61,7 @@ type Messages struct {
 	Acceptor *ingestor.Acceptor
 	Attempts Attempts
 	Bags     func(bag.Sight) Bags // returns the reader for a sight; a nil sight sees everything
+	Preview  preview.Maker        // for validateMessages
 	Places   *airport.Library
 }
 
@@ -71,7 +73,7 @@ func (d Messages) Operations() []web.Operation {
 	}
 }
 
-// requestMessage is a message of a request, with the events that it has made.
+// requestMessage is a message of a request, with its events.
 type requestMessage struct {
 	id      string // the caller's; "" if there is none
 	hasID   bool
@@ -114,8 +116,9 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	return answer
 }
 
-// validate answers POST /v1/messages/validate. It changes nothing.
-func (d Messages) validate(_ context.Context, c *web.Call) web.Answer {
+// validate answers POST /v1/messages/validate. It changes nothing. The events are those of a message
+// that is the first of its bags.
+func (d Messages) validate(ctx context.Context, c *web.Call) web.Answer {
 	r, refusal := read(c)
 	if refusal != nil {
 		return *refusal
@@ -123,6 +126,15 @@ func (d Messages) validate(_ context.Context, c *web.Call) web.Answer {
 	_, outcomes, refusal := d.judge(c, r.texts, d.attempt(c))
 	if refusal != nil {
 		return *refusal
+	}
+	for i := range outcomes {
+		events, err := d.Preview.Events(ctx, outcomes[i].Filing)
+		if err != nil {
+			return c.Unavailable(err)
+		}
+		for _, e := range events {
+			r.messages[i].events = append(r.messages[i].events, plateEvent{e.Plate, e.Code})
+		}
 	}
 	return show(c, r.messages, outcomes)
 }

@@ -19,6 +19,7 @@ import (
 	"bagtrail/ingestor/httpdoor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/preview"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
@@ -142,7 +143,7 @@ func newBatches(change ...func(*web.Settings)) *batches {
 		Judge: ingestor.NewJudge(library, enrich), Log: b.log, Index: index, Rejects: b.rejects, Clock: ingestor.NewClock(clock),
 	})
 	b.reader = trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
-	door := httpdoor.Messages{Acceptor: acceptor, Attempts: &b.attempts, Places: library, Bags: func(s bag.Sight) httpdoor.Bags {
+	door := httpdoor.Messages{Acceptor: acceptor, Attempts: &b.attempts, Preview: preview.New(enrich, library), Places: library, Bags: func(s bag.Sight) httpdoor.Bags {
 		if s == nil {
 			return b
 		}
@@ -377,8 +378,8 @@ func TestABatchComesInThreeForms(t *testing.T) {
 		{"/v1/messages", linesType, string(text) + "\n\r\n" + string(lines) + "\n", "accepted 0724100001 EXPECTED; b accepted 0724100002 EXPECTED"},
 		{"/v1/messages?format=text", textType, one, "accepted 0724100001 EXPECTED"},
 		{"/v1/messages?format=text", textType, one + "\r\n" + two, "accepted 0724100001 EXPECTED; accepted 0724100002 EXPECTED"},
-		{"/v1/messages/validate", jsonType, listOf(one, two), "m0 accepted; m1 accepted"},
-		{"/v1/messages/validate?format=text", textType, one, "accepted"},
+		{"/v1/messages/validate", jsonType, listOf(one, two), "m0 accepted 0724100001 EXPECTED; m1 accepted 0724100002 EXPECTED"},
+		{"/v1/messages/validate?format=text", textType, one, "accepted 0724100001 EXPECTED"},
 	} {
 		b := newBatches()
 		if got := verdicts(t, b.post("all", tc.target, tc.media, tc.body)); got != tc.want {

@@ -26,6 +26,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/preview"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/requeststore"
@@ -231,7 +232,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Clock: clock}.Operation())
 	operations = append(operations, httpdoor.Messages{
-		Acceptor: acceptor, Attempts: remembered, Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
+		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(enrich, library), Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
 	rejects := rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, clock)
 	s.reject(t, rejects, acceptor)

@@ -11,7 +11,6 @@ import (
 
 	"bagtrail/enricher"
 	"bagtrail/ingestor"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/messagefile"
 	"bagtrail/internal/preview"
@@ -65,7 +64,7 @@ POST /v1/messages: columns count bytes from 1, and end_column is the first behin
 			}
 			filer := enricher.New(library, pairs...)
 			v.judge = ingestor.NewJudge(library, filer)
-			v.preview = preview.Maker{Enricher: filer, Places: library, Rules: bag.Rules{SamePlace: library.SamePlace}}
+			v.preview = preview.New(filer, library)
 			v.out, v.colour = bufio.NewWriter(p.stdout), p.showsColour(p.stdout)
 			if len(names) == 0 {
 				names = []string{messagefile.Stdin}
@@ -149,8 +148,8 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	dst = ingestor.AppendDiagnostics(dst, outcome.Warnings)
 	if v.events {
 		dst = append(dst, `,"events":[`...)
-		for _, e := range events {
-			dst = append(strictjson.AppendComma(dst), e.Document...)
+		for i := range events {
+			dst = v.preview.Append(strictjson.AppendComma(dst), &events[i])
 		}
 		dst = append(dst, ']')
 	}

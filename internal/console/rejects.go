@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -24,7 +25,6 @@ type rejectDoc struct {
 	Door        string          `json:"door"`
 	Key         string          `json:"key"`
 	Airport     string          `json:"airport"`
-	Codes       []string        `json:"codes"`
 	Diagnostics []diagnosticDoc `json:"diagnostics"`
 	Form        string          `json:"form"`
 	Text        string          `json:"text"`
@@ -53,8 +53,8 @@ type diagnosticDoc struct {
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
 
-// open replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
-func (r *rejectDoc) open() {
+// unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
+func (r *rejectDoc) unwrap() {
 	if r.Form != "json" {
 		return
 	}
@@ -90,19 +90,19 @@ type tally struct {
 
 // rejectsPage is the data of the screen of rejects.
 type rejectsPage struct {
-	filter   url.Values
-	States   []tally
-	Facets   []facet
-	Hours    []hour
-	Most     int // rejects of the fullest hour
-	List     []rejectDoc
-	Next     string // address of the next page
-	Selected *rejectDoc
-	Opened   bool // the address names Selected; otherwise it is the first of the list
-	Check    check
-	Open     bool   // the rejects of the list are open
-	Done     string // the result of the form that led here, see outcomes
-	Plate    string // of the bag of the message that was accepted, or ""
+	filter      url.Values
+	States      []tally
+	Facets      []facet
+	Hours       []hour
+	Most        int // rejects of the fullest hour
+	List        []rejectDoc
+	Next        string // address of the next page
+	Selected    *rejectDoc
+	FromAddress bool // the address names Selected; otherwise it is the first of the list
+	Check       check
+	ListsOpen   bool   // the rejects of the list are open
+	Done        string // the result of the form that led here, see outcomes
+	Plate       string // of the bag of the message that was accepted, or ""
 }
 
 // Words returns the text of the value if it is a fault code, or "".
@@ -127,14 +127,20 @@ type hour struct {
 
 // check is a text with its faults, as the editor shows it.
 type check struct {
-	Text    string
-	Lines   []line
-	Faults  []diagnosticDoc
-	Events  []eventDoc // the events that the message would make
-	Plates  []string
-	Verdict string
-	Problem *problem // the text could not be checked
-	Open    bool     // the reject can be resubmitted
+	Text     string
+	Lines    []line
+	Faults   []diagnosticDoc
+	Events   []madeEvent // the first mostEvents events that the message makes if it is the first of its bags
+	More     int         // how many more there are
+	Verdict  string
+	Problem  *problem // the text could not be checked
+	Editable bool     // the reject can be resubmitted
+}
+
+// madeEvent is an event that a message makes.
+type madeEvent struct {
+	eventDoc
+	Plate string `json:"plate"`
 }
 
 // line is a line of a message with marks under its faults.
@@ -147,12 +153,12 @@ type line struct {
 const (
 	mostListed = 50                         // how many rejects a page has
 	mostFound  = 80                         // how many characters of a faulty value are shown
+	mostEvents = 5                          // how many events of a message are shown
 	mostText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
-// filters lists the filters of the list of rejects that are in its address. The text filter is not
-// in the address, since it may hold names.
+// filters lists the filters of the list of rejects, which are in its address.
 var filters = []string{"state", "code", "airport", "door"}
 
 // outcomes lists the results of forms that the page may show.
@@ -187,12 +193,12 @@ func (v *visit) rejects() (view, *problem) {
 	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
-	data.List, data.Open = list.Rejects, data.filter.Get("state") == "open"
+	data.List, data.ListsOpen = list.Rejects, data.filter.Get("state") == "open"
 	if list.Next != "" {
 		data.Next = data.Address("cursor", list.Next)
 	}
 	id := v.r.PathValue("id")
-	if data.Opened = id != ""; !data.Opened && len(data.List) > 0 {
+	if data.FromAddress = id != ""; !data.FromAddress && len(data.List) > 0 {
 		id = data.List[0].ID
 	}
 	if id != "" {
@@ -200,7 +206,7 @@ func (v *visit) rejects() (view, *problem) {
 		if p := v.ask(http.MethodGet, "/v1/rejects/"+url.PathEscape(id), nil, data.Selected); p != nil {
 			return shown, p
 		}
-		data.Selected.open()
+		data.Selected.unwrap()
 		data.Check = checkOf(data.Selected.Text, data.Selected.Diagnostics, data.Selected.State == "open")
 	}
 	shown.Data = data
@@ -253,8 +259,8 @@ func (p rejectsPage) Label() string {
 	return "Rejects: " + cmp.Or(strings.Join(all, ", "), "none in 24 hours")
 }
 
-// Address returns the address of the list with a value of a filter. If the filter has that value
-// already, the address is without the filter, unless it is the state.
+// Address returns the address of the list with a parameter set: a filter, or the cursor. If a filter
+// other than the state has the value already, it is removed.
 func (p rejectsPage) Address(name, value string) string {
 	query := maps.Clone(p.filter)
 	if query.Get(name) == value && name != "state" {
@@ -280,8 +286,8 @@ func (p rejectsPage) Is(name, value string) bool {
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // checkOf returns a text with its faults, line by line.
-func checkOf(text string, faults []diagnosticDoc, open bool) check {
-	c := check{Text: text, Faults: faults, Open: open, Verdict: "rejected"}
+func checkOf(text string, faults []diagnosticDoc, editable bool) check {
+	c := check{Text: text, Faults: faults, Editable: editable, Verdict: "rejected"}
 	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
 		l := line{Text: content}
 		for _, f := range faults {
@@ -313,8 +319,12 @@ func mark(marks, content string, f diagnosticDoc) string {
 // text returns the text of the editor. Lines end with CR LF, as in messages.
 func (v *visit) text() (string, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, mostText)
-	if err := v.r.ParseForm(); err != nil {
+	var tooLong *http.MaxBytesError
+	switch err := v.r.ParseForm(); {
+	case errors.As(err, &tooLong):
 		return "", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long for the editor"}
+	case err != nil:
+		return "", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"}
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n"), nil
 }
@@ -329,10 +339,7 @@ func (v *visit) checkReject() (view, *problem) {
 		Results []struct {
 			Verdict     string          `json:"verdict"`
 			Diagnostics []diagnosticDoc `json:"diagnostics"`
-			Events      []struct {
-				Plate string `json:"plate"`
-				Code  string `json:"code"`
-			} `json:"events"`
+			Events      []madeEvent     `json:"events"`
 		} `json:"results"`
 	}
 	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
@@ -345,9 +352,8 @@ func (v *visit) checkReject() (view, *problem) {
 	result := answer.Results[0]
 	c := checkOf(text, result.Diagnostics, true)
 	c.Verdict = result.Verdict
-	for _, e := range result.Events {
-		c.Events, c.Plates = append(c.Events, eventDoc{Code: e.Code}), append(c.Plates, e.Plate)
-	}
+	c.Events = result.Events[:min(len(result.Events), mostEvents)]
+	c.More = len(result.Events) - len(c.Events)
 	return view{Data: rejectsPage{Check: c}}, nil
 }
 
@@ -405,10 +411,10 @@ func (v *visit) done(id, verdict string) view {
 	return view{Redirect: Path + "rejects?" + query.Encode()}
 }
 
-// Faulty says how many faults the text has.
-func (c check) Faulty() string {
+// FaultCount says how many faults the text has.
+func (c check) FaultCount() string {
 	words := plural(len(c.Faults), "fault")
-	if c.Open {
+	if c.Editable {
 		words += " left"
 	}
 	return words + "."

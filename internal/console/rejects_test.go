@@ -51,9 +51,13 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 
 func TestTheTextOfTheEditorIsChecked(t *testing.T) {
 	v := withRejects(1)
-	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "accepted", "diagnostics": []object{}, "events": []object{{"plate": "0724000001", "code": "EXPECTED"}}}}}
+	var events []object
+	for i := range 7 {
+		events = append(events, object{"plate": fmt.Sprintf("072400000%d", i+1), "code": "EXPECTED"})
+	}
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "accepted", "diagnostics": []object{}, "events": events}}}
 	c := newConsole(v)
-	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"BSM\n.V/1LZRH\n"}}), 200, "Would be accepted.", "<code>0724000001</code> Expected", `id="lines"`, `id="faults"`)
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"BSM\n.V/1LZRH\n"}}), 200, "Would be accepted.", "<code>0724000001</code> Expected", "<code>0724000005</code> Expected</span> <span>and 2 more<", `id="lines"`, `id="faults"`)
 	if last := v.asked[len(v.asked)-1]; last != `POST /v1/messages/validate {"messages":[{"text":"BSM\r\n.V/1LZRH\r\n"}]}` {
 		t.Error(last)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/strictjson"
@@ -14,26 +15,28 @@ import (
 
 // Event is one event of a bag.
 type Event struct {
-	Plate       bag.Plate
-	Code        string
-	Description string
-	Document    []byte // {"bagtag": "…", "event": {…}}, the event as a history shows it
+	bag.Event
+	Plate   bag.Plate
+	unknown bool // the message is no BSM
 }
 
 // Maker makes previews.
 type Maker struct {
-	Enricher *enricher.Enricher
-	Rules    bag.Rules
-	Places   bagjson.Places
+	enricher *enricher.Enricher
+	airports *airport.Library
 }
+
+// New returns a Maker.
+func New(e *enricher.Enricher, airports *airport.Library) Maker { return Maker{e, airports} }
 
 // Events returns the events of a message in the order of its plates: one for each group that names
 // the plate. A message that positions a container has none, since it names no bag.
 func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 	var all []Event
+	rules := bag.Rules{SamePlace: m.airports.SamePlace}
 	stored := []bag.Stored{{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}}
 	for _, entry := range f.Entries {
-		bags, err := m.Rules.FoldEvents(ctx, entry.Plate, m.Enricher.Messages(entry.Plate, stored), nil)
+		bags, err := rules.FoldEvents(ctx, entry.Plate, m.enricher.Messages(entry.Plate, stored), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +46,7 @@ func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 				e := &bags[i].Events[j]
 				if !slices.Contains(groups, e.Message.Group) {
 					groups = append(groups, e.Message.Group)
-					all = append(all, m.event(&bags[i], e))
+					all = append(all, Event{*e, entry.Plate, bags[i].Unknown})
 				}
 			}
 		}
@@ -51,13 +54,13 @@ func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 	return all, nil
 }
 
-func (m Maker) event(b *bag.Bag, e *bag.Event) Event {
-	known := bagjson.EventContext{Unknown: b.Unknown}
+// Append appends the JSON object {"bagtag": "…", "event": {…}}, with the event as a history shows it.
+func (m Maker) Append(dst []byte, e *Event) []byte {
+	known := bagjson.EventContext{Unknown: e.unknown}
 	if e.Code == bag.EventReflighted && e.Message.Original != "" {
 		known.Reflighted = &bag.Reflighted{Plate: e.Message.Original}
 	}
-	doc := strictjson.AppendText([]byte{'{'}, "bagtag", string(b.Plate))
-	doc = append(doc, `,"event":`...)
-	doc = bagjson.AppendEvent(doc, e, m.Places, known)
-	return Event{Plate: b.Plate, Code: e.Code, Description: e.Description, Document: append(doc, '}')}
+	dst = strictjson.AppendText(append(dst, '{'), "bagtag", string(e.Plate))
+	dst = append(dst, `,"event":`...)
+	return append(bagjson.AppendEvent(dst, &e.Event, m.airports, known), '}')
 }

@@ -247,7 +247,7 @@ reader('a reject is mended, and its bag appears', async () => {
   })
   assert.ok(Math.abs(caret - fault) < 1, `${caret} ${fault}`)
   await page.getByRole('button', { name: `Use ${day}` }).click()
-  await page.getByText('Would be accepted').waitFor()
+  await page.getByText(/Would be accepted\.\s+0724\d{6} Expected/).waitFor()
   await page.getByRole('button', { name: 'Undo edits' }).click()
   await page.getByText('1 fault left').waitFor()
   // A text with faults is not sent, and e leads to the first of them.
