@@ -13,8 +13,8 @@ import (
 type currentBSMs struct {
 	rules Rules
 	slots []slot                         // one for each airport and direction that has a BSM
-	own   smallmap.Map[direction, int]   // index in slots of exactly that airport
-	near  smallmap.Map[direction, []int] // indices in slots of all airports that are one place with it
+	own   smallmap.Map[direction, int]   // index in slots of the slot of exactly this airport
+	near  smallmap.Map[direction, []int] // indices in slots of the slots of all airports that are one place with this one
 	added int                            // how many BSMs were added
 	// ignored holds the BSMs that are passed over: they change no leg.
 	ignored smallmap.Map[*Message, struct{}]
@@ -31,7 +31,7 @@ type slot struct {
 	direction
 	current *Message // nil if there is none
 	since   int      // value of currentBSMs.added when current was added
-	last    *Message // the current BSM, or the DEL that ended the last one; nil if there was none
+	last    *Message // the latest BSM that changed the slot, a DEL included; nil if there was none
 	hadBSM  bool     // a BSM other than a DEL was added
 }
 
@@ -127,14 +127,16 @@ func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
 // it had a BSM, or a DEL counts there.
 func (c *currentBSMs) decidesExit(airport string) bool {
 	for _, i := range c.at(direction{airport: airport}) {
-		if s := &c.slots[i]; s.hadBSM || s.last != nil {
+		if c.slots[i].last != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// latestFirst returns the current BSMs, the latest first.
+// latestFirst returns the current BSMs, the latest first. A BSM may be current in the slots of several
+// airports that are one place. Only the slot of its own airport counts, so that each BSM is returned
+// once.
 func (c *currentBSMs) latestFirst() []*Message {
 	var current []*slot
 	for i := range c.slots {

@@ -36,7 +36,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r.route(&bags[i])
+		r.setLegs(&bags[i])
 	}
 	return bags, nil
 }
@@ -183,8 +183,8 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 	return all
 }
 
-// route sets the legs of a bag, Cancelled, and the names that find it.
-func (r Rules) route(b *Bag) {
+// setLegs sets the legs of a bag, Cancelled, and the names that find it.
+func (r Rules) setLegs(b *Bag) {
 	messages := make([]*Message, 0, len(b.Events))
 	for _, e := range b.Events {
 		if !e.Message.IsReport() {
@@ -195,8 +195,9 @@ func (r Rules) route(b *Bag) {
 	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
 }
 
-// describe sets the fields of a bag from its events, which must be in order. Each field comes from
-// the latest BSM that holds it, else from the latest BPM. Positionings do not count.
+// describe sets the fields of a bag from its events, which must be in order: Unknown, Rush and
+// Originals, and those that messages hold. Each of the latter comes from the latest BSM that holds it,
+// else from the latest BPM. Positionings do not count.
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
@@ -229,7 +230,8 @@ func (b *Bag) describe() {
 	}
 }
 
-// originals returns the value of Originals.
+// originals returns the plates that the latest REFLIGHTED message with an original names, each once,
+// in the order of its groups.
 func (b *Bag) originals() []Plate {
 	var named []Plate
 	var latest *Message
@@ -245,8 +247,8 @@ func (b *Bag) originals() []Plate {
 	return smallmap.Distinct(named)
 }
 
-// findBy sets the PNRs and surnames that find the bag (rules §4): those of its current BSMs. If
-// these hold none, those of all its messages except positionings.
+// findBy sets the PNRs and surnames that find the bag (rules §4): those of its current BSMs. If these
+// hold no PNR, the PNRs of all its messages except positionings find it; likewise for surnames.
 func (b *Bag) findBy(current []*Message) {
 	for _, m := range current {
 		b.addNames(m, true, true)

@@ -46,14 +46,14 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 			}
 		}
 	}
-	for _, e := range slices.Backward(events) { // rule 3
+	for _, e := range slices.Backward(events) { // rule 3, .I
 		m := e.Message
 		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.open(in.Airport) {
 			all.add(r.inbound(m), NoStatus)
 			out.take(in.Airport, in.Flight)
 		}
 	}
-	for _, m := range slices.Backward(messages) {
+	for _, m := range slices.Backward(messages) { // rule 3, .F of a BPM
 		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.open(m.Airport) {
 			all.add(r.outbound(m), NotLoaded)
 			out.take(m.Airport, m.Outbound.Flight)
@@ -72,15 +72,11 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 // flight that departs there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
-	var seen smallmap.Map[string, struct{}]
 	var airports []string // the airports that had a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
-		if e.Sets == NoStatus || !m.Kind.IsProcessing() || seen.Has(m.Airport) {
-			continue
-		}
-		seen.Set(m.Airport, struct{}{})
-		if slices.ContainsFunc(airports, func(a string) bool { return r.SamePlace(a, m.Airport) }) {
+		if e.Sets == NoStatus || !m.Kind.IsProcessing() ||
+			slices.ContainsFunc(airports, func(a string) bool { return r.SamePlace(a, m.Airport) }) {
 			continue
 		}
 		airports = append(airports, m.Airport)
@@ -136,9 +132,10 @@ const longestChain = 8
 // sortByTravel orders legs by date (rules §3, order of travel). On one day a leg comes after the
 // leg that arrives where it departs: legs are ordered by the length of the shortest way back, over
 // at most longestChain legs, to a leg that follows none. If two lengths are equal, as on a round
-// trip, the messages decide. For each leg this is the latest message with an element on its flight
-// that departs where the leg does, else the latest message that names the flight. The leg with the
-// later message comes first; in one message .I comes before .F, and .F before .O.
+// trip, the messages of the two legs are compared. The message of a leg is the latest one with an
+// element on its flight that departs where the leg departs. If there is none, it is the latest
+// message that names the flight. The leg with the later message comes first; in one message .I comes
+// before .F, and .F before .O.
 func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
@@ -165,17 +162,17 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 		}
 	}
 	type travelling struct {
-		leg             Leg
-		followed, named int
+		leg            Leg
+		followed, rank int
 	}
 	ordered := make([]travelling, len(legs))
 	for i, followed := range r.chainLengths(legs) {
 		of := named.Value(legs[i].Flight)
 		same := slices.IndexFunc(of, func(e element) bool { return r.sameDeparture(e.from, legs[i].From) })
-		ordered[i] = travelling{legs[i], followed, of[max(same, 0)].place}
+		ordered[i] = travelling{legs[i], followed, of[max(same, 0)].rank}
 	}
 	slices.SortFunc(ordered, func(a, b travelling) int {
-		return cmp.Or(cmp.Compare(a.leg.Day, b.leg.Day), cmp.Compare(a.followed, b.followed), cmp.Compare(a.named, b.named))
+		return cmp.Or(cmp.Compare(a.leg.Day, b.leg.Day), cmp.Compare(a.followed, b.followed), cmp.Compare(a.rank, b.rank))
 	})
 	for i := range ordered {
 		legs[i] = ordered[i].leg
@@ -184,8 +181,8 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 
 // element is a flight element of a message.
 type element struct {
-	from  string // airport of departure; "" if unknown
-	place int    // index among all elements, the latest message first
+	from string // airport of departure; "" if unknown
+	rank int    // index among all elements, the latest message first
 }
 
 func (r Rules) sameDeparture(a, b string) bool {
@@ -210,12 +207,12 @@ func shareDays(legs []Leg) bool {
 
 // chainLengths returns how many legs of its day each leg follows, at most longestChain.
 func (r Rules) chainLengths(legs []Leg) []int {
-	type moment struct {
+	type airportDay struct {
 		day     Day
 		airport string
 	}
-	var departing, arriving smallmap.Map[moment, []int] // indices of the legs that depart from an airport on a day, or arrive there
-	find := func(known *smallmap.Map[moment, []int], at moment, end func(*Leg) string) []int {
+	var departing, arriving smallmap.Map[airportDay, []int] // indices of the legs that depart from an airport on a day, or arrive there
+	find := func(known *smallmap.Map[airportDay, []int], at airportDay, end func(*Leg) string) []int {
 		found, have := known.Get(at)
 		if !have {
 			for i := range legs {
@@ -233,7 +230,7 @@ func (r Rules) chainLengths(legs []Leg) []int {
 		counts[i] = longestChain
 		feeders := 0
 		if l.From != "" {
-			feeders = len(find(&arriving, moment{l.Day, l.From}, func(l *Leg) string { return l.To }))
+			feeders = len(find(&arriving, airportDay{l.Day, l.From}, func(l *Leg) string { return l.To }))
 			if r.SamePlace(l.From, l.To) {
 				feeders-- // itself
 			}
@@ -246,14 +243,14 @@ func (r Rules) chainLengths(legs []Leg) []int {
 	for len(reached) > 0 {
 		this := reached[0]
 		reached = reached[1:]
-		behind := moment{legs[this].Day, legs[this].To}
-		for _, next := range find(&departing, behind, func(l *Leg) string { return l.From }) {
+		arrival := airportDay{legs[this].Day, legs[this].To}
+		for _, next := range find(&departing, arrival, func(l *Leg) string { return l.From }) {
 			if n := counts[this] + 1; n < counts[next] {
 				counts[next] = n
 				reached = append(reached, next)
 			}
 		}
-		departing.Set(behind, nil) // these legs have their shortest way
+		departing.Set(arrival, nil) // these legs have their shortest way
 	}
 	return counts
 }

@@ -9,10 +9,10 @@ import (
 // statuses sets the loading statuses of living legs from the events of their bag (rules §3, loading
 // status).
 type statuses struct {
-	rules    Rules
-	legs     []Leg                       // in the order of travel
-	byFlight smallmap.Map[Flight, []int] // indices in legs
-	out      smallmap.Map[string, []int] // airport → indices of the legs that depart there
+	rules     Rules
+	legs      []Leg                       // in the order of travel
+	byFlight  smallmap.Map[Flight, []int] // indices in legs
+	departing smallmap.Map[string, []int] // airport → indices of the legs that depart there
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {
@@ -25,7 +25,7 @@ func (r Rules) newStatuses(legs []Leg) *statuses {
 
 // from returns the indices of the legs that depart from an airport.
 func (s *statuses) from(airport string) []int {
-	if found, have := s.out.Get(airport); have {
+	if found, have := s.departing.Get(airport); have {
 		return found
 	}
 	var found []int
@@ -34,7 +34,7 @@ func (s *statuses) from(airport string) []int {
 			found = append(found, i)
 		}
 	}
-	s.out.Set(airport, found)
+	s.departing.Set(airport, found)
 	return found
 }
 
@@ -127,8 +127,8 @@ func (s *statuses) mishandle(by *Message) {
 	}
 }
 
-// arrive notes that the bag has left a flight at an airport. A leg of the same flight that departs
-// there, of a through flight, has not arrived.
+// arrive marks the legs on a flight as arrived. A leg that departs from the airport of arrival is
+// left out: it is the next leg of a through flight.
 func (s *statuses) arrive(f Flight, airport string) {
 	for _, i := range s.byFlight.Value(f) {
 		if !s.departs(i, airport) {
@@ -137,15 +137,15 @@ func (s *statuses) arrive(f Flight, airport string) {
 	}
 }
 
-// seat sets the seats of the legs. Each comes from the latest BSM at the departure of the leg, for
-// its flight, that holds a seat.
+// seat sets the seat of each leg. It comes from the latest BSM that holds a seat, among the BSMs at
+// the departure of the leg and for its flight.
 func (s *statuses) seat(messages []*Message) {
 	for _, m := range slices.Backward(messages) {
 		if !m.Kind.IsSource() || m.Seat == "" {
 			continue
 		}
 		for _, i := range s.byFlight.Value(m.Outbound.Flight) {
-			if l := &s.legs[i]; l.Seat == "" && l.From != "" && s.rules.SamePlace(l.From, m.Airport) {
+			if l := &s.legs[i]; l.Seat == "" && s.departs(i, m.Airport) {
 				l.Seat = m.Seat
 			}
 		}

@@ -57,7 +57,7 @@ func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message
 // whereabouts says where a bag is by the events at one airport.
 type whereabouts struct {
 	in    Container // the container that it is in; zero if there is none
-	bare  Flight    // flight of loads without a device after that; zero if there are none
+	bare  Flight    // flight of the loads without a device since the load into the container; zero if there are none
 	mixed bool      // the loads without a device are on several flights
 }
 
@@ -76,7 +76,7 @@ func (w *whereabouts) note(e *Event) {
 }
 
 // holds reports whether the bag is in the container, because the latest status-setting event put it
-// there. Loads on that flight without a device do not count.
+// there. Loads on that flight without a device are skipped.
 func (w *whereabouts) holds(c Container) bool {
 	return w.in == c && !w.mixed && (w.bare.IsZero() || w.bare == c.Flight)
 }
@@ -87,8 +87,8 @@ func (r Rules) withPositionings(events []Event, positionings []*Message) []Event
 	if len(positionings) == 0 {
 		return events
 	}
-	var at smallmap.Map[string, whereabouts] // by airport, compared exactly
-	merged := make([]Event, 0, len(events)+min(len(positionings), 2))
+	var at smallmap.Map[string, whereabouts]                          // by airport, compared exactly
+	merged := make([]Event, 0, len(events)+min(len(positionings), 2)) // few positionings concern a bag
 	note := func(e Event) {
 		merged = append(merged, e)
 		if e.Sets != NoStatus {

@@ -5,18 +5,18 @@ import "strings"
 // Text is the canonical text of a message, by which copies are recognised (rules §3): its lines,
 // joined by LF. Lines that are joined by CR LF are stored as they are, which avoids a copy.
 type Text struct {
-	lines   string
-	returns bool // CR LF joins the lines
+	lines string
+	crlf  bool // CR LF joins the lines
 }
 
-// NewText returns the text of lines that are joined by LF or, if returns is set, by CR LF. Lines
+// NewText returns the text of lines that are joined by LF or, if crlf is set, by CR LF. Lines
 // joined by CR LF must hold no other character below the blank, so that texts have the same order
 // with either line end.
-func NewText(lines string, returns bool) Text { return Text{lines, returns} }
+func NewText(lines string, crlf bool) Text { return Text{lines, crlf} }
 
 // String returns the lines, joined by LF.
 func (t Text) String() string {
-	if !t.returns {
+	if !t.crlf {
 		return t.lines
 	}
 	return strings.ReplaceAll(t.lines, "\r\n", "\n")
@@ -24,7 +24,7 @@ func (t Text) String() string {
 
 // Append appends the lines, joined by LF.
 func (t Text) Append(dst []byte) []byte {
-	if !t.returns {
+	if !t.crlf {
 		return append(dst, t.lines...)
 	}
 	line, rest, more := strings.Cut(t.lines, "\r\n")
@@ -36,10 +36,10 @@ func (t Text) Append(dst []byte) []byte {
 
 // Equal reports whether two texts have the same lines.
 func (t Text) Equal(u Text) bool {
-	if t.returns == u.returns {
+	if t.crlf == u.crlf {
 		return t.lines == u.lines
 	}
-	if u.returns {
+	if u.crlf {
 		t, u = u, t
 	}
 	for {
@@ -57,7 +57,7 @@ func (t Text) Equal(u Text) bool {
 
 // Compare orders texts byte by byte.
 func (t Text) Compare(u Text) int {
-	if t.returns == u.returns {
+	if t.crlf == u.crlf {
 		return strings.Compare(t.lines, u.lines)
 	}
 	return strings.Compare(t.String(), u.String())
