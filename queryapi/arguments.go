@@ -65,8 +65,9 @@ var lists = []string{"plate", "ids"}
 // mostElements is the largest number of elements that any of the lists may have.
 const mostElements = 1000
 
-// readObject adds the members of a JSON object as arguments. plain is that of bodyArguments.
-// allowOnly reports those that have the wrong kind.
+// readObject adds the members of a JSON object as arguments. plain has the same meaning as in
+// bodyArguments. A member of the wrong kind becomes an argument with wrongKind, which allowOnly
+// reports.
 func (a *arguments) readObject(text []byte, plain ...string) {
 	a.body = true
 	seen, before := map[string]bool{}, len(a.errors)
@@ -169,7 +170,7 @@ func (a *arguments) one(name string) (argument, bool) {
 }
 
 // text returns the value of an argument, or "" if it was not sent. A value that is not valid is a
-// fault.
+// fault, and is returned as it was sent.
 func (a *arguments) text(name string, valid func(string) bool, expected string) string {
 	g, there := a.one(name)
 	if there && !valid(g.value) {
@@ -179,7 +180,7 @@ func (a *arguments) text(name string, valid func(string) bool, expected string) 
 }
 
 // choice returns the value of an argument, or values[0] if it was not sent. A value that is not in
-// values is a fault.
+// values is a fault, and is returned as it was sent.
 func (a *arguments) choice(name string, values ...string) string {
 	g, there := a.one(name)
 	switch {
@@ -210,32 +211,32 @@ const (
 	pnrForm     = "5 or 6 letters and digits"
 )
 
-// sinceForm returns the form of the argument since of a question about changes.
+// sinceForm describes the values that the argument "since" may have in a question about changes.
 func sinceForm(retention time.Duration) string {
 	return fmt.Sprintf("a time as in RFC 3339, within the last %v hours", retention.Hours())
 }
 
-// clocksDiffer is how much the clock of a caller may differ from that of the service, including the
-// time that a request takes to arrive.
-const clocksDiffer = time.Minute
+// clockSkew is how much the clock of a caller may differ from that of the service, including the time
+// that a request takes to arrive.
+const clockSkew = time.Minute
 
-// recent returns the value of an argument that is a time within the retention, by the clock of the
-// caller, or the zero time if there is none. Any other value is a fault.
+// recent returns the value of an argument that is a time, or the zero time if it was not sent. A time
+// that is older than the retention or in the future is a fault. Both bounds are extended by clockSkew.
 func (a *arguments) recent(name string, retention time.Duration) time.Time {
 	g, there := a.one(name)
 	if !there {
 		return time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339, g.value)
-	if age := time.Since(at); err != nil || age < -clocksDiffer || age > retention+clocksDiffer {
+	if age := time.Since(at); err != nil || age < -clockSkew || age > retention+clockSkew {
 		a.fail(g, fault.Malformed, sinceForm(retention))
 		return time.Time{}
 	}
 	return at
 }
 
-// knownAirport returns the value of an argument that is an airport of the library, or "" if it was
-// not sent.
+// knownAirport returns the value of an argument, or "" if it was not sent. A value that is no airport
+// of the library is a fault, and is returned as it was sent.
 func (a *arguments) knownAirport(name string, airports *airport.Library) string {
 	code := a.text(name, parser.IsThreeCapitals, airportForm)
 	if parser.IsThreeCapitals(code) && !airports.KnownAirport(code) {
@@ -246,7 +247,7 @@ func (a *arguments) knownAirport(name string, airports *airport.Library) string 
 }
 
 // number returns the value of an argument, or usual if it was not sent. Anything but a whole number
-// within the bounds is a fault.
+// within the bounds is a fault. The result of a fault must not be used.
 func (a *arguments) number(name string, usual, least, most int) int {
 	g, there := a.one(name)
 	if !there {

@@ -60,7 +60,7 @@ func readKey(v strictyaml.Value) *Key {
 		"digest":   func(v strictyaml.Value) { key.digest = readDigest(v) },
 		"customer": func(v strictyaml.Value) { key.Customer = readCustomer(v) },
 		"airlines": func(v strictyaml.Value) {
-			key.Airlines = readScope(v, isAirline, "an airline code of 2 or 3 capitals or digits")
+			key.Airlines = readScope(v, parser.IsAirline, "an airline code of 2 or 3 capitals or digits")
 		},
 		"airports": func(v strictyaml.Value) {
 			key.Airports = readScope(v, parser.IsThreeCapitals, "an airport of three capitals")
@@ -169,10 +169,6 @@ func readBurst(v strictyaml.Value) int {
 		v.Fault("not a whole number")
 	}
 	return int(number)
-}
-
-func isAirline(s string) bool {
-	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 func isOperation(s string) bool { return slices.Contains(operation.Rights(), s) }

@@ -25,6 +25,7 @@ var doors = []struct {
 const (
 	kafkaDoor = "kafka"
 	httpDoor  = "http"
+	fileDoor  = "file" // which replay alone opens
 )
 
 // opens reports whether the process opens a door.
@@ -56,15 +57,16 @@ func (s *service) openDoors(ctx context.Context) error {
 	if s.desk != nil {
 		running.start("jobs over rejects", s.runJobs)
 	}
-	if s.writesIndex() {
+	if s.maintainsStores() {
 		running.start("sweeper", s.sweep)
 		running.start("rejects", s.trimRejects)
 	}
 	return nil
 }
 
-// writesIndex reports whether the process writes the index, and so sweeps it.
-func (s *service) writesIndex() bool { return s.opens(kafkaDoor) || s.conf.Kafka.Off }
+// maintainsStores reports whether the process sweeps the index of bags, trims the rejects and watches
+// the feeds. A process with the Kafka door does, and every process if there is no Kafka.
+func (s *service) maintainsStores() bool { return s.opens(kafkaDoor) || s.conf.Kafka.Off }
 
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {

@@ -28,7 +28,7 @@ func (s *service) openFeeds(ctx context.Context) error {
 			failing = err != nil
 		})
 	})
-	if s.writesIndex() {
+	if s.maintainsStores() {
 		watch := newFeedWatch(s.log, telemetry.NewFeeds(s.registry))
 		running.start("silent feeds", func(ctx context.Context) error { return s.feeds.Watch(ctx, s.clock, watch.look) })
 	}

@@ -163,9 +163,9 @@ func writable(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// afterlife is how much longer than a bag the topics keep a message. The retention of a bag begins
+// topicReserve is how much longer than a bag the topics keep a message. The retention of a bag begins
 // with its last event; most messages of its journey are older.
-const afterlife = 30 * 24 * time.Hour
+const topicReserve = 30 * 24 * time.Hour
 
 // doorConfig returns the configuration of the Kafka door.
 func (s *service) doorConfig() kafkadoor.Config {
@@ -173,7 +173,7 @@ func (s *service) doorConfig() kafkadoor.Config {
 	conf := kafkadoor.Config{
 		Group:     c.Kafka.Group,
 		Topics:    kafkadoor.Topics{Raw: c.Kafka.Topic, Rejects: c.Kafka.RejectsTopic},
-		Retention: c.Rules.Retention + afterlife,
+		Retention: c.Rules.Retention + topicReserve,
 		Logger:    s.log,
 	}
 	if s.redis != nil && !s.redis.InProcess() {

@@ -176,7 +176,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	shown := newProgress(p.stderr)
 	s.rejects = clearing{s.rejects, &shown}
 	err := filedoor.Door{
-		Acceptor: s.acceptor("file"), Received: received, Messages: reader.Messages(ctx, names),
+		Acceptor: s.acceptor(fileDoor), Received: received, Messages: reader.Messages(ctx, names),
 		Decided: func(messages []messagefile.Message, outcomes []ingestor.Outcome) {
 			for i, outcome := range outcomes {
 				t.add(outcome.Verdict)

@@ -15,7 +15,7 @@ import (
 type Config struct {
 	HTTP    HTTP
 	Ops     Ops
-	DataDir string // of the in-process servers
+	DataDir string // of the in-process broker, and of the secret and the key file that serve makes
 	Secret  string // from which keys are derived; "" if there is none
 	Redis   Redis
 	Kafka   Kafka

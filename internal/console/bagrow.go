@@ -113,9 +113,6 @@ func (m *markup) bag(r *bagRow) {
 	if r.Rush {
 		m.put(`<span class="tag"><svg class="i ic-rush" aria-hidden="true"><use href="#i-rush"/></svg>Rush</span>`, "")
 	}
-	if r.Unknown {
-		m.put(`<span class="tag risk">Unknown bag</span>`, "")
-	}
 	m.put(`</td><td class="c-l">`, seat)
 	m.put(`</td><td class="c-l mono">`, p.PNR)
 	m.put(`</td><td class="c-m">`, "")

@@ -47,7 +47,6 @@ type bagDoc struct {
 // listedDoc is a bag in the list of a flight, with the members that its row shows.
 type listedDoc struct {
 	Plate     string `json:"plate"`
-	Unknown   bool   `json:"unknown"`
 	Rush      bool   `json:"rush"`
 	Passenger struct {
 		LastName  string `json:"last_name"`

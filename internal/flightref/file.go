@@ -2,7 +2,6 @@ package flightref
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"bagtrail/enricher/airline"
@@ -64,7 +63,7 @@ func readReference(v strictyaml.Value) *Reference {
 	r := &Reference{}
 	v.Object(strictyaml.Members{
 		"airline": func(v strictyaml.Value) {
-			r.Carrier = v.Pattern(isAirline, "an airline code of 2 or 3 capitals or digits")
+			r.Carrier = v.Pattern(parser.IsAirline, "an airline code of 2 or 3 capitals or digits")
 		},
 		"flight": func(v strictyaml.Value) {
 			r.Flight.Number, _ = parser.FlightNumber(v.Pattern(isNumber, "a flight number: 1-4 digits and perhaps a letter"))
@@ -101,10 +100,6 @@ func readDay(v strictyaml.Value) bag.Day {
 		v.Fault("%q is %v", text, err)
 	}
 	return day
-}
-
-func isAirline(s string) bool {
-	return (len(s) == 2 || len(s) == 3) && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 func isNumber(s string) bool {
