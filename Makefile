@@ -1,5 +1,5 @@
-# Targets for building, testing and running bagtrail. Most need Go alone. `image` needs Docker,
-# `airports` pip and npm, `chaos` and `truth` real servers. `make help` lists the targets.
+# Targets for building, testing and running bagtrail. Most need Go alone; docs/contributing.md says what
+# the others need. `make help` lists the targets.
 
 GOLANGCI_LINT_VERSION = v2.15.0
 

@@ -31,7 +31,8 @@ func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 // event (rules §2, order).
 const minuteEnd = time.Minute - time.Millisecond
 
-// messageTimes are the times of a message, as bag.Message explains them.
+// messageTimes holds the times of a message, as bag.Message explains them, and gives its flights their
+// dates.
 type messageTimes struct {
 	received, happened, order, read time.Time
 	localDay                        bag.Day

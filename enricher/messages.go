@@ -86,7 +86,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 // fill sets the fields of an empty message from a group.
 func fill(made *bag.Message, m *parser.Message, g *parser.Group, at messageTimes) {
 	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
-	made.AirlineData = slices.Clone(g.AirlineData) // the parser uses its memory again
+	made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
 	made.Received, made.Happened, made.Order, made.Read, made.LocalDay = at.received, at.happened, at.order, at.read, at.localDay
 	made.Outbound, made.Inbound = at.flights.segment(g.Outbound), at.flights.segment(g.Inbound)
 	for _, o := range g.Onward {

@@ -62,7 +62,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	return outcome
 }
 
-// diagnostics copies the diagnostics of the parser, which uses their memory again, and adds advice.
+// diagnostics copies the diagnostics of the parser, which reuses their memory, and adds advice.
 func (j *Judge) diagnostics(m *parser.Message, text string, found []parser.Diagnostic, warnings bool) []Diagnostic {
 	if len(found) == 0 {
 		return nil
@@ -84,7 +84,8 @@ func (j *Judge) judgeReport(env Envelope) Outcome {
 }
 
 // Entry judges a stored message again and returns its index entry for a plate. The entry has only
-// the plate if the message would be rejected now, or does not name the plate.
+// the plate if the message would be rejected now, or does not name the plate. The sweeper of the index
+// uses it.
 func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {

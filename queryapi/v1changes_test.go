@@ -41,7 +41,7 @@ type changeIndex struct {
 	progress changes.Progress // of every partition
 	err      error
 	found    []changes.Candidate // of partition 0
-	read     func()              // if not nil: is called after plates were asked for
+	read     func()              // if not nil: is called after State was asked
 	hangs    bool                // State does not answer
 	lost     bool                // there is no epoch since State was asked
 }
@@ -58,6 +58,9 @@ func (x *changeIndex) State(ctx context.Context) (changes.Epoch, []changes.Progr
 		<-ctx.Done()
 		return changes.Epoch{}, nil, ctx.Err()
 	}
+	if x.read != nil {
+		defer x.read()
+	}
 	progress := make([]changes.Progress, x.epoch.Partitions)
 	for i := range progress {
 		progress[i] = x.progress
@@ -66,15 +69,12 @@ func (x *changeIndex) State(ctx context.Context) (changes.Epoch, []changes.Progr
 }
 
 func (x *changeIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scope, _, told []int64, _ int) ([][]changes.Candidate, []int64, error) {
-	if x.read != nil {
-		defer x.read()
-	}
 	byPartition := make([][]changes.Candidate, len(told))
 	byPartition[0] = x.found
 	return byPartition, told, x.err
 }
 
-func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
+func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate, _, _ []int64) ([]int64, error) {
 	return make([]int64, len(plates)), x.err
 }
 
@@ -261,13 +261,15 @@ func TestAWaitTellsNothingToAKeyThatIsRevokedOrNarrowedMeanwhile(t *testing.T) {
 	} {
 		keys, index := new(changingKey), newChangeIndex()
 		keys.Store(testKeys["demo"])
+		s := tailedChangeSite(index, zap.NewNop(), keys, tail)
+		cursor := cursorOf(t, askV1(s, "demo", "/v1/changes", "").Body.String())
 		index.read = func() {
 			keys.Store(tc.key)
 			index.progress.Told++
 			index.found = []changes.Candidate{{Plate: "0724100001", Sequence: index.progress.Told}}
 			index.read = nil
 		}
-		w := askV1(tailedChangeSite(index, zap.NewNop(), keys, tail), "demo", "/v1/changes?wait=30", "")
+		w := askV1(s, "demo", "/v1/changes?wait=30&cursor="+cursor, "")
 		if got := fmt.Sprint(w.Code, " ", w.Body); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -33,7 +33,7 @@ type Door struct {
 	Decided func([]messagefile.Message, []ingestor.Outcome)
 }
 
-// A batch is complete when it has so many messages, or at least so many bytes.
+// A batch is complete when it reaches one of these limits.
 const (
 	messagesABatch = 2000
 	bytesABatch    = 1 << 20

@@ -133,7 +133,7 @@ func (x *toldIndex) Between(_ context.Context, _ changes.Epoch, _ []changes.Scop
 	return make([][]changes.Candidate, len(told)), told, nil
 }
 
-func (x *toldIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate) ([]int64, error) {
+func (x *toldIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag.Plate, _, _ []int64) ([]int64, error) {
 	return slices.Repeat([]int64{x.latest}, len(plates)), nil
 }
 

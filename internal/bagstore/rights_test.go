@@ -354,7 +354,7 @@ func useChanges(t *testing.T, url string) {
 	if err := store.Forget(ctx, "batch"); err != nil {
 		t.Error(err)
 	}
-	if sequences, err := store.Sequences(ctx, epoch, []bag.Plate{"0220123456"}); err != nil || sequences[0] != 1 {
+	if sequences, err := store.Sequences(ctx, epoch, []bag.Plate{"0220123456"}, []int64{0}, []int64{1}); err != nil || sequences[0] != 1 {
 		t.Errorf("sequences %v, %v", sequences, err)
 	}
 }

@@ -105,9 +105,9 @@ func (l *losing) Between(
 	return l.ReadIndex.Between(ctx, e, s, after, told, limit)
 }
 
-func (l *losing) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate) ([]int64, error) {
+func (l *losing) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate, after, told []int64) ([]int64, error) {
 	l.once.Do(l.lose)
-	return l.ReadIndex.Sequences(ctx, e, plates)
+	return l.ReadIndex.Sequences(ctx, e, plates, after, told)
 }
 
 func TestAPageThatIsReadAcrossALossIsReadAgain(t *testing.T) {

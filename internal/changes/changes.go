@@ -3,7 +3,7 @@
 // The door that files a message marks the plates that it concerns: a mark is a record of the topic
 // of marks. Each partition of that topic has one owner among all processes. The owner folds the
 // bags of the marked plates, writes to the index of changes which plates changed and in which
-// order, and publishes each change to the topic of changes.
+// order, and publishes each change to the topic of changes. To tell a change means both.
 //
 // Marks and index say only which plates changed. A reader folds their bags when it tells a change,
 // with the rights of its key. So a repeated or late mark never brings an old state, and an owner

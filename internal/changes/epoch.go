@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"bagtrail/internal/kafka"
 )
@@ -127,42 +128,44 @@ func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*
 }
 
 // lastPublished returns the highest sequence of the last changes of the epoch that were published in
-// the partition, or -1 if there are none.
-func (o *owner) lastPublished(ctx context.Context) (sequence int64, err error) {
+// the partition, or -1 if there are none, and the time of the newest of the last changes of any epoch.
+func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.Time, err error) {
 	sequence = -1
-	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
+	span, err := o.changesSpan(ctx)
 	if err != nil {
-		return -1, err
+		return -1, time.Time{}, err
 	}
-	err = o.lastChanges(ctx, []kafka.Span{{Partition: o.partition, From: first, To: end}}, func(r *Record) {
+	err = o.lastChanges(ctx, []kafka.Span{span}, func(r *Record) {
 		if r.Epoch == o.epoch.Begun {
 			sequence = max(sequence, r.Sequence)
 		}
+		if r.Time.After(newest) {
+			newest = r.Time
+		}
 	})
-	return sequence, err
+	return sequence, newest, err
+}
+
+// changesSpan returns the span of all records of the partition in the topic of changes.
+func (o *owner) changesSpan(ctx context.Context) (kafka.Span, error) {
+	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
+	return kafka.Span{Partition: o.partition, From: first, To: end}, err
 }
 
 // rebuild writes the entries of a partition to the index again, from the published changes of the
-// epoch. It does not write the progress, but returns it; Told is -1 if there are no changes. built
-// is the offset in the topic of changes up to which the index is built.
-func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error) {
-	p = Progress{Told: -1, Floor: -1}
-	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
+// epoch. It does not write the progress, but sets Told and Floor of p if there are changes. built is
+// the offset in the topic of changes up to which the index is built.
+func (o *owner) rebuild(ctx context.Context, p *Progress) (built int64, err error) {
+	span, err := o.changesSpan(ctx)
 	if err != nil {
-		return p, 0, err
+		return 0, err
 	}
 	var entries []Entry
 	take := func(ctx context.Context, _ int, records []kafka.Record, next int64) error {
 		entries = entries[:0]
 		for i := range records {
 			r, err := ParseRecord(records[i].Value)
-			if err != nil {
-				continue
-			}
-			if r.Time.After(p.Departed) { // in any epoch; an estimate
-				p.Departed = r.Time
-			}
-			if r.Epoch != o.epoch.Begun {
+			if err != nil || r.Epoch != o.epoch.Begun {
 				continue
 			}
 			if p.Floor < 0 || r.Sequence < p.Floor {
@@ -183,6 +186,6 @@ func (o *owner) rebuild(ctx context.Context) (p Progress, built int64, err error
 		built = next
 		return err
 	}
-	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{{Partition: o.partition, From: first, To: end}}, take)
-	return p, built, err
+	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{span}, take)
+	return built, err
 }

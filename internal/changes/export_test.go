@@ -15,5 +15,8 @@ var ParseMark = parseMark
 // Look lets an owner look once, for tests that do not wait for its ticks.
 func Look(ctx context.Context, h kafka.Handler) error { return h.(*owner).maintain(ctx) }
 
-// DeparturesATurn is departuresATurn.
-const DeparturesATurn = departuresATurn
+// DeparturesATurn is departuresATurn, and MostMarkedAgain is mostMarkedAgain.
+const (
+	DeparturesATurn = departuresATurn
+	MostMarkedAgain = mostMarkedAgain
+)

@@ -29,6 +29,7 @@ const (
 	tickLimit       = 30 * time.Second       // time limit of a call of maintain, after the takeover
 	raiseEvery      = 10 * time.Second       // how often the floor is raised
 	markAgainWait   = 500 * time.Millisecond // how long a fetch of markAgain waits for records
+	mostMarkedAgain = 100_000                // how many marks markAgain reads at most
 	longestYield    = 250 * time.Millisecond // longest pause between two folds while a door is behind
 	lagPoll         = 10 * time.Millisecond  // how often to check whether the door is still behind
 	departuresATurn = 2000                   // marks of departures a second, by all owners together
@@ -205,23 +206,27 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	built, published := int64(0), int64(-1)
-	if known {
-		published, err = o.lastPublished(ctx)
-	} else {
-		p, built, err = o.rebuild(ctx)
-	}
+	published, newest, err := o.lastPublished(ctx)
 	if err != nil {
 		return 0, err
+	}
+	built := int64(0)
+	if !known {
+		p = Progress{Told: -1, Floor: -1, Departed: newest}
+	}
+	if !known && published >= 0 {
+		if built, err = o.rebuild(ctx, &p); err != nil {
+			return 0, err
+		}
 	}
 	// The bounds are read last, since the owner before may still tell changes.
 	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if p.Told >= end || o.truncated && p.Told >= o.consumed {
-		o.log.Error("the topic of marks is shorter than what was told: a new epoch begins, and every cursor is reset",
-			zap.Int64("told", p.Told), zap.Int64("end", end))
+	if why := o.whyNewEpoch(p, known, published, end); why != "" {
+		o.log.Error(why+": a new epoch begins, and every cursor is reset",
+			zap.Int64("told", p.Told), zap.Int64("published", published), zap.Int64("consumed", o.consumed), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
 			return 0, err
 		}
@@ -259,6 +264,19 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 	return lost, nil
 }
 
+// whyNewEpoch returns why the sequences of the epoch cannot go on, or "" if they can. published is the
+// highest published sequence, and end the end of the topic of marks.
+func (o *owner) whyNewEpoch(p Progress, known bool, published, end int64) string {
+	told := max(p.Told, published)
+	switch {
+	case told >= end || o.truncated && told >= o.consumed:
+		return "the topic of marks is shorter than what was told"
+	case known && min(o.consumed, end)-(p.Told+1) > mostMarkedAgain:
+		return "the index of changes has lost more than can be told again soon"
+	}
+	return ""
+}
+
 // toldWithoutIndex returns the sequence up to which the partition is told, and the floor of its
 // index, after an index that was lost was built again. p is the progress that rebuild has found.
 func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor int64, err error) {
@@ -278,10 +296,11 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	return told, min(floor, kept), err
 }
 
-// markAgain marks for certain what the marks from next to lost have marked, and moves next behind
-// them. Redis has lost these changes after they were told. They are told again with new sequences: a
-// reader may have passed the old ones without a change, if it read the index after the loss, and the
-// topic of changes before it.
+// markAgain marks for certain the plates that the marks from next to lost have marked, and moves next
+// behind them. Redis has lost these changes after they were told. They are told again with new
+// sequences: a reader may have passed the old ones without a change, if it read the index after the
+// loss, and the topic of changes before it. Marks of containers are written again as they were, since
+// each plate in a container got a mark of its own.
 func (o *owner) markAgain(ctx context.Context, lost int64) error {
 	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
 	for o.next < lost {
@@ -292,12 +311,16 @@ func (o *owner) markAgain(ctx context.Context, lost int64) error {
 		if batch.Next == o.next {
 			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, o.next, lost)
 		}
+		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
+		if err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+			return err
+		}
 		var marks []Mark
 		for i := range batch.Records {
 			r := &batch.Records[i]
 			m, err := parseMark(string(r.Key), string(r.Value))
 			if err == nil && r.Offset < lost { // the consumer logs what is no mark
-				m.Certain = true
+				m.Certain = m.Certain || m.Plate != ""
 				marks = append(marks, m)
 			}
 		}

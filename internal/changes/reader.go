@@ -21,11 +21,31 @@ type ReadIndex interface {
 	// Between returns, for each partition, the plates of some scopes whose latest sequence is above
 	// after and at most upTo, in the order of their sequences. It reads about limit plates of each
 	// scope, spread over the partitions that have changes. upTo is told if no more plates follow;
-	// otherwise it is below told and above after.
+	// otherwise it is below told and above after. It fails as Complete does.
 	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) (found [][]Candidate, upTo []int64, err error)
-	// Sequences returns the latest sequence of each plate, -1 if there is none.
-	Sequences(ctx context.Context, e Epoch, plates []bag.Plate) ([]int64, error)
+	// Sequences returns the latest sequence of each plate, -1 if there is none. It fails as Complete
+	// does.
+	Sequences(ctx context.Context, e Epoch, plates []bag.Plate, after, told []int64) ([]int64, error)
 }
+
+// Complete returns nil if what an index was asked for has all changes from behind after up to told, by
+// the progress that it read right before or right after. It fails with ErrBeingBuilt if less is told
+// than told, since Redis has lost something. It fails with a *ResetError if the floor has risen above
+// the first of the changes.
+func Complete(after, told []int64, progress []Progress) error {
+	for i, p := range progress {
+		switch {
+		case after[i] >= told[i]: // nothing was asked for
+		case p.Told < told[i]:
+			return ErrBeingBuilt
+		case after[i] < p.Floor-1:
+			return errTooOld
+		}
+	}
+	return nil
+}
+
+var errTooOld = &ResetError{"the cursor is older than changes are kept"}
 
 // Scope is a part of the index: all plates, or the plates of an airline or an airport.
 type Scope string
@@ -149,15 +169,6 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, nil
 }
 
-// stateBehind is state, but fails if the cursor cannot be followed.
-func (r *Reader) stateBehind(ctx context.Context, c Cursor, q Question) (Epoch, []Progress, error) {
-	e, progress, err := r.state(ctx)
-	if err == nil {
-		err = q.check(c, e, progress)
-	}
-	return e, progress, err
-}
-
 // cursor returns the cursor behind everything that is told.
 func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 	c := Cursor{Epoch: e.Begun, Sequences: make([]int64, len(progress)), Filter: q.Filter, Rights: q.Rights}
@@ -170,7 +181,10 @@ func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 // Next returns the candidates that follow a cursor, at most limit. The error is ErrFilter or a
 // *ResetError if the cursor cannot be followed.
 func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Page, error) {
-	e, progress, err := r.stateBehind(ctx, c, q)
+	e, progress, err := r.state(ctx)
+	if err == nil {
+		err = q.check(c, e, progress)
+	}
 	if err != nil {
 		return Page{}, err
 	}
@@ -189,17 +203,6 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	byPartition, upTo, err := r.candidates(ctx, c, told.Sequences, q, e, limit)
 	if err != nil {
 		return Page{}, err
-	}
-	if !slices.Equal(c.Sequences, told.Sequences) { // something was read
-		_, after, err := r.stateBehind(ctx, c, q) // fails if the floor was raised meanwhile
-		if err != nil {
-			return Page{}, err
-		}
-		for i := range after {
-			if after[i].Told < progress[i].Told { // Redis has lost something meanwhile, so the page may lack it
-				return Page{}, ErrBeingBuilt
-			}
-		}
 	}
 	// If pages have fewer candidates than there are partitions, each page begins with another
 	// partition. The same cursor always gives the same page.
@@ -230,7 +233,7 @@ func (q Question) check(c Cursor, e Epoch, progress []Progress) error {
 	}
 	for i, s := range c.Sequences {
 		if s < progress[i].Floor-1 {
-			return &ResetError{"the cursor is older than changes are kept"}
+			return errTooOld
 		}
 	}
 	return nil
@@ -241,6 +244,9 @@ func (q Question) check(c Cursor, e Epoch, progress []Progress) error {
 func (r *Reader) candidates(
 	ctx context.Context, c Cursor, told []int64, q Question, e Epoch, limit int,
 ) (byPartition [][]Candidate, upTo []int64, err error) {
+	if slices.Equal(c.Sequences, told) {
+		return make([][]Candidate, len(told)), told, nil
+	}
 	if q.Plates == nil {
 		return r.Index.Between(ctx, e, q.Scopes, c.Sequences, told, limit)
 	}
@@ -248,7 +254,7 @@ func (r *Reader) candidates(
 	if err != nil {
 		return nil, nil, err
 	}
-	sequences, err := r.Index.Sequences(ctx, e, plates)
+	sequences, err := r.Index.Sequences(ctx, e, plates, c.Sequences, told)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -337,6 +337,17 @@ func (w *world) partitionOf(plate bag.Plate) int {
 	return records[0].Partition
 }
 
+// sequence returns the sequence that the index has of the plate.
+func (w *world) sequence() int64 {
+	w.t.Helper()
+	nothing := make([]int64, partitions)
+	got, err := w.index.Sequences(w.t.Context(), w.currentEpoch(), []bag.Plate{plate}, nothing, nothing)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got[0]
+}
+
 // key returns a key of the index.
 func (w *world) key(e changes.Epoch, partition int, rest string) string {
 	return fmt.Sprintf("%sd:{%d.%d}:%s", w.redis.Prefix(), e.Begun, partition, rest)

@@ -23,23 +23,60 @@ func (s *Store) State(ctx context.Context) (changes.Epoch, []changes.Progress, e
 	if err != nil || e == (changes.Epoch{}) {
 		return e, nil, err
 	}
+	var at []*goredis.ZSliceCmd
+	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) { at = s.askProgress(ctx, pipe, e) })
+	progress, err := progressOf(at, err)
+	if err != nil {
+		return changes.Epoch{}, nil, err
+	}
+	return e, progress, nil
+}
+
+// askProgress adds the commands that read the progress of each partition.
+func (s *Store) askProgress(ctx context.Context, pipe goredis.Pipeliner, e changes.Epoch) []*goredis.ZSliceCmd {
 	at := make([]*goredis.ZSliceCmd, e.Partitions)
-	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
-		for i := range at {
-			at[i] = pipe.ZRangeWithScores(ctx, s.key(e.Begun, i, "at"), 0, -1)
-		}
-	})
+	for i := range at {
+		at[i] = pipe.ZRangeWithScores(ctx, s.key(e.Begun, i, "at"), 0, -1)
+	}
+	return at
+}
+
+// progressOf returns the progress that the replies to askProgress hold. err is the error of the
+// pipeline.
+func progressOf(at []*goredis.ZSliceCmd, err error) ([]changes.Progress, error) {
 	progress := make([]changes.Progress, len(at))
 	for i, cmd := range at {
 		if err = errors.Join(err, cmd.Err()); err != nil {
-			return changes.Epoch{}, nil, redis.Unavailable("changestore: read the progress", err)
+			return nil, redis.Unavailable("changestore: read the progress", err)
 		}
 		var known bool
 		if progress[i], known = readProgress(cmd.Val()); !known {
 			progress[i] = changes.Progress{Told: -1, Floor: -1}
 		}
 	}
-	return e, progress, nil
+	return progress, nil
+}
+
+// readComplete sends the reading commands that add puts into a pipeline, between two looks at the
+// progress of each partition, and fails as changes.Complete does. One server answers all about a
+// partition, or the second look is at another server, which may have lost something.
+func (s *Store) readComplete(ctx context.Context, e changes.Epoch, after, told []int64, add func(goredis.Pipeliner)) error {
+	var before, later []*goredis.ZSliceCmd
+	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+		before = s.askProgress(ctx, pipe, e)
+		add(pipe)
+		later = s.askProgress(ctx, pipe, e)
+	})
+	for _, at := range [][]*goredis.ZSliceCmd{before, later} {
+		progress, err := progressOf(at, err)
+		if err != nil {
+			return err
+		}
+		if err := changes.Complete(after, told, progress); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Between implements changes.ReadIndex.
@@ -54,7 +91,7 @@ func (s *Store) Between(
 	}
 	each := limit/max(1, changed) + 1
 	replies := make([][]*goredis.ZSliceCmd, len(told))
-	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+	err = s.readComplete(ctx, e, after, told, func(pipe goredis.Pipeliner) {
 		for p := range told {
 			if after[p] >= told[p] {
 				continue
@@ -66,6 +103,9 @@ func (s *Store) Between(
 			}
 		}
 	})
+	if err != nil {
+		return nil, nil, err
+	}
 	found, upTo = make([][]changes.Candidate, len(told)), slices.Clone(told)
 	for p, list := range replies {
 		for _, cmd := range list {
@@ -106,14 +146,17 @@ func merge(partition int, scopes []*goredis.ZSliceCmd, upTo int64) []changes.Can
 }
 
 // Sequences implements changes.ReadIndex.
-func (s *Store) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate) ([]int64, error) {
+func (s *Store) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate, after, told []int64) ([]int64, error) {
 	replies := make([]*goredis.FloatCmd, len(plates))
-	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+	err := s.readComplete(ctx, e, after, told, func(pipe goredis.Pipeliner) {
 		for i, plate := range plates {
 			partition := kafka.PartitionOf([]byte(plate), e.Partitions)
 			replies[i] = pipe.ZScore(ctx, s.key(e.Begun, partition, string(changes.All)), string(plate))
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	sequences := make([]int64, len(plates))
 	for i, cmd := range replies {
 		switch {
@@ -125,7 +168,7 @@ func (s *Store) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Pla
 			sequences[i] = int64(cmd.Val())
 		}
 	}
-	if err != nil && !errors.Is(err, goredis.Nil) {
+	if err != nil {
 		return nil, redis.Unavailable("changestore: read sequences", err)
 	}
 	return sequences, nil
