@@ -92,6 +92,22 @@ func TestRules3RushOriginal(t *testing.T) {
 			w.send("12T06:00", checkIn(first, "12")...)
 			w.send("13T06:00", rushTag(rush, "13", ".P/JONES/JOHN", ".L/ABC123")...)
 		}, "none"},
+		{"on the same day", func(w *world) {
+			w.send("12T06:00", checkIn(first, "13")...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "0220000001 LX100/13"},
+		{"but not after it", func(w *world) {
+			w.send("12T06:00", checkIn(first, "14")...)
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "none"},
+		{"fourteen days before without a plate", func(w *world) {
+			w.send("04T06:00", checkIn(first, "04")...)
+			w.send("13T06:00", rushTag(rush, "18", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "0220000001 LX100/04"},
+		{"fifteen days before without a plate", func(w *world) {
+			w.send("04T06:00", checkIn(first, "04")...)
+			w.send("13T06:00", rushTag(rush, "19", ".P/SMITH/JOHN", ".L/ABC123")...)
+		}, "none"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
