@@ -150,6 +150,11 @@ func TestARepetitionIsACopyOnlyWhileNothingElseWasSaid(t *testing.T) {
 		{"if more than a minute later", []step{booked,
 			{"12T06:01", append(line, off("LX602")...)}, {"12T06:01", onBoard("LX602")}, {"12T06:02", append(line, off("LX602")...)}},
 			"EXPECTED OFFLOADED LOADED_ON_AIRCRAFT OFFLOADED", nil},
+		{"behind another origin line it is none", []step{booked,
+			{"12T06:01", append(line, off("LX602")...)}, {"12T06:02", onBoard("LX602")}, {"14T06:03", append([]string{".ZRHXXLX 140603"}, off("LX602")...)}},
+			"EXPECTED OFFLOADED LOADED_ON_AIRCRAFT OFFLOADED", nil},
+		{"nor is another text behind the same line", []step{booked, {"12T06:01", append(line, off("LX602")...)}, {"12T06:03", append(line, onBoard("LX602")...)}},
+			"EXPECTED OFFLOADED LOADED_ON_AIRCRAFT", nil},
 	})
 }
 
