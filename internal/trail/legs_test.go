@@ -1,10 +1,13 @@
 package trail_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/trail"
 )
 
 func source(airport, change string, lines ...string) []string {
@@ -210,6 +213,32 @@ func TestRules4BagsForFlight(t *testing.T) {
 	b := w.one("0220000002")
 	expect(t, "seat", b.Legs[0].Seat, "12A")
 	expect(t, "seat on the onward leg", b.Legs[1].Seat, "")
+}
+
+// swept is an index from whose flights a plate was removed.
+type swept struct {
+	trail.Index
+	gone bag.Plate
+}
+
+func (s *swept) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	found, err := s.Index.Read(ctx, w)
+	for i, plates := range found.Flights {
+		found.Flights[i] = slices.DeleteFunc(plates, func(p bag.Plate) bool { return p == s.gone })
+	}
+	return found, err
+}
+
+func TestABagThatTheIndexHasRemovedLeavesTheListOfItsFlight(t *testing.T) {
+	w := newWorld(t)
+	index := &swept{Index: w.index}
+	w.keep = trail.New(index, w.enricher, w.settings)
+	for _, p := range []string{"0220000001", "0220000002"} {
+		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/FRA", ".N/"+p+"001", "ENDBSM")
+	}
+	expectList(t, "before", w.flight("ZRH", false, "LX100/12"), "0220000001 Not Loaded", "0220000002 Not Loaded")
+	index.gone = "0220000002"
+	expectList(t, "after", w.flight("ZRH", false, "LX100/12"), "0220000001 Not Loaded")
 }
 
 // TestRules4BagsForPassenger: bags with that PNR, without case, and a living leg that departs on that day.
