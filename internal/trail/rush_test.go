@@ -193,8 +193,8 @@ func TestRules5Lifetimes(t *testing.T) {
 	w := newWorld(t)
 	w.settings.Retention = 24 * time.Hour
 	w.send("12T06:00", bsm()...)
-	w.send("12T06:05", bsm()...) // a copy
-	w.send("13T07:00", bpm(".J/S", ".F/LX100/12MAR/JFK", ".N/0220000001001")...)
+	w.send("12T06:05", bsm()...)                                                                // a copy
+	w.send("13T07:00", bpm(".J/S//A/13MAR/0730L", ".F/LX100/12MAR/JFK", ".N/0220000001001")...) // read at 06:30 UTC
 	w.send("03T07:00", named("LX100/03MAR/JFK", "SMITH/JOHN", "ABC123")...)
 	now, err := w.index.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{plate}})
 	if err != nil {
