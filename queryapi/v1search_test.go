@@ -14,6 +14,7 @@ import (
 
 func TestSearchesByNameAndEndOfPlate(t *testing.T) {
 	hit := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	hit.Legs = append(hit.Legs, bag.Leg{Flight: bag.Flight{Airline: "LX", Number: "101", Day: date(t, "2026-03-14")}, From: "ZRH", To: "FRA"}) // not living
 	twin := &answers{plate: []*bag.Bag{hit}, flights: []bag.Flight{{Airline: "LX", Number: "100", Day: date(t, "2026-03-14")}}}
 	s := site(twin)
 	for _, tc := range []struct {
