@@ -179,6 +179,26 @@ func TestAKeyResubmitsOnlyWhatItMaySend(t *testing.T) {
 	}
 }
 
+// A report names no flight that a scope could cover. A message in its place does.
+func TestARejectedReportIsSentAgainByKeysWithoutLimits(t *testing.T) {
+	d := newRejectDesk(t)
+	report := ingestor.Envelope{Raw: "{}", Report: true, Received: d.now, Origin: "reports/0/1", Sender: "lx"}
+	if o, err := d.Accept(t.Context(), report); err != nil || o.Verdict != ingestor.Rejected {
+		t.Fatalf("%v %v", o.Verdict, err)
+	}
+	id := rejectstore.ID(report.Origin)
+	for _, tc := range []struct{ key, body, verdict, state string }{
+		{"lx", "{}", "unauthorised", "open"},
+		{"demo", "{}", "rejected", "open"},
+		{"ba", `{"text":` + quoted(mended) + `}`, "unauthorised", "open"},
+		{"lx", `{"text":` + quoted(mended) + `}`, "accepted", "resubmitted"},
+	} {
+		if status, got := d.ask(tc.key, "/"+id+"/resubmit", tc.body); status != 200 || got.Verdict != tc.verdict || got.Reject.State != tc.state {
+			t.Errorf("%s %s: %d %+v, want %s", tc.key, tc.body, status, got, tc.verdict)
+		}
+	}
+}
+
 func TestADismissedRejectHasAReason(t *testing.T) {
 	d := newRejectDesk(t)
 	id := d.post("", badFlight)
