@@ -358,6 +358,18 @@ func TestIdempotencyKeyTellsTwoEqualReportsApart(t *testing.T) {
 	}
 }
 
+func TestEqualReportsAreOneIfTheirKeysHaveTheSameCustomer(t *testing.T) {
+	d := newDesk(t)
+	for _, tc := range []struct{ key, reference string }{
+		{"lx", "DENUS10001"}, {"concealing", "DENUS10001"}, // both of LX
+		{"no-customer", "DENUS10002"}, {"none-either", "DENUS10003"}, {"no-customer", "DENUS10002"},
+	} {
+		if got := d.send(tc.key, request()); !strings.Contains(got, `"`+tc.reference+`"`) {
+			t.Errorf("%s: %s, want %s", tc.key, got, tc.reference)
+		}
+	}
+}
+
 func TestWhatIsNotKnownIsNotSentOnAgain(t *testing.T) {
 	d := newDesk(t)
 	d.simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.CutAfter}, 1)

@@ -42,6 +42,7 @@ func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) { return k.L
 var testKeys = keys{
 	"demo":         {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},
 	"no-customer":  {Name: "no-customer", Airlines: all, Airports: all, Operations: all},
+	"none-either":  {Name: "none-either", Airlines: all, Airports: all, Operations: all},
 	"lx":           {Name: "lx", Customer: "LX", Airlines: only("LX"), Airports: all, Operations: all},
 	"lx-at-jfk":    {Name: "lx-at-jfk", Customer: "LX", Airlines: only("LX"), Airports: only("JFK"), Operations: all},
 	"ba":           {Name: "ba", Customer: "BA", Airlines: only("BA"), Airports: all, Operations: all},
