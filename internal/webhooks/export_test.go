@@ -63,6 +63,12 @@ func (m *MapStore) Change(change func(d *Definition)) {
 	m.Changed = make(chan struct{})
 }
 
+// TakeOver lets a service take over a partition.
+func (s *Service) TakeOver(ctx context.Context, partition int) error {
+	_, err := (&owner{Service: s, partition: partition}).TakeOver(ctx, 0)
+	return err
+}
+
 // Send posts for the webhook of a store until ctx ends.
 func (s *Service) Send(ctx context.Context, store *MapStore) {
 	newSender(s, store, store.Definition.ID).run(ctx)

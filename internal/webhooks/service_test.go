@@ -107,6 +107,19 @@ func TestAnotherProcessGoesOnWhereTheOneBeforeStopped(t *testing.T) {
 	}
 }
 
+// Otherwise it would post again what the owner before has posted.
+func TestAnOwnerPostsNothingBeforeItHasReadTheTopic(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	w.create(t, "demo")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := w.service(client, topic).TakeOver(ctx, 0); !errors.Is(err, context.DeadlineExceeded) { // it does not run
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestACustomerSeesOnlyItsOwnWebhooks(t *testing.T) {
 	client, topic := newBroker(t)
 	w := newWorld(t, client, topic)
