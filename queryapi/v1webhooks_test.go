@@ -1,14 +1,20 @@
 package queryapi_test
 
 import (
+	"context"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 
 	"bagtrail/enricher/airport"
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/web"
 	"bagtrail/internal/webhooks"
@@ -63,5 +69,56 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		if got := faultsV1(t, w); got != tc.want {
 			t.Errorf("%s %s %.200s: %s, want %s", tc.method, tc.target, tc.body, got, tc.want)
 		}
+	}
+}
+
+// noSender lets webhooks be made, but not posted: it knows no key.
+type noSender struct{ webhooks.Feed }
+
+func (noSender) Now(context.Context, changefeed.Asker) (changes.Cursor, error) {
+	return changes.Cursor{}, nil
+}
+
+func (noSender) Named(string, time.Time) (*apikey.Key, bool) { return nil, false }
+
+// So a key is replaced by another one of its customer.
+func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "bag.webhooks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{"bag.webhooks"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	hooks := queryapi.Webhooks{Queries: queryapi.Queries{Airports: airport.New()}, Service: webhooks.New(webhooks.Config{
+		Kafka: client, Topic: "bag.webhooks", Group: "g", Feed: noSender{}, Keys: noSender{}, Logger: zap.NewNop(), Now: time.Now,
+		NewID: func() string { return "wh_1" },
+	})}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- hooks.Service.Run(ctx) }()
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
+	for _, tc := range []struct{ key, method, target, body, want string }{
+		{"lx", "POST", "", `{"url":"https://example.com/"}`, `201 "lx"`},
+		{"concealing", "PATCH", "/wh_1", `{}`, `200 "concealing"`},
+		{"lx", "GET", "/wh_1", "", `200 "concealing"`},
+		{"demo", "PATCH", "/wh_1", `{}`, `404 `}, // of another customer
+	} {
+		r := httptest.NewRequest(tc.method, "/v1/webhooks"+tc.target, strings.NewReader(tc.body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("api_key", tc.key)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		_, rest, _ := strings.Cut(w.Body.String(), `"key":`)
+		key, _, _ := strings.Cut(rest, ",")
+		if got := fmt.Sprint(w.Code, " ", key); got != tc.want {
+			t.Errorf("%s %s by %s: %s, want %s: %s", tc.method, tc.target, tc.key, got, tc.want, w.Body)
+		}
+	}
+	if stop(); <-ended != nil {
+		t.Error("the webhooks end with an error")
 	}
 }
