@@ -69,18 +69,21 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	}
 	var reloads changes.Reloads
 	stage := w.stage(func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
-	for p := range partitions {
-		o := stage.NewOwner(p)
-		if _, err := o.TakeOver(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(o.Release)
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.ownerOf(stage, p, 0)
 		w.eventuallyTold(p, -1)
 	}
-	if n := w.marked(); n != 0 {
-		t.Fatalf("%d marks before the departure", n)
+	c.move(time.Minute + 1999*time.Millisecond)
+	for _, o := range owners {
+		if err := changes.Look(t.Context(), o.handler); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c.move(2 * time.Minute)
+	if n := w.marked(); n != 0 {
+		t.Fatalf("%d marks before the flight has departed by every clock", n)
+	}
+	c.move(time.Millisecond)
 	redistest.Eventually(t, 10*time.Second, "nothing is marked", func() bool { return w.marked() == 5 })
 	reloads.Add(c.get(), []bag.Flight{lx14})
 	c.move(9 * time.Second)
