@@ -351,6 +351,21 @@ func TestAContainerMarksTheBagsInIt(t *testing.T) {
 		}
 	}
 	w.wantTold(want)
+	for _, tc := range []struct {
+		marks []changes.Mark
+		more  int
+	}{{[]changes.Mark{{Container: c}}, 0}, {[]changes.Mark{{Container: c, Certain: true}, {Container: c}}, len(want)}} {
+		before := len(w.published())
+		w.mark(tc.marks...)
+		for range 2 {
+			for _, o := range owners {
+				o.mustRun()
+			}
+		}
+		if n := len(w.published()) - before; n != tc.more {
+			t.Errorf("%+v: %d bags are told though nothing has changed, want %d", tc.marks, n, tc.more)
+		}
+	}
 }
 
 func TestAChangeGoesUpAChainOfRushBagsAndEnds(t *testing.T) {
