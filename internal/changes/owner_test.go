@@ -462,6 +462,37 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 	}
 }
 
+func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) {
+	w := newWorld(t)
+	const at = 0
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	plates := platesIn(at, 350)
+	for _, p := range append(slices.Repeat(plates[:1], 50), plates...) { // a plate that is marked again is one plate
+		w.mark(changes.Mark{Plate: p})
+	}
+	batch, err := w.kafka.Reader(w.marks, at, 0).Fetch(t.Context(), time.Second)
+	if err != nil || len(batch.Records) != 400 {
+		t.Fatalf("%d marks, %v", len(batch.Records), err)
+	}
+	w.bags.err = errors.New("away")
+	if _, err := o.handler.Handle(t.Context(), batch.Records); err == nil {
+		t.Fatal("no error")
+	}
+	w.bags.err = nil
+	var told []int
+	for records := batch.Records; len(records) > 0; {
+		n, err := o.handler.Handle(t.Context(), records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, records = append(told, n), records[n:]
+	}
+	if want := []int{150, 200, 50}; !slices.Equal(told, want) {
+		t.Errorf("%v marks are told together, want %v", told, want)
+	}
+}
+
 // growing is bags of which one plate has very many messages and takes until go to fold. Meanwhile the
 // others grow from 25 messages each to 100.
 type growing struct {
