@@ -493,6 +493,46 @@ func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) 
 	}
 }
 
+// held are bags whose folds begin, and end together.
+type held struct {
+	changes.Bags
+	began, end chan struct{}
+}
+
+func (h held) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	h.began <- struct{}{}
+	<-h.end
+	return h.Bags.Trace(ctx, plates, now)
+}
+
+// Two owners fold few messages at once, but not while the door needs the processor.
+func TestWhileADoorIsBehindOneOwnerFoldsAtATime(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for behind, patience := range map[bool]time.Duration{false: 10 * time.Second, true: 100 * time.Millisecond} {
+		w := newWorld(t)
+		h := held{w.bags, make(chan struct{}, 2), make(chan struct{})}
+		stage := w.stage(func(c *changes.Config) { c.Bags, c.Behind = h, func() bool { return behind } })
+		var both sync.WaitGroup
+		for p := range 2 {
+			w.set(platesIn(p, 1)[0], "ONE")
+			both.Go(w.ownerOf(stage, p, 0).mustRun)
+		}
+		<-h.began
+		select {
+		case <-h.began:
+			if behind {
+				t.Error("two owners fold at once")
+			}
+		case <-time.After(patience):
+			if !behind {
+				t.Error("one owner waits for the other")
+			}
+		}
+		close(h.end)
+		both.Wait()
+	}
+}
+
 // growing is bags of which one plate has very many messages and takes until go to fold. Meanwhile the
 // others grow from 25 messages each to 100.
 type growing struct {
