@@ -534,7 +534,7 @@ func TestWhileADoorIsBehindOneOwnerFoldsAtATime(t *testing.T) {
 }
 
 // growing is bags of which one plate has very many messages and takes until go to fold. Meanwhile the
-// others grow from 25 messages each to 100.
+// others grow.
 type growing struct {
 	changes.Bags
 	large   bag.Plate
@@ -542,15 +542,8 @@ type growing struct {
 	finish  chan struct{}
 	waiting chan struct{} // receives when the lengths of others are read
 
-	grown atomic.Bool
-	most  atomic.Int64 // messages of others that are folded at once
-}
-
-func (g *growing) each() int {
-	if g.grown.Load() {
-		return 100
-	}
-	return 25
+	each atomic.Int64 // messages of each of the others
+	most atomic.Int64 // messages of others that are folded at once
 }
 
 func (g *growing) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
@@ -558,7 +551,7 @@ func (g *growing) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) 
 		return []int{10_000}, nil
 	}
 	defer func() { g.waiting <- struct{}{} }()
-	return slices.Repeat([]int{g.each()}, len(plates)), nil
+	return slices.Repeat([]int{int(g.each.Load())}, len(plates)), nil
 }
 
 func (g *growing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
@@ -566,38 +559,45 @@ func (g *growing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) 
 		close(g.folding)
 		<-g.finish
 	} else {
-		g.most.Store(max(g.most.Load(), int64(g.each()*len(plates))))
+		g.most.Store(max(g.most.Load(), g.each.Load()*int64(len(plates))))
 	}
 	return g.Bags.Trace(ctx, plates, now)
 }
 
-// What an owner folds after it has waited for another is what the plates have by then.
+// What an owner folds after it has waited for another is what the plates have by then. It keeps no
+// room after that, so that a plate that needs all of it is folded too.
 func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one large fold at once
-	w := newWorld(t)
-	g := &growing{large: plate, folding: make(chan struct{}), finish: make(chan struct{}), waiting: make(chan struct{}, 100)}
-	at, others := kafka.PartitionOf([]byte(plate), partitions), -1
-	w.set(plate, "ONE")
-	for i, n := 0, 0; n < 40; i++ {
-		p := bag.Plate(fmt.Sprintf("02200%05d", i))
-		if in := kafka.PartitionOf([]byte(p), partitions); in != at && (others < 0 || others == in) {
-			others = in
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	others := (at + 1) % partitions
+	for n, want := range map[int]int64{40: 500, 4: 400} {
+		w := newWorld(t)
+		g := &growing{large: plate, folding: make(chan struct{}), finish: make(chan struct{}), waiting: make(chan struct{}, 100)}
+		g.each.Store(25)
+		w.set(plate, "ONE")
+		for _, p := range platesIn(others, n) {
 			w.set(p, "ONE")
-			n++
 		}
-	}
-	stage := w.stage(func(c *changes.Config) { g.Bags, c.Bags = c.Bags, g })
-	large, small := w.ownerOf(stage, at, 0), w.ownerOf(stage, others, 0)
-	var both sync.WaitGroup
-	both.Go(large.mustRun)
-	<-g.folding
-	both.Go(small.mustRun)
-	<-g.waiting
-	g.grown.Store(true)
-	close(g.finish)
-	both.Wait()
-	if got, told := g.most.Load(), len(w.told()); got != 500 || told != 41 {
-		t.Errorf("%d messages at once and %d plates told, want 500 and 41", got, told)
+		stage := w.stage(func(c *changes.Config) { g.Bags, c.Bags = c.Bags, g })
+		large, small := w.ownerOf(stage, at, 0), w.ownerOf(stage, others, 0)
+		var both sync.WaitGroup
+		both.Go(large.mustRun)
+		<-g.folding
+		both.Go(small.mustRun)
+		<-g.waiting
+		g.each.Store(100)
+		close(g.finish)
+		both.Wait()
+		if got, told := g.most.Load(), len(w.told()); got != want || told != n+1 {
+			t.Errorf("%d messages at once and %d plates told, want %d and %d", got, told, want, n+1)
+		}
+		g.each.Store(10_000)
+		w.set(platesIn(others, 1)[0], "TWO")
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if err := small.runIn(ctx); err != nil {
+			t.Errorf("of %d plates: %v", n, err)
+		}
+		cancel()
 	}
 }
 
