@@ -391,6 +391,9 @@ func TestAChangeGoesUpAChainOfRushBagsAndEnds(t *testing.T) {
 	if n := len(w.published()); n != 9 {
 		t.Errorf("%d changes, want the first and eight steps", n)
 	}
+	if n := w.marked(); n != 9 {
+		t.Errorf("%d marks, want none for a ninth step", n)
+	}
 }
 
 func TestARecordThatIsNoMarkHoldsNobodyUp(t *testing.T) {
