@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -56,5 +57,42 @@ func TestADepartureAfterAClockWasAheadIsMarked(t *testing.T) {
 		r.mu.Unlock()
 		c.move(2 * time.Minute)
 		redistest.Eventually(t, 5*time.Second, "the departure is marked by nobody", func() bool { return w.marked() == want })
+	}
+}
+
+// A changed flight reference is to be marked when the clock is set right, and the index of bags is away.
+func TestADepartureAfterAClockWasAheadIsMarkedThoughAMarkFailed(t *testing.T) {
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	r := &reference{departs: make(map[bag.Flight]time.Time)}
+	w.bags.flights[lx14] = []bag.Plate{"0220000000"}
+	var reloads changes.Reloads
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
+		w.eventuallyTold(p, -1)
+		owners[p].handler.Release() // from here on they look when the test says so
+	}
+	look := func() (err error) {
+		for _, o := range owners {
+			err = errors.Join(err, changes.Look(t.Context(), o.handler))
+		}
+		return err
+	}
+	c.move(30 * time.Minute)
+	if err := look(); err != nil {
+		t.Fatal(err)
+	}
+	c.move(-30 * time.Minute)
+	reloads.Add(c.get(), []bag.Flight{lx14})
+	c.move(10 * time.Second)
+	w.bags.err = errors.New("away")
+	if err := look(); !errors.Is(err, w.bags.err) {
+		t.Fatalf("error %v", err)
+	}
+	w.bags.err, r.departs[lx14] = nil, c.get().Add(time.Minute)
+	c.move(2 * time.Minute)
+	if err := look(); err != nil || w.marked() != 2 {
+		t.Errorf("%d marks, want one of the reference and one of the departure (%v)", w.marked(), err)
 	}
 }
