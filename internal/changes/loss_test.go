@@ -402,8 +402,9 @@ func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
 	at := kafka.PartitionOf([]byte(plate), partitions)
 	foreign := (at + 1) % partitions
 	var records []kafkago.Record
-	for range 50 {
-		records = append(records, kafkago.Record{Key: kafkago.NewBytes([]byte(plate)), Value: kafkago.NewBytes([]byte("ordinary"))})
+	for i := range 50 {
+		m := changes.Mark{Plate: plate, Certain: i == 0, Steps: 3}
+		records = append(records, kafkago.Record{Key: kafkago.NewBytes([]byte(m.Key())), Value: kafkago.NewBytes([]byte(m.Value()))})
 	}
 	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
 	if _, err := client.Produce(t.Context(), &kafkago.ProduceRequest{
@@ -414,6 +415,13 @@ func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
 	w.bags.set(plate, "ONE")
 	other, own := w.owner(foreign, 0), w.owner(at, 0)
 	other.mustRun()
+	batch, err := w.kafka.Reader(w.marks, at, 0).Fetch(t.Context(), time.Second)
+	if err != nil || len(batch.Records) != 1 {
+		t.Fatalf("%d marks in its own partition, want 1 (%v)", len(batch.Records), err)
+	}
+	if m, err := changes.ParseMark(string(batch.Records[0].Key), string(batch.Records[0].Value)); m != (changes.Mark{Plate: plate, Certain: true, Steps: 3}) {
+		t.Errorf("%+v in its own partition (%v)", m, err)
+	}
 	own.mustRun()
 	w.set(plate, "TWO")
 	own.mustRun()
