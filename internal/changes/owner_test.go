@@ -547,6 +547,7 @@ type growing struct {
 	waiting chan struct{} // receives when the lengths of others are read
 
 	each atomic.Int64 // messages of each of the others
+	fail atomic.Bool  // their lengths cannot be read once
 	most atomic.Int64 // messages of others that are folded at once
 }
 
@@ -555,6 +556,9 @@ func (g *growing) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) 
 		return []int{10_000}, nil
 	}
 	defer func() { g.waiting <- struct{}{} }()
+	if g.fail.Swap(false) {
+		return nil, errors.New("away")
+	}
 	return slices.Repeat([]int{int(g.each.Load())}, len(plates)), nil
 }
 
@@ -574,32 +578,42 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // one large fold at once
 	at := kafka.PartitionOf([]byte(plate), partitions)
 	others := (at + 1) % partitions
-	for n, want := range map[int]int64{40: 500, 4: 400} {
+	for _, c := range []struct {
+		n     int
+		fails bool
+		want  int64
+	}{{40, false, 500}, {4, false, 400}, {4, true, 400}} {
 		w := newWorld(t)
 		g := &growing{large: plate, folding: make(chan struct{}), finish: make(chan struct{}), waiting: make(chan struct{}, 100)}
 		g.each.Store(25)
 		w.set(plate, "ONE")
-		for _, p := range platesIn(others, n) {
+		for _, p := range platesIn(others, c.n) {
 			w.set(p, "ONE")
 		}
-		stage := w.stage(func(c *changes.Config) { g.Bags, c.Bags = c.Bags, g })
+		stage := w.stage(func(conf *changes.Config) { g.Bags, conf.Bags = conf.Bags, g })
 		large, small := w.ownerOf(stage, at, 0), w.ownerOf(stage, others, 0)
 		var both sync.WaitGroup
 		both.Go(large.mustRun)
 		<-g.folding
-		both.Go(small.mustRun)
+		both.Go(func() {
+			if err := small.run(); (err != nil) != c.fails {
+				t.Errorf("of %d plates: %v", c.n, err)
+			}
+		})
 		<-g.waiting
 		g.each.Store(100)
+		g.fail.Store(c.fails)
 		close(g.finish)
 		both.Wait()
-		if got, told := g.most.Load(), len(w.told()); got != want || told != n+1 {
-			t.Errorf("%d messages at once and %d plates told, want %d and %d", got, told, want, n+1)
+		small.mustRun()
+		if got, told := g.most.Load(), len(w.told()); got != c.want || told != c.n+1 {
+			t.Errorf("%d messages at once and %d plates told, want %d and %d", got, told, c.want, c.n+1)
 		}
 		g.each.Store(10_000)
 		w.set(platesIn(others, 1)[0], "TWO")
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		if err := small.runIn(ctx); err != nil {
-			t.Errorf("of %d plates: %v", n, err)
+			t.Errorf("of %d plates: %v", c.n, err)
 		}
 		cancel()
 	}
