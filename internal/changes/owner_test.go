@@ -375,25 +375,28 @@ func TestAChangeGoesUpAChainOfRushBagsAndEnds(t *testing.T) {
 		w.bags.set(p, "ONE")
 		w.bags.originals[p] = []bag.Plate{plates[(i+1)%len(plates)]} // in a ring
 	}
+	const alone = bag.Plate("2220000004") // re-flights an earlier bag of the same plate
+	w.bags.set(alone, "ONE")
+	w.bags.originals[alone] = []bag.Plate{alone}
 	owners := make([]*owner, partitions)
 	for i := range owners {
 		owners[i] = w.owner(i, 0)
 	}
 	last := changes.Mark{Plate: plates[0], Steps: 8}
-	w.mark(last, changes.Mark{Plate: plates[0], Certain: true}, last) // the fewest steps count
+	w.mark(last, changes.Mark{Plate: plates[0], Certain: true}, last, changes.Mark{Plate: alone, Certain: true}) // the fewest steps count
 	for range 20 {
 		for _, o := range owners {
 			o.mustRun()
 		}
 	}
-	if n := len(w.told()); n != len(plates) {
-		t.Errorf("%d plates are told, want %d", n, len(plates))
+	if n := len(w.told()); n != len(plates)+1 {
+		t.Errorf("%d plates are told, want %d", n, len(plates)+1)
 	}
-	if n := len(w.published()); n != 9 {
-		t.Errorf("%d changes, want the first and eight steps", n)
+	if n := len(w.published()); n != 10 {
+		t.Errorf("%d changes, want the first and eight steps, and that of the bag alone", n)
 	}
-	if n := w.marked(); n != 11 {
-		t.Errorf("%d marks, want three and eight, none for a ninth step", n)
+	if n := w.marked(); n != 12 {
+		t.Errorf("%d marks, want four and eight, none for a ninth step", n)
 	}
 }
 
