@@ -41,7 +41,7 @@ func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	}
 	names = slices.DeleteFunc(names, func(n feeds.Name) bool {
 		return cmp.Or(airport, n.Airport) != n.Airport || cmp.Or(door, n.Door) != n.Door || n.String() <= part.position ||
-			!c.Key.Airports.All && (n.Airport == "" || !c.Key.Airport(n.Airport))
+			!c.Key.Airport(n.Airport)
 	})
 	next := ""
 	if len(names) > part.limit {

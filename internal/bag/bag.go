@@ -144,14 +144,13 @@ func (b *Bag) LastLeg() (Leg, bool) {
 	return b.Legs[living-1], true
 }
 
-// LastEvent returns the latest time, UTC, at which an event of the bag happened or was received.
+// LastEvent returns the latest time, UTC, at which an event of the bag was received. No event happens
+// after that.
 func (b *Bag) LastEvent() time.Time {
 	var end time.Time
 	for _, e := range b.Events {
-		for _, t := range [...]time.Time{e.Message.Happened, e.Message.Received} {
-			if t.After(end) {
-				end = t
-			}
+		if at := e.Message.Received; at.After(end) {
+			end = at
 		}
 	}
 	return end

@@ -78,11 +78,8 @@ type run struct {
 	isEvent bool      // one of them is an event
 }
 
-// origin is an origin line and the text after it, in a series.
-type origin struct {
-	series     series
-	line, text string
-}
+// origin is an origin line and the text after it.
+type origin struct{ line, text string }
 
 // statusBPM is a BPM that sets a status.
 type statusBPM struct {
@@ -121,7 +118,7 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 	if m.Origin == "" {
 		return false
 	}
-	key := origin{c.seriesOf(m), m.Origin, m.Text.String()}
+	key := origin{m.Origin, m.Text.String()}
 	first, have := c.origins[key]
 	if !have {
 		if c.origins == nil {
