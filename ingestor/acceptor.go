@@ -142,7 +142,7 @@ type Batch struct {
 // bagsABatch bounds a batch: once its messages name so many bags, JudgeBatch adds no further
 // message. Containers count like bags. So a batch takes bounded memory, and other batches do not
 // wait long.
-const bagsABatch = mostBags
+const bagsABatch = maxBags
 
 // JudgeBatch judges the first of the envelopes, at least one and as many as fit into one batch. The
 // batch keeps the envelopes.

@@ -10,9 +10,9 @@ import (
 // Limits of what the index stores for one message (rules §1). A text of 64 KiB can name millions of
 // bags in ranges of 999. The index stores the text with every bag, and every bag with every flight.
 const (
-	mostBags    = 999     // different plates
-	mostEntries = 100_000 // bags with flights and PNRs
-	mostText    = 4 << 20 // bytes of text, counted once for each bag
+	maxBags    = 999     // different plates
+	maxEntries = 100_000 // bags with flights and PNRs
+	maxText    = 4 << 20 // bytes of text, counted once for each bag
 )
 
 // overLimits returns the fault of a message that exceeds the limits, or nil.
@@ -27,12 +27,12 @@ func overLimits(m *parser.Message, text string) []Diagnostic {
 		bags += own
 		entries += (own + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
 	}
-	most := min(mostBags, mostText/max(len(text), 1))
-	if entries <= mostEntries && (bags <= most || plates(m) <= most) {
+	most := min(maxBags, maxText/max(len(text), 1))
+	if entries <= maxEntries && (bags <= most || plates(m) <= most) {
 		return nil
 	}
 	return faultOf(fault.TooLarge, fmt.Sprintf(
-		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", mostBags, mostEntries, mostText>>20))
+		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", maxBags, maxEntries, maxText>>20))
 }
 
 // plates returns how many different plates a message names. Ranges may overlap.

@@ -1,13 +1,13 @@
 package parser
 
-// mostFields is the length of fields.parts: fields 1 to 9, and index 0, which is not used.
-const mostFields = 10
+// maxFields is the length of fields.parts: fields 1 to 9, and index 0, which is not used.
+const maxFields = 10
 
 // fields are the fields of an element line. They lie between slashes and count from 1, as in rules
 // §1; behind the last field every further field is empty.
 type fields struct {
 	line  string
-	parts [mostFields]span // parts[0] is not used
+	parts [maxFields]span // parts[0] is not used
 }
 
 // fields returns the fields 1 to n of an element. Fields 1 to guarded, which codes of rules §1 judge,

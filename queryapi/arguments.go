@@ -62,8 +62,8 @@ func bodyArguments(c *web.Call, plain ...string) *arguments {
 // lists are the members of bodies that are lists. A list gives one argument for each element.
 var lists = []string{"plate", "ids"}
 
-// mostElements is the largest number of elements that any of the lists may have.
-const mostElements = 1000
+// maxElements is the largest number of elements that any of the lists may have.
+const maxElements = 1000
 
 // readObject adds the members of a JSON object as arguments. plain has the same meaning as in
 // bodyArguments. A member of the wrong kind becomes an argument with wrongKind, which allowOnly
@@ -82,7 +82,7 @@ func (a *arguments) readObject(text []byte, plain ...string) {
 		case isList && slices.Contains(lists, name):
 			i := 0
 			_ = strictjson.Elements(m.Value, func(value []byte) { // Object has checked the syntax
-				if i <= mostElements { // one more shows that there are too many
+				if i <= maxElements { // one more shows that there are too many
 					a.given = append(a.given, scalar(name, g.pointer+"/"+strconv.Itoa(i), value))
 				}
 				i++
@@ -121,9 +121,9 @@ func scalar(name, pointer string, value []byte) argument {
 	return g
 }
 
-// fail adds a fault, unless there are more than web.MostFaults already.
+// fail adds a fault, unless there are more than web.MaxFaults already.
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
-	if len(a.errors) > web.MostFaults {
+	if len(a.errors) > web.MaxFaults {
 		return
 	}
 	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})

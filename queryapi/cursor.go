@@ -41,13 +41,13 @@ type page struct {
 // The default and the largest number of entries on a page.
 const (
 	usualPage = 100
-	mostPage  = 1000
+	maxPage   = 1000
 )
 
 // page reads limit and cursor. question identifies the list, so that a cursor is not used with
 // another one.
 func (a *arguments) page(question ...string) page {
-	p := page{limit: a.number("limit", usualPage, 1, mostPage), question: strings.Join(question, "\x01")}
+	p := page{limit: a.number("limit", usualPage, 1, maxPage), question: strings.Join(question, "\x01")}
 	if g, there := a.one("cursor"); there {
 		position, ok := positionIn(g.value)
 		if len(a.errors) == 0 { // else it is not known what the question is

@@ -146,15 +146,15 @@ func parseRequest(c *web.Call) (document string, request wtr.Request, f faults) 
 		request, ok = wtr.ReadRequest(document)
 	}
 	f.check(ok, fault.DelayedRequest)
-	if len(request.Plates) > mostReported {
+	if len(request.Plates) > maxReported {
 		return "", request, faults{fault.TooLarge}
 	}
 	return document, request, f
 }
 
-// mostReported is how many bags a report may name. The contract of the delayed-bag system says ten.
+// maxReported is how many bags a report may name. The contract of the delayed-bag system says ten.
 // Every bag of a report is read for the answer, and keeps the report as an event.
-const mostReported = 100
+const maxReported = 100
 
 // covers reports whether the key covers every airline in vendors. If the request names no airline,
 // the key must cover all airlines.

@@ -24,10 +24,10 @@ import (
 
 // Bounds of jobs.
 const (
-	mostIDs      = 1000     // ids of rejects in a request
-	mostQuestion = 64 << 10 // bytes of a request
-	mostJobs     = 100      // running jobs
-	mostOwnJobs  = 10       // running jobs of one key
+	maxIDs      = 1000     // ids of rejects in a request
+	maxQuestion = 64 << 10 // bytes of a request
+	maxJobs     = 100      // running jobs
+	maxOwnJobs  = 10       // running jobs of one key
 )
 
 func (d Rejects) resubmitMany(ctx context.Context, c *web.Call) web.Answer {
@@ -68,12 +68,12 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 	filtered := slices.ContainsFunc(filterNames, a.sent)
 	for i, g := range a.all("ids") {
 		switch {
-		case i == mostIDs:
-			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(mostIDs))
-		case i < mostIDs && filtered:
+		case i == maxIDs:
+			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(maxIDs))
+		case i < maxIDs && filtered:
 			a.fail(g, fault.Conflict, "ids or filters")
 			return q
-		case i < mostIDs && !isRejectID(g.value):
+		case i < maxIDs && !isRejectID(g.value):
 			a.fail(g, fault.Malformed, "the id of a reject")
 		}
 		q.ids = append(q.ids, g.value)
@@ -98,8 +98,8 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
-	case own >= mostOwnJobs || all >= mostJobs:
-		detail := fmt.Sprintf("%d jobs over rejects are running (at most %d), %d of them of this key (at most %d)", all, mostJobs, own, mostOwnJobs)
+	case own >= maxOwnJobs || all >= maxJobs:
+		detail := fmt.Sprintf("%d jobs over rejects are running (at most %d), %d of them of this key (at most %d)", all, maxJobs, own, maxOwnJobs)
 		return c.Problem(fault.LimitReached, detail)
 	}
 	job := rejectstore.Job{

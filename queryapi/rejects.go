@@ -52,8 +52,8 @@ func (d Rejects) Operations() []web.Operation {
 		{Operation: operation.ByID("getReject"), Limit: limit, Serve: d.get},
 		{Operation: operation.ByID("resubmitReject"), Limit: limit, Serve: d.resubmitOne},
 		{Operation: operation.ByID("dismissReject"), Limit: limit, Serve: d.dismissOne},
-		{Operation: operation.ByID("resubmitRejects"), Limit: limit, MaxBody: mostQuestion, Serve: d.resubmitMany},
-		{Operation: operation.ByID("dismissRejects"), Limit: limit, MaxBody: mostQuestion, Serve: d.dismissMany},
+		{Operation: operation.ByID("resubmitRejects"), Limit: limit, MaxBody: maxQuestion, Serve: d.resubmitMany},
+		{Operation: operation.ByID("dismissRejects"), Limit: limit, MaxBody: maxQuestion, Serve: d.dismissMany},
 		{Operation: operation.ByID("getRejectJob"), Limit: limit, Serve: d.getJob},
 	}
 }
@@ -134,11 +134,11 @@ func (w *wanted) matches(r *rejectstore.Reject) bool {
 		(w.text.name == "" || strings.Contains(strings.ToUpper(r.Text), strings.ToUpper(w.text.value)))
 }
 
-// mostLooked is how many rejects are read for the other filters in one answer, at most.
-const mostLooked = 10_000
+// maxLooked is how many rejects are read for the other filters in one answer, at most.
+const maxLooked = 10_000
 
 // looksAtOnce is the least number of rejects that are read together for the other filters, since a
-// short page would otherwise read up to mostLooked of them in small portions.
+// short page would otherwise read up to maxLooked of them in small portions.
 const looksAtOnce = 500
 
 // list answers GET /v1/rejects.
@@ -182,7 +182,7 @@ func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position
 	if w.looks {
 		step = max(limit, looksAtOnce)
 	}
-	for looked := 0; looked < mostLooked && len(found) < limit; {
+	for looked := 0; looked < maxLooked && len(found) < limit; {
 		positions, err := d.Store.List(ctx, w.Filter, after, step+1)
 		if err != nil {
 			return nil, last, false, err
@@ -296,8 +296,8 @@ func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
 	return d.decided(ctx, c, r.ID, &outcome)
 }
 
-// mostReason is the length of the longest reason, in bytes.
-const mostReason = 1000
+// maxReason is the length of the longest reason, in bytes.
+const maxReason = 1000
 
 // dismissOne answers POST /v1/rejects/{id}/dismiss.
 func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
@@ -316,7 +316,7 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 }
 
 func isReason(s string) bool {
-	return strings.TrimSpace(s) != "" && len(s) <= mostReason && utf8.ValidString(s)
+	return strings.TrimSpace(s) != "" && len(s) <= maxReason && utf8.ValidString(s)
 }
 
 // failed answers that a decision failed.
@@ -395,13 +395,13 @@ func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
 		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
 	}
 	if len(o.Errors) > 0 {
-		step.Diagnostics = ingestor.AppendDiagnostics(nil, o.Errors[:min(len(o.Errors), mostShown)])
+		step.Diagnostics = ingestor.AppendDiagnostics(nil, o.Errors[:min(len(o.Errors), maxShown)])
 	}
 	return step
 }
 
-// mostShown is how many diagnostics of a resubmission its history keeps.
-const mostShown = 20
+// maxShown is how many diagnostics of a resubmission its history keeps.
+const maxShown = 20
 
 // resubmit judges a reject again, as it is or mended. If it is accepted now, it is filed as a
 // message that is received now, and the reject is resubmitted. Otherwise the reject stays open. The

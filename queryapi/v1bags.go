@@ -47,8 +47,8 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
 }
 
-// mostPlates is how many plates one question may name.
-const mostPlates = 100
+// maxPlates is how many plates one question may name.
+const maxPlates = 100
 
 // bagsV1 answers GET /v1/bags.
 func (q Queries) bagsV1(ctx context.Context, c *web.Call) web.Answer {

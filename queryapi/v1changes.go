@@ -42,7 +42,7 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 	a.allowOnly("cursor", "since", "airline", "airport", "flight", "plate", "pnr", "date", "limit", "fields", "wait")
 	query := changesQuery{
 		asker: changefeed.Asker{Key: c.Key, Filter: q.changeFilter(a), Fields: fieldsOf[a.choice("fields", "events", "list")]},
-		limit: a.number("limit", usualPage, 1, mostPage),
+		limit: a.number("limit", usualPage, 1, maxPage),
 		wait:  time.Duration(a.number("wait", 0, 0, longestWait)) * time.Second,
 
 		stream: c.WantsStream(),
@@ -102,7 +102,7 @@ func (q Queries) changeFilter(a *arguments) changefeed.Filter {
 	case dated && !named:
 		a.failMissing("pnr", "pnr and date")
 	}
-	f.Plates = filterPlates(a.plates("plate", mostPlates))
+	f.Plates = filterPlates(a.plates("plate", maxPlates))
 	f.Flight = q.changeFlight(a)
 	return f
 }

@@ -333,10 +333,10 @@ type requestReader struct {
 	errors   []web.RequestError
 }
 
-// fail adds a fault. It keeps one more than web.MostFaults, so that the answer says that there are
+// fail adds a fault. It keeps one more than web.MaxFaults, so that the answer says that there are
 // more.
 func (r *requestReader) fail(e web.RequestError) {
-	if len(r.errors) <= web.MostFaults {
+	if len(r.errors) <= web.MaxFaults {
 		r.errors = append(r.errors, e)
 	}
 }

@@ -40,7 +40,7 @@ type Writer struct {
 	References References
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
-	MostEvents int                     // how many events of a bag are written at most, the newest ones; 0: no limit
+	MaxEvents  int                     // how many events of a bag are written at most, the newest ones; 0: no limit
 }
 
 // subject is a bag with the asker's view of it.
@@ -71,8 +71,8 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	first := 0
 	if w.Fields == List {
 		first = len(seen.Events) - 1
-	} else if w.MostEvents > 0 {
-		first = max(0, len(seen.Events)-w.MostEvents)
+	} else if w.MaxEvents > 0 {
+		first = max(0, len(seen.Events)-w.MaxEvents)
 	}
 	for i := first; i < len(seen.Events); i++ {
 		dst = strictjson.AppendComma(dst)

@@ -51,7 +51,7 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 		retention: newRetention(c.Retention),
 		now:       c.Now,
 		codec:     codec.New(),
-		known:     newKnownWrites(mostMarks, client.Connects),
+		known:     newKnownWrites(maxMarks, client.Connects),
 		damages:   damageQueue{waiting: make(map[damage]struct{})},
 		damaged:   c.Damaged,
 	}

@@ -41,9 +41,9 @@ type damageQueue struct {
 	workers sync.WaitGroup
 }
 
-// mostDamages bounds the queue. If the queue is full, damage is dropped; the next read reports it
+// maxDamages bounds the queue. If the queue is full, damage is dropped; the next read reports it
 // again.
-const mostDamages = 1000
+const maxDamages = 1000
 
 const (
 	moveLimit = 5 * time.Second // of moving one damage aside
@@ -55,7 +55,7 @@ func (s *Store) report(d damage) {
 	q := &s.damages
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == mostDamages || q.ctx.Err() != nil {
+	if len(q.waiting) == maxDamages || q.ctx.Err() != nil {
 		return
 	}
 	q.waiting[d] = struct{}{}

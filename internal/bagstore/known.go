@@ -30,7 +30,7 @@ type markTable struct {
 
 const (
 	fewestMarks = 1 << 14
-	mostMarks   = 1 << 20 // 8 MiB, the entries of about a quarter of an hour of the world's bags
+	maxMarks    = 1 << 20 // 8 MiB, the entries of about a quarter of an hour of the world's bags
 )
 
 func newMarkTable(slots int) *markTable {

@@ -72,10 +72,10 @@ type Limits struct {
 
 const (
 	firstFold = 10              // how many plates are folded together first
-	mostFold  = 100             // how many plates are folded together at most
+	maxFold   = 100             // how many plates are folded together at most
 	foldBytes = 512 << 10       // approximate size of the documents of plates that are folded together
-	mostFolds = 2000            // how many plates are folded for a batch at most, since the key may see none of them
-	mostTime  = 2 * time.Second // time after which a batch ends
+	maxFolds  = 2000            // how many plates are folded for a batch at most, since the key may see none of them
+	maxTime   = 2 * time.Second // time after which a batch ends
 )
 
 // Now returns the cursor behind everything that is told. Errors are those of changes.Reader.
@@ -129,10 +129,10 @@ func (f *Feed) Each(
 	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
 ) (end changes.Cursor, more bool, err error) {
 	q := f.question(a)
-	t := teller{Feed: f, asker: a, limits: limits, tell: tell, cursor: c, size: firstFold, until: time.Now().Add(mostTime)}
+	t := teller{Feed: f, asker: a, limits: limits, tell: tell, cursor: c, size: firstFold, until: time.Now().Add(maxTime)}
 	t.cursor.Sequences = slices.Clone(c.Sequences)
-	for folded := 0; folded < mostFolds && t.told < limits.Changes && time.Now().Before(t.until); {
-		page, err := f.Changes.Next(ctx, t.cursor, q, min(mostFolds-folded, limits.Changes-t.told))
+	for folded := 0; folded < maxFolds && t.told < limits.Changes && time.Now().Before(t.until); {
+		page, err := f.Changes.Next(ctx, t.cursor, q, min(maxFolds-folded, limits.Changes-t.told))
 		if err != nil {
 			return c, false, err
 		}
@@ -188,7 +188,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 			}
 			t.cursor.Pass(c)
 		}
-		t.size = max(1, min(2*t.size, mostFold, foldBytes*len(some)/max(1, read)))
+		t.size = max(1, min(2*t.size, maxFold, foldBytes*len(some)/max(1, read)))
 		if rest = rest[len(some):]; len(rest) > 0 && time.Now().After(t.until) {
 			return true, nil
 		}
@@ -334,14 +334,14 @@ type folded struct {
 	weight int        // approximate bytes of memory
 }
 
-// mostAhead is how far the clock of an owner may be ahead of this process. A clock that was further
+// maxAhead is how far the clock of an owner may be ahead of this process. A clock that was further
 // ahead was wrong. The index keeps its time long after the clock was corrected.
-const mostAhead = time.Minute
+const maxAhead = time.Minute
 
 // fold folds the bags of candidates and writes the document of each. It folds by the later of two
-// times: clock and that of this process. If clock is more than mostAhead ahead, it is ignored.
+// times: clock and that of this process. If clock is more than maxAhead ahead, it is ignored.
 func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]folded, error) {
-	if now := f.Clock(); now.After(clock) || clock.Sub(now) > mostAhead {
+	if now := f.Clock(); now.After(clock) || clock.Sub(now) > maxAhead {
 		clock = now
 	}
 	plates := make([]bag.Plate, len(candidates))
@@ -363,7 +363,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	told := make([]folded, len(candidates))
 	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
 		w := writer{f, bagdoc.Writer{
-			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MostEvents: mostEvents,
+			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MaxEvents: maxEvents,
 		}, nil}
 		for i, c := range candidates[from:to] {
 			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
@@ -379,8 +379,8 @@ const documentsAWorker = 16
 // weightOfEvent is the approximate size of the message of an event, in bytes.
 const weightOfEvent = 1 << 10
 
-// mostEvents is how many events of a bag a document has at most: the newest.
-const mostEvents = 100
+// maxEvents is how many events of a bag a document has at most: the newest.
+const maxEvents = 100
 
 // writer writes the documents of changes for one asker, one after the other.
 type writer struct {

@@ -40,8 +40,8 @@ type entry struct {
 
 // The limits of shared, in bytes.
 const (
-	mostShared = 1 << 20   // of a generation
-	mostEntry  = 128 << 10 // of an entry; larger ones are not kept
+	maxShared = 1 << 20   // of a generation
+	maxEntry  = 128 << 10 // of an entry; larger ones are not kept
 )
 
 // get returns the entry of each subject. It calls fold with the indexes of the subjects that have
@@ -118,7 +118,7 @@ func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold fun
 
 // keep counts the weight of an entry. If it has failed, or weighs too much, it is removed.
 func (s *shared) keep(of subject, e *entry) {
-	if e.failed || e.weight > mostEntry {
+	if e.failed || e.weight > maxEntry {
 		for _, generation := range []map[subject]*entry{s.young, s.old} {
 			if generation[of] == e {
 				delete(generation, of)
@@ -126,7 +126,7 @@ func (s *shared) keep(of subject, e *entry) {
 		}
 		return
 	}
-	if s.weight += e.weight; s.weight > mostShared {
+	if s.weight += e.weight; s.weight > maxShared {
 		s.old, s.young, s.weight = s.young, make(map[subject]*entry), 0
 	}
 }

@@ -90,15 +90,15 @@ func TestWhatIsSharedIsBounded(t *testing.T) {
 	n := 0
 	for i := range 1000 {
 		plate := bag.Plate(fmt.Sprintf("0724%06d", i))
-		if _, err := s.get(t.Context(), subjectOf(plate, nil), folding(&n, plate, mostEntry)); err != nil {
+		if _, err := s.get(t.Context(), subjectOf(plate, nil), folding(&n, plate, maxEntry)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if kept, most := len(s.young)+len(s.old), 2*(mostShared/mostEntry+1); kept > most {
+	if kept, most := len(s.young)+len(s.old), 2*(maxShared/maxEntry+1); kept > most {
 		t.Errorf("%d entries are kept, want %d at most", kept, most)
 	}
 	for range 2 {
-		if _, err := s.get(t.Context(), subjectOf("0125000001", nil), folding(&n, "0125000001", mostEntry+1)); err != nil {
+		if _, err := s.get(t.Context(), subjectOf("0125000001", nil), folding(&n, "0125000001", maxEntry+1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,7 +88,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
 	}
 	w.acceptor = ingestor.NewAcceptor(w.door)
-	brief := bagdoc.Writer{Places: library, References: flights, Fields: bagdoc.Brief, MostEvents: 100}
+	brief := bagdoc.Writer{Places: library, References: flights, Fields: bagdoc.Brief, MaxEvents: 100}
 	stage := changes.New(changes.Config{
 		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
 		Departures: flights, Reloads: new(changes.Reloads),

@@ -17,8 +17,8 @@ type Cursor struct {
 
 // The highest epoch and the highest sequence.
 const (
-	mostEpoch    = 1 << 40
-	mostSequence = 1 << 52
+	maxEpoch    = 1 << 40
+	maxSequence = 1 << 52
 )
 
 // errCursor is the error of a text that is no cursor.
@@ -43,7 +43,7 @@ func ParseCursor(text string) (Cursor, error) {
 		return Cursor{}, errCursor
 	}
 	epoch, n := binary.Uvarint(b)
-	if n <= 0 || len(b) < n+8 || epoch > mostEpoch {
+	if n <= 0 || len(b) < n+8 || epoch > maxEpoch {
 		return Cursor{}, errCursor
 	}
 	c := Cursor{
@@ -52,7 +52,7 @@ func ParseCursor(text string) (Cursor, error) {
 	}
 	for b = b[n+8:]; len(b) > 0; {
 		s, n := binary.Uvarint(b)
-		if n <= 0 || s > mostSequence+1 {
+		if n <= 0 || s > maxSequence+1 {
 			return Cursor{}, errCursor
 		}
 		c.Sequences = append(c.Sequences, int64(s)-1)

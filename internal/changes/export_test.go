@@ -15,8 +15,8 @@ var ParseMark = parseMark
 // Look lets an owner look once, for tests that do not wait for its ticks.
 func Look(ctx context.Context, h kafka.Handler) error { return h.(*owner).maintain(ctx) }
 
-// DeparturesATurn is departuresATurn, and MostMarkedAgain is mostMarkedAgain.
+// DeparturesATurn is departuresATurn, and MaxMarkedAgain is maxMarkedAgain.
 const (
 	DeparturesATurn = departuresATurn
-	MostMarkedAgain = mostMarkedAgain
+	MaxMarkedAgain  = maxMarkedAgain
 )

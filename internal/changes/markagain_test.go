@@ -144,19 +144,19 @@ func TestALossOfMoreThanCanBeToldAgainSoonBeginsANewEpoch(t *testing.T) {
 	o, at := w.owner(w.partitionOf(plate), 0), w.partitionOf(plate)
 	w.eventuallyTold(at, -1)
 	w.bags.set(plate, "ONE")
-	w.mark(slices.Repeat([]changes.Mark{{Plate: plate}}, changes.MostMarkedAgain+2)...)
+	w.mark(slices.Repeat([]changes.Mark{{Plate: plate}}, changes.MaxMarkedAgain+2)...)
 	for int(o.offset) < w.marked() {
 		o.mustRun()
 	}
 	marked, before := w.marked(), w.currentEpoch()
-	w.lose(at, o.offset-1-changes.MostMarkedAgain)
+	w.lose(at, o.offset-1-changes.MaxMarkedAgain)
 	if err := changes.Look(t.Context(), o.handler); err != nil { // so much is told again
 		t.Fatal(err)
 	}
 	if n, now := w.marked()-marked, w.currentEpoch(); n == 0 || now != before {
 		t.Errorf("%d marks, epoch %+v after %+v", n, now, before)
 	}
-	w.lose(at, o.offset-2-changes.MostMarkedAgain)
+	w.lose(at, o.offset-2-changes.MaxMarkedAgain)
 	marked = w.marked()
 	if err := changes.Look(t.Context(), o.handler); err != nil {
 		t.Fatal(err)

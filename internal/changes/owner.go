@@ -29,7 +29,7 @@ const (
 	tickLimit       = 30 * time.Second       // time limit of a call of maintain, after the takeover
 	raiseEvery      = 10 * time.Second       // how often the floor is raised
 	markAgainWait   = 500 * time.Millisecond // how long a fetch of markAgain waits for records
-	mostMarkedAgain = 100_000                // how many marks markAgain reads at most
+	maxMarkedAgain  = 100_000                // how many marks markAgain reads at most
 	longestYield    = 250 * time.Millisecond // longest pause between two folds while a door is behind
 	lagPoll         = 10 * time.Millisecond  // how often to check whether the door is still behind
 	departuresATurn = 2000                   // marks of departures a second, by all owners together
@@ -202,35 +202,22 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return 0, err
 	}
-	p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
+	p, err := o.predecessor(ctx)
 	if err != nil {
 		return 0, err
-	}
-	published, newest, err := o.lastPublished(ctx)
-	if err != nil {
-		return 0, err
-	}
-	built := int64(0)
-	if !known {
-		p = Progress{Told: -1, Floor: -1, Departed: newest}
-	}
-	if !known && published >= 0 {
-		if built, err = o.rebuild(ctx, &p); err != nil {
-			return 0, err
-		}
 	}
 	// The bounds are read last, since the owner before may still tell changes.
 	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if why := o.whyNewEpoch(p, known, published, end); why != "" {
+	if why := o.whyNewEpoch(p, end); why != "" {
 		o.log.Error(why+": a new epoch begins, and every cursor is reset",
-			zap.Int64("told", p.Told), zap.Int64("published", published), zap.Int64("consumed", o.consumed), zap.Int64("end", end))
+			zap.Int64("told", p.Told), zap.Int64("published", p.published), zap.Int64("consumed", o.consumed), zap.Int64("end", end))
 		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
 			return 0, err
 		}
-		p, known, built, published = Progress{Told: -1, Departed: p.Departed}, false, 0, -1
+		p = predecessor{Progress: Progress{Told: -1, Departed: p.Departed}, published: -1}
 	}
 	o.truncated = false
 	o.use(o.epoch)
@@ -238,14 +225,14 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 		o.consumed = first
 	}
 	floor := int64(-1)
-	if !known {
-		if p.Told, floor, err = o.toldWithoutIndex(ctx, p); err != nil {
+	if !p.known {
+		if p.Told, floor, err = o.toldWithoutIndex(ctx, p.Progress); err != nil {
 			return 0, err
 		}
 	}
 	o.next = max(first, min(o.consumed, p.Told+1))
-	if told := max(p.Told, o.next-1); !known || told > p.Told { // marks that the topic has deleted count as told
-		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: built, Floor: floor, Told: told})
+	if told := max(p.Told, o.next-1); !p.known || told > p.Told { // marks that the topic has deleted count as told
+		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
 		if err != nil {
 			return 0, err
 		}
@@ -258,20 +245,45 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
-	if lost = min(max(o.consumed, published+1), end); lost <= p.Told+1 {
+	if lost = min(max(o.consumed, p.published+1), end); lost <= p.Told+1 {
 		lost = o.next
 	}
 	return lost, nil
 }
 
-// whyNewEpoch returns why the sequences of the epoch cannot go on, or "" if they can. published is the
-// highest published sequence, and end the end of the topic of marks.
-func (o *owner) whyNewEpoch(p Progress, known bool, published, end int64) string {
-	told := max(p.Told, published)
+// predecessor is what the owner before has told in the epoch.
+type predecessor struct {
+	Progress        // by the index, or by the changes from which the index was built again
+	known     bool  // the index has the progress
+	built     int64 // the offset in the topic of changes up to which the index was built again
+	published int64 // the highest sequence at the end of the topic of changes; -1 if there is none
+}
+
+// predecessor looks for what the owner before has told. If the index has lost it, predecessor builds the
+// index again.
+func (o *owner) predecessor(ctx context.Context) (p predecessor, err error) {
+	if p.Progress, p.known, err = o.conf.Index.Progress(ctx, o.epoch, o.partition); err != nil {
+		return p, err
+	}
+	var newest time.Time
+	if p.published, newest, err = o.lastPublished(ctx); err != nil || p.known {
+		return p, err
+	}
+	p.Progress = Progress{Told: -1, Floor: -1, Departed: newest}
+	if p.published >= 0 {
+		p.built, err = o.rebuild(ctx, &p.Progress)
+	}
+	return p, err
+}
+
+// whyNewEpoch returns why the sequences of the epoch cannot go on, or "" if they can. end is the end of
+// the topic of marks.
+func (o *owner) whyNewEpoch(p predecessor, end int64) string {
+	told := max(p.Told, p.published)
 	switch {
 	case told >= end || o.truncated && told >= o.consumed:
 		return "the topic of marks is shorter than what was told"
-	case known && min(o.consumed, end)-(p.Told+1) > mostMarkedAgain:
+	case p.known && min(o.consumed, end)-(p.Told+1) > maxMarkedAgain:
 		return "the index of changes has lost more than can be told again soon"
 	}
 	return ""

@@ -340,11 +340,8 @@ func TestAContainerMarksTheBagsInIt(t *testing.T) {
 		w.bags.contents[c] = append(w.bags.contents[c], p)
 		want[p] = "IN"
 	}
+	owners := w.owners()
 	w.mark(changes.Mark{Container: c})
-	owners := make([]*owner, partitions)
-	for i := range owners {
-		owners[i] = w.owner(i, 0)
-	}
 	for range 2 { // the container, then its bags
 		for _, o := range owners {
 			o.mustRun()

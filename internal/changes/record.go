@@ -77,7 +77,7 @@ func ParseRecord(value []byte) (*Record, error) {
 	if !r.Plate.Valid() {
 		faults = append(faults, errors.New("it names no plate"))
 	}
-	if r.Epoch < 0 || r.Epoch > mostEpoch || r.Sequence < 0 || r.Sequence > mostSequence {
+	if r.Epoch < 0 || r.Epoch > maxEpoch || r.Sequence < 0 || r.Sequence > maxSequence {
 		faults = append(faults, errors.New("it has a position that no owner writes"))
 	}
 	if err = cmp.Or(err, errors.Join(faults...)); err != nil {

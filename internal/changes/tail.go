@@ -45,9 +45,9 @@ type Follower struct {
 	missed  bool
 }
 
-// mostWaiting is how many changes a follower collects. If more come before a call of Take, the
+// maxWaiting is how many changes a follower collects. If more come before a call of Take, the
 // caller must read them from the index.
-const mostWaiting = 256
+const maxWaiting = 256
 
 // Follow returns a follower of the changes that match. Each partition calls matches from a
 // goroutine of its own; matches must not change the record. The caller must call Leave in the end.
@@ -92,7 +92,7 @@ func (f *Follower) add(p *Published) {
 	switch {
 	case p == nil:
 		f.missed = true
-	case len(f.waiting) < mostWaiting:
+	case len(f.waiting) < maxWaiting:
 		f.waiting = append(f.waiting, *p)
 	default:
 		f.missed = true

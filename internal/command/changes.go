@@ -58,7 +58,7 @@ func (s *service) openChanges(context.Context) error {
 	if s.client == nil || c.ChangesTopic == "" {
 		return nil
 	}
-	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MostEvents: 100}
+	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MaxEvents: 100}
 	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
@@ -78,11 +78,11 @@ func (s *service) openChanges(context.Context) error {
 	return nil
 }
 
-// The Kafka door is behind if more than mostWaiting records wait, which take about 0.1 s to file,
-// or if a partition has made no progress for more than mostWaited: some messages take long to file.
+// The Kafka door is behind if more than maxWaiting records wait, which take about 0.1 s to file,
+// or if a partition has made no progress for more than maxWaited: some messages take long to file.
 const (
-	mostWaiting = 1000
-	mostWaited  = 100 * time.Millisecond
+	maxWaiting = 1000
+	maxWaited  = 100 * time.Millisecond
 )
 
 // doorIsBehind reports whether the Kafka door of this process is behind. It does not use the times
@@ -93,7 +93,7 @@ func (s *service) doorIsBehind() bool {
 		return false
 	}
 	records, _, _ := s.consumer.Backlog()
-	return records > mostWaiting || s.waited() > mostWaited
+	return records > maxWaiting || s.waited() > maxWaited
 }
 
 // openFeed opens the feed of changes for the operations of /v1, or returns nil if changes are off.

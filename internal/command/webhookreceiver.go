@@ -41,9 +41,9 @@ To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NET
 	return cmd
 }
 
-// mostReceived is the size of the largest body that a receiver reads, in bytes. A single change may
+// maxReceived is the size of the largest body that a receiver reads, in bytes. A single change may
 // be larger than a batch.
-const mostReceived = 16 << 20
+const maxReceived = 16 << 20
 
 // receiver verifies and prints deliveries.
 type receiver struct {
@@ -55,7 +55,7 @@ type receiver struct {
 
 // ServeHTTP implements http.Handler.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, mostReceived))
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxReceived))
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return

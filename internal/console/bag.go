@@ -94,8 +94,8 @@ func (v *visit) bag() (view, *problem) {
 	return shown, nil
 }
 
-// mostChained is how many plates of a rush chain are read.
-const mostChained = 20
+// maxChained is how many plates of a rush chain are read.
+const maxChained = 20
 
 // chained reads the bags of other plates of a rush chain.
 func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
@@ -105,7 +105,7 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 	var found struct {
 		Bags []bagDoc `json:"bags"`
 	}
-	query := url.Values{"plate": plates[:min(len(plates), mostChained)], "fields": {"raw"}}
+	query := url.Values{"plate": plates[:min(len(plates), maxChained)], "fields": {"raw"}}
 	p := v.ask("GET", "/v1/bags?"+query.Encode(), nil, &found)
 	if p != nil && p.Status == 403 { // the key may know the plates, but not their bags
 		return nil, nil

@@ -65,8 +65,8 @@ func (r *rejectDoc) unwrap() {
 
 // Found returns the beginning of the faulty value, which may be a whole message.
 func (d diagnosticDoc) Found() string {
-	if found := []rune(d.Value); len(found) > mostFound {
-		return string(found[:mostFound]) + "…"
+	if found := []rune(d.Value); len(found) > maxFound {
+		return string(found[:maxFound]) + "…"
 	}
 	return d.Value
 }
@@ -130,7 +130,7 @@ type check struct {
 	Text     string
 	Lines    []line
 	Faults   []diagnosticDoc
-	Events   []madeEvent // the first mostEvents events that the message makes if it is the first of its bags
+	Events   []madeEvent // the first maxEvents events that the message makes if it is the first of its bags
 	More     int         // how many more there are
 	Verdict  string
 	Problem  *problem // the text could not be checked
@@ -151,11 +151,11 @@ type line struct {
 }
 
 const (
-	mostListed = 50                         // how many rejects a page has
-	mostFound  = 80                         // how many characters of a faulty value are shown
-	mostEvents = 5                          // how many events of a message are shown
-	mostText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
-	dismissed  = "Dismissed in the console" // the reason, if none is given
+	maxListed = 50                         // how many rejects a page has
+	maxFound  = 80                         // how many characters of a faulty value are shown
+	maxEvents = 5                          // how many events of a message are shown
+	maxText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
+	dismissed = "Dismissed in the console" // the reason, if none is given
 )
 
 // filters lists the filters of the list of rejects, which are in its address.
@@ -186,7 +186,7 @@ func (v *visit) rejects() (view, *problem) {
 		Next    string      `json:"next"`
 	}
 	query := maps.Clone(data.filter)
-	query.Set("limit", strconv.Itoa(mostListed))
+	query.Set("limit", strconv.Itoa(maxListed))
 	if asked.Has("cursor") {
 		query.Set("cursor", asked.Get("cursor"))
 	}
@@ -318,7 +318,7 @@ func mark(marks, content string, f diagnosticDoc) string {
 
 // text returns the text of the editor. Lines end with CR LF, as in messages.
 func (v *visit) text() (string, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, mostText)
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxText)
 	var tooLong *http.MaxBytesError
 	switch err := v.r.ParseForm(); {
 	case errors.As(err, &tooLong):
@@ -352,7 +352,7 @@ func (v *visit) checkReject() (view, *problem) {
 	result := answer.Results[0]
 	c := checkOf(text, result.Diagnostics, true)
 	c.Verdict = result.Verdict
-	c.Events = result.Events[:min(len(result.Events), mostEvents)]
+	c.Events = result.Events[:min(len(result.Events), maxEvents)]
 	c.More = len(result.Events) - len(c.Events)
 	return view{Data: rejectsPage{Check: c}}, nil
 }

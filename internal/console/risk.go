@@ -14,7 +14,7 @@ type limits struct{ Risk, Late int }
 
 const (
 	usualRisk, usualLate = 45, 20  // the limits of users who have set none
-	mostRisk             = 24 * 60 // the largest limit
+	maxRisk              = 24 * 60 // the largest limit
 )
 
 // riskCookie holds the limits, as 45-20.
@@ -25,7 +25,7 @@ const riskCookie = "bagtrail-risk"
 func readLimits(risk, late string) limits {
 	number := func(text string, usual int) int {
 		n, _ := strconv.Atoi(text) // 0 if it is no number
-		return min(max(cmp.Or(n, usual), 1), mostRisk)
+		return min(max(cmp.Or(n, usual), 1), maxRisk)
 	}
 	l := limits{number(risk, usualRisk), number(late, usualLate)}
 	l.Late = min(l.Late, l.Risk)

@@ -116,12 +116,12 @@ type copies struct {
 
 const (
 	copyWindow = 10 * time.Minute
-	mostCopies = 50_000 // of a half
+	maxCopies  = 50_000 // of a half
 )
 
 // seen reports whether a text was seen within the window before at, and remembers it.
 func (c *copies) seen(text string, at time.Time) bool {
-	if len(c.young) >= mostCopies || at.Sub(c.youngBegan) > copyWindow {
+	if len(c.young) >= maxCopies || at.Sub(c.youngBegan) > copyWindow {
 		c.young, c.old, c.youngBegan = map[uint64]time.Time{}, c.young, at
 	}
 	digest := maphash.String(c.seed, text)

@@ -35,8 +35,8 @@ const (
 	kept   = 31 * 24 * time.Hour                // how long counts can be read
 	expiry = (weeksKnown+1)*week + 24*time.Hour // longer than kept: usual gaps need older counts
 
-	// MostHours is how many hours of a feed can be read.
-	MostHours = int(kept / time.Hour)
+	// MaxHours is how many hours of a feed can be read.
+	MaxHours = int(kept / time.Hour)
 )
 
 // Store keeps feeds in Redis. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
@@ -118,15 +118,15 @@ func (s *Store) Names(ctx context.Context) ([]Name, error) {
 	return names, nil
 }
 
-// mostAhead is how far the clock of another process may be ahead.
-const mostAhead = time.Minute
+// maxAhead is how far the clock of another process may be ahead.
+const maxAhead = time.Minute
 
 // setBack sets times in the future back to now. A clock that was ahead has written them, and until
 // then the feed would count as flowing, or as new.
 func (s *Store) setBack(ctx context.Context, now time.Time) error {
 	for _, key := range []string{s.key(firstKey), s.key(lastKey)} {
 		ahead, err := s.redis.WriteClient().ZRangeByScore(ctx, key, &goredis.ZRangeBy{
-			Min: "(" + strconv.FormatInt(now.Add(mostAhead).UnixMilli(), 10), Max: "+inf",
+			Min: "(" + strconv.FormatInt(now.Add(maxAhead).UnixMilli(), 10), Max: "+inf",
 		}).Result()
 		if err == nil && len(ahead) > 0 {
 			err = s.redis.Write(ctx, func(p goredis.Pipeliner) {

@@ -46,9 +46,9 @@ type stream struct {
 	closed  bool
 }
 
-// mostKept is the largest buffer, in bytes, that is kept after all of it was read. Larger ones are
+// maxKept is the largest buffer, in bytes, that is kept after all of it was read. Larger ones are
 // rare.
-const mostKept = 1 << 20
+const maxKept = 1 << 20
 
 func newStream() *stream {
 	s := &stream{}
@@ -81,7 +81,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	}
 	n := copy(b, s.text[s.read:])
 	s.read += n
-	if s.read == len(s.text) && cap(s.text) > mostKept {
+	if s.read == len(s.text) && cap(s.text) > maxKept {
 		s.text, s.read = nil, 0
 	}
 	return n, nil

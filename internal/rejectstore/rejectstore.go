@@ -38,15 +38,15 @@ import (
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
-// reject is in every cell that it fits, for its first mostCodes codes. A tally is d:<door>,
+// reject is in every cell that it fits, for its first maxCodes codes. A tally is d:<door>,
 // p:<airport> or c:<code>.
 const keyKind = "j:{rejects}:"
 
 // Bounds of all rejects together, whatever the retention.
 const (
-	mostRejects = 1_500_000
-	mostBytes   = 4 << 30
-	trimmed     = 200 // removed by one run of the script
+	maxRejects = 1_500_000
+	maxBytes   = 4 << 30
+	trimmed    = 200 // removed by one run of the script
 )
 
 // everything stands for all places or codes in a cell.
@@ -147,16 +147,16 @@ func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) err
 	return redis.Unavailable("rejectstore: add", err)
 }
 
-// mostCodes bounds the codes by which a reject is found.
-const mostCodes = 8
+// maxCodes bounds the codes by which a reject is found.
+const maxCodes = 8
 
-// mostDiagnostics bounds the diagnostics that are kept of a reject, in bytes.
-const mostDiagnostics = 64 << 10
+// maxDiagnostics bounds the diagnostics that are kept of a reject, in bytes.
+const maxDiagnostics = 64 << 10
 
 // addition returns the arguments of the script that adds a rejection.
 func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 	codes := ingestor.Codes(r.Errors)
-	codes = codes[:min(len(codes), mostCodes)]
+	codes = codes[:min(len(codes), maxCodes)]
 	places := []string{everything, r.Airport}
 	if r.Airport == "" {
 		places = append(places, "@"+r.Sender)
@@ -210,8 +210,8 @@ func form(json, report bool) string {
 // diagnostics returns the list of as many diagnostics as there is room for, at least one.
 func diagnostics(list []ingestor.Diagnostic) string {
 	text := ingestor.AppendDiagnostics(nil, list)
-	for n := len(list); len(text) > mostDiagnostics && n > 1; {
-		n = max(1, n*mostDiagnostics/len(text)*9/10)
+	for n := len(list); len(text) > maxDiagnostics && n > 1; {
+		n = max(1, n*maxDiagnostics/len(text)*9/10)
 		text = ingestor.AppendDiagnostics(nil, list[:n])
 	}
 	return string(text)
@@ -327,7 +327,7 @@ func (s *Store) Decide(ctx context.Context, id, claim string, next State, step S
 func (s *Store) Trim(ctx context.Context) (removed int, err error) {
 	for {
 		kept := s.now().Add(-s.retention).UnixMilli()
-		n, err := trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "all"}, s.prefix(), kept, mostRejects, int64(mostBytes), trimmed).Int()
+		n, err := trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "all"}, s.prefix(), kept, maxRejects, int64(maxBytes), trimmed).Int()
 		removed += n
 		if err != nil || n < trimmed {
 			return removed, redis.Unavailable("rejectstore: trim", err)

@@ -26,16 +26,16 @@ func Pointer(name string) string { return "/" + escapePointer.Replace(name) }
 // maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
-// MostFaults is how many faults of a request an answer has at most. A body of a few MiB can have
-// millions. Callers of Invalid need not collect more than MostFaults+1.
-const MostFaults = 1000
+// MaxFaults is how many faults of a request an answer has at most. A body of a few MiB can have
+// millions. Callers of Invalid need not collect more than MaxFaults+1.
+const MaxFaults = 1000
 
-// Invalid answers 400 with the faults of a request: all of them, or the first MostFaults.
+// Invalid answers 400 with the faults of a request: all of them, or the first MaxFaults.
 func (c *Call) Invalid(errors []RequestError) Answer {
 	detail := "1 fault"
-	if n := len(errors); n > MostFaults {
-		detail = "More than " + strconv.Itoa(MostFaults) + " faults, of which these are the first"
-		errors = errors[:MostFaults]
+	if n := len(errors); n > MaxFaults {
+		detail = "More than " + strconv.Itoa(MaxFaults) + " faults, of which these are the first"
+		errors = errors[:MaxFaults]
 	} else if n != 1 {
 		detail = strconv.Itoa(n) + " faults"
 	}

@@ -20,8 +20,8 @@ import (
 
 // Limits of a delivery.
 const (
-	mostChanges = 100
-	mostBytes   = 96 << 10 // of a body, unless it has only one change
+	maxChanges  = 100
+	maxBytes    = 96 << 10 // of a body, unless it has only one change
 	aroundBytes = 256      // of a body without its changes
 )
 
@@ -88,8 +88,8 @@ func (d *Delivery) reason() string {
 }
 
 const (
-	mostAnswer  = 200     // how many bytes of an answer are kept
-	mostDrained = 4 << 10 // how many more bytes are read, so that the connection can be used again
+	maxAnswer  = 200     // how many bytes of an answer are kept
+	maxDrained = 4 << 10 // how many more bytes are read, so that the connection can be used again
 )
 
 // post makes one attempt, and keeps a record of it.
@@ -134,8 +134,8 @@ func (s *Service) send(request *http.Request, result *Delivery) error {
 		result.Status = response.StatusCode
 		return nil // the body is the connection itself, which no timeout ends
 	}
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer)) // as much of it as there is
-	_, _ = io.CopyN(io.Discard, response.Body, mostDrained)            // after an error the connection is not used again
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // as much of it as there is
+	_, _ = io.CopyN(io.Discard, response.Body, maxDrained)            // after an error the connection is not used again
 	result.Status, result.Answer = response.StatusCode, strings.ToValidUTF8(string(answer), "\ufffd")
 	result.retryAfter = readRetryAfter(response.Header.Get("Retry-After"), s.conf.Now())
 	return nil

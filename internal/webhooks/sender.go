@@ -34,7 +34,7 @@ type webhookStore interface {
 
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _ := store.get(id)
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: mostChanges, saved: s.conf.Now(), tried: w.Changed}
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: s.conf.Now(), tried: w.Changed}
 }
 
 const (
@@ -183,7 +183,7 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 	case <-ctx.Done():
 		return changefeed.Batch{}, ctx.Err()
 	}
-	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: mostBytes - aroundBytes})
+	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
 }
 
 // attempt posts a message. If the receiver accepts it, the position moves to the cursor behind it.
@@ -197,7 +197,7 @@ func (s *sender) attempt(ctx context.Context, d *Definition, m message, behind c
 	switch {
 	case result.taken():
 		s.at.Cursor, s.at.Failing = behind.String(), nil
-		s.limit = min(mostChanges, s.limit+1)
+		s.limit = min(maxChanges, s.limit+1)
 	case result.Status == http.StatusGone:
 		return s.pauseFor(ctx, d, "the receiver answered 410 Gone")
 	case result.Status == http.StatusRequestEntityTooLarge && m.changes > 1:

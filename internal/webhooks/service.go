@@ -120,7 +120,7 @@ func (s *Service) Rotate(ctx context.Context, customer, id string) (next Secret,
 func (d *Definition) replaceSecret(now time.Time) {
 	d.Secret++
 	d.Replaced = append(slices.Clone(d.Replaced), now)
-	d.Replaced = d.Replaced[max(0, len(d.Replaced)-mostReplaced):]
+	d.Replaced = d.Replaced[max(0, len(d.Replaced)-maxReplaced):]
 }
 
 // Test posts a message without changes, once, and returns the delivery.

@@ -171,8 +171,8 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 const (
-	rotation     = 24 * time.Hour // how long a replaced secret still signs
-	mostReplaced = 4              // how many replaced secrets sign at most
+	rotation    = 24 * time.Hour // how long a replaced secret still signs
+	maxReplaced = 4              // how many replaced secrets sign at most
 )
 
 // secrets returns the secrets that sign for a webhook now, the current one first.

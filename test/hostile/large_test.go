@@ -19,7 +19,7 @@ import (
 
 const (
 	writeLimit = 30 * time.Second // for an answer
-	mostMemory = 400 << 20        // resident bytes of a process under load, with the index inside
+	maxMemory  = 400 << 20        // resident bytes of a process under load, with the index inside
 )
 
 // Sixty callers ask for a history of some 14 MB as often as they can and never read the answer.
@@ -61,7 +61,7 @@ func TestCallersWhoDoNotReadTakeBoundedMemory(t *testing.T) {
 	}
 	t.Logf("memory %d MiB, at most %d MiB; %d callers were shown the history of %d bytes, %d answers 503; %d ordinary requests, p50 %v, p99 %v",
 		before>>20, peak>>20, shown.Load(), size, refused.Load(), len(took), percentile(took, .5), percentile(took, .99))
-	if peak > mostMemory {
+	if peak > maxMemory {
 		t.Errorf("%d MiB", peak>>20)
 	}
 	if shown.Load() == 0 || shown.Load()*size > 64<<20 || refused.Load() == 0 {
@@ -162,7 +162,7 @@ func TestTenListsOfAVeryLargeFlightTakeBoundedMemory(t *testing.T) {
 	}
 	t.Logf("memory %d MiB, at most %d MiB; %d lists whole, %d answers 503; %d ordinary requests, p50 %v, p99 %v",
 		before>>20, peak>>20, whole.Load(), refused.Load(), len(took), percentile(took, .5), percentile(took, .99))
-	if peak > mostMemory {
+	if peak > maxMemory {
 		t.Errorf("%d MiB", peak>>20)
 	}
 }

@@ -232,9 +232,9 @@ func readTSV(text string, read func(row []string) error) error {
 	return nil
 }
 
-// mostCities is how many cities an airport may have beside its own code: airport.Library has room
+// maxCities is how many cities an airport may have beside its own code: airport.Library has room
 // for no more.
-const mostCities = 2
+const maxCities = 2
 
 // write writes airports.tsv, in the order of codes. Its columns are code, latitude, longitude,
 // zone, the cities beside the own code, A if aircraft land there, and the names of airport, city and
@@ -248,7 +248,7 @@ func write(name string, airports map[string]airport) error {
 			if city != code && !slices.Contains(cities, city) {
 				cities = append(cities, city)
 			}
-			if _, known := airports[city]; !known || len(cities) > mostCities {
+			if _, known := airports[city]; !known || len(cities) > maxCities {
 				return fmt.Errorf("%s is of the cities %v: one is unknown, or there are too many", code, a.cities)
 			}
 		}
