@@ -16,7 +16,7 @@ const (
 
 // readBody reads the body of the request. The buffer grows as bytes arrive, so that a large
 // Content-Length alone allocates nothing. Body stays nil if the body is cut off, or longer than the
-// limit of the operation.
+// limit of the operation, or if crowded is set: then there is no memory left for it.
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
@@ -25,6 +25,10 @@ func (c *Call) readBody() {
 	}
 	if cap(buf) == 0 {
 		buf = make([]byte, 0, firstBody)
+	}
+	largest := most + firstBody // of the buffer; it must be larger than the body, to see the end of it
+	if r.ContentLength >= 0 {
+		largest = int(r.ContentLength) + firstBody
 	}
 	for {
 		n, err := r.Body.Read(buf[len(buf):cap(buf)])
@@ -42,7 +46,11 @@ func (c *Call) readBody() {
 			return
 		}
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			size := min(2*cap(buf), largest)
+			if c.crowded = !c.reserve(size); c.crowded {
+				return
+			}
+			buf = append(make([]byte, 0, size), buf...)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
@@ -210,5 +212,55 @@ func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
 	}
 	if got, _ := io.Copy(io.Discard, conn); got >= n*int64(len(element)) {
 		t.Error("the answer came whole")
+	}
+}
+
+// heldBody begins with some bytes, and goes on once released is closed.
+type heldBody struct {
+	first    io.Reader
+	reached  chan struct{} // closed once the first bytes are read
+	released chan struct{}
+	ended    bool
+}
+
+func (b *heldBody) Read(dst []byte) (int, error) {
+	if n, err := b.first.Read(dst); err == nil {
+		return n, nil
+	}
+	if !b.ended {
+		b.ended = true
+		close(b.reached)
+	}
+	<-b.released
+	return 0, io.EOF
+}
+
+// A body takes memory from large answers as its bytes arrive, not as they are announced.
+func TestABodyThatIsOnlyAnnouncedKeepsNobodyFromALargeAnswer(t *testing.T) {
+	upload := web.Operation{
+		Operation: operation.ByID("postMessages"), MaxBody: 4 << 20,
+		Serve: func(_ context.Context, c *web.Call) web.Answer { return c.OK([]byte("{}")) },
+	}
+	download := bagsV1(func(_ context.Context, c *web.Call) web.Answer {
+		return c.OK(append(append([]byte(`{"x":"`), bytes.Repeat([]byte("x"), 100<<10)...), `"}`...))
+	})
+	for arrived, want := range map[int]int{1000: http.StatusOK, 3 << 20: http.StatusServiceUnavailable} {
+		s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 4<<20 + 1000}, []web.Operation{upload, download}, nil)
+		body := &heldBody{first: strings.NewReader(strings.Repeat(" ", arrived)), reached: make(chan struct{}), released: make(chan struct{})}
+		r := httptest.NewRequest("POST", "/v1/messages", body)
+		r.ContentLength = 4 << 20
+		r.Header.Set("api_key", demo)
+		r.Header.Set("Content-Type", "application/json")
+		var posting sync.WaitGroup
+		posting.Go(func() { answer(s, r) })
+		<-body.reached
+		if w := answer(s, request("GET", "/v1/bags/0724100001", "", "api_key", demo)); w.Code != want {
+			t.Errorf("beside a body of which %d bytes have arrived: %d %s", arrived, w.Code, w.Body)
+		}
+		close(body.released)
+		posting.Wait()
+		if w := answer(s, request("GET", "/v1/bags/0724100001", "", "api_key", demo)); w.Code != http.StatusOK {
+			t.Errorf("after it: %d", w.Code)
+		}
 	}
 }

@@ -63,6 +63,7 @@ type Call struct {
 	badCallback bool
 	body        []byte // a buffer for Body
 	received    int    // how many bytes of the body have been received
+	crowded     bool   // no memory was left for the body
 
 	answers *budget.Bytes
 	needed  int64    // bytes of a large answer that are in memory so far

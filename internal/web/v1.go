@@ -111,14 +111,12 @@ func (c *Call) MediaType() string {
 	return media
 }
 
-// reserve takes the memory of a large body from the memory for large answers before the body is
-// read. It returns false if too little is free.
-func (c *Call) reserve() bool {
-	n, most := c.Request.ContentLength, int64(c.operation.bodyLimit())
-	if n < 0 || n > most {
-		n = most
-	}
-	if n <= smallAnswer {
+// reserve takes the memory of a body of /v1 from the memory for large answers once the body has size
+// bytes of memory. It takes nothing for bytes that were only announced: whoever sends them slowly, or
+// never, would keep others from their answers. It returns false if too little is free.
+func (c *Call) reserve(size int) bool {
+	n := int64(size) - c.counted
+	if !c.operation.V1 || size <= smallAnswer || n <= 0 {
 		return true
 	}
 	if !c.answers.Try(n) {

@@ -325,7 +325,7 @@ func TestEveryFaultOfARequestIsToldWithWhatWasSent(t *testing.T) {
 	}
 }
 
-func TestALargeBodyIsCountedBeforeItIsRead(t *testing.T) {
+func TestALargeBodyIsCountedAsItArrives(t *testing.T) {
 	op := searchV1()
 	op.MaxBody = 1 << 20
 	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 100 << 10}
@@ -344,7 +344,10 @@ func TestALargeBodyIsCountedBeforeItIsRead(t *testing.T) {
 	if got := post(200<<10, 200<<10); got != crowded {
 		t.Errorf("a body for which there is no room: %s", got)
 	}
-	if got := post(10, -1); got != crowded {
+	if got := post(200<<10, -1); got != crowded {
+		t.Errorf("a body of unknown length for which there is no room: %s", got)
+	}
+	if got := post(10, -1); got != `200 {"length":10}` {
 		t.Errorf("a body of unknown length: %s", got)
 	}
 	if got := post(60<<10, 60<<10); got != `200 {"length":61440}` {

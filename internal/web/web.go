@@ -226,10 +226,10 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		return c.Unavailable(errCrowded), c.callback
 	}
 	if here.Body {
-		if here.V1 && !c.reserve() {
+		c.readBody()
+		if c.crowded {
 			return c.Unavailable(errCrowded), ""
 		}
-		c.readBody()
 		if here.V1 {
 			if refusal, refused := c.unreadable(); refused {
 				return refusal, ""
