@@ -94,25 +94,23 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	if q.forbidden {
 		return c.NotAuthorised()
 	}
-	all, own, err := d.Store.CountJobs(ctx, c.Key.Name)
-	switch {
-	case err != nil:
-		return c.Unavailable(err)
-	case own >= maxOwnJobs || all >= maxJobs:
-		detail := fmt.Sprintf("%d jobs over rejects are running (at most %d), %d of them of this key (at most %d)", all, maxJobs, own, maxOwnJobs)
-		return c.Problem(fault.LimitReached, detail)
-	}
 	job := rejectstore.Job{
 		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
 		Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
 	}
 	if q.ids == nil {
 		q.endAtStart(&job)
+		var err error
 		if job.Total, err = d.Store.Count(ctx, q.Filter); err != nil {
 			return c.Unavailable(err)
 		}
 	}
-	if err := d.Store.AddJob(ctx, &job); err != nil {
+	switch err := d.Store.AddJob(ctx, &job, maxJobs, maxOwnJobs); {
+	case errors.Is(err, rejectstore.ErrTooManyOwnJobs):
+		return c.Problem(fault.LimitReached, fmt.Sprintf("%d jobs over rejects of this key are running, which is the limit", maxOwnJobs))
+	case errors.Is(err, rejectstore.ErrTooManyJobs):
+		return c.Problem(fault.LimitReached, fmt.Sprintf("%d jobs over rejects are running, which is the limit", maxJobs))
+	case err != nil:
 		return c.Unavailable(err)
 	}
 	select {
@@ -248,7 +246,7 @@ func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
 // Bounds of a step.
 const (
 	stepRejects = 200
-	stepTexts   = 25      // how many texts are read together
+	stepTexts   = 25      // how many texts are read together; each has up to 1 MiB
 	stepBytes   = 1 << 20 // bytes of texts after which no more are read
 	appliedBags = 1000    // bags after which no more messages are filed together
 )

@@ -5,14 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
+	"bagtrail/internal/web"
 	"bagtrail/queryapi"
 )
 
@@ -452,5 +458,35 @@ func TestAClaimOfAStoppedJobIsBroughtToItsEnd(t *testing.T) {
 	}
 	if status, got := d.ask("demo", "/"+ids[0]+"/dismiss", `{"reason":"x"}`); status != 409 || got.Detail != "The reject is resubmitted" || d.filed != 1 {
 		t.Errorf("%d %+v, %d filed", status, got, d.filed)
+	}
+}
+
+func TestAKeyHasAtMostTenJobsThoughTheyBeginTogether(t *testing.T) {
+	d := newRejectDesk(t)
+	d.fill(5, "ZRH")
+	var ids, begun atomic.Int32
+	d.rejects.NewID = func() string { return fmt.Sprint("job-", ids.Add(1)) }
+	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
+	start := make(chan struct{})
+	var asking sync.WaitGroup
+	for range 50 {
+		asking.Go(func() {
+			<-start
+			switch w := askV1(d.Site, "lx", "/v1/rejects/dismiss", `{"state":"open","reason":"x"}`); w.Code {
+			case http.StatusAccepted:
+				begun.Add(1)
+			case http.StatusConflict:
+			default:
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		})
+	}
+	close(start)
+	asking.Wait()
+	if n := begun.Load(); n != 10 {
+		t.Errorf("%d jobs of one key run", n)
+	}
+	if w := askV1(d.Site, "demo", "/v1/rejects/dismiss", `{"state":"open","reason":"x"}`); w.Code != http.StatusAccepted {
+		t.Errorf("another key: %d %s", w.Code, w.Body)
 	}
 }

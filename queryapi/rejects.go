@@ -141,6 +141,9 @@ const maxLooked = 10_000
 // short page would otherwise read up to maxLooked of them in small portions.
 const looksAtOnce = 500
 
+// textsAtOnce is how many texts are read together. Each has up to 1 MiB.
+const textsAtOnce = 50
+
 // list answers GET /v1/rejects.
 func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c)
@@ -193,17 +196,24 @@ func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position
 		for i, p := range positions {
 			ids[i] = p.ID
 		}
-		rejects, err := d.Store.Get(ctx, w.text.name != "", ids...)
-		if err != nil {
-			return nil, last, false, err
+		together := max(len(ids), 1)
+		if w.text.name != "" {
+			together = textsAtOnce
 		}
-		for i := range rejects {
-			if len(found) == limit {
-				return found, last, true, nil
+		for some := range slices.Chunk(ids, together) {
+			rejects, err := d.Store.Get(ctx, w.text.name != "", some...)
+			if err != nil {
+				return nil, last, false, err
 			}
-			last = rejectstore.Position{Received: rejects[i].Received, ID: rejects[i].ID}
-			if w.matches(&rejects[i]) {
-				found = append(found, rejects[i])
+			for i := range rejects {
+				if len(found) == limit {
+					return found, last, true, nil
+				}
+				last = rejectstore.Position{Received: rejects[i].Received, ID: rejects[i].ID}
+				if w.matches(&rejects[i]) {
+					rejects[i].Text = "" // lists do not show it
+					found = append(found, rejects[i])
+				}
 			}
 		}
 		if !more {

@@ -245,7 +245,7 @@ func useRejects(t *testing.T, url string) {
 	if n, err := store.Count(ctx, rejectstore.Filter{State: rejectstore.Resubmitted}); err != nil || n != 1 {
 		t.Errorf("%d resubmitted, %v", n, err)
 	}
-	if err := store.AddJob(ctx, &rejectstore.Job{ID: "job", Began: now}); err != nil {
+	if err := store.AddJob(ctx, &rejectstore.Job{ID: "job", Began: now}, 1, 1); err != nil {
 		t.Error(err)
 	}
 	if ids, err := store.RunningJobs(ctx); err != nil || len(ids) != 1 {

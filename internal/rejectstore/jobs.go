@@ -3,6 +3,7 @@ package rejectstore
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"strconv"
 	"time"
 
@@ -15,10 +16,13 @@ import (
 //go:embed hold.lua
 var holdScript string
 
+//go:embed addjob.lua
+var addJobScript string
+
 //go:embed advance.lua
 var advanceScript string
 
-var hold, advance = goredis.NewScript(holdScript), goredis.NewScript(decisionScript + advanceScript)
+var addJob, hold, advance = goredis.NewScript(addJobScript), goredis.NewScript(holdScript), goredis.NewScript(decisionScript + advanceScript)
 
 // Job is a decision on many rejects. A process holds a job while it works on it, so that others do
 // not do the same work. Nothing else depends on the hold: each advance of a job is made only once,
@@ -88,15 +92,29 @@ const holdTime = 3 * time.Second
 func (s *Store) jobKey(id string) string { return s.prefix() + "b:" + id }
 func (s *Store) jobsKey() string         { return s.prefix() + "jobs" }
 
-// AddJob adds a job that runs. After an error it may have been added.
-func (s *Store) AddJob(ctx context.Context, j *Job) error {
-	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
-		p.HSet(ctx, s.jobKey(j.ID), "action", j.Action, "key", j.Key, "dry", strconv.FormatBool(j.DryRun), "question", j.Question,
-			"total", j.Total, "began", j.Began.UnixMilli(), "at", "", "state", string(Running))
-		p.Expire(ctx, s.jobKey(j.ID), s.retention)
-		p.ZAdd(ctx, s.jobsKey(), goredis.Z{Score: float64(j.Began.UnixMilli()), Member: j.ID})
-	})
-	return redis.Unavailable("rejectstore: add a job", err)
+// ErrTooManyJobs says that too many jobs run, and ErrTooManyOwnJobs that too many of the same key do.
+var (
+	ErrTooManyJobs    = errors.New("too many jobs over rejects are running")
+	ErrTooManyOwnJobs = errors.New("too many jobs over rejects of this key are running")
+)
+
+// AddJob adds a job that runs, unless as many as all jobs, or as many as own jobs of its key, run
+// already. Then it fails with ErrTooManyJobs or ErrTooManyOwnJobs. After any other error it may have
+// been added.
+func (s *Store) AddJob(ctx context.Context, j *Job, all, own int) error {
+	reply, err := addJob.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(j.ID), s.jobsKey()},
+		s.prefix(), j.ID, j.Key, all, own, j.Began.UnixMilli(), int64(s.retention/time.Second),
+		"action", j.Action, "key", j.Key, "dry", strconv.FormatBool(j.DryRun), "question", j.Question,
+		"total", j.Total, "began", j.Began.UnixMilli(), "at", "", "state", string(Running)).Int()
+	switch {
+	case err != nil:
+		return redis.Unavailable("rejectstore: add a job", err)
+	case reply < 0:
+		return ErrTooManyJobs
+	case reply == 0:
+		return ErrTooManyOwnJobs
+	}
+	return nil
 }
 
 // RunningJobs returns the ids of the jobs that run, the oldest first.
@@ -105,26 +123,6 @@ func (s *Store) RunningJobs(ctx context.Context) ([]string, error) {
 	defer cancel()
 	ids, err := s.redis.ReadClient().ZRange(ctx, s.jobsKey(), 0, -1).Result()
 	return ids, redis.Unavailable("rejectstore: list jobs", err)
-}
-
-// CountJobs returns how many jobs run, and how many of them the key with that name has begun.
-func (s *Store) CountJobs(ctx context.Context, key string) (all, own int, err error) {
-	ids, err := s.RunningJobs(ctx)
-	if err != nil || len(ids) == 0 {
-		return 0, 0, err
-	}
-	keys := make([]*goredis.StringCmd, len(ids))
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
-		for i, id := range ids {
-			keys[i] = p.HGet(ctx, s.jobKey(id), "key")
-		}
-	})
-	for _, k := range keys {
-		if k.Val() == key { // "" if it ended meanwhile
-			own++
-		}
-	}
-	return len(ids), own, redis.Unavailable("rejectstore: count jobs", err)
 }
 
 // Job returns a job. It returns false if there is none.
