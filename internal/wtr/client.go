@@ -67,7 +67,7 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	if neverLeft(err) && pause.For(ctx, dialPause) == nil {
 		reply, err = c.send(ctx, document)
 	}
-	c.breaker.report(err == nil)
+	c.breaker.report(err == nil || errors.Is(err, errRefused))
 	if neverLeft(err) {
 		err = fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
@@ -108,6 +108,10 @@ func neverLeft(err error) bool {
 	return errors.As(err, &failed) && failed.Op == "dial"
 }
 
+// errRefused says that the system answers, but with a status of 400 to 499 and a body that is no reply. It
+// may refuse what one caller sends, so the circuit breaker does not count it as a failure.
+var errRefused = errors.New("the request was refused")
+
 func (c *Client) send(ctx context.Context, document string) (Reply, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(document))
 	if err != nil {
@@ -134,6 +138,9 @@ func (c *Client) send(ctx context.Context, document string) (Reply, error) {
 	reply, err := ReadReply(text)
 	notFound := response.StatusCode == http.StatusNotFound
 	if err != nil && !notFound {
+		if response.StatusCode/100 == 4 {
+			err = errors.Join(errRefused, err)
+		}
 		return Reply{}, fmt.Errorf("status %d: %w", response.StatusCode, err)
 	}
 	reply.NotFound = notFound
