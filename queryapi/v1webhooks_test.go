@@ -99,7 +99,7 @@ func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
 	})}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- hooks.Service.Run(ctx) }()
+	go func() { ended <- hooks.Service.Read(ctx) }()
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
 	for _, tc := range []struct{ key, method, target, body, want string }{
 		{"lx", "POST", "", `{"url":"https://example.com/"}`, `201 "lx"`},

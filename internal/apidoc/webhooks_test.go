@@ -70,10 +70,11 @@ func exampleWebhooks(t *testing.T) *webhooks.Service {
 		NewID:  func() string { made++; return fmt.Sprint("wh_", made) },
 	})
 	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
+	done := make(chan error, 2)
+	go func() { done <- s.Read(ctx) }()
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
-		if stop(); <-done != nil {
+		if stop(); <-done != nil || <-done != nil {
 			t.Error("the webhooks end with an error")
 		}
 	})

@@ -34,7 +34,7 @@ func (s *service) opens(door string) bool { return slices.Contains(s.doors, door
 // openDoors opens the doors, and starts all work that goes on until the context of the process
 // ends.
 func (s *service) openDoors(ctx context.Context) error {
-	running := newGroup(ctx, s.fail)
+	running := newGroup(ctx, s.log, s.fail)
 	s.cleanup.add("doors", running.stop)
 	s.openStatus()
 	for _, d := range doors {

@@ -17,7 +17,7 @@ func (s *service) openFeeds(ctx context.Context) error {
 	}
 	s.feeds = feeds.NewStore(s.redis)
 	s.counter = feeds.NewCounter(s.feeds, s.clock)
-	running := newGroup(context.WithoutCancel(ctx), s.fail)
+	running := newGroup(context.WithoutCancel(ctx), s.log, s.fail)
 	s.cleanup.add("feeds", running.stop) // after the doors have closed, before Redis does
 	running.start("feeds", func(ctx context.Context) error {
 		failing := false

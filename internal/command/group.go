@@ -14,14 +14,15 @@ import (
 type group struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	log    *zap.Logger
 	fail   func(error)
 	wg     sync.WaitGroup
 }
 
 // newGroup returns a group that runs until ctx ends or it is stopped. fail is called with each
-// error that a goroutine returns.
-func newGroup(ctx context.Context, fail func(error)) *group {
-	g := &group{fail: fail}
+// error that a goroutine returns before that. Later errors are logged.
+func newGroup(ctx context.Context, log *zap.Logger, fail func(error)) *group {
+	g := &group{log: log, fail: fail}
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	return g
 }
@@ -29,8 +30,12 @@ func newGroup(ctx context.Context, fail func(error)) *group {
 // start starts a goroutine. run must return when its context ends.
 func (g *group) start(name string, run func(context.Context) error) {
 	g.wg.Go(func() {
-		if err := run(g.ctx); err != nil {
+		switch err := run(g.ctx); {
+		case err == nil:
+		case g.ctx.Err() == nil:
 			g.fail(fmt.Errorf("%s: %w", name, err))
+		default:
+			g.log.Warn("a part has stopped with an error", zap.String("part", name), zap.Error(err))
 		}
 	})
 }

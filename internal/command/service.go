@@ -125,14 +125,14 @@ func (s *service) startOps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ops := newGroup(context.WithoutCancel(ctx), s.fail)
+	ops := newGroup(context.WithoutCancel(ctx), s.log, s.fail)
 	ops.start("ops server", func(ctx context.Context) error {
 		return telemetry.NewOps(s.registry, &s.ready, s.log).Serve(ctx, listener)
 	})
 	s.cleanup.add("ops server", ops.stop)
 	s.log.Info("ops server listens", zap.Stringer("address", listener.Addr()))
 
-	s.background = newGroup(context.WithoutCancel(ctx), s.fail)
+	s.background = newGroup(context.WithoutCancel(ctx), s.log, s.fail)
 	s.cleanup.add("background work", s.background.stop)
 	collector.Limit()
 	return nil

@@ -49,6 +49,7 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 		Deliveries: deliverystore.New(s.redis), Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
 		Logger: s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
 	})
+	s.background.start("topic of webhooks", s.webhooks.Read)
 	s.ready.Add("webhooks", false, // queries and messages do not need them
 		func(context.Context) error { return s.webhooks.Member() })
 	return s.webhooks

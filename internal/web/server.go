@@ -31,8 +31,8 @@ type Server struct {
 	OnStop      func()        // called when Run stops, before it waits for running requests; may be nil
 }
 
-// Run serves the connections of incoming until ctx ends, then waits up to Drain for running
-// requests, and returns nil. Run closes the listener.
+// Run serves the connections of incoming until ctx ends, and then waits up to Drain for running
+// requests. It closes the listener. An error after ctx has ended says that requests were cut off.
 func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 	complaints, _ := zap.NewStdLogAt(s.Log, zap.DebugLevel) // a level that exists
 	server := &http.Server{

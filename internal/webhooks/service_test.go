@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,7 +45,15 @@ func (w *world) start(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx) }()
+	go func() {
+		reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+		var table sync.WaitGroup
+		table.Go(func() { _ = w.Read(reading) }) // returns nil
+		err := w.Run(ctx)
+		stop()
+		table.Wait()
+		done <- err
+	}()
 	stopped := false
 	stop = func() {
 		if cancel(); !stopped {
@@ -165,6 +174,36 @@ func TestAChangeOfAWebhookHasItsTime(t *testing.T) {
 	}
 	if kept, _, err := w.Get(t.Context(), "DEMO", made.ID); err != nil || !kept.Changed.Equal(changed.Changed) {
 		t.Errorf("kept: changed at %v, want %v, %v", kept.Changed, changed.Changed, err)
+	}
+}
+
+// The process stops: it posts no more, but still serves requests.
+func TestAWebhookIsChangedThoughTheProcessPostsNoMore(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	reading, stop := context.WithCancel(t.Context())
+	var table sync.WaitGroup
+	table.Go(func() { _ = w.Read(reading) }) // returns nil
+	t.Cleanup(func() { stop(); table.Wait() })
+	made := w.create(t, "demo")
+	if _, ok, err := w.Change(t.Context(), "DEMO", made.ID, func(d *webhooks.Definition) { d.Paused = true }); err != nil || !ok {
+		t.Errorf("changed: %t, %v", ok, err)
+	}
+}
+
+func TestACallWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
+	client, topic := newBroker(t)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	var err error
+	w.feed.meanwhile = func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		_, err = w.Delete(ctx, "DEMO", "wh_1")
+	}
+	w.create(t, "demo")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call beside one that takes long: %v", err)
 	}
 }
 

@@ -57,7 +57,7 @@ const tolerance = 5 * time.Minute
 
 // The errors of Verify.
 var (
-	ErrTimestamp = errors.New("the timestamp is too far from the clock of this machine")
+	ErrTimestamp = errors.New("the timestamp is missing, malformed, or more than five minutes from the clock of this machine")
 	ErrSignature = errors.New("no signature fits")
 )
 

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -37,7 +36,7 @@ const Most = 20
 type Definition struct {
 	ID          string            `json:"id"`
 	Customer    string            `json:"customer"`
-	Key         string            `json:"key"` // name of the key that last changed the webhook: its rights count
+	Key         string            `json:"key"` // name of the key that created the webhook or sent the last PATCH: its rights count
 	URL         string            `json:"url"`
 	Filter      changefeed.Filter `json:"filter"`
 	Description string            `json:"description,omitempty"`
@@ -137,7 +136,7 @@ type Service struct {
 	conf     Config
 	table    *Table
 	consumer *kafka.Consumer
-	writing  sync.Mutex    // held while this process changes a definition
+	writing  chan struct{} // has an element while this process changes a definition
 	folding  chan struct{} // has an element for each sender that is folding a batch, which bounds their memory
 }
 
@@ -147,7 +146,7 @@ const foldsAtOnce = 4
 // New returns a Service. It connects to nothing yet.
 func New(conf Config) *Service {
 	conf.Client = cmp.Or(conf.Client, conf.Guard.Client())
-	s := &Service{conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), folding: make(chan struct{}, foldsAtOnce)}
+	s := &Service{conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), folding: make(chan struct{}, foldsAtOnce), writing: make(chan struct{}, 1)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic,
 		Handler: func(partition int) kafka.Handler { return &owner{Service: s, partition: partition} },
@@ -159,16 +158,15 @@ func New(conf Config) *Service {
 // [kafka.Consumer.Member].
 func (s *Service) Member() error { return s.consumer.Member() }
 
-// Run reads the topic, and posts for the webhooks that the process owns, until ctx ends.
-func (s *Service) Run(ctx context.Context) error {
-	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var table sync.WaitGroup
-	table.Go(func() { s.table.run(reading) })
-	err := s.consumer.Run(ctx)
-	stop()
-	table.Wait()
-	return err
+// Read reads the topic until ctx ends. All else needs it, so it must go on until Run has returned and
+// no request is served any more.
+func (s *Service) Read(ctx context.Context) error {
+	s.table.run(ctx)
+	return nil
 }
+
+// Run posts for the webhooks that the process owns, until ctx ends.
+func (s *Service) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
 const (
 	rotation    = 24 * time.Hour // how long a replaced secret still signs
