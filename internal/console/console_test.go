@@ -414,7 +414,7 @@ func TestAKeyIsExchangedForASession(t *testing.T) {
 	if last.Get("Authorization") != "Bearer secret" || last.Get("Cookie") != "" {
 		t.Errorf("%v", last)
 	}
-	for _, next := range []string{"https://elsewhere.example/", "//elsewhere.example", "/console\\..", "/v1/bags", "/console/logout", ""} {
+	for _, next := range []string{"https://elsewhere.example/", "//elsewhere.example", "/console\\..", "/console/../v1/bags", "/console/%2e%2e/v1/bags", "/console/./login", "/console/%", "/v1/bags", "/console/logout", ""} {
 		if got := post(c, "/console/login", url.Values{"key": {"x"}, "next": {next}}).Header().Get("Location"); got != "/console/" {
 			t.Errorf("%q leads to %q", next, got)
 		}

@@ -2,6 +2,8 @@ package console
 
 import (
 	"net/http"
+	"net/url"
+	slashpath "path"
 	"strings"
 
 	sessions "bagtrail/internal/session"
@@ -46,7 +48,11 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 
 // back returns the address to go to after a login. It is always an address of the console.
 func back(next string) string {
-	if !strings.HasPrefix(next, Path) || strings.HasPrefix(next, Path+"log") || strings.ContainsAny(next, "\\\r\n") {
+	u, err := url.Parse(next)
+	if err != nil || !strings.HasPrefix(next, Path) || strings.ContainsAny(next, "\\\r\n") {
+		return Path
+	}
+	if leads := slashpath.Clean(u.Path); !strings.HasPrefix(leads+"/", Path) || strings.HasPrefix(leads, Path+"log") { // without dots
 		return Path
 	}
 	return next

@@ -53,13 +53,14 @@ type diagnosticDoc struct {
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
 
-// unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
+// unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer. A
+// text that is too long to be accepted is shown in part, and cannot be edited.
 func (r *rejectDoc) unwrap() {
-	if r.Form != "json" {
-		return
-	}
-	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); err == nil {
+	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); r.Form == "json" && err == nil {
 		r.Form, r.Text = "text", text
+	}
+	if len(r.Text) > maxMessage {
+		r.Form, r.Text = "long", r.Text[:maxMessage]+"…"
 	}
 }
 
@@ -151,11 +152,12 @@ type line struct {
 }
 
 const (
-	maxListed = 50                         // how many rejects a page has
-	maxFound  = 80                         // how many characters of a faulty value are shown
-	maxEvents = 5                          // how many events of a message are shown
-	maxText   = 4 << 20                    // bytes of the form of the editor, in which a byte may take three
-	dismissed = "Dismissed in the console" // the reason, if none is given
+	maxListed  = 50                         // how many rejects a page has
+	maxFound   = 80                         // how many characters of a faulty value are shown
+	maxEvents  = 5                          // how many events of a message are shown
+	maxMessage = 64 << 10                   // bytes; a longer message is never accepted
+	maxText    = 3*maxMessage + 4096        // bytes of the form of the editor, in which a byte may take three
+	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
 // filters lists the filters of the list of rejects, which are in its address.

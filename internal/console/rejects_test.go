@@ -170,14 +170,14 @@ func TestAMessageThatCameInADocumentCanBeMended(t *testing.T) {
 func TestATextThatIsTooLongForTheEditorIsNotJudgedAsEmpty(t *testing.T) {
 	v := withRejects(1)
 	v.answers["POST /v1/messages/validate"] = func(body string) object {
-		if len(body) < 1<<20 {
+		if len(body) < 64<<10 {
 			t.Errorf("%d bytes were asked about", len(body))
 		}
 		return object{"results": []object{{"verdict": "rejected", "diagnostics": []object{}}}}
 	}
 	c := newConsole(v)
-	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat("z", 1<<20)}}), 200, "Rejected.")
-	long := url.Values{"text": {strings.Repeat("z", 5<<20)}}
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat("é", 32<<10)}}), 200, "Rejected.")
+	long := url.Values{"text": {strings.Repeat("z", 1<<20)}}
 	must(t, post(c, "/console/rejects/check?rows=", long), 200, "Not checked.", "The text is too long for the editor")
 	must(t, post(c, "/console/rejects/"+fmt.Sprintf("%020d", 0)+"/resubmit", long), 413, "The text is too long for the editor")
 }
@@ -214,5 +214,17 @@ func TestTheListShowsTheBeginningOfALongFault(t *testing.T) {
 	v.answers["GET /v1/rejects/"+fmt.Sprintf("%020d", 0)] = long
 	if text := must(t, get(newConsole(v), "/console/rejects"), 200, strings.Repeat("Ü", 80)+"…<"); strings.Contains(text, strings.Repeat("Ü", 81)) {
 		t.Error("the fault is there as a whole")
+	}
+}
+
+// The service keeps up to 1 MiB of a text that was rejected.
+func TestATextThatIsTooLongIsShownInPart(t *testing.T) {
+	v, r := withRejects(1), rejectOf(0)
+	r["text"] = strings.Repeat("\n", 1<<20)
+	r["diagnostics"] = []object{{"code": "SVCSRV003", "line": 1, "column": 1, "end_column": 1, "expected": "at most 65536 bytes"}}
+	v.answers["GET /v1/rejects/"+fmt.Sprintf("%020d", 0)] = r
+	text := must(t, get(newConsole(v), "/console/rejects"), 200, "\n…</pre>", "at most 65536 bytes", "Dismiss")
+	if strings.Contains(text, "<textarea") || len(text) > 80<<10 {
+		t.Errorf("a page of %d bytes", len(text))
 	}
 }

@@ -26,7 +26,7 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string   // the surname to search for
+	Name    string   // the surname of one question; before the first, all Names as the page shows them
 	Names   []string // possible surnames, the most likely first
 	Unread  []string // words that the search does not use
 	words   []string // the words of the name
@@ -35,7 +35,8 @@ type query struct {
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
 // The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
-// A word that may be a flight or a PNR is a flight if there is a name too, otherwise both.
+// A word that may be a flight or a PNR is a flight if there is a name too, or if its airline has two
+// characters and a day is named. If its airline has three letters it is a PNR, otherwise both.
 func parseQuery(text string, places Places, now time.Time) (q query) {
 	words := joinWords(strings.Fields(strings.ToUpper(text)))
 	var names []string
@@ -62,7 +63,7 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 			q.Plate = word[:10]
 		case isPNR(word):
 			q.PNR = word
-		case len(word) == 3 && places.KnownAirport(word) && (len(words) > 1 || q.Airport != ""):
+		case len(word) == 3 && places.KnownAirport(word) && len(words) > 1:
 			q.Airport = word
 		default:
 			names = append(names, word)
@@ -78,6 +79,10 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 		q.PNR = ""
 	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
 		q.Airline, q.Flight = "", ""
+	}
+	if q.PNR != "" || q.End != "" { // no name is asked for
+		q.Unread = append(q.Unread, q.words...)
+		q.words, q.Names, q.Name = nil, nil, ""
 	}
 	return q
 }
@@ -262,7 +267,11 @@ func (v *visit) flightThere(airport, airline, flight, date string) string {
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags.
 func (v *visit) findAny(data *searchPage) *problem {
-	for _, name := range append(data.Names, "")[:max(len(data.Names), 1)] {
+	names := data.Names
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, name := range names {
 		q := data.query
 		q.Name = name
 		questions, lacks := v.questions(q, data.Airport, data.Week)
@@ -273,9 +282,9 @@ func (v *visit) findAny(data *searchPage) *problem {
 			}
 		}
 		if len(data.Hits) > 0 {
-			data.use(name)
-		}
-		if len(data.Hits) > 0 || q.PNR != "" {
+			if name != "" {
+				data.use(name)
+			}
 			break
 		}
 	}

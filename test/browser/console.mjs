@@ -204,10 +204,12 @@ reader('a name that turns the direction turns nothing else, and carets stand und
 }, /ERR_ABORTED/)
 
 reader('a filter and an order are part of the address', async () => {
-  const page = await login(flight)
+  const page = await login(flight), asked = []
+  page.on('request', (r) => asked.push(r.url()))
   await page.locator('[data-filter]').fill('0724500003')
-  await page.waitForFunction(() => location.search.includes('0724500003'))
+  await page.waitForFunction(() => location.hash.includes('0724500003'))
   await page.reload()
+  assert.deepEqual(asked.filter((u) => new URL(u).search.includes('0724500003')), [], 'words of a filter may be names')
   assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
   await page.locator('[data-filter]').fill('nothing')
   await page.getByText('No bag matches').waitFor()

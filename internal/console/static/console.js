@@ -68,6 +68,13 @@
     if (none) none.hidden = n > 0
     return n
   }
+  // The words of the filter may be names. They are in the fragment of the address, which a browser
+  // sends to no server and no proxy.
+  const rememberFilter = (text) => {
+    const u = new URL(location)
+    u.hash = text && 'filter=' + encodeURIComponent(text)
+    history.replaceState(null, '', u)
+  }
   const remember = (name, value) => {
     const u = new URL(location)
     if (value) u.searchParams.set(name, value); else u.searchParams.delete(name)
@@ -348,15 +355,15 @@
       const asked = new URLSearchParams(location.search), field = $('[data-filter]')
       const press = (b) => $$('[data-show]').forEach((x) => x.setAttribute('aria-pressed', String(x === b)))
       const again = () => { const n = filter(); say(n + ' shown') }
-      field.value = asked.get('filter') || ''
+      field.value = new URLSearchParams(location.hash.slice(1)).get('filter') || ''
       const chip = $$('[data-show]').find((b) => b.dataset.show === asked.get('show'))
       if (chip) press(chip)
       if (field.value || chip) filter()
-      field.addEventListener('input', () => { again(); remember('filter', field.value) })
+      field.addEventListener('input', () => { again(); rememberFilter(field.value) })
       $$('[data-show]').forEach((b) => b.addEventListener('click', () => { press(b); again(); remember('show', b.dataset.show) }))
       $('[data-clear]').addEventListener('click', () => {
         field.value = ''
-        remember('filter', '')
+        rememberFilter('')
         remember('show', '')
         const all = $('[data-show=""]') // feeds have none
         if (all) press(all)
