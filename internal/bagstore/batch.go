@@ -109,6 +109,7 @@ func (b *batch) send(ctx context.Context, client *redis.Client) error {
 func (s *Store) send(ctx context.Context, b *batch) error {
 	err := b.send(ctx, s.redis)
 	if redis.WrongType(err) {
+		b.count() // what was added now is not added once more
 		moved := make(map[string]bool)
 		for i := range b.commands {
 			key, _ := b.commands[i].args[1].(string)
@@ -125,13 +126,18 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 	if err != nil {
 		return err
 	}
+	b.count()
+	*b = batch{}
+	return nil
+}
+
+// count adds the replies to their counters. A command with an error has added nothing.
+func (b *batch) count() {
 	for i := range b.commands {
 		for _, changed := range b.commands[i].changed {
 			*changed += int(b.commands[i].reply.Val())
 		}
 	}
-	*b = batch{}
-	return nil
 }
 
 // index adds the entries under which a plate and its flights are found. They expire at a second, or

@@ -57,7 +57,7 @@ func (s *Store) newReader(longer time.Duration) *Reader {
 func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	expected, large := r.estimate(&w)
 	if err := budget.Need(ctx, expected); err != nil {
-		return trail.Found{}, unavailable("read", err)
+		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
 	k, q := r.store.keys, r.newQuery(w.Size())
 	q.large, q.lists = large, len(w.Flights)+len(w.Airports)+len(w.Named) > 0
@@ -80,7 +80,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 		return trail.Found{}, err
 	}
 	if err := budget.Need(ctx, r.measure(q, &w, flights, trails)-expected); err != nil {
-		return trail.Found{}, unavailable("read", err)
+		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
 	found := trail.Found{
 		Flights: r.ascending(flights), Airports: r.flights(airports, w.Airports), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),

@@ -54,7 +54,8 @@ const (
 	held     = "held"     // no sweep may run
 )
 
-var errHeld = errors.New("sweeps are held")
+// ErrHeld says that a sweep has ended because sweeps are held.
+var ErrHeld = errors.New("sweeps are held")
 
 // HoldSweeps keeps every process from sweeping until ctx ends, and aborts a sweep that runs. The
 // next sweep is due one interval, a 180th of the retention, after ctx ends.
@@ -76,7 +77,7 @@ func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention
 
 // Sweeper returns a sweeper that reads at most keysPerSecond keys a second of each master; 0 means
 // no limit. After each sweep it calls done with the counts of the sweep, and with the error that
-// ended it early.
+// ended it early: ErrHeld, or one that wraps redis.ErrUnavailable.
 func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
@@ -94,8 +95,11 @@ func (w *Sweeper) Run(ctx context.Context) {
 	}
 	begin() // wait for an interval without a sweep
 	pause.Every(ctx, max(interval/24, time.Second), func() {
-		if begin() {
-			w.done(w.Sweep(ctx))
+		if !begin() {
+			return
+		}
+		if counts, err := w.Sweep(ctx); ctx.Err() == nil {
+			w.done(counts, err)
 		}
 	})
 }
@@ -106,13 +110,13 @@ func (w *Sweeper) mayContinue(ctx context.Context) error {
 	case errors.Is(err, goredis.Nil): // the next sweep is due already
 		return nil
 	case value == held:
-		return errHeld
+		return ErrHeld
 	default:
 		return err
 	}
 }
 
-// Sweep goes through all keys once. It ends with an error if sweeps are held meanwhile.
+// Sweep goes through all keys once. It ends with ErrHeld if sweeps are held meanwhile.
 func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
 	var mu sync.Mutex
 	var total SweepCounts
@@ -127,6 +131,9 @@ func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
 			total.Damaged += s.Damaged
 		})
 	})
+	if errors.Is(err, ErrHeld) {
+		return total, ErrHeld
+	}
 	return total, unavailable("sweep", err)
 }
 

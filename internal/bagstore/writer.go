@@ -26,8 +26,7 @@ func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: 
 // them again is safe.
 //
 // fresh reports for each message whether a plate or a container did not hold it before. It may be
-// false for a new message, if File is called again after an error, or if it has moved a key of a
-// wrong type aside. Use it for statistics, not for decisions.
+// false for a message that an earlier call has filed before it failed.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	added := make([]int, len(filings))
 	r := w.store.known.begin()

@@ -84,7 +84,11 @@ func (s *service) sweep(ctx context.Context) error {
 		*ingestor.Judge
 	}{s.trails, s.judge}
 	s.store.Sweeper(interpreter, keysASecond, func(swept bagstore.SweepCounts, err error) {
-		if err != nil {
+		switch {
+		case errors.Is(err, bagstore.ErrHeld):
+			s.log.Info("a sweep of the index has ended, since a replay holds sweeps: the next one is tried later")
+			return
+		case err != nil:
 			s.log.Warn("a sweep of the index failed, and the next one is tried later", zap.Error(err))
 			return
 		}

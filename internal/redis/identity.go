@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +73,7 @@ func (c *Client) history(ctx context.Context) (string, error) {
 		all = append(all, field(server, "run_id")+field(replication, "master_replid"))
 		return nil
 	})
-	var refused goredis.Error
-	if errors.As(err, &refused) {
+	if forbidden(err) {
 		return "", nil
 	}
 	slices.Sort(all)
