@@ -12,14 +12,14 @@ import (
 )
 
 func (p *process) serve() *cobra.Command {
-	cmd := p.service("serve", "Run everything in one process; a server without a configured address runs in the process",
+	cmd := p.service("serve", "Run everything in one process; Kafka, Redis and the delayed-bag system run in it too, unless they have an address",
 		[]string{kafkaDoor, httpDoor})
 	cmd.Flags().BoolVar(&p.demo, "demo", false, "play the simulated traffic of an airport in real time; nothing of it is kept")
 	return cmd
 }
 
 func (p *process) ingest() *cobra.Command {
-	return p.service("ingest", "Run the Kafka door and the owners of changes; any number of these share one Kafka and one Redis",
+	return p.service("ingest", "Read messages from Kafka and publish changes; any number of these share one Kafka and one Redis",
 		[]string{kafkaDoor}, config.SharedRedis, config.SharedKafka, config.SomeKafka)
 }
 
