@@ -2,6 +2,7 @@ package apidoc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -74,8 +75,9 @@ func exampleWebhooks(t *testing.T) *webhooks.Service {
 	go func() { done <- s.Read(ctx) }()
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
-		if stop(); <-done != nil || <-done != nil {
-			t.Error("the webhooks end with an error")
+		stop()
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Error(err)
 		}
 	})
 	return s
