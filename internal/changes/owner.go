@@ -314,6 +314,12 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 // loss, and the topic of changes before it. Marks of containers are written again as they were, since
 // each plate in a container got a mark of its own.
 func (o *owner) markAgain(ctx context.Context, lost int64) error {
+	if o.next < lost {
+		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
+		if err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+			return err
+		}
+	}
 	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
 	for o.next < lost {
 		batch, err := r.Fetch(ctx, markAgainWait)
@@ -322,10 +328,6 @@ func (o *owner) markAgain(ctx context.Context, lost int64) error {
 		}
 		if batch.Next == o.next {
 			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, o.next, lost)
-		}
-		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
-		if err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
-			return err
 		}
 		var marks []Mark
 		for i := range batch.Records {

@@ -282,9 +282,7 @@ func (v *visit) findAny(data *searchPage) *problem {
 			}
 		}
 		if len(data.Hits) > 0 {
-			if name != "" {
-				data.use(name)
-			}
+			data.use(name)
 			break
 		}
 	}
