@@ -217,19 +217,26 @@ func (k *changingKey) Lookup(string, time.Time) (*apikey.Key, bool) {
 	return key, key != nil
 }
 
-// runningTail returns a tail that tells its followers again and again that something has changed.
-func runningTail(t *testing.T) *changes.Tail {
+// newBroker returns a client of a broker with a topic of one partition.
+func newBroker(t *testing.T, topic string) *kafka.Client {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "bag.changes"))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{"bag.changes"}})
+	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{topic}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
+	return client
+}
+
+// runningTail returns a tail that tells its followers again and again that something has changed.
+func runningTail(t *testing.T) *changes.Tail {
+	t.Helper()
+	client := newBroker(t, "bag.changes")
 	tail := changes.NewTail(client, "bag.changes", zap.NewNop())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 
 	"bagtrail/enricher/airport"
@@ -83,16 +82,7 @@ func (noSender) Named(string, time.Time) (*apikey.Key, bool) { return nil, false
 
 // So a key is replaced by another one of its customer.
 func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "bag.webhooks"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{"bag.webhooks"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
+	client := newBroker(t, "bag.webhooks")
 	hooks := queryapi.Webhooks{Queries: queryapi.Queries{Airports: airport.New()}, Service: webhooks.New(webhooks.Config{
 		Kafka: client, Topic: "bag.webhooks", Group: "g", Feed: noSender{}, Keys: noSender{}, Logger: zap.NewNop(), Now: time.Now,
 		NewID: func() string { return "wh_1" },
