@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"bagtrail/internal/command"
 )
@@ -35,14 +34,15 @@ func TestADemoPlaysTrafficAndKeepsNothing(t *testing.T) {
 		}
 	}
 	if len(questions) != 3 || !strings.Contains(s.metrics(), `bagtrail_messages_total{door="demo",verdict="accepted"}`) {
-		t.Errorf("%d questions", len(questions))
+		t.Fatalf("%d questions", len(questions))
 	}
 	s.until("the feeds are those of the demo", func() bool {
 		_, feeds := s.ask("GET", "/v1/feeds?door=demo", "")
 		return strings.Contains(feeds, `"door":"demo"`)
 	})
-	s.until("a flight of the demo has its time of departure", func() bool {
-		_, flights := s.ask("GET", "/v1/flights?airport=ZRH&direction=D&date="+time.Now().UTC().Format(time.DateOnly), "")
+	departure := regexp.MustCompile(`/airport_code/(\w+)/arr_dep_indicator/D/.*/dep_flight_date/([\d-]+)`).FindStringSubmatch(questions[0][1])
+	s.until("the flight of the bag has its time of departure", func() bool {
+		_, flights := s.ask("GET", "/v1/flights?airport="+departure[1]+"&direction=D&date="+departure[2], "")
 		return strings.Contains(flights, `"departure":{"scheduled"`)
 	})
 	if code := s.down(); code != command.Done {
