@@ -6,7 +6,7 @@
 -- keys begin with; they are in one slot.
 local function decide(prefix, id, own, to, line)
 	local key = prefix .. 'r:' .. id
-	local now = redis.call('HMGET', key, 'state', 'claim', 'cells', 'received', 'hour', 'history')
+	local now = redis.call('HMGET', key, 'state', 'claim', 'cells', 'received', 'hour', 'history', 'source')
 	local state, claim, history = now[1] or '', now[2] or '', now[6] or ''
 	if state ~= 'open' or claim ~= own then
 		return state, claim
@@ -14,7 +14,7 @@ local function decide(prefix, id, own, to, line)
 	if to ~= 'open' or #history < 100000 then
 		redis.call('HSET', key, 'history', history .. line .. '\n')
 		redis.call('HINCRBY', key, 'bytes', #line + 1)
-		redis.call('HINCRBY', prefix .. 'n', 'bytes', #line + 1)
+		redis.call('HINCRBY', prefix .. 'n', 'b:' .. now[7], #line + 1)
 	end
 	redis.call('HSET', key, 'state', to)
 	redis.call('HDEL', key, 'claim')

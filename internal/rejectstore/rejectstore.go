@@ -1,7 +1,7 @@
 // Package rejectstore keeps rejected messages in Redis, with the decisions on them. It implements
 // ingestor.Rejects. A reject is open until a request or a job resubmits or dismisses it. That
-// happens once, even if a process fails meanwhile. Rejects are removed when the retention is over,
-// and the oldest ones earlier if there are too many.
+// happens once, even if a process fails meanwhile. Rejects are removed when the retention is over.
+// If there are too many, the oldest ones of the sources that have the most are removed earlier.
 package rejectstore
 
 import (
@@ -19,7 +19,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/ingestor"
-	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/strictjson"
 )
@@ -31,23 +30,17 @@ import (
 //	r:<id>                 hash  a reject: its message, faults, state and history
 //	i:<state>|<cell>       zset  id → received, in milliseconds, of the rejects in a cell
 //	h:<state>|<cell>       hash  hour since 1970 → how many of them were received in it
-//	all                    zset  id → received, of all rejects
+//	s:<source>             zset  id → received, of the rejects of a source
 //	b:<id>                 hash  a job; it expires after the retention
 //	jobs                   zset  id → began, of the jobs that run
-//	n                      hash  tally → how many rejects have it; bytes → size of all texts, diagnostics and histories
+//	n                      hash  tally → how many rejects have it; b:<source> → size of the texts, diagnostics and histories of a source
 //
 // A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
-// reject is in every cell that it fits, for its first maxCodes codes. A tally is d:<door>,
-// p:<airport> or c:<code>.
+// reject is in every cell that it fits, for its first maxCodes codes. A source is door|sender, or
+// door|airport if the sender is not known, as of Kafka records. A tally is d:<door>, p:<airport>,
+// c:<code> or s:<source>.
 const keyKind = "j:{rejects}:"
-
-// Bounds of all rejects together, whatever the retention.
-const (
-	maxRejects = 1_500_000
-	maxBytes   = 4 << 30
-	trimmed    = 200 // removed by one run of the script
-)
 
 // everything stands for all places or codes in a cell.
 const everything = "*"
@@ -64,10 +57,7 @@ var decideScript string
 //go:embed claim.lua
 var claimScript string
 
-//go:embed trim.lua
-var trimScript string
-
-var decide, claim, trim = goredis.NewScript(decisionScript + decideScript), goredis.NewScript(claimScript), goredis.NewScript(trimScript)
+var decide, claim = goredis.NewScript(decisionScript + decideScript), goredis.NewScript(claimScript)
 
 // State is the state of a reject.
 type State string
@@ -118,11 +108,12 @@ type Store struct {
 	redis     *redis.Client
 	retention time.Duration
 	now       func() time.Time
+	bounds    bounds
 }
 
 // New returns a Store in the Redis of a client.
 func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
-	return &Store{client, retention, now}
+	return &Store{client, retention, now, defaultBounds}
 }
 
 func (s *Store) prefix() string             { return s.redis.Prefix() + keyKind }
@@ -162,7 +153,8 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 		places = append(places, "@"+r.Sender)
 	}
 	var cells []string
-	tallies := []string{"d:" + r.Door, "p:" + r.Airport}
+	source := r.Door + "|" + cmp.Or(r.Sender, r.Airport)
+	tallies := []string{"d:" + r.Door, "p:" + r.Airport, "s:" + source}
 	for _, code := range append([]string{everything}, codes...) {
 		for _, place := range places {
 			cells = append(cells, r.Door+"|"+place+"|"+code)
@@ -178,11 +170,11 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 		value = r.Errors[0].Value
 	}
 	bytes := len(r.Raw) + len(r.Key) + len(faults) + len(value)
-	args := []any{s.prefix(), id, received, hour, bytes, len(cells)}
+	args := []any{s.prefix(), id, received, hour, source, bytes, len(cells)}
 	args = appendAll(args, cells)
 	args = appendAll(append(args, len(tallies)), tallies)
 	return append(args,
-		"state", string(Open), "received", received, "hour", hour, "bytes", bytes, "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+		"state", string(Open), "received", received, "hour", hour, "source", source, "bytes", bytes, "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
 		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r.JSON, r.Report), "record", r.Key,
 		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
 }
@@ -321,36 +313,4 @@ func (s *Store) Decide(ctx context.Context, id, claim string, next State, step S
 		s.prefix(), id, claim, string(next), strictjson.Encode(step)).StringSlice()
 	was, err := found(1, values, err)
 	return was[0].State, was[0].Claim, err
-}
-
-// Trim removes the rejects that are past the retention or too many, and returns how many.
-func (s *Store) Trim(ctx context.Context) (removed int, err error) {
-	for {
-		kept := s.now().Add(-s.retention).UnixMilli()
-		n, err := trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "all"}, s.prefix(), kept, maxRejects, int64(maxBytes), trimmed).Int()
-		removed += n
-		if err != nil || n < trimmed {
-			return removed, redis.Unavailable("rejectstore: trim", err)
-		}
-	}
-}
-
-// trimEvery is the interval at which Run removes rejects.
-const trimEvery = time.Minute
-
-// Run calls Trim at once and every minute, until ctx ends. Each time it reports the number of open
-// rejects, or an error.
-func (s *Store) Run(ctx context.Context, report func(open int64, err error)) {
-	remove := func() {
-		_, err := s.Trim(ctx)
-		open := int64(0)
-		if err == nil {
-			open, err = s.Count(ctx, Filter{State: Open})
-		}
-		if ctx.Err() == nil {
-			report(open, err)
-		}
-	}
-	remove()
-	pause.Every(ctx, trimEvery, remove)
 }
