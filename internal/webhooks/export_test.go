@@ -16,10 +16,10 @@ type MapStore struct {
 	Refuse     int // how many of the next positions are not written
 }
 
-func (m *MapStore) get(id string) (Webhook, bool) {
+func (m *MapStore) watch(id string) (w Webhook, redefined <-chan struct{}, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return Webhook{m.Definition, m.At}, id == m.Definition.ID
+	return Webhook{m.Definition, m.At}, m.Changed, id == m.Definition.ID
 }
 
 func (m *MapStore) move(_ context.Context, _ string, p Position) error {
@@ -38,12 +38,6 @@ func (m *MapStore) forgetPosition(context.Context, string) error {
 	defer m.mu.Unlock()
 	m.At = Position{}
 	return nil
-}
-
-func (m *MapStore) watch() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.Changed
 }
 
 // Position returns the position.

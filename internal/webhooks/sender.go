@@ -26,14 +26,13 @@ type sender struct {
 
 // webhookStore is the part of the Table that a sender uses.
 type webhookStore interface {
-	get(id string) (Webhook, bool)
 	move(ctx context.Context, id string, p Position) error
 	forgetPosition(ctx context.Context, id string) error
-	watch() <-chan struct{} // is closed when a definition has changed
+	watch(id string) (w Webhook, redefined <-chan struct{}, ok bool)
 }
 
 func newSender(s *Service, store webhookStore, id string) *sender {
-	w, _ := store.get(id)
+	w, _, _ := store.watch(id)
 	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: s.conf.Now(), tried: w.Changed}
 }
 
@@ -45,26 +44,25 @@ const (
 // run posts until ctx ends or the webhook is deleted.
 func (s *sender) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		defined := s.store.watch()
-		w, there := s.store.get(s.id)
+		w, redefined, there := s.store.watch(s.id)
 		if !there {
 			if err := s.store.forgetPosition(ctx, s.id); err != nil { // the last batch may have written it after the deletion
 				s.conf.Logger.Warn("the position of a deleted webhook cannot be removed", zap.String("webhook", s.id), zap.Error(err))
 			}
 			return
 		}
-		s.step(ctx, &w.Definition, defined)
+		s.step(ctx, &w.Definition, redefined)
 	}
 }
 
 // step posts the next batch, if there is one and the webhook is active. Otherwise it waits until
-// there may be something to do. defined is closed when a definition has changed.
-func (s *sender) step(ctx context.Context, d *Definition, defined <-chan struct{}) {
+// there may be something to do. redefined is closed when the definition has changed.
+func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struct{}) {
 	pause := func(wait time.Duration, news <-chan struct{}) {
 		select {
 		case <-time.After(wait):
 		case <-news:
-		case <-defined:
+		case <-redefined:
 		case <-ctx.Done():
 		}
 	}

@@ -26,13 +26,14 @@ type Table struct {
 	positions   map[string]Position
 	read        map[int]int64 // by partition: the offset of the next record
 	progress    chan struct{} // closed when a batch has been read
-	changed     chan struct{} // closed when a definition has changed
+	changed     chan struct{} // closed when any definition has changed
 }
 
 // entry is a definition and the partition of its record.
 type entry struct {
 	Definition
 	partition int
+	redefined chan struct{} // closed when the definition has changed or is deleted
 }
 
 func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
@@ -91,13 +92,20 @@ func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
 		}
 		return false, err
 	}
-	var d Definition
-	if len(r.Value) == 0 {
-		delete(t.definitions, string(r.Key))
-	} else if err = json.Unmarshal(r.Value, &d); err == nil {
-		t.definitions[string(r.Key)] = entry{d, r.Partition}
+	e := entry{partition: r.Partition, redefined: make(chan struct{})}
+	if len(r.Value) > 0 {
+		if err := json.Unmarshal(r.Value, &e.Definition); err != nil {
+			return false, err
+		}
 	}
-	return true, err
+	id := string(r.Key)
+	if old, there := t.definitions[id]; there {
+		close(old.redefined)
+	}
+	if t.definitions[id] = e; len(r.Value) == 0 {
+		delete(t.definitions, id)
+	}
+	return true, nil
 }
 
 // catchUp waits until the table holds all records that the topic has now.
@@ -127,10 +135,8 @@ func (t *Table) catchUp(ctx context.Context) error {
 
 // get returns a webhook.
 func (t *Table) get(id string) (Webhook, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e, ok := t.definitions[id]
-	return Webhook{e.Definition, t.positions[id]}, ok
+	w, _, ok := t.watch(id)
+	return w, ok
 }
 
 // of returns the webhooks of a customer, the oldest first.
@@ -148,15 +154,16 @@ func (t *Table) of(customer string) (list []Webhook) {
 	return list
 }
 
-// watch returns a channel that is closed when a definition has changed.
-func (t *Table) watch() <-chan struct{} {
+// watch returns a webhook, and a channel that is closed when its definition has changed since.
+func (t *Table) watch(id string) (w Webhook, redefined <-chan struct{}, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.changed
+	e, ok := t.definitions[id]
+	return Webhook{e.Definition, t.positions[id]}, e.redefined, ok
 }
 
-// in returns the ids of the webhooks of a partition, and a channel that is closed when a definition
-// has changed since.
+// in returns the ids of the webhooks of a partition, and a channel that is closed when any
+// definition has changed since.
 func (t *Table) in(partition int) (ids []string, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
