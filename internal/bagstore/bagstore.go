@@ -6,7 +6,7 @@
 // After File returns a nil error, its messages are in Redis with all their entries. A read is
 // complete or fails, except for damaged values: a read leaves them out, the store moves them aside,
 // and filing their messages again restores them. Nothing is kept longer than the retention allows.
-// Errors of Redis are redis.ErrUnavailable.
+// Errors of Redis wrap redis.ErrUnavailable.
 package bagstore
 
 import (

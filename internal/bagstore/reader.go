@@ -25,7 +25,7 @@ var _ trail.Index = (*Reader)(nil)
 
 // Reader reads filed messages and their entries. Every call is one round trip, to all masters of a
 // cluster at the same time, and takes at most 0.8 s, and a second more for 10,000 plates. Its error
-// is redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
+// wraps redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
 	buffers   sync.Pool                // of *buffer

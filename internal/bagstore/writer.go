@@ -22,7 +22,7 @@ func (s *Store) Writer() *Writer { return &Writer{store: s} }
 func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: true} }
 
 // File files messages. After a nil error all of them are in Redis, with all their index entries and
-// expiries. After an error, which is redis.ErrUnavailable, it is not known which are, and filing
+// expiries. After an error, which wraps redis.ErrUnavailable, it is not known which are, and filing
 // them again is safe.
 //
 // fresh reports for each message whether a plate or a container did not hold it before. It may be

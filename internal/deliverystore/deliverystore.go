@@ -22,7 +22,7 @@ const (
 	kept = 30 * 24 * time.Hour
 )
 
-// Store keeps deliveries. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store keeps deliveries. It is safe for concurrent use. Its errors wrap redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
 // New returns a Store in the Redis of a client.

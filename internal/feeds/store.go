@@ -39,7 +39,7 @@ const (
 	MaxHours = int(kept / time.Hour)
 )
 
-// Store keeps feeds in Redis. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store keeps feeds in Redis. It is safe for concurrent use. Its errors wrap redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
 // NewStore returns a Store in the Redis of a client.

@@ -38,7 +38,7 @@ func (f Finding) String() string {
 }
 
 // Check returns the settings of the servers that do not suit the stores. It does not check a Redis
-// inside this process. The error is ErrUnavailable.
+// inside this process. The error wraps ErrUnavailable.
 func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	if c.inProcess != nil {
 		return nil, nil

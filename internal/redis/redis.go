@@ -90,7 +90,7 @@ func (c *Client) Cluster() bool {
 }
 
 // Ready returns nil if Redis answers now, on every master of a cluster. Otherwise it returns
-// ErrUnavailable within a second.
+// an error that wraps ErrUnavailable, within a second.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReadLimit(1))
 	defer cancel()

@@ -103,7 +103,7 @@ type Step struct {
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 }
 
-// Store is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store is safe for concurrent use. Its errors wrap redis.ErrUnavailable.
 type Store struct {
 	redis     *redis.Client
 	retention time.Duration

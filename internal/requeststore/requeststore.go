@@ -53,7 +53,7 @@ return redis.call("HGET", KEYS[1], "first")`)
 	end = goredis.NewScript(`if redis.call("HGET", KEYS[1], "last") == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
 )
 
-// Store remembers requests. It is safe for concurrent use. Its errors are redis.ErrUnavailable.
+// Store remembers requests. It is safe for concurrent use. Its errors wrap redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
 // New returns a Store in the Redis of a client.

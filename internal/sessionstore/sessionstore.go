@@ -17,7 +17,7 @@ import (
 //	s:<id>  string  ""     when the session would end by itself
 const keyKind = "s:"
 
-// Store implements session.Ended. It is safe for concurrent use. Its errors are
+// Store implements session.Ended. It is safe for concurrent use. Its errors wrap
 // redis.ErrUnavailable.
 type Store struct{ redis *redis.Client }
 
