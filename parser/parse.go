@@ -67,6 +67,8 @@ func (m *Message) Parse(text string, ref Reference) {
 	if m.judgeShape() {
 		m.readElements()
 		m.judgeMissing()
+	} else {
+		m.readVersionOnly()
 	}
 	if len(m.Errors)+len(m.Warnings) > 0 {
 		place(text, m.Errors)
@@ -140,6 +142,16 @@ func (m *Message) readElements() {
 		}
 	}
 	m.shareLoading()
+}
+
+// readVersionOnly reads the first .V of a text that is not one message of a known kind, so that its
+// reject has an airport. It reports no fault of it.
+func (m *Message) readVersionOnly() {
+	if o := &m.scratch.outline; o.present.has('V') {
+		errors, warnings := len(m.Errors), len(m.Warnings)
+		m.readElement(o.lineAt(o.version))
+		m.Errors, m.Warnings = m.Errors[:errors], m.Warnings[:warnings]
+	}
 }
 
 // readElement reads one element.

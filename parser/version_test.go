@@ -52,6 +52,27 @@ func TestVersionFirstCountsWhereverItStands(t *testing.T) {
 	equal(t, "version", m.Version, parser.Version{Source: 'T', Airport: "GVA", Part: "PART1"})
 }
 
+// The reject of a text that is not one message of a known kind is for the airport that it names.
+func TestVersionIsReadThoughTheTextIsNotOneMessage(t *testing.T) {
+	for _, text := range []string{
+		"BTM\n.V/1LZRH\nENDBTM",
+		"BSM\n.V/1LZRH/P\nENDBSM\nBSM\n.V/1LGVA\nENDBSM",
+		"BSM\n.V/1LZRH\nENDBSM\nrest",
+		".V/1LZRH\n.N/0724123456001",
+		"BSM\n.V/3LZRH\n.F/\nENDBSM\nrest",
+	} {
+		var m parser.Message
+		m.Parse(text, airports{})
+		if m.Version.Airport != "ZRH" || len(m.Errors) != 1 || len(m.Warnings) != 0 {
+			t.Errorf("%q: airport %q, errors %v, warnings %v", text, m.Version.Airport, m.Errors, m.Warnings)
+		}
+	}
+	var m parser.Message
+	if m.Parse("BTM\n.V/1LQQQ\nENDBTM", airports{}); m.Version.Airport != "" {
+		t.Errorf("an unknown airport: %+v", m.Version)
+	}
+}
+
 func TestVersionWithoutItsFaultyFields(t *testing.T) {
 	m := parse(t, withVersion(".V/{013:2}T{015:QQQ}/PART1/77"))
 	equal(t, "version", m.Version, parser.Version{Source: 'T', Part: "PART1", Reference: "77"})

@@ -249,7 +249,10 @@ func (h Webhooks) filter(a *arguments) *changefeed.Filter {
 		return nil
 	}
 	inner := new(arguments)
-	inner.readObject([]byte(g.value))
+	if inner.readObject([]byte(g.value)); inner.broken {
+		a.fail(g, fault.Malformed, inner.errors[0].Expected)
+		return nil
+	}
 	inner.allowOnly("airline", "airport", "flight", "plate", "pnr", "date")
 	f := h.changeFilter(inner)
 	for _, e := range inner.errors {

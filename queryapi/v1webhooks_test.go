@@ -68,6 +68,9 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		if got := faultsV1(t, w); got != tc.want {
 			t.Errorf("%s %s %.200s: %s, want %s", tc.method, tc.target, tc.body, got, tc.want)
 		}
+		if strings.Contains(w.Body.String(), `"got":""`) {
+			t.Errorf("%s %s %.200s: the answer does not tell what was sent: %s", tc.method, tc.target, tc.body, w.Body)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"mime"
@@ -130,6 +131,8 @@ func (c *Call) reserve(size int) bool {
 // type. It returns false otherwise.
 func (c *Call) unreadable() (Answer, bool) {
 	switch {
+	case !c.operation.Body:
+		return c.superfluous()
 	case len(c.Request.Header["Content-Encoding"]) > 0:
 		return c.Problem(fault.WrongMediaType, "Expected a body without Content-Encoding"), true
 	case !slices.Contains(strings.Fields(c.operation.Media), c.MediaType()):
@@ -140,6 +143,16 @@ func (c *Call) unreadable() (Answer, bool) {
 		return c.Invalid([]RequestError{{Cause: fault.Malformed, Expected: "the rest of the body"}}), true
 	}
 	return Answer{}, false
+}
+
+// superfluous refuses a request to an operation that takes no body if it has one, as it may have
+// members that the sender expects to count. It returns false for an empty object, which some clients
+// always send.
+func (c *Call) superfluous() (Answer, bool) {
+	if text := bytes.TrimSpace(c.Body); !c.TooLarge && (len(text) == 0 || string(text) == "{}") {
+		return Answer{}, false
+	}
+	return c.Invalid([]RequestError{{Cause: fault.Unknown, Expected: "no body"}}), true
 }
 
 // Header values of /v1.

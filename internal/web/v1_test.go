@@ -288,6 +288,26 @@ func TestABodyOfV1HasOneContentTypeAndALimit(t *testing.T) {
 	}
 }
 
+// Otherwise the sender of {"secret": "…"} would believe that the webhook has that secret.
+func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
+	op := searchV1()
+	op.Operation = operation.ByID("rotateWebhookSecret")
+	s := site(zap.NewNop(), op)
+	const refused = "400 invalid-request "
+	for body, want := range map[string]string{
+		"": `200 {"length":0}`, "{}": `200 {"length":2}`, " {}\n": `200 {"length":4}`,
+		`{"secret":"x"}`: refused, "{": refused, "[]": refused, "null": refused, strings.Repeat(" ", 1001): refused,
+	} {
+		for _, length := range []int64{int64(len(body)), -1} {
+			r := request("POST", "/v1/webhooks/wh_1/secret", body, "api_key", demo)
+			r.ContentLength = length
+			if got := problem(t, answer(s, r)); got != want {
+				t.Errorf("%.20q: %s, want %s", body, got, want)
+			}
+		}
+	}
+}
+
 type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("the connection is gone") }

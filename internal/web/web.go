@@ -225,7 +225,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	if s.crowded(c) {
 		return c.Unavailable(errCrowded), c.callback
 	}
-	if here.Body {
+	if here.Body || here.V1 && here.Method == http.MethodPost {
 		c.readBody()
 		if c.crowded {
 			return c.Unavailable(errCrowded), ""

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -36,7 +37,7 @@ func (g Guard) CheckURL(text string) error {
 		return errors.New("the scheme is not https")
 	case u.User != nil:
 		return errors.New("the URL holds user information")
-	case u.Fragment != "":
+	case strings.Contains(text, "#"):
 		return errors.New("the URL holds a fragment")
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {

@@ -17,7 +17,7 @@ import (
 func TestURLsThatLeadIntoANetworkAreRefused(t *testing.T) {
 	for _, url := range []string{
 		"", "/path", "example.com/hook", "ftp://example.com/", "http://example.com/", "https://", "https://:443/",
-		"https://user@example.com/", "https://user:word@example.com/", "https://example.com/#part",
+		"https://user@example.com/", "https://user:word@example.com/", "https://example.com/#part", "https://example.com/?q=#",
 		"https://127.0.0.1/", "https://10.1.2.3/", "https://172.16.0.1/", "https://192.168.1.1/", "https://169.254.169.254/",
 		"https://100.64.0.1/", "https://0.0.0.0/", "https://224.0.0.1/", "https://255.255.255.255/", "https://198.18.0.1/",
 		"https://192.0.2.1/", "https://240.0.0.1/", "https://[::1]/", "https://[::]/", "https://[fe80::1]/", "https://[fc00::1]/",
