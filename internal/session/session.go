@@ -84,7 +84,7 @@ func (s *Sessions) Begin(key *apikey.Key, now time.Time) (session Session, cooki
 
 // Find returns the session of a cookie. It returns false if the cookie was not made by this
 // service, or the session has ended. An error means that it is not known whether it was ended
-// early.
+// early; the session is returned with it.
 func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Session, bool, error) {
 	text, err := encoding.DecodeString(cookie)
 	if err != nil || len(text) < headSize+sha256.Size {
@@ -101,10 +101,10 @@ func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Sess
 	}
 	id := hex.EncodeToString(text[:idSize])
 	ended, err := s.ended.Ended(ctx, id)
-	if err != nil || ended {
-		return Session{}, false, err
+	if ended && err == nil {
+		return Session{}, false, nil
 	}
-	return Session{key, ends, id}, true, nil
+	return Session{key, ends, id}, err == nil, err
 }
 
 // End ends a session, for every process.

@@ -72,17 +72,14 @@ func (s *Stream) Flush() error {
 
 // Renew looks up the key of a long call, or its session, once more. It returns false if the key is
 // not valid any more, or has lost the right to the operation. If it cannot find out whether the
-// session has ended, it returns the key of the call.
+// session has ended, it counts as one that has not.
 func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 	if given, _ := apiKey(c.Request.Header, true); given != "" {
 		key, known := c.site.Keys.Lookup(given, c.site.Clock())
 		return key, known && key.MayUse(c.operation.Right)
 	}
 	found, known, err := sessionOf(ctx, c.site.Sessions, c.Request, c.site.Clock())
-	if err != nil {
-		return c.Key, true
-	}
-	return found.Key, known && found.Key.MayUse(c.operation.Right)
+	return found.Key, (known || err != nil) && found.Key.MayUse(c.operation.Right)
 }
 
 // streams counts the open streams.

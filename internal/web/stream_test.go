@@ -17,6 +17,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/session"
 	"bagtrail/internal/web"
 )
 
@@ -159,19 +160,8 @@ func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
 		return &apikey.Key{Name: "demo", Customer: "DEMO", Operations: apikey.ScopeOf(operations)}
 	}
 	keys.Store(key())
-	ask, renewed := make(chan struct{}), make(chan string)
-	server, _ := streamServer(t, keys, func(ctx context.Context, c *web.Call, _ *web.Stream) {
-		for range ask {
-			switch current, valid := c.Renew(ctx); {
-			case !valid:
-				renewed <- "ended"
-			case current != keys.Load():
-				renewed <- "an old key"
-			default:
-				renewed <- "goes on"
-			}
-		}
-	})
+	stream := newRenewing(keys.Load)
+	server, _ := streamServer(t, keys, stream.serve)
 	r := httptest.NewRequest(http.MethodGet, "/v1/changes", http.NoBody)
 	r.Header.Set("Authorization", "Bearer text")
 	go server.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
@@ -180,12 +170,76 @@ func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
 		want string
 	}{{key(), "goes on"}, {key("changes"), "goes on"}, {key("bags"), "ended"}, {nil, "ended"}} {
 		keys.Store(step.key)
-		ask <- struct{}{}
-		if got := <-renewed; got != step.want {
+		if got := stream.renew(); got != step.want {
 			t.Errorf("key %+v: %s", step.key, got)
 		}
 	}
-	close(ask)
+	close(stream.ask)
+}
+
+// renewing is a stream that renews its key whenever a test asks it to.
+type renewing struct {
+	key     func() *apikey.Key // as it is now
+	ask     chan struct{}
+	renewed chan string
+}
+
+func newRenewing(key func() *apikey.Key) *renewing {
+	return &renewing{key, make(chan struct{}), make(chan string)}
+}
+
+func (r *renewing) serve(ctx context.Context, c *web.Call, _ *web.Stream) {
+	for range r.ask {
+		switch current, valid := c.Renew(ctx); {
+		case !valid:
+			r.renewed <- "ended"
+		case current != r.key():
+			r.renewed <- "an old key"
+		default:
+			r.renewed <- "goes on"
+		}
+	}
+}
+
+func (r *renewing) renew() string {
+	r.ask <- struct{}{}
+	return <-r.renewed
+}
+
+// While it is not known whether its session was ended, a stream has the rights that its key has now.
+func TestAStreamOfASessionKeepsNoOldRightsWhileRedisIsAway(t *testing.T) {
+	key := func(airports ...string) *apikey.Key {
+		return &apikey.Key{Name: "demo", Customer: "DEMO", Airlines: apikey.Scope{All: true}, Airports: apikey.ScopeOf(airports), Operations: apikey.Scope{All: true}}
+	}
+	all, redis := keys{demo: key()}, &endings{ended: map[string]bool{}}
+	sessions := session.New(all, []byte("signing"), redis)
+	stream := newRenewing(func() *apikey.Key { return all[demo] })
+	op := web.Operation{
+		Operation: operation.ByID("getChanges"),
+		Serve: func(_ context.Context, c *web.Call) web.Answer {
+			return c.Stream(func(ctx context.Context, s *web.Stream) { stream.serve(ctx, c, s) })
+		},
+	}
+	site := web.New(web.Settings{Keys: all, Log: zap.NewNop(), Clock: time.Now, Sessions: sessions}, []web.Operation{op}, nil)
+	_, cookie := sessions.Begin(all[demo], time.Now())
+	r := httptest.NewRequest(http.MethodGet, "/v1/changes", http.NoBody)
+	r.AddCookie(&http.Cookie{Name: session.Cookie, Value: cookie})
+	go site.ServeHTTP(httptest.NewRecorder(), r)
+	for _, step := range []struct {
+		what, want string
+		do         func()
+	}{
+		{"nothing", "goes on", func() {}},
+		{"the key is narrowed", "goes on", func() { all[demo] = key("GVA") }},
+		{"Redis is away", "goes on", func() { redis.err = context.DeadlineExceeded }},
+		{"the key loses the right", "ended", func() { all[demo].Operations = apikey.ScopeOf([]string{"bags"}) }},
+	} {
+		step.do()
+		if got := stream.renew(); got != step.want {
+			t.Errorf("%s: %s, want %s", step.what, got, step.want)
+		}
+	}
+	close(stream.ask)
 }
 
 func TestAStreamWhoseCallerTakesNothingIsCutOff(t *testing.T) {

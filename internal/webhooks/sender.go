@@ -22,6 +22,7 @@ type sender struct {
 	limit int       // how many changes the next batch may have; fewer after an answer 413
 	saved time.Time // when the position was last written
 	tried time.Time // Definition.Changed at the last attempt
+	known time.Time // when this process last knew the key, or was first asked for it
 }
 
 // webhookStore is the part of the Table that a sender uses.
@@ -33,7 +34,8 @@ type webhookStore interface {
 
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _, _ := store.watch(id)
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: s.conf.Now(), tried: w.Changed}
+	now := s.conf.Now()
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now}
 }
 
 const (
@@ -71,10 +73,16 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	}
 	asker, err := s.asker(d)
 	switch {
+	case !errors.Is(err, errUnknownKey):
+		s.known = s.conf.Now()
+	case d.Changed.After(s.known): // it may have another key
+		s.known = d.Changed
+	}
+	switch {
 	case d.Paused || s.at.Pause != nil:
 		pause(s.rest(ctx, d, asker, err == nil), nil)
 		return
-	case err != nil && s.conf.Now().Sub(d.Changed) < keysReload, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(d.Changed) < keysDiffer:
+	case err != nil && s.conf.Now().Sub(d.Changed) < keysReload, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < keysDiffer:
 		pause(lookAgain, nil)
 		return
 	case err != nil:
@@ -118,8 +126,8 @@ func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, kn
 	return longestDelay
 }
 
-// keysDiffer is how long after a change of a webhook its key may be unknown to this process, since
-// each process reads the key file by itself.
+// keysDiffer is how long the key of a webhook may be unknown to this process before the webhook is
+// paused, since each process reads the key file by itself, and a file may lack a key for a moment.
 const keysDiffer = 2 * time.Minute
 
 // keysReload is how long after a change of a webhook this process may know other rights of its key

@@ -416,6 +416,26 @@ func TestAKeyThatThisProcessDoesNotKnowYetIsWaitedFor(t *testing.T) {
 	})
 }
 
+func TestAKeyThatIsMissingForAMomentPausesNothing(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+		sleep(time.Hour)
+		key := *w.asker(t, "demo").Key
+		w.keys.remove("demo")
+		sleep(30 * time.Second)
+		w.keys.set(key)
+		w.feed.tell(1)
+		sleep(time.Minute)
+		if p := w.store.Position().Pause; p != nil || len(w.receiver.attempts()) != 2 {
+			t.Errorf("%d attempts, pause %+v", len(w.receiver.attempts()), p)
+		}
+		w.keys.remove("demo")
+		sleep(3 * time.Minute)
+		if w.store.Position().Pause == nil {
+			t.Error("not paused after three minutes")
+		}
+	})
+}
+
 func TestAWebhookGoesOnWithANewFilterAndBeginsAgainAfterARewind(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
 		sleep(time.Second)

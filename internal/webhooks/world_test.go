@@ -122,6 +122,12 @@ func (k *keys) set(key apikey.Key) {
 	k.list[key.Name] = &key
 }
 
+func (k *keys) remove(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.list, name)
+}
+
 // deliveries keeps deliveries in memory.
 type deliveries struct {
 	mu   sync.Mutex
