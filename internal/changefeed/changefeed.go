@@ -169,7 +169,7 @@ type teller struct {
 func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err error) {
 	for rest := page.Candidates; len(rest) > 0; {
 		some := rest[:min(t.size, len(rest))]
-		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clock)
+		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clocks)
 		if err != nil {
 			return false, err
 		}
@@ -201,13 +201,10 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 // one again.
 func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	var clock time.Time
+	clocks := make([]time.Time, len(published))
 	last := make(map[bag.Plate]int, len(published))
 	for i, p := range published {
-		last[p.Plate] = i
-		if p.Clock.After(clock) {
-			clock = p.Clock
-		}
+		last[p.Plate], clocks[i] = i, p.Clock
 	}
 	var candidates []changes.Candidate
 	for i, p := range published {
@@ -231,7 +228,7 @@ func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published)
 		for i, place := range places {
 			missing[i] = candidates[place]
 		}
-		return f.fold(ctx, everything, epoch, missing, clock)
+		return f.fold(ctx, everything, epoch, missing, clocks)
 	})
 	if err != nil {
 		return nil, err
@@ -338,11 +335,15 @@ type folded struct {
 // ahead was wrong. The index keeps its time long after the clock was corrected.
 const maxAhead = time.Minute
 
-// fold folds the bags of candidates and writes the document of each. It folds by the later of two
-// times: clock and that of this process. If clock is more than maxAhead ahead, it is ignored.
-func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, clock time.Time) ([]folded, error) {
-	if now := f.Clock(); now.After(clock) || clock.Sub(now) > maxAhead {
-		clock = now
+// fold folds the bags of candidates and writes the document of each. It folds by the latest of the
+// clock of this process and the clocks of owners that are at most maxAhead ahead of it.
+func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, owners []time.Time) ([]folded, error) {
+	now := f.Clock()
+	clock := now
+	for _, c := range owners {
+		if c.After(clock) && c.Sub(now) <= maxAhead {
+			clock = c
+		}
 	}
 	plates := make([]bag.Plate, len(candidates))
 	for i, c := range candidates {

@@ -3,6 +3,7 @@ package changes
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,6 +61,7 @@ type owner struct {
 	portion       int // how many plates are told together; fewer after an error
 	digests       *digests
 	folded        time.Duration // how long the last fold took
+	clock         time.Time     // by which bags were folded last
 	clocked       time.Time     // when the index was written last; a write postpones its expiry
 	raised        time.Time     // when the floor was raised last
 	departures    *departures
@@ -145,6 +147,7 @@ func (o *owner) maintain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tickLimit)
 	defer cancel()
 	now := o.conf.Now()
+	o.watchClock(now)
 	if now.Sub(o.clocked) >= clockEvery {
 		if err := o.write(ctx, nil, o.next-1, now); err != nil && !errors.Is(err, errMore) {
 			return err
@@ -361,6 +364,17 @@ type marked struct {
 // changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
 	o.digests, o.certainBefore = newDigests(digestsOfOwner), max(o.certainBefore, before)
+}
+
+// watchClock notes the time by which bags are folded. If the clock was set back, it forgets all
+// digests: some bags were folded as departed that had not, and readers, whose clocks were right, were
+// told something else.
+func (o *owner) watchClock(now time.Time) {
+	now = now.Round(0) // the monotonic reading does not go back
+	if now.Before(o.clock) {
+		o.forgetDigests(0)
+	}
+	o.clock = now
 }
 
 // process tells the changes of the plates that records mark, some plates at a time, in the order of
@@ -606,7 +620,9 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	began := time.Now()
 	defer func() { o.folded = time.Since(began) }()
 	plates = plates[:n]
-	traced, err := o.conf.Bags.Trace(ctx, names(plates), o.conf.Now())
+	now := o.conf.Now()
+	o.watchClock(now)
+	traced, err := o.conf.Bags.Trace(ctx, names(plates), now)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -616,6 +632,9 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	}
 	var text []byte // a buffer for states
 	for _, p := range plates {
+		if p.steps > 0 && len(bags[p.plate]) == 0 {
+			continue // a rush bag names a plate without messages, which nobody sees
+		}
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
 		if p.certain || p.sequence < o.certainBefore || !o.digests.remembers(p.plate, c.digest) {
@@ -647,23 +666,41 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	text = append(text, ']')
 	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
 	c.summarise(bags)
-	c.digest = o.digests.of(c.state)
+	text = appendSources(text, bags)
+	c.digest = o.digests.of(text)
 	if p.steps < maxSteps {
 		for _, plate := range originals(bags) {
 			if plate != p.plate {
-				c.follow = append(c.follow, Mark{Plate: plate, Certain: p.certain, Steps: p.steps + 1})
+				// Certain, since a limited key may see more or less of the rush bag, and so of the original,
+				// though the original is the same for the owner, who sees everything.
+				c.follow = append(c.follow, Mark{Plate: plate, Certain: true, Steps: p.steps + 1})
 			}
 		}
 	}
 	return c, text
 }
 
-// originals returns the plates of the originals of rush bags, and of bags that only earlier
-// messages name as their originals.
+// appendSources appends what tells the messages of all events apart. An event may come from another
+// copy of its message though its id, and so the state, is the same; and the state does not have the
+// oldest events of a bag with many, which may be all that a limited key sees.
+func appendSources(dst []byte, bags []trail.Traced) []byte {
+	for _, b := range bags {
+		for i := range b.Bag.Events {
+			m := b.Bag.Events[i].Message
+			dst = binary.BigEndian.AppendUint64(dst, uint64(m.Received.UnixMilli()))
+			dst = binary.BigEndian.AppendUint64(dst, uint64(m.Position.Offset))
+		}
+	}
+	return dst
+}
+
+// originals returns the plates that rush bags name as their originals or are found to re-flight, and
+// those that only earlier messages name. The bag of such a plate may not fit any more, and is told
+// that too.
 func originals(bags []trail.Traced) (plates []bag.Plate) {
 	for _, t := range bags {
 		for _, original := range t.Bag.Reflighted {
-			if original.Bag != nil {
+			if original.Plate != "" {
 				plates = append(plates, original.Plate)
 			}
 		}

@@ -80,7 +80,7 @@ type Question struct {
 // Page holds the next candidates behind a cursor.
 type Page struct {
 	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
-	Clock      time.Time   // fold the bags by this time or a later one
+	Clocks     []time.Time // of the owners: fold the bags by the latest that is right, or by a later time
 	End        Cursor      // behind the candidates
 	More       bool        // more candidates follow
 }
@@ -191,9 +191,7 @@ func (r *Reader) Next(ctx context.Context, c Cursor, q Question, limit int) (Pag
 	told := q.cursor(e, progress)
 	var page Page
 	for _, p := range progress {
-		if p.Clock.After(page.Clock) {
-			page.Clock = p.Clock
-		}
+		page.Clocks = append(page.Clocks, p.Clock)
 	}
 	passed := int64(0)
 	for i, s := range c.Sequences { // the cursor may be ahead if Redis has lost its last second
