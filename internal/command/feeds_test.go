@@ -26,7 +26,11 @@ func TestFeedsTellWhatCameByWhichDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if err := client.Produce(t.Context(), "bim.raw", []kafka.Record{{Value: []byte(text("GVA")), Time: time.Now()}, {Value: []byte(".V/1LGVA"), Time: time.Now()}}); err != nil {
+	var records []kafka.Record
+	for _, value := range []string{text("GVA"), ".V/1LGVA", "BSM"} {
+		records = append(records, kafka.Record{Value: []byte(value), Time: time.Now()})
+	}
+	if err := client.Produce(t.Context(), "bim.raw", records); err != nil {
 		t.Fatal(err)
 	}
 	got := ""
@@ -42,7 +46,7 @@ func TestFeedsTellWhatCameByWhichDoor(t *testing.T) {
 			t.Fatalf("%v: %s", err, body)
 		}
 		got = fmt.Sprint(answer.Feeds)
-		return got == "[{ kafka new 0 0 1} {GVA kafka new 1 0 0} {ZRH http new 1 1 0}]"
+		return got == "[{ kafka new 0 0 1} {GVA kafka new 1 0 1} {ZRH http new 1 1 0}]"
 	})
 	if code := s.down(); code != command.Done {
 		t.Errorf("exit code %d", code)
