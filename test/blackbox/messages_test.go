@@ -18,7 +18,10 @@ func quoted(s string) string {
 }
 
 // today is the day of flights in messages that are received now.
-func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
+func today() time.Time { return began.Truncate(24 * time.Hour) }
+
+// began is when the tests began. It is their present, also if they run past midnight.
+var began = time.Now().UTC()
 
 // ddmmm formats a day as messages do.
 func ddmmm(day time.Time) string { return strings.ToUpper(day.Format("02Jan")) }

@@ -62,7 +62,10 @@ func failure(code, text string) string {
 type date struct{ time.Time }
 
 // day returns the date that many days from now, in UTC.
-func day(fromNow int) date { return date{time.Now().UTC().AddDate(0, 0, fromNow)} }
+func day(fromNow int) date { return date{began.AddDate(0, 0, fromNow)} }
+
+// began is when the tests began. It is their present, also if they run past midnight.
+var began = time.Now().UTC()
 
 func (d date) bim() string { return strings.ToUpper(d.Format("02Jan")) }
 func (d date) iso() string { return d.Format(time.DateOnly) }
