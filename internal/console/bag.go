@@ -59,10 +59,13 @@ func (t tracked) Landed() bool {
 func (v *visit) bag() (view, *problem) {
 	plate := v.r.PathValue("plate")
 	shown := view{Title: "Bag " + plate, Section: "search"}
-	var found struct {
-		Bags []bagDoc `json:"bags"`
+	type answer struct {
+		Bags   []bagDoc `json:"bags"`
+		Cursor string   `json:"changes_cursor"`
 	}
-	if p := v.ask("GET", "/v1/bags/"+url.PathEscape(plate)+"?fields=raw", nil, &found); p != nil {
+	var found answer
+	query := "/v1/bags/" + url.PathEscape(plate) + "?fields=raw"
+	if p := v.ask("GET", query, nil, &found); p != nil {
 		return shown, p
 	}
 	follow := []string{plate}
@@ -74,7 +77,13 @@ func (v *visit) bag() (view, *problem) {
 		}
 	}
 	filter := url.Values{"plate": follow}
-	cursor := v.cursor(filter)
+	cursor := found.Cursor
+	if len(follow) > 1 { // a cursor belongs to its filter; what changes after it was taken is told, so read again what came before
+		cursor, found = v.cursor(filter), answer{}
+		if p := v.ask("GET", query, nil, &found); p != nil {
+			return shown, p
+		}
+	}
 	others, p := v.chained(follow[1:])
 	if p != nil {
 		return shown, p

@@ -92,7 +92,7 @@ func (v *visit) board() (view, *problem) {
 	data := v.boardPage(flights, airport, direction == "A", date)
 	shown.Airport, shown.Data = airport, data
 	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving), day(date))
-	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction}
+	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction, Date: date.Format(time.DateOnly)}
 	return shown, nil
 }
 

@@ -14,6 +14,7 @@ type jobDoc struct {
 	Action       string `json:"action"`
 	State        string `json:"state"`
 	DryRun       bool   `json:"dry_run"`
+	Began        string `json:"began"`
 	Total        int    `json:"total"`
 	LookedAt     int    `json:"looked_at"`
 	Accepted     int    `json:"accepted"`
@@ -54,6 +55,9 @@ func (v *visit) bulk() (view, *problem) {
 			body[name] = values[0]
 		}
 		body["state"] = "open"
+		if counted := form.Get("until"); counted != "" { // what came since the dry run was not counted
+			body["until"] = counted
+		}
 	case len(form["id"]) > 0:
 		body["ids"] = form["id"]
 		list["id"] = form["id"]

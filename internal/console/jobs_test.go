@@ -19,6 +19,7 @@ func TestManyRejectsAreDecidedByAJobAfterADryRun(t *testing.T) {
 		{url.Values{"id": {"a"}, "all": {"1"}, "action": {"resubmit"}, "back": {"state=open&code=SVCPRB022&airport="}}, `resubmit {"airport":"","code":"SVCPRB022","dry_run":true,"state":"open"}`, "/jobs/j1?airport=&code=SVCPRB022&state=open"},
 		{url.Values{"all": {"1"}, "action": {"dismiss"}}, `dismiss {"dry_run":true,"reason":"Dismissed in the console","state":"open"}`, "/jobs/j1?"},
 		{url.Values{"all": {"1"}, "action": {"dismiss"}, "start": {"1"}, "reason": {" a test "}}, `dismiss {"dry_run":false,"reason":"a test","state":"open"}`, "/jobs/j1?"},
+		{url.Values{"all": {"1"}, "until": {"2026-11-22T11:00:00.000Z"}, "action": {"resubmit"}, "start": {"1"}}, `resubmit {"dry_run":false,"state":"open","until":"2026-11-22T11:00:00.000Z"}`, "/jobs/j1?"},
 		{url.Values{"action": {"dismiss"}}, "GET /v1/session", "?done=nothing+selected"},
 	} {
 		w := post(c, "/console/rejects/bulk", e.form)
@@ -63,6 +64,8 @@ func TestAJobShowsHowFarItIsAndADryRunAsks(t *testing.T) {
 			t.Errorf("%q in %s", e.not, e.text)
 		}
 	}
+	v.answers["GET /v1/rejects/jobs/j1"] = object{"id": "j1", "action": "dismiss", "state": "done", "dry_run": true, "dismissed": 1, "began": "2026-11-22T11:00:00.000Z"}
+	must(t, get(c, "/console/rejects/jobs/j1?state=open"), 200, `name="all" value="1"><input type="hidden" name="until" value="2026-11-22T11:00:00.000Z">`)
 	part := must(t, get(c, "/console/rejects/jobs/j1?rows="), 200, `id="job"`)
 	if strings.Contains(part, "<html") {
 		t.Error("a part is a whole page")

@@ -40,6 +40,7 @@ type rejectDoc struct {
 // diagnosticDoc is a fault of a message. Columns count bytes, from 1; the end is exclusive.
 type diagnosticDoc struct {
 	Code       string `json:"code"`
+	Severity   string `json:"severity"`
 	Line       int    `json:"line"`
 	Column     int    `json:"column"`
 	EndColumn  int    `json:"end_column"`
@@ -49,6 +50,9 @@ type diagnosticDoc struct {
 	Suggestion string `json:"suggestion"`
 	Hint       string `json:"hint"`
 }
+
+// Warning reports whether the fault alone does not reject a message.
+func (d diagnosticDoc) Warning() bool { return d.Severity == "warning" }
 
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
@@ -130,9 +134,9 @@ type hour struct {
 type check struct {
 	Text     string
 	Lines    []line
-	Faults   []diagnosticDoc
-	Events   []madeEvent // the first maxEvents events that the message makes if it is the first of its bags
-	More     int         // how many more there are
+	Faults   []diagnosticDoc // errors, then warnings
+	Events   []madeEvent     // the first maxEvents events that the message makes if it is the first of its bags
+	More     int             // how many more there are
 	Verdict  string
 	Problem  *problem // the text could not be checked
 	Editable bool     // the reject can be resubmitted
@@ -149,6 +153,7 @@ type line struct {
 	Text  string
 	Marks string // blanks and carets, in characters
 	Codes string
+	Error bool // one of the faults is no warning
 }
 
 const (
@@ -265,7 +270,7 @@ func (p rejectsPage) Label() string {
 // other than the state has the value already, it is removed.
 func (p rejectsPage) Address(name, value string) string {
 	query := maps.Clone(p.filter)
-	if query.Get(name) == value && name != "state" {
+	if query.Has(name) && query.Get(name) == value && name != "state" {
 		query.Del(name)
 	} else {
 		query.Set(name, value)
@@ -290,18 +295,30 @@ var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // checkOf returns a text with its faults, line by line.
 func checkOf(text string, faults []diagnosticDoc, editable bool) check {
 	c := check{Text: text, Faults: faults, Editable: editable, Verdict: "rejected"}
+	byLine := make(map[int][]diagnosticDoc)
+	for _, f := range faults {
+		byLine[f.Line] = append(byLine[f.Line], f)
+	}
 	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
 		l := line{Text: content}
-		for _, f := range faults {
-			if f.Line == i+1 {
-				l.Marks = mark(l.Marks, content, f)
-				l.Codes = strings.TrimSpace(l.Codes + " " + f.Short())
-			}
+		for _, f := range byLine[i+1] {
+			l.Marks = mark(l.Marks, content, f)
+			l.Codes = strings.TrimSpace(l.Codes + " " + f.Short())
+			l.Error = l.Error || !f.Warning()
 		}
 		c.Lines = append(c.Lines, l)
 	}
 	return c
 }
+
+// maxTable is how many faults the table under a text has at most.
+const maxTable = 200
+
+// Table returns the faults that the table under the text shows.
+func (c check) Table() []diagnosticDoc { return c.Faults[:min(len(c.Faults), maxTable)] }
+
+// Rejected reports whether the message of the text is rejected, or would be.
+func (c check) Rejected() bool { return c.Verdict == "rejected" }
 
 // mark adds carets under a fault to the marks of a line. Columns are bytes, marks are characters.
 func mark(marks, content string, f diagnosticDoc) string {
@@ -381,6 +398,7 @@ func (v *visit) resubmit() (view, *problem) {
 // dismiss dismisses a reject.
 func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
+	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), dismissed)
 	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
@@ -415,7 +433,13 @@ func (v *visit) done(id, verdict string) view {
 
 // FaultCount says how many faults the text has.
 func (c check) FaultCount() string {
-	words := plural(len(c.Faults), "fault")
+	errors := 0
+	for _, f := range c.Faults {
+		if !f.Warning() {
+			errors++
+		}
+	}
+	words := plural(errors, "fault")
 	if c.Editable {
 		words += " left"
 	}

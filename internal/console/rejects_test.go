@@ -39,7 +39,7 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	for _, page := range []string{"/console/rejects", "/console/rejects/" + fmt.Sprintf("%020d", 0)} {
 		text := must(t, get(c, page), 200,
 			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", "Line 3: found <code>22NOVX</code>, expected a calendar date DDMMM.", "Message, to edit here", "SVCPRB022<small>", `data-fix="22NOV"`, "Cut it", "nothing",
-			"Open 2", "Dismissed 7", "not readable", "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
+			"Open 2", "Dismissed 7", "not readable", `href="/console/rejects?airport=&amp;state=open"`, "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
 		)
 		if first, second := strings.Index(text, "SVCPRB022<small>"), strings.Index(text, "SVCPRB015<small>"); first > second {
 			t.Error("the most frequent code does not come first")
@@ -63,8 +63,42 @@ func TestTheTextOfTheEditorIsChecked(t *testing.T) {
 	}
 	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "rejected", "diagnostics": rejectOf(0)["diagnostics"]}}}
 	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"a\nb\n<c>"}}), 200, "2 faults left.", "&lt;c&gt;")
-	v.answers["POST /v1/messages/validate"] = 403
-	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"x"}}), 200, "Not checked.")
+	warning := rejectOf(0)["diagnostics"].([]object)[0]
+	warning["severity"] = "warning"
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "accepted", "diagnostics": []object{warning}}}}
+	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"a\nb\n.F/LX14/22NOVX/QQQ"}}), 200, `class="alert ok"`, "Would be accepted.", `<i class="w">`, `<code class="risk">`)
+	// What cannot be checked stays on the page as it is.
+	for status, unchecked := range map[int]bool{403: true, 429: false, 503: false} {
+		v.answers["POST /v1/messages/validate"] = status
+		text := must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {"x"}}), 200, "Not checked.", `id="verdict"`)
+		if strings.Contains(text, `id="lines"`) || strings.Contains(text, `id="faults"`) || strings.Contains(text, "data-unchecked") != unchecked {
+			t.Errorf("%d: %s", status, text)
+		}
+	}
+}
+
+func TestAFormThatIsTooLargeDismissesNothing(t *testing.T) {
+	v := withRejects(1)
+	c := newConsole(v)
+	post(c, "/console/rejects/"+fmt.Sprintf("%020d", 0)+"/dismiss", url.Values{"reason": {strings.Repeat("x", 1<<20)}})
+	for _, asked := range v.asked {
+		if strings.Contains(asked, "/dismiss") && len(asked) > 1<<16 {
+			t.Errorf("a reason of %d bytes is passed on", len(asked))
+		}
+	}
+}
+
+func TestTheTableOfFaultsHasABound(t *testing.T) {
+	v := withRejects(1)
+	var faults []object
+	for i := range 5000 {
+		faults = append(faults, object{"code": "SVCPRB016", "severity": "error", "line": i + 1, "column": 4, "end_column": 5})
+	}
+	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "rejected", "diagnostics": faults}}}
+	text := must(t, post(newConsole(v), "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat(".N/1\n", 5000)}}), 200, "5000 faults left.")
+	if rows, marks := strings.Count(text, "data-line="), strings.Count(text, "<small>016</small>"); rows != 200 || marks != 5000 {
+		t.Errorf("%d rows, %d marks", rows, marks)
+	}
 }
 
 func TestARejectIsResubmittedAndDismissed(t *testing.T) {

@@ -34,7 +34,7 @@ type live struct {
 	Stream string // address of the stream of changes
 	Cursor string // cursor at which the stream begins; "" if there are no changes
 
-	Airport, Direction string // of a board, whose rows are flights; "" if the rows are plates
+	Airport, Direction, Date string // of a board, whose rows are flights; "" if the rows are plates
 }
 
 // page is the data of a template.

@@ -211,13 +211,14 @@
         const r = await fetch(u, { headers: { Accept: 'text/html' } })
         if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
         if (!r.ok) { wait = Math.max(wait, patience(r)); throw new Error(r.status) }
-        const text = await r.text()
+        const text = await r.text(), date = Date.parse(r.headers.get('Date'))
+        if (date) skew = date - Date.now()
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, (tr) => whole || plates.includes(tr.id.slice(2)))
         told += plates.length
         if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
           alive()
-          if (!d.hidden) follow()
+          follow()
         }
         if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
       } catch {
@@ -227,7 +228,8 @@
       ask()
     }
     const follow = () => {
-      if (!body.dataset.cursor) return
+      if (d.hidden || !body.dataset.cursor) return // a browser has few connections for all its pages
+      source?.close()
       source = new EventSource(body.dataset.stream + '&cursor=' + encodeURIComponent(body.dataset.cursor))
       const on = (name, what) => source.addEventListener(name, (e) => { if (e.lastEventId) body.dataset.cursor = e.lastEventId; alive(); what?.(e) })
       source.addEventListener('open', alive)
@@ -235,12 +237,12 @@
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', () => { all = true; ask() })
     }
-    // keysOf returns the rows that a change is about: its plate, or the flights at the airport of a
-    // board. If one is not on the board, everything is asked for.
+    // keysOf returns the rows that a change is about: its plate, or the flights of a board, at its
+    // airport and on its date. If one is not on the board, everything is asked for.
     const keysOf = (change) => {
-      const { airport, direction } = body.dataset
+      const { airport, direction, date } = body.dataset
       if (!airport) return [change.plate]
-      const legs = change.bags.flatMap((b) => b.legs).filter((l) => (direction === 'A' ? l.to : l.from) === airport)
+      const legs = change.bags.flatMap((b) => b.legs).filter((l) => (direction === 'A' ? l.to : l.from) === airport && l.date === date)
       const keys = legs.map((l) => `${l.airline}-${l.flight}-${l.date}`)
       all ||= keys.some((k) => !d.getElementById('f-' + k))
       return keys
@@ -253,11 +255,12 @@
     }, 500)
     setInterval(() => { all = true; ask() }, 60000) // minutes that are left change by themselves
     d.addEventListener('visibilitychange', () => {
-      if (d.hidden) { source?.close(); return } // a browser has few connections for all its pages
+      if (d.hidden) { source?.close(); return }
       all = true
       ask()
-      if (body.dataset.cursor) follow()
+      follow()
     })
+    if (performance.getEntriesByType('navigation')[0]?.type === 'back_forward') { all = true; ask() } // the page may be an old copy
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
@@ -318,7 +321,7 @@
       if (e.submitter?.value) return // as it came
       e.preventDefault()
       clearTimeout(timer)
-      if (await check() && !$('#verdict').matches('.del')) { form.submit(); return }
+      if (await check() && $('#verdict').matches('.ok, [data-unchecked]')) { form.submit(); return } // a key may be allowed to resubmit, and not to check
       edit()
       say($('#verdict').textContent)
     })
@@ -343,7 +346,7 @@
     if (on) { on.checked = store.get('keys') !== 'off'; on.addEventListener('change', () => store.set('keys', on.checked ? 'on' : 'off')) }
     $$('[data-open]').forEach((b) => b.addEventListener('click', () => $('#' + b.dataset.open).showModal()))
     $('[data-print-now]')?.addEventListener('click', () => print())
-    $('[data-copy]')?.addEventListener('click', async (e) => { await navigator.clipboard?.writeText(e.target.dataset.copy); say('Copied') })
+    $('[data-copy]')?.addEventListener('click', async (e) => { const copied = await navigator.clipboard?.writeText(e.target.dataset.copy).then(() => true, () => false); say(copied ? 'Copied' : 'Not copied: the browser does not allow it here') })
     $('#show')?.addEventListener('click', (e) => {
       const hidden = $('#key').type === 'password'
       $('#key').type = hidden ? 'text' : 'password'
