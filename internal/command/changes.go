@@ -120,9 +120,20 @@ func (s *service) noChanges() string {
 }
 
 // restoreChanges sets the epoch of changes again after the index was rebuilt, so that cursors stay
-// valid.
-func (s *service) restoreChanges(ctx context.Context) error {
+// valid. It does not after a rebuild that began at a time: if Redis has no epoch, it had lost
+// everything, and lacks what is older. Without an epoch, nobody takes what is there for the whole.
+func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 	if s.changes == nil {
+		return nil
+	}
+	if !start.Time.IsZero() {
+		begun, err := s.changes.Begun(ctx)
+		if err != nil {
+			return failed(err)
+		}
+		if !begun {
+			s.log.Warn("Redis had lost everything, and lacks what is older than this replay: replay from the beginning too (--from earliest)")
+		}
 		return nil
 	}
 	if err := s.changes.Restore(ctx); err != nil {

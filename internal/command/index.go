@@ -197,5 +197,5 @@ func (s *service) rebuild(ctx context.Context) error {
 		return failed(fmt.Errorf("rebuild the index: %w", err))
 	}
 	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Duration("took", progress.Elapsed))
-	return s.restoreChanges(ctx)
+	return s.restoreChanges(ctx, kafka.Start{})
 }

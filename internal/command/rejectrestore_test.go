@@ -182,6 +182,34 @@ func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
 	}
 }
 
+// Otherwise nobody would notice that Redis lacks what is older.
+func TestAReplayFromATimeIntoAnEmptyRedisBringsBackNoEpochOfChanges(t *testing.T) {
+	redis := redistest.StartServer(t)
+	s := start(t, []string{"serve"}, "BAGTRAIL_REDIS_URL="+redis.URL(""))
+	s.untilReady()
+	text, _ := message()
+	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 200 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	ago := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	changes := func() (status int, text string) { return s.ask("GET", "/v1/changes?since="+ago, "") }
+	s.until("the bag is told", func() bool { _, text := changes(); return strings.Contains(text, "0724123456") })
+	if err := redis.Client(t).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	got := run(t, "", s.env, "replay", "--from", ago)
+	if got.code != command.Done || !strings.Contains(got.stderr, "--from earliest") {
+		t.Errorf("%+v", got)
+	}
+	if status, text := changes(); status != 503 {
+		t.Errorf("after a replay from a time: %d %s", status, text)
+	}
+	if got := run(t, "", s.env, "replay"); got.code != command.Done || strings.Contains(got.stderr, "--from earliest") {
+		t.Errorf("%+v", got)
+	}
+	s.until("the bag is told again", func() bool { _, text := changes(); return strings.Contains(text, "0724123456") })
+}
+
 func TestReplayOfRejectsLeavesOutWhatIsDecided(t *testing.T) {
 	plates := []string{"0724123456", "0724123457", "0724123458"}
 	t.Run("beside a Redis", func(t *testing.T) {

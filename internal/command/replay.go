@@ -112,7 +112,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	case err != nil:
 		return failed(err)
 	}
-	if err := s.restoreChanges(ctx); err != nil {
+	if err := s.restoreChanges(ctx, start); err != nil {
 		return err
 	}
 	if unprinted != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"bagtrail/internal/collector"
 	"bagtrail/internal/config"
 	"bagtrail/internal/telemetry"
 )
@@ -15,6 +16,7 @@ type step func(*service, context.Context) error
 
 // tool does work with the parts of a service that steps open. It opens no door.
 func (p *process) tool(ctx context.Context, conf *config.Config, do work, steps ...step) error {
+	collector.Limit()
 	return p.with(ctx, conf, nil, p.logger(conf), func(ctx context.Context, s *service) error {
 		for _, step := range steps {
 			if err := step(s, ctx); err != nil {

@@ -47,7 +47,8 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 		Kafka: s.client, Topic: c.WebhooksTopic, Group: c.Group + "-webhooks",
 		Feed: feed, Keys: s.keys, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
 		Deliveries: deliverystore.New(s.redis), Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
-		Logger: s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
+		Metrics: telemetry.NewConsumer(s.registry, "webhooks", nil, s.clock),
+		Logger:  s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
 	})
 	s.background.start("topic of webhooks", s.webhooks.Read)
 	s.ready.Add("webhooks", false, // queries and messages do not need them

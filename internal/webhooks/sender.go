@@ -75,14 +75,14 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	switch {
 	case !errors.Is(err, errUnknownKey):
 		s.known = s.conf.Now()
-	case d.Changed.After(s.known): // it may have another key
+	case d.Changed.After(s.known): // it may have another key now
 		s.known = d.Changed
 	}
 	switch {
 	case d.Paused || s.at.Pause != nil:
 		pause(s.rest(ctx, d, asker, err == nil), nil)
 		return
-	case err != nil && s.conf.Now().Sub(d.Changed) < keysReload, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < keysDiffer:
+	case err != nil && s.conf.Now().Sub(d.Changed) < keysDiffer, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < keysDiffer:
 		pause(lookAgain, nil)
 		return
 	case err != nil:
@@ -126,13 +126,10 @@ func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, kn
 	return longestDelay
 }
 
-// keysDiffer is how long the key of a webhook may be unknown to this process before the webhook is
-// paused, since each process reads the key file by itself, and a file may lack a key for a moment.
+// keysDiffer is how long this process may know less of a key than another one, since each reads the
+// key file by itself: the rights of a key after a change of its webhook, which a process with a newer
+// file may have accepted, and whether there is the key at all. Only then the webhook is paused.
 const keysDiffer = 2 * time.Minute
-
-// keysReload is how long after a change of a webhook this process may know other rights of its key
-// than the process that accepted the change, which may have read a newer key file.
-const keysReload = 10 * time.Second
 
 // next posts the next batch, if there is one. more reports whether another may follow at once.
 func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (more bool, err error) {

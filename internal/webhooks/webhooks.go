@@ -117,6 +117,7 @@ type Config struct {
 	Client     *http.Client // nil: Guard.Client
 	Deliveries Deliveries
 	Count      func(result string) // counts attempts by their result, see Results
+	Metrics    kafka.Metrics       // of the consumer of owners; nil: none
 	Logger     *zap.Logger
 	Now        func() time.Time
 	Random     func() float64 // returns a number in [0, 1), which spreads attempts
@@ -148,7 +149,7 @@ func New(conf Config) *Service {
 	conf.Client = cmp.Or(conf.Client, conf.Guard.Client())
 	s := &Service{conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), folding: make(chan struct{}, foldsAtOnce), writing: make(chan struct{}, 1)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
-		Group: conf.Group, Topic: conf.Topic,
+		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
 		Handler: func(partition int) kafka.Handler { return &owner{Service: s, partition: partition} },
 	})
 	return s
