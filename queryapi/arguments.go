@@ -254,7 +254,7 @@ func (a *arguments) number(name string, usual, least, most int) int {
 		return usual
 	}
 	n, err := strconv.Atoi(g.value)
-	if err != nil || n < least || n > most {
+	if err != nil || strconv.Itoa(n) != g.value || n < least || n > most { // JSON has no +5 and no 05 either
 		a.fail(g, fault.Malformed, "a whole number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
 	}
 	return n

@@ -62,7 +62,7 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 	}
 	q.dryRun, _ = a.truth("dry_run")
 	if action == "dismiss" {
-		q.reason = a.text("reason", isReason, "a sentence")
+		q.reason = a.text("reason", isReason, reasonForm)
 		a.failMissing("reason", "why they are dismissed")
 	}
 	filtered := slices.ContainsFunc(filterNames, a.sent)
@@ -117,9 +117,7 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	case d.Begun <- struct{}{}:
 	default: // RunJobs does not wait, or will wake up already
 	}
-	answer := c.OK(appendJob(c.Buffer, &job))
-	answer.Status = http.StatusAccepted
-	return answer
+	return c.Made(http.StatusAccepted, "/v1/rejects/jobs/"+job.ID, appendJob(c.Buffer, &job))
 }
 
 // endAtStart leaves out the rejects that came after the start of a job.

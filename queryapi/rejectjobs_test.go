@@ -40,7 +40,7 @@ func (j *job) counts() string {
 func (d *rejectDesk) begin(key, action, body string) (j job) {
 	d.t.Helper()
 	w := askV1(d.Site, key, "/v1/rejects/"+action, body)
-	if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 202 || j.State != "running" || j.Key != key || j.Action != action {
+	if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 202 || w.Header().Get("Location") != "/v1/rejects/jobs/"+j.ID || j.State != "running" || j.Key != key || j.Action != action {
 		d.t.Fatalf("%s %s: %d %s", action, body, w.Code, w.Body)
 	}
 	return j

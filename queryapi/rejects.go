@@ -313,7 +313,7 @@ const maxReason = 1000
 func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c)
 	a.allowOnly("reason")
-	reason := a.text("reason", isReason, "a sentence")
+	reason := a.text("reason", isReason, reasonForm)
 	a.failMissing("reason", "why it is dismissed")
 	r, refusal, ok := d.one(ctx, c, a)
 	if !ok {
@@ -324,6 +324,9 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	}
 	return d.decided(ctx, c, r.ID, nil)
 }
+
+// reasonForm says what isReason accepts.
+var reasonForm = "a sentence of at most " + strconv.Itoa(maxReason) + " bytes"
 
 func isReason(s string) bool {
 	return strings.TrimSpace(s) != "" && len(s) <= maxReason && utf8.ValidString(s)

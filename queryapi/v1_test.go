@@ -83,6 +83,8 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags?surname=MUELLER&airport=ZRH&date=2026-03-14", "", "surname unknown, plate missing"},
 		{"/v1/bags/search", `{"last_name":["MUELLER","MEIER"],"airport":"ZRH","date":"2026-03-14"}`, "/last_name malformed"},
 		{"/v1/bags?plate=0724100001&limit=0", "", "limit malformed"},
+		{"/v1/bags?plate=0724100001&limit=%2B5", "", "limit malformed"},
+		{"/v1/bags?plate=0724100001&limit=05", "", "limit malformed"},
 		{"/v1/bags?plate=0724100001&limit=1001&cursor=x&cursor=y", "", "limit malformed, cursor repeated"},
 		{"/v1/bags?plate=0724100001&cursor=AAAA", "", "cursor cursor"},
 		{"/v1/bags?plate=0724100001&cursor=%00", "", "cursor cursor"},

@@ -79,9 +79,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst := appendWebhook(c.Buffer, &made)
 	dst = strictjson.AppendText(dst[:len(dst)-1], "secret", string(given))
-	answer := c.OK(append(dst, '}'))
-	answer.Status = http.StatusCreated
-	return answer
+	return c.Made(http.StatusCreated, "/v1/webhooks/"+made.ID, append(dst, '}'))
 }
 
 // list answers GET /v1/webhooks.

@@ -95,10 +95,10 @@ func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
 	go func() { ended <- hooks.Service.Read(ctx) }()
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
 	for _, tc := range []struct{ key, method, target, body, want string }{
-		{"lx", "POST", "", `{"url":"https://example.com/"}`, `201 "lx"`},
+		{"lx", "POST", "", `{"url":"https://example.com/"}`, `201 "lx" /v1/webhooks/wh_1`},
 		{"concealing", "PATCH", "/wh_1", `{}`, `200 "concealing"`},
 		{"lx", "GET", "/wh_1", "", `200 "concealing"`},
-		{"demo", "PATCH", "/wh_1", `{}`, `404 `}, // of another customer
+		{"demo", "PATCH", "/wh_1", `{}`, `404`}, // of another customer
 	} {
 		r := httptest.NewRequest(tc.method, "/v1/webhooks"+tc.target, strings.NewReader(tc.body))
 		r.Header.Set("Content-Type", "application/json")
@@ -107,7 +107,7 @@ func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
 		s.ServeHTTP(w, r)
 		_, rest, _ := strings.Cut(w.Body.String(), `"key":`)
 		key, _, _ := strings.Cut(rest, ",")
-		if got := fmt.Sprint(w.Code, " ", key); got != tc.want {
+		if got := strings.TrimSpace(fmt.Sprint(w.Code, " ", key, " ", w.Header().Get("Location"))); got != tc.want {
 			t.Errorf("%s %s by %s: %s, want %s: %s", tc.method, tc.target, tc.key, got, tc.want, w.Body)
 		}
 	}

@@ -116,9 +116,9 @@ func responsesV1(op operation.Operation) object {
 	}
 	switch op.ID {
 	case "createWebhook":
-		status = "201"
+		status, success["Location"] = "201", reference("headers", "Location")
 	case "resubmitRejects", "dismissRejects":
-		status = "202"
+		status, success["Location"] = "202", reference("headers", "Location")
 	}
 	if op.Right == operation.Changes {
 		done["content"].(object)["text/event-stream"] = object{
@@ -138,6 +138,9 @@ func responsesV1(op operation.Operation) object {
 			given := maps.Clone(headers)
 			if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 				given["Retry-After"] = reference("headers", "RetryAfter")
+			}
+			if p.Status == http.StatusUnauthorized {
+				given["WWW-Authenticate"] = reference("headers", "Challenge")
 			}
 			answer = object{"description": "", "headers": given, "content": object{"application/problem+json": object{
 				"schema": reference("schemas", "Problem"), "examples": object{},

@@ -99,12 +99,13 @@ type Answer struct {
 	RetryAfter bool   // the caller should try again in a second
 	Cause      error  // why the service could not answer the request; for the log
 
-	parts   [][]byte     // the answer before Body
-	tail    []byte       // members that are not part of the ETag
-	problem bool         // Body holds problem details
-	cookie  *http.Cookie // the cookie to set, or nil; only for /v1
-	noStore bool         // it has no ETag
-	stream  func(context.Context, *Stream)
+	parts    [][]byte     // the answer before Body
+	location string       // path of the resource that was made, or ""; only for /v1
+	tail     []byte       // members that are not part of the ETag
+	problem  bool         // Body holds problem details
+	cookie   *http.Cookie // the cookie to set, or nil; only for /v1
+	noStore  bool         // it has no ETag
+	stream   func(context.Context, *Stream)
 }
 
 // Faults returns own, and the fault of the callback if it has one.
@@ -118,6 +119,13 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 // OK answers 200 with a JSON object. If Part has taken over parts, body is the rest after them.
 func (c *Call) OK(body []byte) Answer {
 	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail, noStore: c.operation.NoStore}
+}
+
+// Made answers 201 or 202 with a resource that the request has made, and its path.
+func (c *Call) Made(status int, path string, body []byte) Answer {
+	a := c.OK(body)
+	a.Status, a.location = status, path
+	return a
 }
 
 // Refuse answers with codes and the status of the first code.

@@ -159,6 +159,7 @@ func (c *Call) superfluous() (Answer, bool) {
 var (
 	problemType = []string{"application/problem+json; charset=utf-8"}
 	revalidate  = []string{"private, no-cache"}
+	challenge   = []string{"Bearer"}
 )
 
 // writeV1 writes an answer of /v1.
@@ -186,6 +187,12 @@ func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
 	h["Content-Type"] = jsonType
 	if a.problem {
 		h["Content-Type"] = problemType
+	}
+	if a.location != "" {
+		h["Location"] = []string{a.location}
+	}
+	if a.Status == http.StatusUnauthorized {
+		h["Www-Authenticate"] = challenge
 	}
 	writeParts(w, *a)
 }
@@ -231,7 +238,7 @@ func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
 // Values of the CORS headers: the response headers that a page may read, the request headers that
 // it may send, and how many seconds a preflight answer is valid.
 var (
-	exposed    = []string{"ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
+	exposed    = []string{"ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
 	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id"}
 	tenMinutes = []string{"600"}
 )

@@ -102,8 +102,12 @@ func TestAKeyOfV1StandsInOneOfThreeHeaders(t *testing.T) {
 		{[]string{"Authorization", "Bearer " + demo, "Authorization", "Bearer " + demo}, unknown},
 		{[]string{"api_key", demo, "api_key", demo}, unknown},
 	} {
-		if got := problem(t, answer(s, request("GET", "/v1/bags/1", "", tc.headers...))); got != tc.want {
+		w := answer(s, request("GET", "/v1/bags/1", "", tc.headers...))
+		if got := problem(t, w); got != tc.want {
 			t.Errorf("%q: %s, want %s", tc.headers, got, tc.want)
+		}
+		if challenge := w.Header().Get("WWW-Authenticate"); (challenge == "Bearer") != (w.Code == http.StatusUnauthorized) { // RFC 9110, 15.5.2
+			t.Errorf("%q: %d with WWW-Authenticate %q", tc.headers, w.Code, challenge)
 		}
 	}
 	if w := answer(s, request("GET", "/baggage/history/v1.0/tag/1", "", "Authorization", "Bearer "+demo)); w.Body.String() != failure(fault.HistoryKeyMissing) {
