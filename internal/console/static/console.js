@@ -181,6 +181,7 @@
     const show = $('#live'), body = d.body
     if (!show) return
     let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, asked = 0
+    let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
     const state = (name, words) => {
       show.dataset.live = name
       const t = $('.t', show)
@@ -212,7 +213,8 @@
         if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
         if (!r.ok) { wait = Math.max(wait, patience(r)); throw new Error(r.status) }
         const text = await r.text(), date = Date.parse(r.headers.get('Date'))
-        if (date) skew = date - Date.now()
+        if (old && date) skew = date - Date.now()
+        old = false
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, (tr) => whole || plates.includes(tr.id.slice(2)))
         told += plates.length
@@ -260,7 +262,7 @@
       ask()
       follow()
     })
-    if (performance.getEntriesByType('navigation')[0]?.type === 'back_forward') { all = true; ask() } // the page may be an old copy
+    if (old) { all = true; ask() }
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
