@@ -26,20 +26,11 @@ func (w *world) keeper(airlines, airports string, f changefeed.Filter) *keeper {
 // follow takes all changes that follow the cursor.
 func (k *keeper) follow() {
 	k.t.Helper()
-	for {
-		b, err := k.feed.Next(k.t.Context(), k.asker, k.cursor, k.limits)
-		if err != nil {
-			k.t.Fatal(err)
-		}
-		for _, c := range b.Changes {
-			var document struct{ Bags json.RawMessage }
-			k.unmarshal(c.Document, &document)
-			k.states[c.Plate] = string(document.Bags)
-		}
-		if k.cursor = b.Cursor; !b.More {
-			return
-		}
-	}
+	k.each(func(c changefeed.Change) {
+		var document struct{ Bags json.RawMessage }
+		k.unmarshal(c.Document, &document)
+		k.states[c.Plate] = string(document.Bags)
+	})
 }
 
 // queried returns the bags of a plate as the queries show them to the key now.
@@ -93,6 +84,9 @@ func (w *world) quiet() {
 const (
 	original = "0724100001"
 	rush     = "2724100003"
+
+	// reflight re-flights the original as the rush bag.
+	reflight = "BSM .V/1LZRH .F/LX200/15MAR/JFK .N/" + rush + "001 .P/MUELLER .L/ABC123 .M/" + original + " ENDBSM"
 )
 
 // For the owner, who sees everything, the original stays the same.
@@ -102,7 +96,7 @@ func TestAnOriginalIsToldToAKeyThatSeesMoreOfItsRushBag(t *testing.T) {
 	w.send(bsm(original, "LX100", "MUELLER", "ABC123"))
 	w.send("BSM .V/1LZRH .F/BA200/15MAR/JFK .N/" + rush + "001 .M/" + original + " ENDBSM")
 	k.demand(original, "re-flighted by a message without a name")
-	w.send("BSM .V/1LZRH .F/LX200/15MAR/JFK .N/" + rush + "001 .P/MUELLER .L/ABC123 .M/" + original + " ENDBSM")
+	w.send(reflight)
 	k.demand(original, "the key sees the first message of the rush bag that names the passenger")
 }
 
@@ -110,7 +104,7 @@ func TestAnOriginalThatDoesNotFitItsRushBagAnyMoreIsTold(t *testing.T) {
 	w := newWorld(t)
 	k := w.keeper("*", "*", changefeed.Filter{})
 	w.send(bsm(original, "LX100", "MUELLER", "ABC123"))
-	w.send("BSM .V/1LZRH .F/LX200/15MAR/JFK .N/" + rush + "001 .P/MUELLER .L/ABC123 .M/" + original + " ENDBSM")
+	w.send(reflight)
 	k.demand(original, "re-flighted")
 	w.send("BPM .V/1LZRH .J/S .I/LX78/13MAR/GVA .F/LX200/15MAR/JFK .N/" + rush + "001 ENDBPM")
 	k.demand(original, "the rush bag began earlier than the original")
@@ -119,7 +113,7 @@ func TestAnOriginalThatDoesNotFitItsRushBagAnyMoreIsTold(t *testing.T) {
 func TestAPlateThatARushBagNamesAndNobodyHasSeenIsNotTold(t *testing.T) {
 	w := newWorld(t)
 	k := w.keeper("*", "*", changefeed.Filter{})
-	w.send("BSM .V/1LZRH .F/LX200/15MAR/JFK .N/" + rush + "001 .P/MUELLER .L/ABC123 .M/" + original + " ENDBSM")
+	w.send(reflight)
 	k.demand(rush, "without an original")
 	if state, told := k.states[original]; told {
 		t.Errorf("the plate without messages is told as %s", state)

@@ -254,8 +254,8 @@ func (w *world) unmarshal(text []byte, into any) {
 	}
 }
 
-// all returns all changes that follow the cursor, and moves it behind them.
-func (r *reader) all() (list []told) {
+// each calls take with each change that follows the cursor, and moves the cursor behind them.
+func (r *reader) each(take func(changefeed.Change)) {
 	r.t.Helper()
 	for {
 		b, err := r.feed.Next(r.t.Context(), r.asker, r.cursor, r.limits)
@@ -263,12 +263,19 @@ func (r *reader) all() (list []told) {
 			r.t.Fatal(err)
 		}
 		for _, c := range b.Changes {
-			list = append(list, r.parse(c))
+			take(c)
 		}
 		if r.cursor = b.Cursor; !b.More {
-			return list
+			return
 		}
 	}
+}
+
+// all returns all changes that follow the cursor, and moves it behind them.
+func (r *reader) all() (list []told) {
+	r.t.Helper()
+	r.each(func(c changefeed.Change) { list = append(list, r.parse(c)) })
+	return list
 }
 
 // want fails unless these changes follow the cursor, in any order.
