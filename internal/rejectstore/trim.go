@@ -3,6 +3,7 @@ package rejectstore
 import (
 	"context"
 	_ "embed"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -74,13 +75,8 @@ func (s *Store) sources(ctx context.Context) (counts, sizes map[string]int64, er
 // share returns how much of each of these amounts is kept, at most, so that all together are no
 // more than total. Each amount below its share leaves room for the others.
 func share(amounts map[string]int64, total int64) int64 {
-	sorted := make([]int64, 0, len(amounts))
-	for _, amount := range amounts {
-		sorted = append(sorted, amount)
-	}
-	slices.Sort(sorted)
-	for i, amount := range sorted {
-		if part := total / int64(len(sorted)-i); amount > part {
+	for i, amount := range slices.Sorted(maps.Values(amounts)) {
+		if part := total / int64(len(amounts)-i); amount > part {
 			return part
 		}
 		total -= amount

@@ -72,11 +72,8 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 		s.at.Pause, s.at.Failing = nil, nil
 	}
 	asker, err := s.asker(d)
-	switch {
-	case !errors.Is(err, errUnknownKey):
+	if !errors.Is(err, errUnknownKey) {
 		s.known = s.conf.Now()
-	case d.Changed.After(s.known): // it may have another key now
-		s.known = d.Changed
 	}
 	switch {
 	case d.Paused || s.at.Pause != nil:
