@@ -29,7 +29,7 @@ func (s *service) openFeeds(ctx context.Context) error {
 		})
 	})
 	if s.maintainsStores() {
-		watch := newFeedWatch(s.log, telemetry.NewFeeds(s.registry))
+		watch := newFeedWatch(s.log, s.registry)
 		running.start("silent feeds", func(ctx context.Context) error { return s.feeds.Watch(ctx, s.clock, watch.look) })
 	}
 	return nil
@@ -38,13 +38,15 @@ func (s *service) openFeeds(ctx context.Context) error {
 // feedWatch counts feeds by state, and logs which become silent.
 type feedWatch struct {
 	log     *zap.Logger
-	states  *prometheus.GaugeVec
+	states  *prometheus.GaugeVec // by state
+	alarms  *prometheus.GaugeVec // 1 for each silent feed, by airport and door
 	silent  map[feeds.Name]bool
 	failing bool
 }
 
-func newFeedWatch(log *zap.Logger, states *prometheus.GaugeVec) *feedWatch {
-	w := &feedWatch{log: log, states: states}
+func newFeedWatch(log *zap.Logger, registry prometheus.Registerer) *feedWatch {
+	w := &feedWatch{log: log}
+	w.states, w.alarms = telemetry.NewFeeds(registry)
 	w.look(nil, nil) // creates the gauge of every state
 	return w
 }
@@ -67,10 +69,12 @@ func (w *feedWatch) look(all []feeds.Feed, err error) {
 		switch was := w.silent[f.Name]; {
 		case f.State == feeds.Silent:
 			silent[f.Name] = true
+			w.alarms.WithLabelValues(f.Airport, f.Door).Set(1)
 			if !was {
 				w.log.Warn("a feed is silent", append(name, zap.Duration("usual_gap", f.Gap))...)
 			}
 		case was:
+			w.alarms.DeleteLabelValues(f.Airport, f.Door)
 			w.log.Info("a feed sends again", name...)
 		}
 	}

@@ -38,12 +38,18 @@ func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
 	})
 }
 
-// NewFeeds registers and returns the gauge of feeds, by their state.
-func NewFeeds(registry prometheus.Registerer) *prometheus.GaugeVec {
-	return promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
+// NewFeeds registers and returns the gauge of feeds, by their state, and that of each silent feed, by
+// its airport and door.
+func NewFeeds(registry prometheus.Registerer) (states, silent *prometheus.GaugeVec) {
+	states = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feeds",
 		Help: "Feeds, by state (new, flowing, silent), as they were when this process last looked: once a minute.",
 	}, []string{"state"})
+	silent = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
+		Name: "bagtrail_feed_silent",
+		Help: "1 for each feed that is silent, as they were when this process last looked: once a minute.",
+	}, []string{"airport", "door"})
+	return states, silent
 }
 
 // NewRefusedFiles registers and returns the gauge of watched files, by the setting that names the
