@@ -22,6 +22,9 @@ func TestAFlightShowsItsBagsNotLoadedFirst(t *testing.T) {
 		`<b id="n-all">10</b>`, `<b id="n-not">2</b>`, `id="b-0724000000"`, `href="/console/bags/0724000000"`, `class="is-risk"`,
 		`title="11:52 ZRH, 10:52Z">40 min</time>`, `data-cursor="c0ffee"`, `aria-label="2 Not loaded, 2 Offloaded, 2 Delayed, 2 In container, 2 On aircraft"`,
 	)
+	if got := get(c, flightPage+"?rows=").Header().Get("Changes-Cursor"); got != "c0ffee" {
+		t.Error(got)
+	}
 	var order []string
 	for _, part := range strings.Split(text, "<tr id=")[1:] {
 		_, s, _ := strings.Cut(part, `data-s="`)

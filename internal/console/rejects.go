@@ -96,6 +96,7 @@ type tally struct {
 // rejectsPage is the data of the screen of rejects.
 type rejectsPage struct {
 	filter      url.Values
+	cursor      string // of the page of the list; "" is the first
 	States      []tally
 	Facets      []facet
 	Hours       []hour
@@ -194,8 +195,8 @@ func (v *visit) rejects() (view, *problem) {
 	}
 	query := maps.Clone(data.filter)
 	query.Set("limit", strconv.Itoa(maxListed))
-	if asked.Has("cursor") {
-		query.Set("cursor", asked.Get("cursor"))
+	if data.cursor = asked.Get("cursor"); data.cursor != "" {
+		query.Set("cursor", data.cursor)
 	}
 	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
@@ -278,8 +279,14 @@ func (p rejectsPage) Address(name, value string) string {
 	return Path + "rejects?" + query.Encode()
 }
 
-// Link returns the address of a reject of the list.
-func (p rejectsPage) Link(id string) string { return path("rejects", id) + "?" + p.filter.Encode() }
+// Link returns the address of a reject of the list, which shows the same page of the list.
+func (p rejectsPage) Link(id string) string {
+	query := maps.Clone(p.filter)
+	if p.cursor != "" {
+		query.Set("cursor", p.cursor)
+	}
+	return path("rejects", id) + "?" + query.Encode()
+}
 
 // Back returns the query of the list.
 func (p rejectsPage) Back() string { return p.filter.Encode() }

@@ -53,7 +53,7 @@ type page struct {
 
 // handle registers a screen for users who are logged in. Others are redirected to the login and
 // then back. With the parameter rows, the answer is only the parts of the page that may have
-// changed.
+// changed; its header Changes-Cursor is the cursor from which to follow changes of these.
 func (c *Console) handle(pattern, name string, serve func(*visit) (view, *problem)) {
 	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: c, r: r, now: c.clock()}
@@ -86,6 +86,9 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 		block := "layout"
 		if part {
 			block = "parts"
+			if shown.Live != nil && shown.Live.Cursor != "" {
+				w.Header().Set("Changes-Cursor", shown.Live.Cursor)
+			}
 		}
 		shown.Title = cmp.Or(shown.Title, "bagtrail")
 		c.render(w, r, name, block, page{

@@ -9,9 +9,9 @@ const { DATE: date, DAY: day } = process.env
 const flight = `/console/flights/ZRH/D/LX/500/${date}`
 const board = `/console/flights?airport=ZRH&direction=D&date=${date}`
 
-// load has a bag of LX500 loaded.
-async function load(plate, device) {
-  assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/LX500/${day}/JFK\r\n.U/${device}/31L\r\n.N/${plate}001\r\nENDBPM\r\n`), 200)
+// load has a bag of a flight, LX500 if none is given, loaded.
+async function load(plate, device, flight = 'LX500') {
+  assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/${flight}/${day}/JFK\r\n.U/${device}/31L\r\n.N/${plate}001\r\nENDBPM\r\n`), 200)
 }
 
 // send posts a message, and returns the status of the answer.
@@ -71,7 +71,7 @@ reader('a button that goes away leaves the focus beside it', async () => {
   assert.equal(await page.evaluate(() => document.activeElement.id), 'f')
   assert.equal(await page.locator('#rows tbody tr').first().isVisible(), true)
   await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
-  assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/LX800/${day}/JFK\r\n.U/AKE12345LX/31L\r\n.N/0724800038001\r\nENDBPM\r\n`), 200)
+  await load('0724800038', 'AKE12345LX', 'LX800')
   await page.getByRole('button', { name: 'Sort again, 1 changed' }).press('Enter')
   assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Status')
   await page.goto(service + '/console/feeds')
@@ -331,6 +331,37 @@ reader('a change moves no row, at any width', async () => {
     await page.locator('#moved:visible').waitFor()
     assert.equal(await top(), before, `${width} pixels`)
   }
+}, /ERR_ABORTED/)
+
+reader('a change moves no row of a list that is filtered', async () => {
+  const page = await login(flight.replace('500', '800'))
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await load('0724800034', 'AKE12345LX', 'LX800')
+  await page.locator('#b-0724800034[data-s=air]').waitFor()
+  const shown = () => page.locator('#rows tbody tr:visible').evaluateAll((all) => all.map((tr) => tr.id))
+  await page.locator('[data-show="[data-s=not]"]').click()
+  const before = await shown()
+  assert.ok(before.includes('b-0724800035') && !before.includes('b-0724800034'))
+  await load('0724800035', 'AKE12345LX', 'LX800')
+  await page.locator('#b-0724800035[data-s=air]:visible').waitFor()
+  assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/LX800/${day}/JFK\r\n.B/ONA/0724800034001\r\nENDBPM\r\n`), 200)
+  await page.locator('#b-0724800034[data-s=not]:visible').waitFor()
+  assert.deepEqual(await shown(), [...before, 'b-0724800034'])
+  await page.getByRole('button', { name: 'Sort again' }).click()
+  assert.ok(!(await shown()).includes('b-0724800035'))
+}, /ERR_ABORTED/)
+
+reader('a board that could not follow changes follows them later', async () => {
+  const page = await login(board), follows = page.waitForRequest('**/v1/changes?**')
+  await follows
+  await page.route('**/console/flights?**', async (route) => { // as if there had been no changes yet
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, body: (await answer.text()).replace(/data-cursor="[^"]+"/, 'data-cursor=""') })
+  })
+  const begun = page.waitForRequest('**/v1/changes?**', { timeout: 30_000 })
+  await page.reload()
+  assert.equal(await page.evaluate(() => document.body.dataset.cursor), '')
+  await begun
 }, /ERR_ABORTED/)
 
 reader('the clock of an open page follows its zone', async () => {

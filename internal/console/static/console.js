@@ -53,13 +53,15 @@
     $('a.row', e.target.closest('tbody tr') || d.createElement('i'))?.click()
   })
 
-  // Filter and order of the rows of a table, kept in the address.
-  const filter = () => {
+  // Filter and order of the rows of a table, kept in the address. While rows must not move (still),
+  // those that are shown stay, and those that match from now on come last.
+  const filter = (still) => {
     const table = $('#rows'), text = ($('[data-filter]')?.value || '').trim().toLowerCase()
     const show = $('[data-show][aria-pressed=true]')?.dataset.show || ''
     let n = 0
     for (const tr of $$('tbody tr', table)) {
-      const ok = (!show || tr.matches(show)) && text.split(/\s+/).every((w) => tr.dataset.f.includes(w))
+      const ok = (still && !tr.hidden) || ((!show || tr.matches(show)) && text.split(/\s+/).every((w) => tr.dataset.f.includes(w)))
+      if (still && ok && tr.hidden) table.tBodies[table.tBodies.length - 1].append(tr)
       tr.hidden = !ok
       n += ok
     }
@@ -90,6 +92,7 @@
     const focus = d.activeElement
     const size = Math.ceil(list.length / groups.length)
     for (const g of groups) g.append(...list.splice(0, size).map((x) => x[2]))
+    filter()
     focus?.focus()
     changed.clear()
     if ($('#moved')) $('#moved').hidden = true
@@ -155,7 +158,7 @@
     for (const tr of $$('tbody tr[id]', parts.content)) {
       seen.add(tr.id)
       const there = d.getElementById(tr.id)
-      if (!there) $('#rows tbody:last-child')?.append(tr)
+      if (!there) { tr.hidden = true; $('#rows tbody:last-child')?.append(tr) }
       if (there && !merge(there, tr)) continue
       const row = d.getElementById(tr.id)
       flash(row)
@@ -166,8 +169,8 @@
       if (there) merge(there, e)
     }
     for (const tr of $$('#rows tbody tr')) if (asked?.(tr)) tr.classList.toggle('left', !seen.has(tr.id))
-    if ($('#rows')) filter()
     const moved = $('#moved')
+    if ($('#rows')) filter(!!moved)
     if (moved && changed.size) { moved.hidden = false; moved.textContent = `Sort again, ${changed.size} changed` }
     tick()
   }
@@ -218,6 +221,7 @@
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, (tr) => whole || plates.includes(tr.id.slice(2)))
         told += plates.length
+        if (whole) body.dataset.cursor ||= r.headers.get('Changes-Cursor') || '' // a page that was read without changes may follow them now
         if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
           alive()
           follow()
@@ -239,15 +243,16 @@
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', () => { all = true; ask() })
     }
-    // keysOf returns the rows that a change is about: its plate, or the flights of a board, at its
-    // airport and on its date. If one is not on the board, everything is asked for.
+    // keysOf returns the rows that a change is about: its plate, or the flights of a board, on its
+    // date. If a flight at the airport of the board is not on it, everything is asked for. A leg may
+    // name that airport by its city.
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
       if (!airport) return [change.plate]
-      const legs = change.bags.flatMap((b) => b.legs).filter((l) => (direction === 'A' ? l.to : l.from) === airport && l.date === date)
-      const keys = legs.map((l) => `${l.airline}-${l.flight}-${l.date}`)
-      all ||= keys.some((k) => !d.getElementById('f-' + k))
-      return keys
+      const legs = change.bags.flatMap((b) => b.legs).filter((l) => l.date === date)
+      const key = (l) => `${l.airline}-${l.flight}-${l.date}`, there = (l) => d.getElementById('f-' + key(l))
+      all ||= legs.some((l) => (direction === 'A' ? l.to : l.from) === airport && !there(l))
+      return legs.filter(there).map(key)
     }
     follow()
     setInterval(() => {
