@@ -26,7 +26,7 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string   // the surname of one question; before the first, all Names as the page shows them
+	Name    string   // the surname that found bags; before that, all Names as the page shows them
 	Names   []string // possible surnames, the most likely first
 	Unread  []string // words that the search does not use
 	words   []string // the words of the name
@@ -36,7 +36,8 @@ type query struct {
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
 // The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
 // A word that may be a flight or a PNR is a flight if there is a name too, or if its airline has two
-// characters and a day is named. If its airline has three letters it is a PNR, otherwise both.
+// characters and a day is named. If its airline has three letters it is a PNR, otherwise both. Of two
+// words of one kind the first counts. Of two airports without a name, the first may be a name.
 func parseQuery(text string, places Places, now time.Time) (q query) {
 	words := joinWords(strings.Fields(strings.ToUpper(text)))
 	var names []string
@@ -45,26 +46,41 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 	}
 	for _, written := range words {
 		word := strings.ReplaceAll(written, " ", "")
+		set := func(field *string, value string) {
+			if *field == "" {
+				*field = value
+			} else {
+				q.Unread = append(q.Unread, written)
+			}
+		}
 		airline, number, isFlight := flightOf(word)
 		day, isDay := dayOf(word, now)
 		switch {
 		case isDigits(word) && len(word) == 10:
-			q.Plate = word
+			set(&q.Plate, word)
 		case isDigits(word) && len(word) == 6:
-			q.End = word
+			set(&q.End, word)
+		case isDay && !q.Day.IsZero(), isFlight && q.Flight != "" && !isPNR(word):
+			q.Unread = append(q.Unread, written)
 		case isDay:
 			q.Day = day
-		case isFlight:
+		case isFlight && q.Flight == "":
 			q.Airline, q.Flight = airline, number
-			if isPNR(written) {
+			if isPNR(written) && q.PNR == "" {
 				q.PNR = word
 			}
 		case isDigits(word) && (len(word) == 11 || len(word) == 13): // a plate with a check digit, or with the count of .N
-			q.Plate = word[:10]
+			set(&q.Plate, word[:10])
 		case isPNR(word):
-			q.PNR = word
+			if q.PNR == q.Airline+q.Flight { // the word before is the flight alone
+				q.PNR = ""
+			}
+			set(&q.PNR, word)
 		case len(word) == 3 && places.KnownAirport(word) && len(words) > 1:
-			q.Airport = word
+			if q.Airport != "" && len(names) == 0 {
+				names, q.Airport = append(names, q.Airport), ""
+			}
+			set(&q.Airport, word)
 		default:
 			names = append(names, word)
 		}
@@ -169,7 +185,7 @@ func dayOf(word string, now time.Time) (time.Time, bool) {
 	}
 	var nearest time.Time
 	for _, year := range []int{now.Year() - 1, now.Year(), now.Year() + 1} {
-		t, err := time.Parse("2Jan2006", word[:len(word)-3]+word[len(word)-3:len(word)-2]+strings.ToLower(word[len(word)-2:])+strconv.Itoa(year))
+		t, err := time.Parse("2Jan2006", word+strconv.Itoa(year))
 		if err == nil && (nearest.IsZero() || t.Sub(now).Abs() < nearest.Sub(now).Abs()) {
 			nearest = t
 		}
@@ -199,12 +215,12 @@ func (q query) Reading() (all []string) {
 // searchPage is the data of the screen of search.
 type searchPage struct {
 	query
-	Asked   bool
-	Week    bool
-	Airport string
-	Hits    []hit
-	Flights []string // addresses of the flight that was named, the likely one first
-	Missing string   // what the query needs in addition, or ""
+	Asked      bool
+	Week       bool
+	SearchedAt string // the airport to which the search was limited, or ""
+	Hits       []hit
+	FlightLink string // address of the flight that was named, or ""
+	Missing    string // what the query needs in addition, or ""
 }
 
 // hit is a bag that was found.
@@ -225,28 +241,29 @@ func (v *visit) search() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
 	q := parseQuery(text, v.places, v.now)
-	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week, Airport: cmp.Or(q.Airport, v.airport())}
-	shown := view{Title: "Search", Section: "search", Airport: data.Airport, Query: text}
+	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week}
+	airport := cmp.Or(q.Airport, v.airport())
+	shown := view{Title: "Search", Section: "search", Airport: airport, Query: text}
 	if q.Plate != "" {
 		shown.Redirect = path("bags", q.Plate)
 		return shown, nil
 	}
-	if p := v.findAny(&data); p != nil {
+	if p := v.findAny(&data, airport); p != nil {
 		return shown, p
 	}
-	if q.Flight != "" && data.Airport != "" {
+	if q.Flight != "" && airport != "" {
 		date := q.Day
 		if date.IsZero() {
-			date = v.today(data.Airport)
+			date = v.today(airport)
 		}
-		data.Flights = []string{v.flightThere(data.Airport, q.Airline, q.Flight, date.Format(time.DateOnly))}
+		data.FlightLink = v.flightThere(airport, q.Airline, q.Flight, date.Format(time.DateOnly))
 	}
 	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
 	switch {
 	case len(data.Hits) == 1:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
-	case len(data.Hits) == 0 && len(data.Flights) > 0 && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight):
-		shown.Redirect = data.Flights[0]
+	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight):
+		shown.Redirect = data.FlightLink
 	}
 	shown.Data = data
 	return shown, nil
@@ -265,18 +282,18 @@ func (v *visit) flightThere(airport, airline, flight, date string) string {
 	return path("flights", airport, "D", airline, flight, date)
 }
 
-// findAny finds the bags that a query asks for. Each surname is tried until one finds bags.
-func (v *visit) findAny(data *searchPage) *problem {
+// findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport
+// is where to search if the question needs an airport.
+func (v *visit) findAny(data *searchPage, airport string) *problem {
 	names := data.Names
 	if len(names) == 0 {
 		names = []string{""}
 	}
 	for _, name := range names {
-		q := data.query
-		q.Name = name
-		questions, lacks := v.questions(q, data.Airport, data.Week)
+		questions, lacks := v.questions(data.query, name, airport, data.Week)
 		data.Missing = lacks
 		for _, question := range questions {
+			data.SearchedAt, _ = question["airport"].(string)
 			if p := v.find(question, &data.Hits); p != nil {
 				return p
 			}
@@ -302,20 +319,20 @@ func (q *query) use(name string) {
 	}
 }
 
-// questions returns the bodies of the searches of /v1 that answer a query, one for each day. If the
-// query is not enough for a search, lacks says what is missing.
-func (v *visit) questions(q query, airport string, week bool) (all []map[string]any, lacks string) {
+// questions returns the bodies of the searches of /v1 that answer a query with a surname, or "", one
+// for each day. If the query is not enough for a search, lacks says what is missing.
+func (v *visit) questions(q query, surname, airport string, week bool) (all []map[string]any, lacks string) {
 	var base map[string]any
 	switch {
 	case q.PNR != "":
 		base = map[string]any{"pnr": q.PNR}
 	case q.End != "" && airport != "":
 		base = map[string]any{"plate_end": q.End, "airport": airport}
-	case q.Name != "" && q.Flight != "":
-		base = map[string]any{"last_name": q.Name, "airline": q.Airline, "flight": q.Flight}
-	case q.Name != "" && airport != "":
-		base = map[string]any{"last_name": q.Name, "airport": airport}
-	case q.Flight != "" && airport == "", q.End != "", q.Name != "":
+	case surname != "" && q.Flight != "":
+		base = map[string]any{"last_name": surname, "airline": q.Airline, "flight": q.Flight}
+	case surname != "" && airport != "":
+		base = map[string]any{"last_name": surname, "airport": airport}
+	case q.Flight != "" && airport == "", q.End != "", surname != "":
 		return nil, "an airport"
 	default:
 		return nil, ""

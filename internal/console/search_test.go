@@ -19,7 +19,9 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"o'connor lx14 21nov":   {"name OCONNOR, flight LX14, 21 Nov", `"date":"2026-11-21"`},
 		"mueller lx1014 31dec":  {"name MUELLER, flight LX1014, 31 Dec", `"date":"2026-12-31"`},
 		"lee":                   {"name LEE", `"last_name":"LEE"`},
-		"lee jfk":               {"airport LEE, airport JFK", ""},
+		"lee jfk":               {"name LEE, airport JFK", `"last_name":"LEE"`},
+		"mueller lx14 abc123":   {"PNR ABC123, flight LX14", `"pnr":"ABC123"`},
+		"baw703 abc123":         {"PNR ABC123, flight BAW703", `"pnr":"ABC123"`},
 		"mueller 2026-01-02":    {"name MUELLER, 2 Jan", `"date":"2026-01-02"`},
 		"mueller swr14a 1dec":   {"name MUELLER, flight SWR14A, 1 Dec", `"flight":"14A"`},
 		"   ":                   {"", ""},
@@ -32,9 +34,6 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"lx9999 31feb":          {"PNR 31FEB, flight LX9999", `"pnr":"31FEB"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
-		if q == "lee jfk" {
-			continue // both may be airports; which is meant cannot be known
-		}
 		v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
 		w := post(newConsole(v), "/console/search", url.Values{"q": {q}})
 		text := must(t, w, 200)
@@ -76,6 +75,20 @@ func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
 	post(c, "/console/search", url.Values{"q": {"A1B2C3 anna meier"}})
 	if n := len(v.asked); n != 4 { // the session, and three days of the PNR
 		t.Errorf("%d questions: %q", n, v.asked)
+	}
+}
+
+// What a query says twice is not dropped without a word, and no airport is named that was not asked.
+func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
+	c := newConsole(newV1(object{"POST /v1/bags/search": object{"bags": []object{}}}))
+	for q, want := range map[string][]string{
+		"mueller 20nov 21nov":   {`>20 Nov<`, "Not used: 21NOV<", "at ZRH."},
+		"mueller lx14 lx 16":    {`>flight LX14<`, "Not used: LX 16<", "matches."},
+		"a1b2c3 d4e5f6":         {`>PNR A1B2C3<`, "Not used: D4E5F6<", "matches."},
+		"123456 654321":         {`>end of a plate 123456<`, "Not used: 654321<", "at ZRH."},
+		"mueller zrh jfk lx 14": {`>airport ZRH<`, "Not used: JFK<", "matches."},
+	} {
+		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, want...)
 	}
 }
 
