@@ -116,10 +116,10 @@ type handler struct {
 }
 
 // TakeOver implements kafka.Handler.
-func (h *handler) TakeOver(ctx context.Context, offset int64) (from int64, err error) {
+func (h *handler) TakeOver(ctx context.Context, _ int64) (err error) {
 	h.batch = nil
 	_, h.again, err = h.door.client.Reader(h.door.conf.Topics.Raw, h.partition, 0).Bounds(ctx)
-	return offset, err
+	return err
 }
 
 // Release implements kafka.Handler.

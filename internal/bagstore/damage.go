@@ -142,8 +142,8 @@ func (s *Store) moveAside(ctx context.Context, d damage) error {
 		})
 		return err
 	}, d.key)
-	if d.kind == badType {
-		s.known.forget() // the entries of the key are gone
+	if moved {
+		s.known.forget() // the entries of the key may be gone, and its expiry with the last of them
 	}
 	switch {
 	case errors.Is(err, goredis.TxFailedErr): // another process wrote to the key; if the damage remains, it is reported again

@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/redis/redistest"
@@ -92,6 +96,38 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	}
 	c.move(2 * time.Second)
 	redistest.Eventually(t, 10*time.Second, "a changed reference marks nothing", func() bool { return w.marked() == 10 })
+}
+
+// The bags of a flight are in other partitions than the one whose owner marks them.
+func TestDeparturesAreMarkedThoughTheOwnPartitionHasNoLeader(t *testing.T) {
+	w := newWorld(t)
+	if w.cluster == nil {
+		t.Skip("a real broker loses no leader on demand")
+	}
+	c := &clock{now: w.now}
+	w.bags.flights[lx14] = platesIn(1, 5)
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, func(conf *changes.Config) {
+			conf.Departures, conf.Reloads, conf.Now = &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}, &changes.Reloads{}, c.get
+		})
+		w.eventuallyTold(p, -1)
+		if err := changes.Look(t.Context(), owners[p].handler); err != nil {
+			t.Fatal(err)
+		}
+		owners[p].handler.Release() // from here on they look when the test says so
+	}
+	fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: w.marks, Err: kerr.NotLeaderForPartition, Count: -1})
+	c.move(2 * time.Minute)
+	for _, o := range owners {
+		if err := changes.Look(t.Context(), o.handler); err == nil {
+			t.Error("an owner does not say that its floor was not raised")
+		}
+	}
+	fault.Remove()
+	if n := w.marked(); n != 5 {
+		t.Errorf("%d marks, want 5", n)
+	}
 }
 
 // Many bags depart at once. Each is told once, and between two slices of them others are told.

@@ -75,7 +75,7 @@ func (s *Stage) newOwner(partition int) *owner {
 }
 
 // TakeOver implements kafka.Handler.
-func (o *owner) TakeOver(_ context.Context, offset int64) (int64, error) {
+func (o *owner) TakeOver(_ context.Context, offset int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ready, o.consumed = false, offset
@@ -84,7 +84,7 @@ func (o *owner) TakeOver(_ context.Context, offset int64) (int64, error) {
 		o.stop = cancel
 		o.ticks.Go(func() { o.tick(ctx) })
 	}
-	return offset, nil
+	return nil
 }
 
 // Release implements kafka.Handler.
@@ -134,7 +134,8 @@ func (o *owner) tick(ctx context.Context) {
 
 // maintain does the work that needs no mark. It checks that the index still has everything that was
 // told, keeps the index from expiring, raises its floor, and marks the bags of flights that have
-// departed. Each of these has a time limit. A takeover, if one is due, has none.
+// departed. All of this together has a time limit, but for the takeover, if one is due. Floors need
+// the partition of the owner; departures are marked in other partitions too, and do not wait for it.
 func (o *owner) maintain(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,13 +154,13 @@ func (o *owner) maintain(ctx context.Context) error {
 			return err
 		}
 	}
+	var unraised error
 	if now.Sub(o.raised) >= raiseEvery {
-		if err := o.raiseFloor(ctx, now); err != nil {
-			return err
+		if unraised = o.raiseFloor(ctx, now); unraised == nil {
+			o.raised = now
 		}
-		o.raised = now
 	}
-	return o.markDepartures(ctx, now)
+	return errors.Join(unraised, o.markDepartures(ctx, now))
 }
 
 // compare checks that Redis has not lost changes that were told, and that the epoch is still the
@@ -188,20 +189,21 @@ func (o *owner) prepare(ctx context.Context) error {
 	if o.ready {
 		return nil
 	}
-	lost, err := o.begin(ctx)
+	lostEnd, err := o.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.markAgain(ctx, lost); err != nil {
+	if err := o.markAgain(ctx, lostEnd); err != nil {
 		return err
 	}
 	o.ready = true
 	return nil
 }
 
-// begin takes the partition over from the owner before, and sets next behind what the index tells, at
-// most to consumed. Marks from next to the returned offset were told, and the index has lost them.
-func (o *owner) begin(ctx context.Context) (lost int64, err error) {
+// begin takes the partition over from the owner before, and sets next to the offset after what the
+// index tells, at most to consumed. Marks from next up to, but not including, lostEnd were told, and
+// the index has lost them.
+func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return 0, err
 	}
@@ -248,10 +250,10 @@ func (o *owner) begin(ctx context.Context) (lost int64, err error) {
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
-	if lost = min(max(o.consumed, p.published+1), end); lost <= p.Told+1 {
-		lost = o.next
+	if lostEnd = min(o.toldEnd(p), end); lostEnd <= p.Told+1 {
+		lostEnd = o.next
 	}
-	return lost, nil
+	return lostEnd, nil
 }
 
 // predecessor is what the owner before has told in the epoch.
@@ -279,6 +281,10 @@ func (o *owner) predecessor(ctx context.Context) (p predecessor, err error) {
 	return p, err
 }
 
+// toldEnd returns the offset up to which marks were told, by what is committed and by the topic of
+// changes.
+func (o *owner) toldEnd(p predecessor) int64 { return max(o.consumed, p.published+1) }
+
 // whyNewEpoch returns why the sequences of the epoch cannot go on, or "" if they can. end is the end of
 // the topic of marks.
 func (o *owner) whyNewEpoch(p predecessor, end int64) string {
@@ -286,7 +292,7 @@ func (o *owner) whyNewEpoch(p predecessor, end int64) string {
 	switch {
 	case told >= end || o.truncated && told >= o.consumed:
 		return "the topic of marks is shorter than what was told"
-	case p.known && min(o.consumed, end)-(p.Told+1) > maxMarkedAgain:
+	case p.known && min(o.toldEnd(p), end)-(p.Told+1) > maxMarkedAgain:
 		return "the index of changes has lost more than can be told again soon"
 	}
 	return ""
@@ -311,32 +317,32 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	return told, min(floor, kept), err
 }
 
-// markAgain marks for certain the plates that the marks from next to lost have marked, and moves next
-// behind them. Redis has lost these changes after they were told. They are told again with new
+// markAgain marks for certain the plates that the marks from next up to lostEnd have marked, and moves
+// next there. Redis has lost these changes after they were told. They are told again with new
 // sequences: a reader may have passed the old ones without a change, if it read the index after the
 // loss, and the topic of changes before it. Marks of containers are written again as they were, since
 // each plate in a container got a mark of its own.
-func (o *owner) markAgain(ctx context.Context, lost int64) error {
-	if o.next < lost {
+func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
+	if o.next < lostEnd {
 		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
 		if err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
 			return err
 		}
 	}
 	r := o.conf.Kafka.Reader(o.conf.Marks, o.partition, o.next)
-	for o.next < lost {
+	for o.next < lostEnd {
 		batch, err := r.Fetch(ctx, markAgainWait)
 		if err != nil {
 			return err
 		}
 		if batch.Next == o.next {
-			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, o.next, lost)
+			return fmt.Errorf("%s/%d: nothing comes at offset %d, before %d", o.conf.Marks, o.partition, o.next, lostEnd)
 		}
 		var marks []Mark
 		for i := range batch.Records {
 			r := &batch.Records[i]
 			m, err := parseMark(string(r.Key), string(r.Value))
-			if err == nil && r.Offset < lost { // the consumer logs what is no mark
+			if err == nil && r.Offset < lostEnd { // the consumer logs what is no mark
 				m.Certain = m.Certain || m.Plate != ""
 				marks = append(marks, m)
 			}
@@ -344,10 +350,10 @@ func (o *owner) markAgain(ctx context.Context, lost int64) error {
 		if err := o.marker().Write(ctx, smallmap.Distinct(marks)); err != nil {
 			return err
 		}
-		if err := o.write(ctx, nil, min(batch.Next, lost)-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+		if err := o.write(ctx, nil, min(batch.Next, lostEnd)-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
 			return err
 		}
-		o.next = min(batch.Next, lost)
+		o.next = min(batch.Next, lostEnd)
 	}
 	return nil
 }
@@ -387,13 +393,13 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 		}
 	}()
 	portion := o.portion
-	o.portion = max(1, portion/2) // after an error, since reading the messages of so many plates may take too long
+	o.portion = max(1, portion/2) // for the next attempt if this one fails: reading the messages of so many plates may take too long
 	plates, follow, err := o.read(ctx, records)
 	if err != nil {
 		return err
 	}
-	for more, again, most := true, false, portion; more; {
-		n, told, err := o.fold(ctx, plates[:min(most, len(plates))])
+	for more, refolded, limit := true, false, portion; more; {
+		n, told, err := o.fold(ctx, plates[:min(limit, len(plates))])
 		if err != nil {
 			return err
 		}
@@ -401,15 +407,15 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 		if n < len(plates) {
 			upTo, marks = plates[n-1].sequence, nil
 		}
-		switch err := o.writeAndPublish(ctx, told, marks, upTo, again); {
+		switch err := o.writeAndPublish(ctx, told, marks, upTo, refolded); {
 		case errors.Is(err, errMore):
-			again = true
+			refolded = true
 			continue
 		case err != nil:
 			return err
 		}
-		more, again = n < len(plates), false
-		plates, most = plates[n:], min(2*n, portion)
+		more, refolded = n < len(plates), false
+		plates, limit = plates[n:], min(2*n, portion)
 	}
 	o.portion = min(2*portion, platesAtOnce)
 	return nil
@@ -450,16 +456,16 @@ func names(plates []marked) []bag.Plate {
 //
 // If more was told already, another owner may have published newer states with the same sequences
 // since these were folded. Then writeAndPublish fails with errMore before it publishes, and the
-// caller folds the plates again. again says that the caller has done so: then the states are new
+// caller folds the plates again. refolded says that the caller has done so: then the states are new
 // enough.
-func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, again bool) error {
+func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, refolded bool) error {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
 	for i := range told {
 		entries[i] = told[i].entry
 		follow = append(follow, told[i].follow...)
 	}
-	if err := o.write(ctx, entries, upTo, now); err != nil && (!again || !errors.Is(err, errMore)) {
+	if err := o.write(ctx, entries, upTo, now); err != nil && (!refolded || !errors.Is(err, errMore)) {
 		return err
 	}
 	if err := o.publish(ctx, told, now); err != nil {

@@ -35,8 +35,8 @@ type Index interface {
 
 // IndexWrite is one write of the owner of a partition to the index.
 type IndexWrite struct {
-	After    int64 // the sequence up to which everything must be told already, or AfterAny
-	Told     int64
+	After    int64     // the sequence up to which everything must be told already, or AfterAny
+	Told     int64     // the sequence up to which everything is told. Not written if it is -1, unless Floor is written too
 	Floor    int64     // not written if it is -1
 	Clock    time.Time // not written if it is zero
 	Departed time.Time // not written if it is zero

@@ -121,9 +121,8 @@ func (w *world) owner(partition int, committed int64, change ...func(*changes.Co
 // ownerOf is owner for a process that may own other partitions too.
 func (w *world) ownerOf(stage *changes.Stage, partition int, committed int64) *owner {
 	w.t.Helper()
-	o := &owner{w: w, handler: stage.NewOwner(partition), at: partition}
-	var err error
-	if o.offset, err = o.handler.TakeOver(w.t.Context(), committed); err != nil {
+	o := &owner{w: w, handler: stage.NewOwner(partition), at: partition, offset: committed}
+	if err := o.handler.TakeOver(w.t.Context(), committed); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(o.handler.Release)

@@ -149,7 +149,7 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 
 // Tell implements changes.Index.
 func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
-	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, "all")}
+	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, string(changes.All))}
 	members := [][]any{nil, nil} // of each key
 	places := make(map[string]int)
 	add := func(rest string, entry *changes.Entry) {
@@ -161,15 +161,15 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 		}
 		members[at] = append(members[at], entry.Sequence, string(entry.Plate))
 	}
-	places["all"] = 1
+	places[string(changes.All)] = 1
 	for i := range t.Entries {
 		entry := &t.Entries[i]
-		add("all", entry)
+		add(string(changes.All), entry)
 		for _, airline := range entry.Airlines {
-			add("a:"+airline, entry)
+			add(string(changes.OfAirline(airline)), entry)
 		}
 		for _, airport := range entry.Airports {
-			add("p:"+airport, entry)
+			add(string(changes.OfAirport(airport)), entry)
 		}
 	}
 	for _, time := range []struct {
@@ -183,7 +183,7 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	if t.Floor >= 0 {
 		members[0] = append(members[0], t.Floor, "floor")
 	}
-	if t.Told >= 0 || t.After < 0 && t.Floor >= 0 {
+	if t.Told >= 0 || t.Floor >= 0 {
 		members[0] = append(members[0], t.Told, "told")
 	}
 	if t.Built > 0 {

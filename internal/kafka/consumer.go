@@ -17,11 +17,10 @@ import (
 // from one goroutine.
 type Handler interface {
 	// TakeOver is called before the first record, and again if the worker goes back (see
-	// ConsumerConfig.Keeper). offset is the offset of the next record. TakeOver returns the offset at
-	// which to begin: offset, or another one that the handler has stored itself. After an error it is
-	// called again.
-	TakeOver(ctx context.Context, offset int64) (from int64, err error)
-	// Handle handles one or more of the first records, and returns how many. The offset behind them
+	// ConsumerConfig.Keeper). offset is the offset of the next record. After an error it is called
+	// again.
+	TakeOver(ctx context.Context, offset int64) error
+	// Handle handles one or more of the first records, and returns how many. The offset after them
 	// may then be committed. Handle is called again with the rest. After an error it is called again
 	// with the same records, some of which may have been handled already.
 	//
@@ -61,7 +60,7 @@ type Consumer struct {
 	joined   atomic.Bool
 	mu       sync.Mutex
 	left     time.Time        // when the last membership ended; zero if none has ended
-	seen     map[int]int64    // by partition: the offset behind the last record that this process has handled
+	seen     map[int]int64    // by partition: the offset after the last record that this process has handled
 	progress map[int]progress // by partition of the last assignment
 }
 

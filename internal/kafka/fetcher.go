@@ -68,11 +68,11 @@ func (c *Client) newFetcher(topic string, readers, most int) *fetcher {
 	return &fetcher{client: c, topic: topic, readers: readers, most: most, brokers: make(map[kafkago.Broker]*brokerFetcher)}
 }
 
-// Reader returns a reader of a partition that begins at an offset. The caller must close it, also
+// Reader returns a reader of a partition; the caller sets its offset. The caller must close it, also
 // after an error. While a reader is closed or does not fetch, a broker holds the requests of the
 // others for at most fetchLinger.
-func (f *fetcher) Reader(partition int, offset int64) *Reader {
-	r := f.client.Reader(f.topic, partition, offset)
+func (f *fetcher) Reader(partition int) *Reader {
+	r := f.client.Reader(f.topic, partition, 0)
 	r.fetcher, r.most = f, f.most
 	return r
 }

@@ -372,8 +372,8 @@ type slow struct {
 	go0       chan struct{}
 }
 
-func (s slow) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
-func (s slow) Release()                                                {}
+func (s slow) TakeOver(context.Context, int64) error { return nil }
+func (s slow) Release()                              {}
 func (s slow) Handle(_ context.Context, records []kafka.Record) (int, error) {
 	if s.partition == 0 {
 		<-s.go0
@@ -427,8 +427,8 @@ type counting struct {
 	most      *atomic.Int64
 }
 
-func (c counting) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
-func (c counting) Release()                                                {}
+func (c counting) TakeOver(context.Context, int64) error { return nil }
+func (c counting) Release()                              {}
 func (c counting) Handle(_ context.Context, records []kafka.Record) (int, error) {
 	size := 0
 	for _, r := range records {

@@ -16,7 +16,7 @@ const followRetryWait = time.Second // after an error
 // Follower says what Client.Follow does with a topic. Begin and Take are called by one goroutine for
 // each partition.
 type Follower struct {
-	// Begin returns the offset at which to read a partition. at is the offset behind the last record
+	// Begin returns the offset at which to read a partition. at is the offset after the last record
 	// that was read, or -1 at first and after the partition has lost its end. first and end are the
 	// bounds of the partition. Begin is called again after each error.
 	Begin func(at, first, end int64) int64
@@ -47,7 +47,7 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f Follower) {
 	at := int64(-1)
 	for ctx.Err() == nil {
-		r := fetcher.Reader(partition, 0)
+		r := fetcher.Reader(partition)
 		first, end, err := r.Bounds(ctx)
 		if err == nil {
 			at = f.Begin(at, first, end)

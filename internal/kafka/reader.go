@@ -38,7 +38,7 @@ type Reader struct {
 // Batch is the result of one fetch.
 type Batch struct {
 	Records       []Record
-	Next          int64 // offset of the next fetch: behind these records, and behind control records and aborted ones
+	Next          int64 // offset of the next fetch: after these records, and after control records and aborted ones
 	LastStable    int64 // offset of the first record of an open transaction, or HighWatermark
 	HighWatermark int64 // offset of the next record that will be written
 }
@@ -48,7 +48,7 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 	return &Reader{client: c, topic: topic, partition: partition, most: fetchMost, offset: offset}
 }
 
-// Bounds returns the first offset of the partition, and the offset behind the last record that can
+// Bounds returns the first offset of the partition, and the offset after the last record that can
 // be read now.
 func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))

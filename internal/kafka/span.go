@@ -61,8 +61,8 @@ func ParseStart(s string) (Start, error) {
 const (
 	// readersAtOnce bounds how many partitions ReadSpans reads at the same time.
 	readersAtOnce = 16
-	// spanPatience is how long Spans retries to get the bounds of partitions: a new partition has no
-	// leader at first.
+	// spanPatience is how long Spans retries to get the bounds, for all partitions together: a new
+	// partition has no leader at first.
 	spanPatience = 10 * time.Second
 	// ReadPatience is how long ReadSpans retries without progress.
 	ReadPatience = 30 * time.Second
@@ -75,11 +75,16 @@ type Span struct {
 }
 
 // Spans returns, for each partition of a topic, the span from start to the end that the partition
-// has now.
+// has now. It fails if start names a partition that the topic does not have.
 func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, error) {
 	numbers, err := c.Partitions(ctx, topic)
 	if err != nil {
 		return nil, err
+	}
+	for p := range start.Offsets {
+		if !slices.Contains(numbers, p) {
+			return nil, fmt.Errorf("%s has no partition %d", topic, p)
+		}
 	}
 	limited, cancel := context.WithTimeout(ctx, spanPatience)
 	defer cancel()
@@ -114,7 +119,7 @@ func (c *Client) span(ctx context.Context, topic string, partition int, start St
 	return Span{partition, min(from, end), end}, nil
 }
 
-// Ends returns, for each partition of a topic, the offset behind the last record that can be read
+// Ends returns, for each partition of a topic, the offset after the last record that can be read
 // now.
 func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) {
 	numbers, err := c.Partitions(ctx, topic)
@@ -139,7 +144,7 @@ func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) 
 	return ends, nil
 }
 
-// Take handles the next records of a partition, perhaps none. next is the offset behind them. Calls
+// Take handles the next records of a partition, perhaps none. next is the offset after them. Calls
 // for different partitions run at the same time.
 type Take func(ctx context.Context, partition int, records []Record, next int64) error
 

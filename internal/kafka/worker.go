@@ -29,26 +29,27 @@ type worker struct {
 	takenOver  bool // the handler has taken over
 	outOfRange bool // the last fetch failed because the broker does not have the offset
 
-	identity string // of the keeper, when the worker began or last went back; "" at first
-	safe     int64  // the results of all records before it cannot be lost
-	marks    []mark // of offsets behind safe, ascending
-	metadata string // of the committed offset; "" if it has none, or if everything before it was safe
+	identity string       // of the keeper, when the worker began or last went back; "" at first
+	safe     int64        // the results of all records before it cannot be lost
+	points   []checkpoint // of offsets greater than safe, ascending
+	metadata string       // of the committed offset; "" if it has none, or if everything before it was safe
 }
 
-// mark is an offset, and the time at which everything before it had been handled.
-type mark struct {
+// checkpoint is an offset, and the time at which everything before it had been handled.
+type checkpoint struct {
 	offset int64
 	at     time.Time
 }
 
 var (
-	errCommit  = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
-	errKeeper  = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
-	errUnknown = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.Keeper, before its first answer
+	errCommit   = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
+	errTakeOver = errors.New("take over")                              // the first record cannot be handled yet
+	errKeeper   = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
+	errUnknown  = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.Keeper, before its first answer
 )
 
-// run returns when the generation has ended, or a commit has failed. If it returned for another
-// reason, that would end the generation for every partition.
+// run returns when the generation has ended, or a commit has failed. It must not return for another
+// reason, since that ends the generation for every partition.
 func (w *worker) run(generation context.Context) {
 	work, stop := w.untilDrained(generation)
 	defer stop()
@@ -71,8 +72,12 @@ func (w *worker) run(generation context.Context) {
 			w.takenOver = false
 			continue
 		}
-		w.conf.Metrics.Retry("fetch")
-		w.log.Warn("a fetch failed and is retried", zap.Error(err), zap.Int64("offset", w.offset))
+		operation, text := "fetch", "a fetch failed and is retried"
+		if errors.Is(err, errTakeOver) {
+			operation, text = "takeover", "a partition cannot be taken over yet, which is retried"
+		}
+		w.conf.Metrics.Retry(operation)
+		w.log.Warn(text, zap.Error(err), zap.Int64("offset", w.offset))
 		if w.offset != before {
 			pause = w.client.backoff()
 		}
@@ -137,10 +142,10 @@ func (w *worker) consume(generation, work context.Context) error {
 func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	if !w.takenOver {
 		if err := w.goBack(generation); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", errTakeOver, err)
 		}
 	}
-	r := w.fetcher.Reader(w.partition, 0)
+	r := w.fetcher.Reader(w.partition)
 	first, end, err := r.Bounds(generation)
 	if err != nil {
 		return nil, err
@@ -158,16 +163,15 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 		// read all of it: that misses no record, and handling a record again changes nothing.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
-		w.offset, w.committed, w.marks = first, first, nil
+		w.offset, w.committed, w.points = first, first, nil
 	}
 	w.safe = min(max(w.safe, first), w.offset)
 	w.outOfRange = false
 	if !w.takenOver {
-		from, err := w.handler.TakeOver(work, w.offset)
-		if err != nil {
-			return nil, fmt.Errorf("take over: %w", err)
+		if err := w.handler.TakeOver(work, w.offset); err != nil {
+			return nil, fmt.Errorf("%w: %w", errTakeOver, err)
 		}
-		w.offset, w.takenOver = from, true
+		w.takenOver = true
 	}
 	w.note(end, end, time.Time{})
 	r.offset = w.offset
@@ -175,7 +179,7 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 }
 
 // goBack sets the offset back to the safe offset if the identity of the keeper has changed since
-// this worker, or the one before it, handled the records behind it.
+// this worker, or the one before it, handled the records from there on.
 func (w *worker) goBack(ctx context.Context) error {
 	if w.conf.Keeper == nil {
 		return nil
@@ -193,7 +197,7 @@ func (w *worker) goBack(ctx context.Context) error {
 		w.log.Warn("Redis restarted or failed over and may have lost the latest messages: handling their records again", zap.Int64("from", w.safe), zap.Int64("to", w.offset))
 		w.offset = w.safe
 	}
-	w.identity, w.marks = identity, nil
+	w.identity, w.points = identity, nil
 	return nil
 }
 
@@ -201,7 +205,7 @@ func (w *worker) goBack(ctx context.Context) error {
 const longHandle = time.Second
 
 // handle passes a batch to the handler, removes the records that the handler has handled, and moves
-// the offset behind them. It retries until the handler succeeds or the generation has ended; after
+// the offset past them. It retries until the handler succeeds or the generation has ended; after
 // that, another worker gets the records.
 func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	n := 0
@@ -222,7 +226,7 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	if len(b.Records) > 0 {
 		w.offset = b.Records[0].Offset
 	}
-	w.mark()
+	w.addCheckpoint()
 	w.conf.Metrics.Redelivered(w.handled(w.partition, done, w.offset))
 	return nil
 }
@@ -247,21 +251,21 @@ func (w *worker) handleOnce(generation, work context.Context, records []Record) 
 // after the last commit are handled again.
 const commitEvery = 100 * time.Millisecond
 
-// mark notes that everything before the offset has been handled by now. Marks are about commitEvery
-// apart, so there are few.
-func (w *worker) mark() {
+// addCheckpoint notes that everything before the offset has been handled by now. Checkpoints are about
+// commitEvery apart, so there are few.
+func (w *worker) addCheckpoint() {
 	if w.conf.Keeper == nil {
 		return
 	}
-	now := mark{w.offset, time.Now()}
-	if n := len(w.marks); n > 1 && now.at.Sub(w.marks[n-2].at) < commitEvery {
-		w.marks[n-1] = now
+	now := checkpoint{w.offset, time.Now()}
+	if n := len(w.points); n > 1 && now.at.Sub(w.points[n-2].at) < commitEvery {
+		w.points[n-1] = now
 	} else {
-		w.marks = append(w.marks, now)
+		w.points = append(w.points, now)
 	}
 }
 
-// checkKeeper moves safe forward, or returns errKeeper if results behind it may be lost.
+// checkKeeper moves safe forward, or returns errKeeper if later results may be lost.
 func (w *worker) checkKeeper() error {
 	if w.conf.Keeper == nil {
 		w.safe = w.offset
@@ -271,10 +275,10 @@ func (w *worker) checkKeeper() error {
 	if identity != w.identity {
 		return errKeeper
 	}
-	n, _ := slices.BinarySearchFunc(w.marks, safe, func(m mark, t time.Time) int { return m.at.Compare(t) })
+	n, _ := slices.BinarySearchFunc(w.points, safe, func(c checkpoint, t time.Time) int { return c.at.Compare(t) })
 	if n > 0 {
-		w.safe = w.marks[n-1].offset
-		w.marks = slices.Delete(w.marks, 0, n)
+		w.safe = w.points[n-1].offset
+		w.points = slices.Delete(w.points, 0, n)
 	}
 	return nil
 }
@@ -283,8 +287,8 @@ func (w *worker) checkKeeper() error {
 // commit. If no records follow, it commits the same offset once more when everything before it is
 // safe. Otherwise the next worker would believe that the results of the last records may still be
 // lost, however old they are. After errCommit the worker leaves the generation, after errKeeper it
-// goes back. After the worker has gone back, commit waits until the offset is behind the committed
-// one again.
+// goes back. After the worker has gone back, commit does nothing until the offset is greater than the
+// committed one.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkKeeper(); err != nil {
 		return err

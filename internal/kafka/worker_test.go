@@ -24,8 +24,8 @@ type collecting struct {
 	values []string
 }
 
-func (h *collecting) TakeOver(_ context.Context, offset int64) (int64, error) { return offset, nil }
-func (h *collecting) Release()                                                {}
+func (h *collecting) TakeOver(context.Context, int64) error { return nil }
+func (h *collecting) Release()                              {}
 func (h *collecting) Handle(_ context.Context, records []kafka.Record) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

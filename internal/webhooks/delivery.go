@@ -92,7 +92,7 @@ const (
 	maxDrained = 4 << 10 // how many more bytes are read, so that the connection can be used again
 )
 
-// post makes one attempt, and keeps a record of it.
+// post makes one attempt, and keeps a record of it, unless ctx ends meanwhile.
 func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	began := s.conf.Now()
 	body := m.body(began)
@@ -108,6 +108,9 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 		h.Set("webhook-timestamp", strconv.FormatInt(began.Unix(), 10))
 		h.Set("webhook-signature", Signatures(s.secrets(d), m.id, began.Unix(), body))
 		err = s.send(request, &result)
+	}
+	if ctx.Err() != nil { // the attempt was given up; the receiver did not fail
+		return result
 	}
 	if err != nil {
 		result.Status, result.Error = 0, describe(err)

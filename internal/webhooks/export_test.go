@@ -59,8 +59,7 @@ func (m *MapStore) Change(change func(d *Definition)) {
 
 // TakeOver lets a service take over a partition.
 func (s *Service) TakeOver(ctx context.Context, partition int) error {
-	_, err := (&owner{Service: s, partition: partition}).TakeOver(ctx, 0)
-	return err
+	return (&owner{Service: s, partition: partition}).TakeOver(ctx, 0)
 }
 
 // Send posts for the webhook of a store until ctx ends.

@@ -18,16 +18,16 @@ type owner struct {
 
 // TakeOver implements kafka.Handler. It waits until the table holds the positions that the owner
 // before has written.
-func (o *owner) TakeOver(ctx context.Context, offset int64) (int64, error) {
+func (o *owner) TakeOver(ctx context.Context, _ int64) error {
 	if err := o.table.catchUp(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	if o.stop == nil {
 		posting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		o.stop = cancel
 		o.senders.Go(func() { o.run(posting) })
 	}
-	return offset, nil
+	return nil
 }
 
 // Handle implements kafka.Handler.

@@ -9,7 +9,7 @@ import (
 
 // delays are the times between the first attempts. Later ones are about an hour apart.
 var delays = []time.Duration{
-	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, longestDelay,
 }
 
 const (

@@ -60,9 +60,9 @@ func (s *sender) run(ctx context.Context) {
 // step posts the next batch, if there is one and the webhook is active. Otherwise it waits until
 // there may be something to do. redefined is closed when the definition has changed.
 func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struct{}) {
-	pause := func(wait time.Duration, news <-chan struct{}) {
+	wait := func(most time.Duration, news <-chan struct{}) {
 		select {
-		case <-time.After(wait):
+		case <-time.After(most):
 		case <-news:
 		case <-redefined:
 		case <-ctx.Done():
@@ -77,10 +77,10 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	}
 	switch {
 	case d.Paused || s.at.Pause != nil:
-		pause(s.rest(ctx, d, asker, err == nil), nil)
+		wait(s.rest(ctx, d, asker, err == nil), nil)
 		return
 	case err != nil && s.conf.Now().Sub(d.Changed) < keysDiffer, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < keysDiffer:
-		pause(lookAgain, nil)
+		wait(lookAgain, nil)
 		return
 	case err != nil:
 		_ = s.pauseFor(ctx, d, err.Error()) // fails only if ctx has ended
@@ -89,8 +89,8 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	if f := s.at.Failing; f != nil {
 		// A changed definition is tried at once. If the wait is longer than any delay, the clock that set
 		// it was ahead.
-		if wait := f.Next.Sub(s.conf.Now()); wait > 0 && wait <= 2*longestDelay && d.Changed.Equal(s.tried) {
-			pause(min(wait, lookAgain), nil) // no longer, since the key may be revoked meanwhile
+		if left := f.Next.Sub(s.conf.Now()); left > 0 && left <= 2*longestDelay && d.Changed.Equal(s.tried) {
+			wait(min(left, lookAgain), nil) // no longer, since the key may be revoked meanwhile
 			return
 		}
 	}
@@ -101,7 +101,7 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
 	}
 	if err != nil || !more {
-		pause(lookAgain, news)
+		wait(lookAgain, news)
 	}
 }
 
@@ -112,7 +112,10 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, known bool) time.Duration {
 	started, failing := s.at.Started, s.at.Failing != nil
 	s.at.Failing = nil
-	if known && started != d.Started {
+	if started != d.Started {
+		if !known {
+			return lookAgain
+		}
 		if _, err := s.cursor(ctx, d, a); err != nil {
 			return lookAgain
 		}
@@ -186,17 +189,17 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
 }
 
-// attempt posts a message. If the receiver accepts it, the position moves to the cursor behind it.
+// attempt posts a message. If the receiver accepts it, the position moves to the cursor after it.
 // Otherwise attempt notes the failure.
-func (s *sender) attempt(ctx context.Context, d *Definition, m message, behind changes.Cursor) error {
+func (s *sender) attempt(ctx context.Context, d *Definition, m message, after changes.Cursor) error {
 	s.tried = d.Changed
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
-		return ctx.Err() // the attempt was given up; the receiver did not fail
+		return ctx.Err()
 	}
 	switch {
 	case result.taken():
-		s.at.Cursor, s.at.Failing = behind.String(), nil
+		s.at.Cursor, s.at.Failing = after.String(), nil
 		s.limit = min(maxChanges, s.limit+1)
 	case result.Status == http.StatusGone:
 		return s.pauseFor(ctx, d, "the receiver answered 410 Gone")

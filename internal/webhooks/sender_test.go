@@ -306,6 +306,9 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 		if f := w.store.Position().Failing; f != nil {
 			t.Errorf("an attempt that was given up counts as failed: %+v", f)
 		}
+		if n := len(w.deliveries.list); n != 1 {
+			t.Errorf("%d deliveries are recorded, though one of two was given up: %q", n, w.deliveries.list)
+		}
 		w.send(t)
 		sleep(time.Second)
 		var got []string
@@ -657,6 +660,22 @@ func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
 		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
 		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
 		sleep(time.Second)
+		if at := w.store.Position(); at.Started != w.store.Definition.Started {
+			t.Errorf("the starting point is still a time: %+v", at)
+		}
+	})
+}
+
+func TestARewindOfAPausedWebhookWaitsForAKeyThatThisProcessHasNotReadYet(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		key := *w.asker(t, "demo").Key
+		w.keys.remove("demo")
+		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
+		sleep(time.Second)
+		w.keys.set(key)
+		sleep(10 * time.Second)
 		if at := w.store.Position(); at.Started != w.store.Definition.Started {
 			t.Errorf("the starting point is still a time: %+v", at)
 		}

@@ -156,6 +156,25 @@ func testDamagedValue(t *testing.T, b *bench) {
 	}
 }
 
+func testDamagedBagExpires(t *testing.T, b *bench) {
+	ctx, key := context.Background(), b.prefix+"b:0220123456"
+	s, damaged := b.openTold()
+	filings := aBag()[:1]
+	b.file(s, filings...)
+	expiry := b.client.ExpireTime(ctx, key).Val()
+	for _, field := range b.client.HKeys(ctx, key).Val() {
+		if err := b.client.HSet(ctx, key, field, "damaged").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.holding(s, b.hashes()[key])
+	b.waitMoved(damaged, 1)
+	b.file(s, filings...) // by the same process, which has set the expiry of the key before
+	if got := b.client.ExpireTime(ctx, key).Val(); !near(got, expiry) {
+		t.Errorf("it expires at %v, want %v", got, expiry)
+	}
+}
+
 func testWrongType(t *testing.T, b *bench) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
