@@ -41,7 +41,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.tellCursor(ctx, c, cursor)
+	q.appendChangesCursor(ctx, c, cursor)
 	w := q.writer(ctx, c, fields)
 	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
 	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
@@ -75,7 +75,7 @@ func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.An
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.tellCursor(ctx, c, cursor)
+	q.appendChangesCursor(ctx, c, cursor)
 	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
 }
 

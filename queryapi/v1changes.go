@@ -53,7 +53,7 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 				a.fail(g, fault.Conflict, "a stream without "+name)
 			}
 		}
-		a.lastEvent(c)
+		a.useLastEventID(c)
 	}
 	q.changesBegin(a, &query)
 	if refusal, refused := a.bagRefusal(c); refused {
@@ -77,9 +77,9 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 	return q.tellChanges(ctx, c, &query)
 }
 
-// lastEvent uses the header Last-Event-ID, which a browser sends when it opens a stream again, as
+// useLastEventID uses the header Last-Event-ID, which a browser sends when it opens a stream again, as
 // the cursor.
-func (a *arguments) lastEvent(c *web.Call) {
+func (a *arguments) useLastEventID(c *web.Call) {
 	id := c.Request.Header.Get("Last-Event-ID")
 	if id == "" {
 		return
@@ -128,10 +128,10 @@ func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Fil
 	return cursor
 }
 
-// tellCursor adds the member changes_cursor to the end of the answer. Call it after the list is read:
-// if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and tellCursor
-// adds nothing.
-func (q Queries) tellCursor(ctx context.Context, c *web.Call, cursor changes.Cursor) {
+// appendChangesCursor adds the member changes_cursor to the end of the answer. Call it after the list is read:
+// if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and
+// appendChangesCursor adds nothing.
+func (q Queries) appendChangesCursor(ctx context.Context, c *web.Call, cursor changes.Cursor) {
 	if cursor.Epoch == 0 {
 		return
 	}
@@ -206,8 +206,8 @@ func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQue
 	defer cancel()
 	for {
 		follower.Take() // the index has these changes too
-		answer, something := q.tellOnce(ctx, c, query)
-		if something || !c.Wait(until, follower.Changed()) {
+		answer, final := q.tellOnce(ctx, c, query)
+		if final || !c.Wait(until, follower.Changed()) {
 			return answer
 		}
 		key, valid := renew(ctx, c)
@@ -218,15 +218,16 @@ func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQue
 	}
 }
 
-// tellOnce answers with the changes that follow the cursor of a query at this moment. It returns
-// false if there are none; the cursor is then behind everything that is told.
-func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery) (answer web.Answer, something bool) {
+// tellOnce answers with the changes that follow the cursor of a query at this moment. final is false
+// if there are none yet, so that the caller may wait and ask again; the cursor is then after everything
+// that is told.
+func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery) (answer web.Answer, final bool) {
 	asked, done := c.Ask(ctx, changesLimit)
 	defer done()
 	dst := append(c.Buffer, `{"changes":[`...)
 	limits := changefeed.Limits{Changes: query.limit, Bytes: changesBytes - 4<<10}
 	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) (err error) {
-		something = true
+		final = true
 		dst, err = c.Part(append(strictjson.AppendComma(dst), told.Document...))
 		return err
 	})
@@ -242,7 +243,7 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 		return noChangesYet(c, err), true
 	}
 	query.cursor = end
-	return c.OK(appendEnd(dst, end, more)), something || more
+	return c.OK(appendEnd(dst, end, more)), final || more
 }
 
 // noChangesYet answers that changes cannot be told now. If their index is being built, this does

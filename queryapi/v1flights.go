@@ -47,7 +47,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.tellCursor(ctx, c, cursor)
+	q.appendChangesCursor(ctx, c, cursor)
 	var totals trail.Totals
 	for i := range listed {
 		totals.Add(&listed[i], query.arriving)
@@ -113,7 +113,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		}
 		part.position, places = some[len(some)-1].position, places[len(some):]
 	}
-	q.tellCursor(ctx, c, cursor)
+	q.appendChangesCursor(ctx, c, cursor)
 	dst = append(dst, ']')
 	if len(places) > 0 {
 		dst = strictjson.AppendText(dst, "next", part.next(part.position))

@@ -214,7 +214,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
 	s.told = &toldIndex{}
 	feed := &changefeed.Feed{
-		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
+		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Patient: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
 	}
 	queries := queryapi.Queries{
 		Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, ChangesRetention: 72 * time.Hour, Feeds: oneFeed{}, Clock: clock,

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +22,18 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/parallel"
+	"bagtrail/internal/redis"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
 
-// Feed tells changes. It is safe for concurrent use.
+// Feed tells changes. It is safe for concurrent use. Errors of its methods are those of
+// changes.Reader, unless they say more.
 type Feed struct {
 	Changes    *changes.Reader
 	Tail       *changes.Tail
 	Trails     *trail.Reader // unlimited
+	Patient    *trail.Reader // Trails with more time for a read, for a plate that is read alone
 	Places     *airport.Library
 	References bagdoc.References
 	Clock      func() time.Time
@@ -60,7 +64,7 @@ type Change struct {
 // Batch holds changes in the order in which they are told.
 type Batch struct {
 	Changes []Change
-	Cursor  changes.Cursor // behind them
+	Cursor  changes.Cursor // after them
 	More    bool           // more may follow at once
 }
 
@@ -78,7 +82,7 @@ const (
 	maxTime   = 2 * time.Second // time after which a batch ends
 )
 
-// Now returns the cursor behind everything that is told. Errors are those of changes.Reader.
+// Now returns the cursor after everything that is told.
 func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 	return f.Changes.Now(ctx, f.digests(a))
 }
@@ -86,8 +90,8 @@ func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 // recentFor is how long Recent keeps a cursor.
 const recentFor = time.Second
 
-// Recent returns a cursor behind everything that was told at a moment of the last second. It reads
-// Redis at most once a second. Errors are those of changes.Reader.
+// Recent returns a cursor after everything that was told at a moment of the last second. It reads
+// Redis at most once a second.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	f.once.Do(func() { f.asking = make(chan struct{}, 1) })
 	select {
@@ -109,12 +113,12 @@ func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	return c, nil
 }
 
-// Since returns the cursor of a time, see changes.Reader.Since. Errors are those of changes.Reader.
+// Since returns the cursor of a time, see changes.Reader.Since.
 func (f *Feed) Since(ctx context.Context, a Asker, since time.Time) (changes.Cursor, error) {
 	return f.Changes.Since(ctx, f.digests(a), since)
 }
 
-// Next returns the changes that follow a cursor. Errors are those of changes.Reader.
+// Next returns the changes that follow a cursor.
 func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limits) (b Batch, err error) {
 	b.Cursor, b.More, err = f.Each(ctx, a, c, limits, func(told Change) error {
 		b.Changes = append(b.Changes, told)
@@ -123,8 +127,8 @@ func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limit
 	return b, err
 }
 
-// Each calls tell with each change that follows a cursor. It returns the cursor behind them, and
-// whether more may follow at once. Errors are those of changes.Reader and of tell.
+// Each calls tell with each change that follows a cursor. It returns the cursor after them, and
+// whether more may follow at once. Errors are also those of tell.
 func (f *Feed) Each(
 	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
 ) (end changes.Cursor, more bool, err error) {
@@ -157,7 +161,7 @@ type teller struct {
 	asker  Asker
 	limits Limits
 	tell   func(Change) error
-	cursor changes.Cursor // behind what is told
+	cursor changes.Cursor // after what is told
 	told   int
 	bytes  int
 	size   int       // how many plates are folded together next
@@ -170,6 +174,10 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	for rest := page.Candidates; len(rest) > 0; {
 		some := rest[:min(t.size, len(rest))]
 		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clocks)
+		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 && ctx.Err() == nil {
+			t.size = len(some) / 2 // these plates may have too many messages to be read together in time
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
@@ -196,10 +204,10 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	return false, nil
 }
 
-// Tell returns the changes to tell to the key, out of published changes of one epoch: the latest one
-// of each plate. It sorts published by sequence, since an owner that stood still may publish an earlier
+// OfPublished returns the changes to tell to the key, out of published changes of one epoch: the
+// latest one of each plate. It sorts published by sequence, since an owner that stood still may publish an earlier
 // one again.
-func (f *Feed) Tell(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
+func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	clocks := make([]time.Time, len(published))
 	last := make(map[bag.Plate]int, len(published))
@@ -258,7 +266,7 @@ func (f *Feed) News(a Asker) (news <-chan struct{}, leave func()) {
 
 // mayCover returns false only if the key certainly sees no bag of a published change.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
-	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
+	return r.Airlines == nil || (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
 			return touches(f.Places, code, r.Airports)
 		}))
@@ -337,10 +345,10 @@ const maxAhead = time.Minute
 
 // fold folds the bags of candidates and writes the document of each. It folds by the latest of the
 // clock of this process and the clocks of owners that are at most maxAhead ahead of it.
-func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, owners []time.Time) ([]folded, error) {
+func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, ownerClocks []time.Time) ([]folded, error) {
 	now := f.Clock()
 	clock := now
-	for _, c := range owners {
+	for _, c := range ownerClocks {
 		if c.After(clock) && c.Sub(now) <= maxAhead {
 			clock = c
 		}
@@ -350,7 +358,11 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 		plates[i] = c.Plate
 	}
 	sight := a.Key.SightIfLimited(f.Places)
-	traced, err := f.Trails.For(sight).At(clock).TracePlates(ctx, plates)
+	trails := f.Trails
+	if len(plates) == 1 {
+		trails = f.Patient
+	}
+	traced, err := trails.For(sight).At(clock).TracePlates(ctx, plates)
 	if err != nil {
 		return nil, err
 	}
@@ -363,9 +375,9 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	}
 	told := make([]folded, len(candidates))
 	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
-		w := writer{f, bagdoc.Writer{
-			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MaxEvents: maxEvents,
-		}, nil}
+		w := writer{places: f.Places, Writer: bagdoc.Writer{
+			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
+		}}
 		for i, c := range candidates[from:to] {
 			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
 		}
@@ -380,14 +392,14 @@ const documentsAWorker = 16
 // weightOfEvent is the approximate size of the message of an event, in bytes.
 const weightOfEvent = 1 << 10
 
-// maxEvents is how many events of a bag a document has at most: the newest.
-const maxEvents = 100
+// MaxEvents is how many events of a bag a document has at most: the newest.
+const MaxEvents = 100
 
 // writer writes the documents of changes for one asker, one after the other.
 type writer struct {
-	*Feed
 	bagdoc.Writer
-	text []byte // a buffer for a document
+	places *airport.Library
+	text   []byte // a buffer for a document
 }
 
 // change returns the change of a plate, with its document if it is to be told.
@@ -399,7 +411,7 @@ func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, ba
 			c.seen = append(c.seen, view)
 		}
 	}
-	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.Feed.Places, plate, c.seen) {
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.places, plate, c.seen) {
 		return c
 	}
 	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)
@@ -408,8 +420,8 @@ func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, ba
 	dst = strictjson.AppendNumber(dst, "sequence", at.Sequence)
 	dst = append(dst, `,"bags":[`...)
 	for _, t := range bags {
-		if w.Viewer.View(t.Bag) != nil {
-			dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: the bag is seen
+		if next, seen := w.Append(strictjson.AppendComma(dst), t); seen {
+			dst = next
 		}
 	}
 	w.text = append(dst, "]}"...)

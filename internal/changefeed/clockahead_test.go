@@ -66,7 +66,7 @@ func TestAWrongClockHidesNotTheRightOneOfAnotherOwner(t *testing.T) {
 		p := kafka.PartitionOf([]byte(plate), partitions)
 		return changes.Published{Candidate: changes.Candidate{Plate: plate, Partition: p, Sequence: sequence}, Epoch: e.Begun, Clock: clock}
 	}
-	told, err := w.feed.Tell(t.Context(), changefeed.Asker{Key: key("*", "*"), Fields: bagdoc.Events}, []changes.Published{
+	told, err := w.feed.OfPublished(t.Context(), changefeed.Asker{Key: key("*", "*"), Fields: bagdoc.Events}, []changes.Published{
 		published("0724000001", 100, departure.Add(10*time.Second)), published("0724000002", 101, departure.Add(time.Hour)),
 	})
 	if err != nil || len(told) != 2 || !strings.Contains(string(told[0].Document), "Delayed") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
@@ -32,6 +33,18 @@ type Flight struct {
 	bag.Flight
 	Airport  string `json:"airport"`
 	Arriving bool   `json:"arriving"`
+}
+
+// Current returns the filter with the code by which its airline is compared now. A filter that is kept
+// for long may be from before a pair of codes was known.
+func (f Filter) Current(airlines *airline.Library) Filter {
+	f.Airline = airlines.Code(f.Airline)
+	if f.Flight != nil {
+		flight := *f.Flight
+		flight.Airline = airlines.Code(flight.Airline)
+		f.Flight = &flight
+	}
+	return f
 }
 
 // Digest returns a hash of the filter. Two different filters have the same hash with a probability
@@ -109,6 +122,8 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 // mayMatch returns false only if the filter certainly does not select a published change.
 func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
 	switch {
+	case r.Airlines == nil: // the record was too large with its lists
+		return len(f.Plates) == 0 || slices.Contains(f.Plates, r.Plate)
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
 		f.PNR != "" && !slices.Contains(r.PNRs, f.PNR),
 		f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),

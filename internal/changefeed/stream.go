@@ -21,7 +21,7 @@ const (
 
 // Listener receives a stream.
 type Listener interface {
-	// Send sends an event, at the latest with the next Flush. id is the cursor behind it. An error
+	// Send sends an event, at the latest with the next Flush. id is the cursor after it. An error
 	// means that the listener has gone, or does not read.
 	Send(event, id string, data []byte) error
 	// Flush sends the events.
@@ -53,8 +53,13 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 	if s.heartbeat() != nil || s.catchUp(ctx) != nil {
 		return
 	}
-	for {
-		var err error
+	for err := error(nil); err == nil; {
+		select {
+		case <-beats: // first, since the key may have been revoked while the listener took nothing
+			err = s.beat(ctx)
+			continue
+		default:
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -66,24 +71,27 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 				err = s.tell(ctx, published)
 			}
 		case <-beats:
-			if err = s.renew(ctx); err == nil {
-				err = s.catchUp(ctx)
-			}
-			if err == nil {
-				err = s.heartbeat()
-			}
-		}
-		if err != nil {
-			return
+			err = s.beat(ctx)
 		}
 	}
+}
+
+// beat checks the key and the index, and sends a heartbeat.
+func (s *stream) beat(ctx context.Context) error {
+	if err := s.renew(ctx); err != nil {
+		return err
+	}
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
+	return s.heartbeat()
 }
 
 // stream is one stream.
 type stream struct {
 	*Feed
 	asker    Asker
-	cursor   changes.Cursor // behind what was sent
+	cursor   changes.Cursor // after what was sent
 	behind   bool           // the index may have more, since the last read has failed
 	to       Listener
 	beats    <-chan time.Time
@@ -113,7 +121,7 @@ func (s *stream) renew(ctx context.Context) error {
 	return nil
 }
 
-// catchUp sends the changes that the index has behind the cursor. That may take long, so it also
+// catchUp sends the changes that the index has after the cursor. That may take long, so it also
 // checks the key and sends heartbeats. Its error is errEnded, or that of the listener. If the index
 // cannot be read, it sets behind and returns nil, so that the stream tries again later.
 func (s *stream) catchUp(ctx context.Context) error {
@@ -161,7 +169,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 		return s.catchUp(ctx)
 	}
 	asked, end := s.to.Ask(ctx)
-	told, err := s.Tell(asked, s.asker, fresh)
+	told, err := s.OfPublished(asked, s.asker, fresh)
 	end()
 	if s.behind = err != nil; s.behind {
 		return nil
@@ -177,7 +185,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	return s.to.Flush()
 }
 
-// send sends a change, and moves the cursor behind it.
+// send sends a change, and moves the cursor past it.
 func (s *stream) send(c *Change) error {
 	partition := kafka.PartitionOf([]byte(c.Plate), len(s.cursor.Sequences))
 	s.cursor.Pass(changes.Candidate{Plate: c.Plate, Partition: partition, Sequence: c.Position.Sequence})

@@ -42,6 +42,7 @@ const (
 type world struct {
 	t        testing.TB
 	kafka    *kafka.Client
+	brokers  []string
 	redis    *redis.Client
 	index    *changestore.Store
 	door     ingestor.Config // of the acceptor
@@ -61,7 +62,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	}
 	t.Cleanup(cluster.Close)
 	log := zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))
-	w := &world{t: t, received: time.Date(2026, 3, 14, 6, 0, 0, 0, time.UTC)}
+	w := &world{t: t, brokers: cluster.ListenAddrs(), received: time.Date(2026, 3, 14, 6, 0, 0, 0, time.UTC)}
 	w.kafka, err = kafka.Open(kafka.Config{
 		Brokers: cluster.ListenAddrs(), Topics: []string{"bag.dirty", "bag.changes"}, Logger: log,
 		Timing: kafka.Timing{Wait: 20 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
@@ -100,7 +101,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	w.run(tail.Run)
 	w.feed = &changefeed.Feed{
 		Changes: &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: "bag.dirty"}, Tail: tail,
-		Trails: trails, Places: library, References: flights, Clock: clock,
+		Trails: trails, Patient: trails, Places: library, References: flights, Clock: clock,
 	}
 	w.settle()
 	return w

@@ -105,7 +105,7 @@ func (s *Stage) Restore(ctx context.Context) error {
 }
 
 // lastRecords is how many records at the end of a partition lastChanges reads. An owner publishes
-// platesAtOnce at a time at most. One that stood still may have published some once more, behind those
+// platesAtOnce at a time at most. One that stood still may have published some once more, after those
 // of its successor; and another program may have written the last record.
 const lastRecords = 2 * platesAtOnce
 

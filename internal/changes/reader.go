@@ -28,7 +28,7 @@ type ReadIndex interface {
 	Sequences(ctx context.Context, e Epoch, plates []bag.Plate, after, told []int64) ([]int64, error)
 }
 
-// Complete returns nil if what an index was asked for has all changes from behind after up to told, by
+// Complete returns nil if what an index was asked for has all changes that follow after, up to told, by
 // the progress that it read right before or right after. It fails with ErrBeingBuilt if less is told
 // than told, since Redis has lost something. It fails with a *ResetError if the floor has risen above
 // the first of the changes.
@@ -77,11 +77,11 @@ type Question struct {
 	Rights uint32  // a digest of what the key may see
 }
 
-// Page holds the next candidates behind a cursor.
+// Page holds the next candidates after a cursor.
 type Page struct {
 	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
 	Clocks     []time.Time // of the owners: fold the bags by the latest that is right, or by a later time
-	End        Cursor      // behind the candidates
+	End        Cursor      // after the candidates
 	More       bool        // more candidates follow
 }
 
@@ -107,7 +107,7 @@ type Reader struct {
 	Marks string // the topic of marks
 }
 
-// Now returns the cursor behind everything that is told.
+// Now returns the cursor after everything that is told.
 func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 	e, progress, err := r.state(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, nil
 }
 
-// cursor returns the cursor behind everything that is told.
+// cursor returns the cursor after everything that is told.
 func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 	c := Cursor{Epoch: e.Begun, Sequences: make([]int64, len(progress)), Filter: q.Filter, Rights: q.Rights}
 	for i, p := range progress {
@@ -285,7 +285,7 @@ func interleave(byPartition [][]Candidate) []Candidate {
 	}
 }
 
-// Pass moves the cursor behind a candidate.
+// Pass moves the cursor past a candidate.
 func (c *Cursor) Pass(to Candidate) {
 	c.Sequences[to.Partition] = max(c.Sequences[to.Partition], to.Sequence)
 }

@@ -25,10 +25,10 @@ type Record struct {
 	Epoch    int64
 	Sequence int64
 	Bags     []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
-	PNRs     []string  // of every message of the plate, in capitals
+	PNRs     []string  // of every message of the plate, in capitals; this and the next three are nil if they are too large too
 	Airlines []string  // of every flight that a message names
 	Airports []string  // of these flights, and of the events
-	Flights  []string  // these flights, as FlightName returns them; nil in a record of an earlier version
+	Flights  []string  // these flights, as FlightName returns them; nil also in a record of an earlier version
 	Time     time.Time // by which the bags were folded
 }
 
@@ -118,21 +118,26 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 }
 
 // publishEach publishes changes one by one. It publishes a change that is too large for the broker
-// without its bags; readers of the topic then ask the service for them. A change that is too large
-// even without them is left out, so that it does not stop the partition for ever.
+// without its bags, and if that is too large, without its lists too; readers of the topic then ask the
+// service for the bags. A change that is too large even then is left out, so that it does not stop the
+// partition for ever.
 func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
 	for i := range records {
+		c := &told[i]
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
-		if errors.Is(err, kafka.ErrTooLarge) {
+		for _, omit := range []func(){func() { c.state = nil }, func() { c.bare = true }} {
+			if !errors.Is(err, kafka.ErrTooLarge) {
+				break
+			}
+			omit()
 			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
-				zap.Int64("sequence", told[i].entry.Sequence), zap.Int("bytes", len(records[i].Value)))
-			told[i].state = nil
-			records[i] = o.document(&told[i], now)
+				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)), zap.Bool("lists", !c.bare))
+			records[i] = o.document(c, now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
-			o.log.Error("a change is too large for the topic of changes even without its bags, and is told by the index alone",
-				zap.Int64("sequence", told[i].entry.Sequence), zap.Int("bytes", len(records[i].Value)))
+			o.log.Error("a change is too large for the topic of changes even without its bags and lists, and is told by the index alone",
+				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
 			continue
 		}
 		if err != nil {
@@ -161,10 +166,12 @@ func (o *owner) document(c *change, now time.Time) kafka.Record {
 	if c.state != nil {
 		dst = append(strictjson.AppendName(dst, "bags"), c.state...)
 	}
-	dst = appendTexts(dst, "pnrs", c.pnrs)
-	dst = appendTexts(dst, "airlines", c.entry.Airlines)
-	dst = appendTexts(dst, "airports", c.entry.Airports)
-	dst = appendTexts(dst, "flights", c.flights)
+	if !c.bare {
+		dst = appendTexts(dst, "pnrs", c.pnrs)
+		dst = appendTexts(dst, "airlines", c.entry.Airlines)
+		dst = appendTexts(dst, "airports", c.entry.Airports)
+		dst = appendTexts(dst, "flights", c.flights)
+	}
 	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: now, Headers: contentType}
 }
 

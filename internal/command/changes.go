@@ -58,7 +58,7 @@ func (s *service) openChanges(context.Context) error {
 	if s.client == nil || c.ChangesTopic == "" {
 		return nil
 	}
-	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MaxEvents: 100}
+	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MaxEvents: changefeed.MaxEvents}
 	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
@@ -107,7 +107,8 @@ func (s *service) openFeed() *changefeed.Feed {
 	s.background.start("tail of changes", tail.Run)
 	return &changefeed.Feed{
 		Changes: &changes.Reader{Index: s.changeIndex(), Kafka: s.client, Marks: c.MarksTopic},
-		Tail:    tail, Trails: s.trails, Places: s.library, References: s.flights, Clock: s.clock,
+		Tail:    tail, Trails: s.trails, Patient: s.trails.Over(s.store.PatientReader()),
+		Places: s.library, References: s.flights, Clock: s.clock,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,17 +45,29 @@ type Stream struct {
 	sent   bool // an event was sent since the last flush
 }
 
+// streamPiece is how many bytes of an event a caller must take within writeLimit.
+const streamPiece = 64 << 10
+
+// write writes a part of an event. Each piece of it has the time limit of its own, so that a large
+// event does not cut off a caller who reads slowly.
+func (s *Stream) write(text []byte) error {
+	for piece := range slices.Chunk(text, streamPiece) {
+		_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
+		if _, err := s.writer.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
 // line. An error means that the caller has gone, or has read nothing for 30 seconds.
 func (s *Stream) Send(event, id string, data []byte) error {
-	if !s.sent {
-		s.sent = true
-		_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
-	}
-	if _, err := io.WriteString(s.writer, "event: "+event+"\nid: "+id+"\ndata: "); err != nil {
+	s.sent = true
+	if err := s.write([]byte("event: " + event + "\nid: " + id + "\ndata: ")); err != nil {
 		return err
 	}
-	if _, err := s.writer.Write(data); err != nil {
+	if err := s.write(data); err != nil {
 		return err
 	}
 	_, err := io.WriteString(s.writer, "\n\n")

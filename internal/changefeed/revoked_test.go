@@ -1,0 +1,81 @@
+package changefeed_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"bagtrail/internal/apikey"
+	"bagtrail/internal/changefeed"
+)
+
+// holding is a listener that takes nothing for a while. Meanwhile its key is revoked.
+type holding struct {
+	mu      sync.Mutex
+	revoked bool
+	after   int           // changes that it was sent after the revocation
+	told    chan struct{} // has an element when a change was flushed
+	hold    chan struct{}
+	pending bool
+}
+
+func (h *holding) Send(event, _ string, _ []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if event == changefeed.EventChange {
+		h.pending = true
+		if h.revoked {
+			h.after++
+		}
+	}
+	return nil
+}
+
+func (h *holding) Flush() error {
+	h.mu.Lock()
+	pending := h.pending
+	h.pending = false
+	h.mu.Unlock()
+	if pending {
+		h.told <- struct{}{}
+		<-h.hold
+	}
+	return nil
+}
+
+func (h *holding) Renew(context.Context) (*apikey.Key, bool)       { return nil, false } // it is asked after the revocation only
+func (*holding) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+
+// The beat that finds the revocation is due. Nothing more may be told before it.
+func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {
+	w := newWorld(t)
+	for i := range 12 {
+		r := w.reader(key("*", "*"), changefeed.Filter{})
+		l := &holding{told: make(chan struct{}, 9), hold: make(chan struct{})}
+		beats, ended := make(chan time.Time, 1), make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(ended); w.feed.Stream(ctx, r.asker, r.cursor, l, beats) }()
+		w.send(bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+		<-l.told
+		l.mu.Lock()
+		l.revoked = true
+		l.mu.Unlock()
+		beats <- time.Time{} // as a time.Ticker: one beat waits
+		published := w.feed.Follow(r.asker)
+		w.send(bsm(fmt.Sprintf("07242%05d", i), "LX100", "MUELLER", "ABC123"))
+		<-published.Changed()
+		published.Leave()
+		close(l.hold) // the caller reads again
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Fatal("the stream goes on")
+		}
+		cancel()
+		if l.after > 0 {
+			t.Errorf("stream %d: %d changes were told after a beat was due, to a key that was revoked", i, l.after)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package changefeed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/flightref"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/trail"
+)
+
+// crammed is an index behind a Redis that sends at most so many messages within the time that a read may take
+// (0.8 s, see bagstore.Reader). The owners of the world read without it.
+type crammed struct {
+	trail.Index
+	most int
+}
+
+func (s crammed) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	lengths, err := s.Lengths(ctx, w.Trails)
+	if err != nil {
+		return trail.Found{}, err
+	}
+	sum := 0
+	for _, n := range lengths {
+		sum += n
+	}
+	if sum > s.most {
+		return trail.Found{}, redis.Unavailable("bagstore: read", errors.New("i/o timeout"))
+	}
+	return s.Index.Read(ctx, w)
+}
+
+// A sender repeats a message about some bags without end. Each of their plates can be read in time, ten of
+// them together cannot. Whoever follows a cursor must get past them, as the owner does.
+func TestPlatesThatCannotBeReadTogetherHoldNoReaderUp(t *testing.T) {
+	const plates, messages = 10, 60
+	w := newWorld(t)
+	index, ok := w.door.Index.(trail.Index)
+	if !ok {
+		t.Fatal("no index")
+	}
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	w.received = w.received.Add(time.Minute)
+	w.now.Store(w.received.Unix())
+	for i := range plates {
+		var texts []string
+		for j := range messages {
+			texts = append(texts, bsm(fmt.Sprintf("07241%05d", i), fmt.Sprintf("LX%d", 100+j), "MUELLER", "ABC123"))
+		}
+		w.file(w.received, texts...)
+	}
+	w.settle()
+	last := "0724999999"
+	w.send(bsm(last, "LX100", "MEIER", "GHI789")) // a usual bag after them
+	library := airport.New()
+	w.feed.Trails = trail.New(crammed{index, 3 * messages}, enricher.New(library), trail.Settings{
+		Window: 10 * time.Minute, Airports: library, Departed: flightref.None().Departed, Now: w.feed.Clock,
+	}).Uncached() // as for plates with more than 3,000 messages, which are not cached
+	for i := range plates {
+		if _, err := w.feed.Trails.TracePlates(t.Context(), []bag.Plate{bag.Plate(fmt.Sprintf("07241%05d", i))}); err != nil {
+			t.Fatal("a plate alone:", err)
+		}
+	}
+	told := map[string]bool{}
+	var err error
+	for range 10 { // requests, or turns of a webhook
+		var b changefeed.Batch
+		if b, err = w.feed.Next(t.Context(), r.asker, r.cursor, r.limits); err != nil {
+			continue
+		}
+		for _, c := range b.Changes {
+			told[string(c.Plate)] = true
+		}
+		r.cursor = b.Cursor
+	}
+	if len(told) != plates+1 || !told[last] {
+		t.Errorf("%d of %d plates are told, the usual one %t; the last error: %v", len(told), plates+1, told[last], err)
+	}
+}
