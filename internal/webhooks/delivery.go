@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -100,7 +101,8 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	limited, cancel := context.WithTimeout(ctx, deliveryLimit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(limited, http.MethodPost, d.URL, bytes.NewReader(body))
-	if err == nil {
+	refused := s.conf.Guard.CheckURL(d.URL) // it may have been allowed when the webhook was made
+	if err = cmp.Or(refused, err); err == nil {
 		h := request.Header
 		h.Set("Content-Type", "application/json")
 		h.Set("User-Agent", "bagtrail")
@@ -112,7 +114,10 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	if ctx.Err() != nil { // the attempt was given up; the receiver did not fail
 		return result
 	}
-	if err != nil {
+	switch {
+	case refused != nil:
+		result.Error = refused.Error()
+	case err != nil:
 		result.Status, result.Error = 0, describe(err)
 	}
 	if result.taken() {

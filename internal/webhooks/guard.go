@@ -105,7 +105,9 @@ const (
 
 // Client returns an HTTP client that connects only to allowed addresses. It checks the address of
 // each connection, since a name may resolve to another address at any time. It follows no redirects
-// and uses no proxy.
+// and uses no proxy. It speaks HTTP/1.1 only: over HTTP/2 all webhooks of a host would share one
+// connection, so that receivers that hang would hold up others, and a connection to a machine that is
+// gone would be used again.
 func (g Guard) Client() *http.Client {
 	dialer := &net.Dialer{
 		Timeout: dialLimit, Resolver: g.Resolver,
@@ -121,7 +123,7 @@ func (g Guard) Client() *http.Client {
 		Timeout: deliveryLimit,
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
-			IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 16 << 10,
+			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10,
 			DisableCompression: true, // so that limits count the bytes that are received
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -23,6 +23,7 @@ type sender struct {
 	saved time.Time // when the position was last written
 	tried time.Time // Definition.Changed at the last attempt
 	known time.Time // when this process last knew the key, or was first asked for it
+	late  bool      // there may be more changes than the last batch had
 }
 
 // webhookStore is the part of the Table that a sender uses.
@@ -35,7 +36,7 @@ type webhookStore interface {
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _, _ := store.watch(id)
 	now := s.conf.Now()
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now}
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now, late: true}
 }
 
 const (
@@ -138,6 +139,7 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return false, err
 	}
 	batch, err := s.fold(ctx, a, cursor)
+	s.late = err != nil || batch.More
 	var useless *changes.ResetError
 	switch {
 	case errors.As(err, &useless):
@@ -145,11 +147,11 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		if cursor, err = s.conf.Feed.Now(ctx, a); err != nil {
 			return false, err
 		}
-		return true, s.attempt(ctx, d, m, cursor)
+		return true, s.attempt(ctx, d, a, m, cursor)
 	case err != nil:
 		return false, err
 	case len(batch.Changes) > 0:
-		return true, s.attempt(ctx, d, changed(s.id, batch.Changes), batch.Cursor)
+		return true, s.attempt(ctx, d, a, changed(s.id, batch.Changes), batch.Cursor)
 	}
 	s.at.Cursor = batch.Cursor.String()
 	failing := s.at.Failing != nil // the changes that failed are not to be told any more
@@ -171,27 +173,38 @@ func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) 
 			}
 			text = c.String()
 		}
-		s.at = Position{Started: d.Started, Cursor: text, Pause: s.at.Pause}
+		s.at, s.late = Position{Started: d.Started, Cursor: text, Pause: s.at.Pause}, true
 	}
 	c, err = changes.ParseCursor(s.at.Cursor)
-	c.Filter = d.Filter.Digest() // a new filter continues at the cursor of the old one
+	c.Filter = a.Filter.Digest() // a new filter continues at the cursor of the old one
 	return c, err
 }
 
-// fold returns the next batch.
+// fold returns the next batch. A webhook that is late takes a place in catchingUp first, so that it
+// does not hold up those that are told what is new.
 func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor) (changefeed.Batch, error) {
-	select {
-	case s.folding <- struct{}{}:
-		defer func() { <-s.folding }()
-	case <-ctx.Done():
-		return changefeed.Batch{}, ctx.Err()
+	places := []chan struct{}{s.folding}
+	if s.late {
+		places = []chan struct{}{s.catchingUp, s.folding}
+	}
+	for _, place := range places {
+		select {
+		case place <- struct{}{}:
+			defer func() { <-place }()
+		case <-ctx.Done():
+			return changefeed.Batch{}, ctx.Err()
+		}
 	}
 	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
 }
 
 // attempt posts a message. If the receiver accepts it, the position moves to the cursor after it.
-// Otherwise attempt notes the failure.
-func (s *sender) attempt(ctx context.Context, d *Definition, m message, after changes.Cursor) error {
+// Otherwise attempt notes the failure. If the definition or the key has changed since the message was
+// made, attempt does nothing, and the message is made anew.
+func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker, m message, after changes.Cursor) error {
+	if !s.isCurrent(d, a) {
+		return nil
+	}
 	s.tried = d.Changed
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
@@ -219,6 +232,13 @@ func (s *sender) attempt(ctx context.Context, d *Definition, m message, after ch
 		}
 	}
 	return s.save(ctx)
+}
+
+// isCurrent reports whether the definition and its key are still those of a message that was made.
+func (s *sender) isCurrent(d *Definition, a changefeed.Asker) bool {
+	w, _, there := s.store.watch(s.id)
+	now, err := s.asker(d)
+	return there && w.Changed.Equal(d.Changed) && err == nil && now.Key == a.Key
 }
 
 // pauseFor pauses the webhook until its customer resumes it.

@@ -539,9 +539,10 @@ func TestDeliveriesNameNoAddress(t *testing.T) {
 	client, topic := newBroker(t)
 	w := newWorld(t, client, topic)
 	for url, want := range map[string]string{
-		"http://localhost:1/":        "the address is not public",
-		"https://10.1.2.3/":          "the address is not public",
-		"http://name.invalid:1/hook": "the name of the receiver cannot be resolved",
+		"https://localhost:1/":        "the address is not public",
+		"https://10.1.2.3/":           "the address is not public",
+		"https://name.invalid:1/hook": "the name of the receiver cannot be resolved",
+		"http://name.invalid:1/hook":  "the scheme is not https",
 	} {
 		s := w.guarded(client, topic, webhooks.Guard{})
 		d := w.store.Definition

@@ -99,7 +99,13 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 	}
 	change(&w.Definition)
 	w.Changed = s.now()
-	return w, true, s.table.define(ctx, w.Definition)
+	if err := s.table.define(ctx, w.Definition); err != nil {
+		return w, true, err
+	}
+	if _, ok := s.table.get(id); !ok { // another process has deleted it meanwhile: the topic must end with that
+		return Webhook{}, false, s.table.forget(ctx, id)
+	}
+	return w, true, nil
 }
 
 // Delete deletes a webhook. ok is false if the customer has no webhook with that id.

@@ -24,9 +24,10 @@ type Table struct {
 	mu          sync.Mutex
 	definitions map[string]entry
 	positions   map[string]Position
-	read        map[int]int64 // by partition: the offset of the next record
-	progress    chan struct{} // closed when a batch has been read
-	changed     chan struct{} // closed when any definition has changed
+	deleted     map[string]bool // webhooks that were deleted; they do not come back
+	read        map[int]int64   // by partition: the offset of the next record
+	progress    chan struct{}   // closed when a batch has been read
+	changed     chan struct{}   // closed when any definition has changed
 }
 
 // entry is a definition and the partition of its record.
@@ -39,7 +40,7 @@ type entry struct {
 func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
 	return &Table{
 		kafka: client, topic: topic, logger: logger,
-		definitions: make(map[string]entry), positions: make(map[string]Position), read: make(map[int]int64),
+		definitions: make(map[string]entry), positions: make(map[string]Position), deleted: make(map[string]bool), read: make(map[int]int64),
 		progress: make(chan struct{}), changed: make(chan struct{}),
 	}
 }
@@ -78,6 +79,10 @@ func (t *Table) take(partition int, batch kafka.Batch) {
 	}
 }
 
+// maxDeleted bounds how many deleted webhooks the table remembers: enough for the moment in which
+// another process may change one of them.
+const maxDeleted = 10_000
+
 // positionSuffix follows the id of a webhook in the key of its position.
 const positionSuffix = "/at"
 
@@ -92,18 +97,25 @@ func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
 		}
 		return false, err
 	}
+	id := string(r.Key)
+	if t.deleted[id] { // another process has changed it before it knew of the deletion
+		return false, nil
+	}
 	e := entry{partition: r.Partition, redefined: make(chan struct{})}
 	if len(r.Value) > 0 {
 		if err := json.Unmarshal(r.Value, &e.Definition); err != nil {
 			return false, err
 		}
 	}
-	id := string(r.Key)
 	if old, there := t.definitions[id]; there {
 		close(old.redefined)
 	}
 	if t.definitions[id] = e; len(r.Value) == 0 {
 		delete(t.definitions, id)
+		if len(t.deleted) == maxDeleted {
+			clear(t.deleted)
+		}
+		t.deleted[id] = true
 	}
 	return true, nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
@@ -112,6 +113,7 @@ type Config struct {
 	Group      string // the consumer group of the owners
 	Feed       Feed
 	Keys       apikey.ByName
+	Airlines   *airline.Library
 	Secret     secret.Secret // of the installation
 	Guard      Guard
 	Client     *http.Client // nil: Guard.Client
@@ -138,16 +140,25 @@ type Service struct {
 	table    *Table
 	consumer *kafka.Consumer
 	writing  chan struct{} // has an element while this process changes a definition
-	folding  chan struct{} // has an element for each sender that is folding a batch, which bounds their memory
+	// folding has an element for each sender that is folding a batch, which bounds their memory.
+	// catchingUp has one for each of these that is late.
+	folding, catchingUp chan struct{}
 }
 
-// foldsAtOnce is how many batches are folded at the same time.
-const foldsAtOnce = 4
+// foldsAtOnce is how many batches are folded at the same time, lateFolds how many of these for
+// webhooks that are late: such a fold may read for seconds and find little.
+const (
+	foldsAtOnce = 4
+	lateFolds   = 2
+)
 
 // New returns a Service. It connects to nothing yet.
 func New(conf Config) *Service {
 	conf.Client = cmp.Or(conf.Client, conf.Guard.Client())
-	s := &Service{conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), folding: make(chan struct{}, foldsAtOnce), writing: make(chan struct{}, 1)}
+	s := &Service{
+		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: make(chan struct{}, 1),
+		folding: make(chan struct{}, foldsAtOnce), catchingUp: make(chan struct{}, lateFolds),
+	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
 		Handler: func(partition int) kafka.Handler { return &owner{Service: s, partition: partition} },
@@ -201,7 +212,7 @@ func (s *Service) asker(d *Definition) (a changefeed.Asker, err error) {
 	case !key.MayUse(operation.Webhooks):
 		return a, errors.New("the key may not use webhooks")
 	}
-	return changefeed.Asker{Key: key, Filter: d.Filter, Fields: bagdoc.Events}, nil
+	return changefeed.Asker{Key: key, Filter: d.Filter.Current(s.conf.Airlines), Fields: bagdoc.Events}, nil
 }
 
 // messageID returns the id of a message: a hash of the webhook and of texts that name the content.

@@ -1,0 +1,68 @@
+package webhooks_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"bagtrail/internal/webhooks"
+)
+
+// Several webhooks lead to one host that speaks HTTP/2. Some of its receivers hang and do not read what
+// is posted. The one that works must get its changes.
+func TestReceiversThatHangHoldUpNoOtherOfTheirHost(t *testing.T) {
+	var hanging, taken atomic.Int64
+	over := make(chan struct{})
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/hanging") {
+			hanging.Add(1)
+			select {
+			case <-over:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			taken.Add(1)
+		}
+	}))
+	receiver.EnableHTTP2 = true
+	receiver.StartTLS()
+	t.Cleanup(receiver.Close)
+	t.Cleanup(func() { close(over) })
+	guard := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	client := guard.Client()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	w := newWorld(t, nil, "t")
+	conf := w.config(kafkaOfNobody(t), "t")
+	conf.Guard, conf.Client = guard, client
+	w.Service = webhooks.New(conf)
+	w.feed.size = 900
+	w.feed.tell(100) // 92 KiB
+	begin := func(path string) {
+		store := &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition}
+		store.Definition.URL = receiver.URL + path
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); w.Send(ctx, store) }()
+		t.Cleanup(func() { cancel(); <-done })
+	}
+	begin("/first") // so that there is a connection
+	until(t, "the first is taken", func() bool { return taken.Load() == 1 })
+	taken.Store(0)
+	for range webhooks.Most - 2 {
+		begin("/hanging")
+	}
+	until(t, "they hang", func() bool { return hanging.Load() == webhooks.Most-2 })
+	begin("/works")
+	until(t, "the one that works has its changes", func() bool { return taken.Load() == 1 })
+}
