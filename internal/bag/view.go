@@ -74,7 +74,7 @@ func (v *Viewer) View(b *Bag) *Bag {
 	}
 	narrowed := *b
 	narrowed.Events, narrowed.whole = seen, b
-	narrowed.redescribe(b)
+	narrowed.redescribe()
 	return &narrowed
 }
 
@@ -93,7 +93,8 @@ func (v *Viewer) Founding(b *Bag) bool {
 }
 
 // redescribe sets the fields and legs of a view from its events.
-func (b *Bag) redescribe(whole *Bag) {
+func (b *Bag) redescribe() {
+	whole := b.whole
 	b.PNR, b.Surname, b.GivenName, b.PassengerStatus, b.FrequentFlyer, b.WeightUnit = "", "", "", "", "", ""
 	b.describe()
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
@@ -132,20 +133,6 @@ func (b *Bag) redescribe(whole *Bag) {
 	}
 }
 
-// FlightAt is the smallest Sight that sees a flight at an airport.
-type FlightAt struct {
-	Flight  Flight
-	Airport string
-}
-
-// Leg implements Sight.
-func (s FlightAt) Leg(l Leg) bool {
-	return l.Flight == s.Flight && (l.From == s.Airport || l.To == s.Airport)
-}
-
-// Station implements Sight.
-func (FlightAt) Station(string) bool { return false }
-
 // visibility says which messages of a bag are seen because of the legs and PNRs that they name.
 type visibility struct {
 	seen     []bool // by event: the message is in scope, or has the PNR of a message in scope
@@ -178,11 +165,10 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 }
 
 // withhold returns the messages of a plate that are not seen although they name no PNR and the
-// founder of their bag is seen. The other messages of the plate decide to which bag a message
-// belongs that names nobody (rules §3). The caller may have posted such a message, to make a second
-// bag or to join two. So withhold returns messages that belong to a bag whose founder is not seen.
-// It also returns messages that would belong to the booking of an unseen BSM if there were only the
-// unseen messages.
+// founder of their bag is seen: those that also belong to a bag whose founder is not seen, and those
+// that would belong to the booking of an unseen BSM if there were only the unseen messages. The reason
+// is that the other messages of the plate decide to which bag a message belongs that names nobody
+// (rules §3), and the caller may have posted one of these, to make a second bag or to join two.
 func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	plate := b.beside
 	if plate == nil {
@@ -212,7 +198,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 				continue
 			}
 			messages = append(messages, e.Message)
-			booked = booked || e.books()
+			booked = booked || e.isNamedBSM()
 		}
 	}
 	if !booked {
@@ -224,7 +210,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 		parts = [][]*Message{append(messages, others...)}
 	}
 	for _, part := range parts {
-		if !slices.ContainsFunc(part, func(m *Message) bool { return (&Event{Message: m}).books() }) {
+		if !slices.ContainsFunc(part, func(m *Message) bool { return (&Event{Message: m}).isNamedBSM() }) {
 			continue
 		}
 		for _, m := range part {
@@ -240,8 +226,8 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	return withheld
 }
 
-// books reports whether the message is a BSM that names a passenger.
-func (e *Event) books() bool {
+// isNamedBSM reports whether the message is a BSM that names a passenger.
+func (e *Event) isNamedBSM() bool {
 	return e.Message.Kind.IsSource() && (e.pnr() != "" || e.surname() != "")
 }
 

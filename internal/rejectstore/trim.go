@@ -24,8 +24,8 @@ type bounds struct {
 
 var defaultBounds = bounds{rejects: 1_500_000, bytes: 4 << 30}
 
-// trimmed is how many rejects one run of the script removes.
-const trimmed = 200
+// trimBatch is how many rejects one run of the script removes.
+const trimBatch = 200
 
 //go:embed trim.lua
 var trimScript string
@@ -40,11 +40,11 @@ func (s *Store) Trim(ctx context.Context) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	kept := s.now().Add(-s.retention).UnixMilli()
+	oldestKept := s.now().Add(-s.retention).UnixMilli()
 	maxCount, maxBytes := share(counts, s.bounds.rejects), share(sizes, s.bounds.bytes)
 	for source := range counts {
-		for n := trimmed; n == trimmed; removed += n {
-			n, err = trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "s:" + source}, s.prefix(), source, kept, maxCount, maxBytes, trimmed).Int()
+		for n := trimBatch; n == trimBatch; removed += n {
+			n, err = trim.Run(ctx, s.redis.WriteClient(), []string{s.prefix() + "s:" + source}, s.prefix(), source, oldestKept, maxCount, maxBytes, trimBatch).Int()
 			if err != nil {
 				return removed, redis.Unavailable("rejectstore: trim", err)
 			}
@@ -72,8 +72,8 @@ func (s *Store) sources(ctx context.Context) (counts, sizes map[string]int64, er
 	return counts, sizes, nil
 }
 
-// share returns how much of each of these amounts is kept, at most, so that all together are no
-// more than total. Each amount below its share leaves room for the others.
+// share returns the limit of each amount with which all amounts together are at most total. An amount
+// below the limit leaves room for the others.
 func share(amounts map[string]int64, total int64) int64 {
 	for i, amount := range slices.Sorted(maps.Values(amounts)) {
 		if part := total / int64(len(amounts)-i); amount > part {

@@ -218,6 +218,21 @@ func listEntry(ctx context.Context, f bag.Flight, plate bag.Plate, from *plateSt
 	return made
 }
 
+// flightAt is the Sight of a key that covers only one flight at one airport. Every key that may ask for
+// the list of that flight sees at least as much.
+type flightAt struct {
+	flight  bag.Flight
+	airport string
+}
+
+// Leg implements bag.Sight.
+func (s flightAt) Leg(l bag.Leg) bool {
+	return l.Flight == s.flight && (l.From == s.airport || l.To == s.airport)
+}
+
+// Station implements bag.Sight.
+func (flightAt) Station(string) bool { return false }
+
 // leastSights answers what a key with the least rights sees of a bag: a key that may just ask for
 // the list of the flight at one of its airports.
 type leastSights struct {
@@ -230,7 +245,7 @@ type leastSights struct {
 func (l *leastSights) all(b *bag.Bag, airport string) bool {
 	viewer, have := l.viewers.Get(airport)
 	if !have {
-		viewer = bag.NewViewer(l.ctx, bag.FlightAt{Flight: l.flight, Airport: airport})
+		viewer = bag.NewViewer(l.ctx, flightAt{l.flight, airport})
 		l.viewers.Set(airport, viewer)
 	}
 	return viewer.View(b) == b

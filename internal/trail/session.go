@@ -23,7 +23,7 @@ type session struct {
 	at           end                                 // the airport of a list, and whether its legs begin or end there
 	listing      bag.Flight                          // the flight of a list; zero if whole bags are read
 	tracing      bool                                // also read the rush plates that are filed under the PNRs of the bags
-	skipVersions bool                                // read cached plates at once, not their versions first
+	skipVersions bool                                // read the messages of cached plates in the first round trip, not only their versions
 	caching      caching                             // which of the plates that are read are cached
 
 	// Answers of the index. A key is set before its answer comes, so a session cannot be used after an
@@ -51,40 +51,40 @@ const (
 // ask reads what is wanted and returns it. It keeps the answers about plates, PNRs and containers in
 // the session.
 func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
-	now, err := s.reader.index.Read(ctx, w)
+	found, err := s.reader.index.Read(ctx, w)
 	if err != nil {
 		return Found{}, err
 	}
 	for i, pnr := range w.PNRs {
-		s.pnrs.Set(pnr, now.PNRs[i])
+		s.pnrs.Set(pnr, found.PNRs[i])
 	}
 	for i, p := range w.Originals {
-		s.rush.Set(p, now.Originals[i])
+		s.rush.Set(p, found.Originals[i])
 	}
 	for i, pnr := range w.RushPNRs {
-		s.rushPNRs.Set(pnr, now.RushPNRs[i])
+		s.rushPNRs.Set(pnr, found.RushPNRs[i])
 	}
 	for i, p := range w.TrailVersions {
-		s.trailVersions.Set(p, now.TrailVersions[i])
+		s.trailVersions.Set(p, found.TrailVersions[i])
 	}
 	for i, c := range w.StowageVersions {
-		s.stowageVersions.Set(c, now.StowageVersions[i])
+		s.stowageVersions.Set(c, found.StowageVersions[i])
 	}
 	for i, c := range w.Stowage {
-		s.stowageVersions.Set(c, now.Stowage[i].Version)
+		s.stowageVersions.Set(c, found.Stowage[i].Version)
 		if s.recallStowage(c) {
 			continue
 		}
-		s.addStowage(c, now.Stowage[i])
+		s.addStowage(c, found.Stowage[i])
 	}
-	states, err := s.statesOf(ctx, w.Trails, now.Trails)
+	states, err := s.statesOf(ctx, w.Trails, found.Trails)
 	if err != nil {
 		return Found{}, err
 	}
 	for i, state := range states {
 		s.trails.Set(w.Trails[i], state)
 	}
-	return now, nil
+	return found, nil
 }
 
 // platesAWorker is the least number of plates for which another goroutine is started.
