@@ -104,49 +104,56 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 		return c.NotAuthorised()
 	}
 	dst := append(c.Buffer, `{"bags":[`...)
-	shown, last := 0, bagPosition{}
-	for _, t := range seen {
-		if last.step(t.Bag.Plate); !last.after(part.position) {
-			continue
-		}
-		if shown == part.limit {
-			dst = append(dst, `],"next":`...)
-			dst = strictjson.AppendString(dst, part.next(last.before()))
-			return c.OK(append(dst, '}'))
-		}
-		shown++
+	shown, next := pageOf(seen, func(t *trail.Traced) bag.Plate { return t.Bag.Plate }, part)
+	for _, t := range shown {
 		dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: visible returns only bags that the viewer sees
 		var err error
 		if dst, err = c.Part(dst); err != nil {
 			return c.Unavailable(err)
 		}
 	}
-	return c.OK(append(dst, `]}`...))
+	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
+}
+
+// pageOf returns the bags of a page, and the cursor of the next page, or "" if it is the last. The
+// plates of the bags ascend.
+func pageOf[T any](all []T, plate func(*T) bag.Plate, part page) (shown []T, next string) {
+	var at bagPosition
+	for i := range all {
+		before := at
+		if at = before.next(plate(&all[i])); !at.after(part.position) {
+			continue
+		}
+		if len(shown) == part.limit {
+			return shown, part.next(before.String())
+		}
+		shown = append(shown, all[i])
+	}
+	return shown, ""
 }
 
 // bagPosition is the position of a bag in a list: its plate, and its number among the bags of that
-// plate, from 1. It remembers the position of the previous bag too.
+// plate, from 1.
 type bagPosition struct {
-	plate, previous bag.Plate
-	of, ofPrevious  int
+	plate bag.Plate
+	of    int
 }
 
-// step moves on to the next bag, which has that plate. Plates ascend.
-func (p *bagPosition) step(plate bag.Plate) {
-	p.previous, p.ofPrevious = p.plate, p.of
+// next returns the position of the next bag, which has that plate.
+func (p bagPosition) next(plate bag.Plate) bagPosition {
 	if plate != p.plate {
-		p.plate, p.of = plate, 0
+		return bagPosition{plate, 1}
 	}
-	p.of++
+	return bagPosition{plate, p.of + 1}
 }
 
-// before returns the position of the previous bag.
-func (p *bagPosition) before() string { return string(p.previous) + " " + strconv.Itoa(p.ofPrevious) }
+// String returns the position as after reads it.
+func (p bagPosition) String() string { return string(p.plate) + " " + strconv.Itoa(p.of) }
 
 // after reports whether the bag comes after a position.
-func (p *bagPosition) after(position string) bool {
+func (p bagPosition) after(position string) bool {
 	plate, of, _ := strings.Cut(position, " ")
-	n, _ := strconv.Atoi(of) // as before wrote it
+	n, _ := strconv.Atoi(of) // as String wrote it
 	return string(p.plate) > plate || string(p.plate) == plate && p.of > n
 }
 

@@ -41,7 +41,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	shown, next := pageOf(listed, part)
+	shown, next := pageOf(listed, func(l *trail.Listed) bag.Plate { return l.Bag.Plate }, part)
 	w := q.writer(ctx, c, "list")
 	seen, err := seenBags(ctx, trails, w.Viewer, shown)
 	if err != nil {
@@ -181,21 +181,6 @@ func (a *arguments) airportQuery(airports *airport.Library) (q flightQuery) {
 	q.airport = a.knownAirport("airport", airports)
 	q.arriving = a.choice("direction", "D", "A") == "A"
 	return q
-}
-
-// pageOf returns the bags of a page, and the cursor of the next page, or "" if it is the last.
-func pageOf(listed []trail.Listed, part page) (shown []trail.Listed, next string) {
-	var last bagPosition
-	for i := range listed {
-		if last.step(listed[i].Bag.Plate); !last.after(part.position) {
-			continue
-		}
-		if len(shown) == part.limit {
-			return shown, part.next(last.before())
-		}
-		shown = append(shown, listed[i])
-	}
-	return shown, ""
 }
 
 // seenBags returns the bags of a list by plate, each as the viewer sees it. Delayed bags are joined
