@@ -521,11 +521,8 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 	text("door", r.Door)
 	text("key", r.Sender)
 	text("airport", r.Airport)
-	dst = append(dst, `,"codes":[`...)
-	for _, code := range r.Codes {
-		dst = strictjson.AppendString(strictjson.AppendComma(dst), code)
-	}
-	dst = append(append(dst, `],"diagnostics":`...), r.Diagnostics...)
+	dst = strictjson.AppendTexts(dst, "codes", r.Codes)
+	dst = append(strictjson.AppendName(dst, "diagnostics"), r.Diagnostics...)
 	if full {
 		text("form", r.Form())
 		dst = strictjson.AppendText(dst, "text", r.Text)

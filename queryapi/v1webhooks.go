@@ -306,11 +306,7 @@ func appendFilter(dst []byte, f *changefeed.Filter) []byte {
 		dst = strictjson.AppendText(dst, "flight", path)
 	}
 	if len(f.Plates) > 0 {
-		dst = append(strictjson.AppendName(dst, "plate"), '[')
-		for _, plate := range f.Plates {
-			dst = strictjson.AppendString(strictjson.AppendComma(dst), string(plate))
-		}
-		dst = append(dst, ']')
+		dst = strictjson.AppendTexts(dst, "plate", f.Plates)
 	}
 	if f.PNR != "" {
 		dst = strictjson.AppendText(dst, "pnr", f.PNR)

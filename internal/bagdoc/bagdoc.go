@@ -83,14 +83,16 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 		dst = strictjson.AppendNumber(dst, "events_left_out", first)
 	}
 	originals := w.originals(s)
-	dst = appendPlates(dst, "originals", originals)
+	if len(originals) > 0 {
+		dst = strictjson.AppendTexts(dst, "originals", originals)
+	}
 	dst = strictjson.AppendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
 	chain := t.Chain
 	if len(originals) > 0 && len(chain) > 0 && chain[0] == seen.Plate {
 		chain = append([]bag.Plate{originals[0]}, chain...) // only the plate of the original is known
 	}
 	if len(chain) > 1 {
-		dst = appendPlates(dst, "chain", chain)
+		dst = strictjson.AppendTexts(dst, "chain", chain)
 	}
 	return append(AppendTime(dst, "changed", w.changed(s)), '}'), true
 }
@@ -309,17 +311,6 @@ func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
 		return dst
 	}
 	return append(object, '}')
-}
-
-func appendPlates(dst []byte, name string, plates []bag.Plate) []byte {
-	if len(plates) == 0 {
-		return dst
-	}
-	dst = append(strictjson.AppendName(dst, name), '[')
-	for _, p := range plates {
-		dst = strictjson.AppendString(strictjson.AppendComma(dst), string(p))
-	}
-	return append(dst, ']')
 }
 
 // AppendTime appends a time in UTC with milliseconds, unless it is zero.

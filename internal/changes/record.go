@@ -167,20 +167,12 @@ func (o *owner) document(c *change, now time.Time) kafka.Record {
 		dst = append(strictjson.AppendName(dst, "bags"), c.state...)
 	}
 	if !c.bare {
-		dst = appendTexts(dst, "pnrs", c.pnrs)
-		dst = appendTexts(dst, "airlines", c.entry.Airlines)
-		dst = appendTexts(dst, "airports", c.entry.Airports)
-		dst = appendTexts(dst, "flights", c.flights)
+		dst = strictjson.AppendTexts(dst, "pnrs", c.pnrs)
+		dst = strictjson.AppendTexts(dst, "airlines", c.entry.Airlines)
+		dst = strictjson.AppendTexts(dst, "airports", c.entry.Airports)
+		dst = strictjson.AppendTexts(dst, "flights", c.flights)
 	}
 	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: now, Headers: contentType}
-}
-
-func appendTexts(dst []byte, name string, list []string) []byte {
-	dst = append(strictjson.AppendName(dst, name), '[')
-	for _, text := range list {
-		dst = strictjson.AppendString(strictjson.AppendComma(dst), text)
-	}
-	return append(dst, ']')
 }
 
 // FlightName returns a flight as records name it: airline, number and day, such as LX/14/2026-03-14.

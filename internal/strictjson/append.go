@@ -94,6 +94,15 @@ func AppendBool(dst []byte, name string, value bool) []byte {
 	return strconv.AppendBool(AppendName(dst, name), value)
 }
 
+// AppendTexts appends a member that is a list of strings.
+func AppendTexts[S ~string](dst []byte, name string, list []S) []byte {
+	dst = append(AppendName(dst, name), '[')
+	for _, text := range list {
+		dst = AppendString(AppendComma(dst), string(text))
+	}
+	return append(dst, ']')
+}
+
 // AppendName appends the name of a member and a colon.
 func AppendName(dst []byte, name string) []byte {
 	return append(append(append(AppendComma(dst), '"'), name...), '"', ':')

@@ -112,15 +112,11 @@ func appendSession(dst []byte, c *Call) []byte {
 		name  string
 		scope apikey.Scope
 	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
-		dst = append(strictjson.AppendName(dst, list.name), '[')
+		codes := list.scope.Codes
 		if list.scope.All {
-			dst = append(dst, `"*"`...)
-		} else {
-			for _, code := range list.scope.Codes {
-				dst = strictjson.AppendString(strictjson.AppendComma(dst), code)
-			}
+			codes = []string{"*"}
 		}
-		dst = append(dst, ']')
+		dst = strictjson.AppendTexts(dst, list.name, codes)
 	}
 	if c.Session.Key != nil {
 		dst = append(dst, `,"ends":"`...)
