@@ -132,16 +132,13 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 
 // appendInquiries appends pax_inquiry_info: the living legs that the flight reference knows.
 func (q Queries) appendInquiries(dst []byte, b *bag.Bag) []byte {
-	list := append(strictjson.AppendName(dst, "pax_inquiry_info"), '[')
-	empty := len(list)
-	for i := range b.Legs {
-		leg := &b.Legs[i]
-		if reference, known := q.Flights.Lookup(leg.Flight, leg.From, leg.To); known && leg.Living {
-			list = bagjson.AppendInquiry(strictjson.AppendComma(list), reference, q.Airports)
+	return strictjson.AppendGroup(dst, "pax_inquiry_info", "[]", func(dst []byte) []byte {
+		for i := range b.Legs {
+			leg := &b.Legs[i]
+			if reference, known := q.Flights.Lookup(leg.Flight, leg.From, leg.To); known && leg.Living {
+				dst = bagjson.AppendInquiry(strictjson.AppendComma(dst), reference, q.Airports)
+			}
 		}
-	}
-	if len(list) == empty {
 		return dst
-	}
-	return append(list, ']')
+	})
 }

@@ -122,7 +122,7 @@ func later(a, b time.Time) time.Time {
 }
 
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
-	return appendObject(dst, "passenger", func(dst []byte) []byte {
+	return strictjson.AppendGroup(dst, "passenger", "{}", func(dst []byte) []byte {
 		dst = strictjson.AppendMember(dst, "last_name", b.Surname)
 		dst = strictjson.AppendMember(dst, "first_name", b.GivenName)
 		dst = strictjson.AppendMember(dst, "pnr", b.PNR)
@@ -132,7 +132,7 @@ func appendPassenger(dst []byte, b *bag.Bag) []byte {
 }
 
 func appendChecked(dst []byte, b *bag.Bag) []byte {
-	return appendObject(dst, "checked", func(dst []byte) []byte {
+	return strictjson.AppendGroup(dst, "checked", "{}", func(dst []byte) []byte {
 		dst = strictjson.AppendNumber(dst, "bags", b.Pieces)
 		dst = strictjson.AppendNumber(dst, "weight", b.Weight)
 		return strictjson.AppendMember(dst, "unit", b.WeightUnit)
@@ -295,22 +295,11 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 
 // AppendTimes appends the times of one end of a flight. If none is known, it appends nothing.
 func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
-	return appendObject(dst, name, func(dst []byte) []byte {
+	return strictjson.AppendGroup(dst, name, "{}", func(dst []byte) []byte {
 		dst = AppendTime(dst, "scheduled", t.Scheduled)
 		dst = AppendTime(dst, "estimated", t.Estimated)
 		return AppendTime(dst, "actual", t.Actual)
 	})
-}
-
-// appendObject appends a member that is an object. If members appends nothing, neither does
-// appendObject.
-func appendObject(dst []byte, name string, members func([]byte) []byte) []byte {
-	object := append(strictjson.AppendName(dst, name), '{')
-	empty := len(object)
-	if object = members(object); len(object) == empty {
-		return dst
-	}
-	return append(object, '}')
 }
 
 // AppendTime appends a time in UTC with milliseconds, unless it is zero.

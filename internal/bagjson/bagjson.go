@@ -109,26 +109,22 @@ func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventCo
 }
 
 func appendFlightInfo(dst []byte, m *bag.Message) []byte {
-	start := len(dst)
-	dst = append(dst, `,"flight_info":`...)
-	body := len(dst)
-	dst = appendFlight(dst, "inbound", m.Inbound, inbound)
-	dst = appendOnward(dst, m.Onward)
-	dst = appendFlight(dst, "outbound", m.Outbound, destinationSecond)
-	return closeGroup(dst, start, body, "{}")
+	return strictjson.AppendGroup(dst, "flight_info", "{}", func(dst []byte) []byte {
+		dst = appendFlight(dst, "inbound", m.Inbound, inbound)
+		dst = appendOnward(dst, m.Onward)
+		return appendFlight(dst, "outbound", m.Outbound, destinationSecond)
+	})
 }
 
 func appendOnward(dst []byte, flights []bag.Segment) []byte {
-	start := len(dst)
-	dst = append(dst, `,"onward":`...)
-	body := len(dst)
-	for _, f := range flights {
-		if !f.IsZero() {
-			dst = append(dst, ',')
-			dst = appendFlightObject(dst, f, destinationSecond)
+	return strictjson.AppendGroup(dst, "onward", "[]", func(dst []byte) []byte {
+		for _, f := range flights {
+			if !f.IsZero() {
+				dst = appendFlightObject(strictjson.AppendComma(dst), f, destinationSecond)
+			}
 		}
-	}
-	return closeGroup(dst, start, body, "[]")
+		return dst
+	})
 }
 
 // flightOrder is the order of the members of a flight in one of the tables of the interface.
@@ -149,7 +145,7 @@ func appendFlight(dst []byte, name string, s bag.Segment, order flightOrder) []b
 
 // appendFlightObject appends a flight, which must not be zero.
 func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
-	body := len(dst)
+	dst = append(dst, '{')
 	if order == destinationFirst {
 		dst = strictjson.AppendMember(dst, "dest_airport", s.Airport)
 	}
@@ -162,39 +158,32 @@ func appendFlightObject(dst []byte, s bag.Segment, order flightOrder) []byte {
 	if order == inbound {
 		dst = strictjson.AppendMember(dst, "orig_airport", s.Airport)
 	}
-	return closeGroup(dst, body, body, "{}")
+	return append(dst, '}')
 }
 
 func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 	if r == nil {
 		return dst
 	}
-	dst = append(dst, `,"reflighted_info":{"bagtag":`...)
-	dst = strictjson.AppendString(dst, string(r.Plate))
+	dst = strictjson.AppendText(append(dst, `,"reflighted_info":{`...), "bagtag", string(r.Plate))
 	if !r.Flight.IsZero() {
-		dst = append(dst, `,"flights":`...)
-		body := len(dst)
-		dst = strictjson.AppendMember(dst, "airline", r.Carrier)
+		dst = strictjson.AppendMember(append(dst, `,"flights":{`...), "airline", r.Carrier)
 		dst = strictjson.AppendMember(dst, "flight", r.Flight.Number)
-		dst = appendDay(dst, r.Flight.Day)
-		dst = closeGroup(dst, body, body, "{}")
+		dst = append(appendDay(dst, r.Flight.Day), '}')
 	}
 	return append(dst, '}')
 }
 
 func appendAirlineData(dst []byte, data []string) []byte {
-	start := len(dst)
-	dst = append(dst, `,"airline_data_set":`...)
-	body := len(dst)
-	for _, line := range data {
-		if line == "" {
-			continue
+	return strictjson.AppendGroup(dst, "airline_data_set", "[]", func(dst []byte) []byte {
+		for _, line := range data {
+			if line != "" {
+				dst = append(strictjson.AppendComma(dst), '{')
+				dst = append(strictjson.AppendText(dst, "airline_data", line), '}')
+			}
 		}
-		dst = append(dst, `,{"airline_data":`...)
-		dst = strictjson.AppendString(dst, line)
-		dst = append(dst, '}')
-	}
-	return closeGroup(dst, start, body, "[]")
+		return dst
+	})
 }
 
 func appendRush(dst []byte, b *bag.Bag) []byte {
@@ -227,18 +216,7 @@ func appendDay(dst []byte, day bag.Day) []byte {
 	if day == 0 { // the date of a connection may be absent
 		return dst
 	}
-	dst = append(dst, `,"date":"`...)
+	dst = append(strictjson.AppendName(dst, "date"), '"')
 	dst = day.Append(dst)
 	return append(dst, '"')
-}
-
-// closeGroup ends an object or a list. brackets are its two brackets. Its items begin at body, each
-// after a comma; the first comma becomes the opening bracket. If there are no items, closeGroup
-// removes everything from start on.
-func closeGroup(dst []byte, start, body int, brackets string) []byte {
-	if len(dst) == body {
-		return dst[:start]
-	}
-	dst[body] = brackets[0]
-	return append(dst, brackets[1])
 }

@@ -103,6 +103,17 @@ func AppendTexts[S ~string](dst []byte, name string, list []S) []byte {
 	return append(dst, ']')
 }
 
+// AppendGroup appends a member that is an object or a list, between its two brackets. If items
+// appends nothing, neither does AppendGroup.
+func AppendGroup(dst []byte, name, brackets string, items func([]byte) []byte) []byte {
+	group := append(AppendName(dst, name), brackets[0])
+	empty := len(group)
+	if group = items(group); len(group) == empty {
+		return dst
+	}
+	return append(group, brackets[1])
+}
+
 // AppendName appends the name of a member and a colon.
 func AppendName(dst []byte, name string) []byte {
 	return append(append(append(AppendComma(dst), '"'), name...), '"', ':')
