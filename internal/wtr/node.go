@@ -13,18 +13,11 @@ type node []byte
 // other side may read either.
 func (n node) member(names ...string) node {
 	for _, name := range names {
-		var found node
-		count := 0
-		err := strictjson.Object(n, func(m strictjson.Member) {
-			if m.Is(name) {
-				found = node(m.Value)
-				count++
-			}
-		})
-		if err != nil || count != 1 {
+		m, err := strictjson.Only(n, name)
+		if err != nil {
 			return nil
 		}
-		n = found
+		n = m.Value
 	}
 	return n
 }
