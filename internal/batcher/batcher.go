@@ -19,7 +19,6 @@ type Batcher[T any] struct {
 	mu      sync.Mutex
 	waiting []*call[T]
 	running int
-	free    sync.Pool // of *call[T]
 }
 
 // call is one call of Do.
@@ -32,11 +31,7 @@ type call[T any] struct {
 // Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns the
 // error of ctx, and item may or may not run.
 func (b *Batcher[T]) Do(ctx context.Context, item T) error {
-	c, _ := b.free.Get().(*call[T])
-	if c == nil {
-		c = &call[T]{done: make(chan error, 1)}
-	}
-	c.ctx, c.item = ctx, item
+	c := &call[T]{ctx, item, make(chan error, 1)}
 	b.mu.Lock()
 	b.waiting = append(b.waiting, c)
 	if b.running < b.MaxRuns {
@@ -46,8 +41,6 @@ func (b *Batcher[T]) Do(ctx context.Context, item T) error {
 	b.mu.Unlock()
 	select {
 	case err := <-c.done:
-		*c = call[T]{done: c.done}
-		b.free.Put(c)
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
