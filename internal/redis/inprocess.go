@@ -1,11 +1,16 @@
 package redis
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"bagtrail/internal/pause"
 )
 
 // inProcess is a Redis inside this process, for tests and for users who have no server. It opens no
@@ -13,14 +18,14 @@ import (
 //
 // Its clock stands still between ticks, since each tick scans all keys.
 type inProcess struct {
-	server *miniredis.Miniredis
-	stop   chan struct{}
-	done   chan struct{}
+	server  *miniredis.Miniredis
+	ticking sync.WaitGroup
+	stop    context.CancelFunc // ends the ticks
 }
 
 // startInProcess starts a Redis whose keys expire by the clock, at most a tick late.
 func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error) {
-	p := &inProcess{server: miniredis.NewMiniRedis(), stop: make(chan struct{}), done: make(chan struct{})}
+	p := &inProcess{server: miniredis.NewMiniRedis()}
 	first, err := p.server.Dial() // starts the server without a port
 	if err == nil {
 		err = first.Close()
@@ -30,25 +35,11 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 	}
 	p.server.SetTime(now())
 	p.server.ClockTTL(true)
-	if tick == 0 {
-		tick = time.Minute
-	}
-	go p.run(now, max(time.Second, tick))
+	tick = max(time.Second, cmp.Or(tick, time.Minute))
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.ticking.Go(func() { pause.Every(ctx, tick, func() { p.server.SetTime(now()) }) })
 	return p, nil
-}
-
-func (p *inProcess) run(now func() time.Time, tick time.Duration) {
-	defer close(p.done)
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-ticker.C:
-			p.server.SetTime(now())
-		}
-	}
 }
 
 // dial returns a connection to the server.
@@ -59,7 +50,7 @@ func (p *inProcess) dial() net.Conn {
 }
 
 func (p *inProcess) close() {
-	close(p.stop)
-	<-p.done
+	p.stop()
+	p.ticking.Wait()
 	p.server.Close()
 }
