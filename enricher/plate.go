@@ -7,29 +7,15 @@ import (
 	"bagtrail/parser"
 )
 
-// plates returns the plates of a group, each once and in order, as views of one string.
+// plates returns the plates of a group, each once and in order.
 func plates(g *parser.Group) []bag.Plate {
-	digits := make([]byte, 0, 2*plateDigits)
+	var list []bag.Plate
 	for number := range g.Plates() {
-		digits = appendPlate(digits, number)
-	}
-	all := string(digits)
-	list := make([]bag.Plate, len(all)/plateDigits)
-	for i := range list {
-		list[i] = bag.Plate(all[i*plateDigits : (i+1)*plateDigits])
+		var digits [20]byte
+		padded := strconv.AppendUint(digits[:0], 1e10+number, 10) // a 1 before the ten digits
+		list = append(list, bag.Plate(padded[1:]))
 	}
 	return list
-}
-
-const plateDigits = 10
-
-func appendPlate(dst []byte, number uint64) []byte {
-	var digits [plateDigits]byte
-	for i := plateDigits - 1; i >= 0; i-- {
-		digits[i] = byte('0' + number%10)
-		number /= 10
-	}
-	return append(dst, digits[:]...)
 }
 
 // number returns a valid plate as a number.
