@@ -9,7 +9,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 	_ "time/tzdata" // for machines without time zones
 
@@ -34,8 +34,8 @@ var statuses = [...]string{
 type Library struct {
 	index    [26 * 26 * 26]uint16 // by code: 1 + place in airports, or 0
 	airports []entry
-	zones    []zone
-	statuses map[string][]string // status codes of single airports, by airport
+	zones    []func() *time.Location // each is loaded when it is first needed
+	statuses map[string][]string     // status codes of single airports, by airport
 }
 
 type entry struct {
@@ -49,11 +49,6 @@ type entry struct {
 // cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is
 // none. The first is the location's own code, which may be a city code itself.
 type cities [3]uint16
-
-type zone struct {
-	name     string
-	location atomic.Pointer[time.Location] // nil until it is loaded
-}
 
 // New returns the compiled library with the additions of extra. Of several airports with one code
 // the last one counts. It takes about two milliseconds.
@@ -80,9 +75,15 @@ func New(extra ...Extra) *Library {
 			lib.statuses[code] = append(lib.statuses[code], added...)
 		}
 	}
-	lib.zones = make([]zone, len(zones))
+	lib.zones = make([]func() *time.Location, len(zones))
 	for name, i := range zones {
-		lib.zones[i].name = name
+		lib.zones[i] = sync.OnceValue(func() *time.Location {
+			location, err := time.LoadLocation(name)
+			if err != nil {
+				return time.UTC // never: a test loads every compiled zone, ReadExtra those of the file
+			}
+			return location
+		})
 	}
 	return lib
 }
@@ -168,20 +169,10 @@ func (l *Library) Names(code string) (airport, city, country string) {
 
 // TimeZone returns the time zone of the airport, or UTC if the code is not in the library.
 func (l *Library) TimeZone(code string) *time.Location {
-	a := l.find(code)
-	if a == nil {
-		return time.UTC
+	if a := l.find(code); a != nil {
+		return l.zones[a.zone]()
 	}
-	z := &l.zones[a.zone]
-	if location := z.location.Load(); location != nil {
-		return location
-	}
-	location, err := time.LoadLocation(z.name)
-	if err != nil {
-		location = time.UTC // never: a test loads every compiled zone, ReadExtra those of the file
-	}
-	z.location.CompareAndSwap(nil, location)
-	return z.location.Load()
+	return time.UTC
 }
 
 func (l *Library) find(code string) *entry {
