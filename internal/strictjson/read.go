@@ -3,6 +3,7 @@ package strictjson
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -97,23 +98,19 @@ func Unquote(value []byte) (string, bool) {
 	body := value[1 : len(value)-1]
 	var out strings.Builder
 	out.Grow(len(body))
-	for i := 0; i < len(body); {
-		if body[i] != '\\' {
-			start := i
-			for i < len(body) && body[i] != '\\' {
-				i++
-			}
-			out.Write(body[start:i])
-			continue
+	for {
+		plain, _, escaped := bytes.Cut(body, []byte{'\\'})
+		out.Write(plain)
+		if !escaped {
+			return out.String(), true
 		}
-		r, size := escape(body[i:])
+		r, size := escape(body[len(plain):])
 		if size == 0 {
 			return "", false
 		}
 		out.WriteRune(r)
-		i += size
+		body = body[len(plain)+size:]
 	}
-	return out.String(), true
 }
 
 // escape reads one escape sequence. A surrogate pair counts as one. size is 0 if s begins with
@@ -122,19 +119,8 @@ func escape(s []byte) (r rune, size int) {
 	if len(s) < 2 {
 		return 0, 0
 	}
-	switch s[1] {
-	case '"', '\\', '/':
-		return rune(s[1]), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
+	if i := strings.IndexByte(`"\/bfnrt`, s[1]); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), 2
 	}
 	high := unicodeEscape(s)
 	if high < 0 {
@@ -154,18 +140,11 @@ func unicodeEscape(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
 	}
-	var r rune
-	for _, b := range s[2:6] {
-		switch {
-		case '0' <= b && b <= '9':
-			r = r<<4 | rune(b-'0')
-		case 'a' <= b|0x20 && b|0x20 <= 'f':
-			r = r<<4 | rune(b|0x20-'a'+10)
-		default:
-			return -1
-		}
+	r, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
+	return rune(r)
 }
 
 // reader reads JSON text. Each method reads one element of the grammar at the current offset, and
