@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
@@ -41,8 +42,7 @@ func (pipeAddr) String() string  { return "in-process" }
 type stream struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	text    []byte
-	read    int // how many bytes of text were read
+	text    bytes.Buffer // what was written and not read yet
 	closed  bool
 }
 
@@ -62,29 +62,24 @@ func (s *stream) Write(b []byte) (int, error) {
 	if s.closed {
 		return 0, io.ErrClosedPipe
 	}
-	if s.read == len(s.text) {
-		s.text, s.read = s.text[:0], 0
-	}
-	s.text = append(s.text, b...)
 	s.changed.Signal()
-	return len(b), nil
+	return s.text.Write(b)
 }
 
 func (s *stream) Read(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.read == len(s.text) {
+	for s.text.Len() == 0 {
 		if s.closed {
 			return 0, io.EOF
 		}
 		s.changed.Wait()
 	}
-	n := copy(b, s.text[s.read:])
-	s.read += n
-	if s.read == len(s.text) && cap(s.text) > maxKept {
-		s.text, s.read = nil, 0
+	n, err := s.text.Read(b)
+	if s.text.Len() == 0 && s.text.Cap() > maxKept {
+		s.text = bytes.Buffer{}
 	}
-	return n, nil
+	return n, err
 }
 
 func (s *stream) close() {
