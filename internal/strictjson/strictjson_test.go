@@ -208,7 +208,11 @@ func TestMembersAreAppendedUnlessTheyAreEmpty(t *testing.T) {
 	dst = strictjson.AppendNumber(dst, "d", 0)
 	dst = strictjson.AppendBool(dst, "e", false)
 	dst = strictjson.AppendText(dst, "f", "")
-	if want := `{"c":"\"x\"","d":0,"e":false,"f":""`; string(dst) != want {
+	dst = strictjson.AppendTexts(dst, "g", []string{})
+	dst = strictjson.AppendTexts(dst, "h", []string{"x", "\""})
+	dst = strictjson.AppendGroup(dst, "i", "[]", func(dst []byte) []byte { return dst })
+	dst = strictjson.AppendGroup(dst, "j", "{}", func(dst []byte) []byte { return strictjson.AppendMember(dst, "k", "x") })
+	if want := `{"c":"\"x\"","d":0,"e":false,"f":"","g":[],"h":["x","\""],"j":{"k":"x"}`; string(dst) != want {
 		t.Errorf("%s, want %s", dst, want)
 	}
 }
