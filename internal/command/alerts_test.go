@@ -41,6 +41,9 @@ func TestWhatAlertsAndPanelsLookAtIsThereBeforeAnythingHasHappened(t *testing.T)
 	for line := range strings.SplitSeq(string(rules), "\n") {
 		if _, expr, found := strings.Cut(line, "expr: "); found {
 			for _, m := range selector.FindAllStringSubmatch(expr, -1) {
+				if m[1] == "bagtrail_feed_silent" { // a gauge that has no series until a feed is silent, see TestASilentFeedIsLoggedOnceAndCounted
+					continue
+				}
 				s.wantZero(series, m[1], m[2])
 				checked++
 			}
