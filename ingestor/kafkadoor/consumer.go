@@ -51,7 +51,7 @@ func (d *Door) NewConsumer(acceptor Acceptor, metrics kafka.Metrics) *Consumer {
 		},
 	}
 	if d.conf.Identity != nil {
-		conf.Keeper = func() (string, time.Time) {
+		conf.ResultStore = func() (string, time.Time) {
 			index := c.index.Load()
 			return index.identity, index.safe
 		}

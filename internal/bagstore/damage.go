@@ -10,7 +10,6 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"bagtrail/internal/bag"
 	"bagtrail/internal/pause"
 )
 
@@ -187,17 +186,4 @@ func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
-}
-
-// plates returns the members of a sorted set that are plates, and reports the others as damage.
-func (s *Store) plates(key string, members []string) []bag.Plate {
-	all := make([]bag.Plate, 0, len(members))
-	for _, m := range members {
-		if p := bag.Plate(m); p.Valid() {
-			all = append(all, p)
-		} else {
-			s.report(damage{key: key, kind: badMember, member: m})
-		}
-	}
-	return all
 }

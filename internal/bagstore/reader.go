@@ -259,3 +259,16 @@ func byReceipt(a, b bag.Stored) int {
 	}
 	return 1
 }
+
+// plates returns the members of a sorted set that are plates, and reports the others as damage.
+func (s *Store) plates(key string, members []string) []bag.Plate {
+	all := make([]bag.Plate, 0, len(members))
+	for _, m := range members {
+		if p := bag.Plate(m); p.Valid() {
+			all = append(all, p)
+		} else {
+			s.report(damage{key: key, kind: badMember, member: m})
+		}
+	}
+	return all
+}

@@ -390,15 +390,3 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	following["cursor"] = found.Next
 	return v.find(following, hits)
 }
-
-// flightAddress returns the address of the flight of a leg. If no airport of the leg is known, it
-// returns the address of the search.
-func flightAddress(l legDoc) string {
-	switch {
-	case l.From != "":
-		return path("flights", l.From, "D", l.Airline, l.Flight, l.Date)
-	case l.To != "":
-		return path("flights", l.To, "A", l.Airline, l.Flight, l.Date)
-	}
-	return Path + "search"
-}

@@ -17,8 +17,8 @@ import (
 // from one goroutine.
 type Handler interface {
 	// TakeOver is called before the first record, and again if the worker goes back (see
-	// ConsumerConfig.Keeper). offset is the offset of the next record. After an error it is called
-	// again.
+	// ConsumerConfig.ResultStore). offset is the offset of the next record. After an error it is
+	// called again.
 	TakeOver(ctx context.Context, offset int64) error
 	// Handle handles one or more of the first records, and returns how many. The offset after them
 	// may then be committed. Handle is called again with the rest. After an error it is called again
@@ -40,14 +40,14 @@ type ConsumerConfig struct {
 	AtOnce  int                         // how many batches are handled at the same time; 0: one for each core, at least 2
 	Fetch   int                         // how many bytes of a partition are fetched at once; 0: 256 KiB
 
-	// Keeper is for a handler that writes its results to a store which may lose the latest of them,
-	// such as Redis. It returns the identity of that store: a short text without spaces, the same in
-	// every process, that changes if results may have been lost, or "" while it is unknown. Results
+	// ResultStore is for a handler that writes its results to a store which may lose the latest of
+	// them, such as Redis. It returns the identity of that store: a short text without spaces, the same
+	// in every process, that changes if results may have been lost, or "" while it is unknown. Results
 	// that were written before the time safe cannot be lost. If the identity changes, each worker goes
-	// back to the first record that is not safe and handles it again. The metadata of committed
-	// offsets holds the identity and the safe offset, so that this works across processes. If Keeper
-	// is nil, every record is safe once it is handled.
-	Keeper func() (identity string, safe time.Time)
+	// back to the first record that is not safe and handles it again. The metadata of committed offsets
+	// holds the identity and the safe offset, so that this works across processes. If ResultStore is
+	// nil, every record is safe once it is handled.
+	ResultStore func() (identity string, safe time.Time)
 }
 
 // Consumer reads a topic as a member of a consumer group.

@@ -9,7 +9,7 @@
 // group assigns to a [Handler], in order, and commits the offset after the handler has finished
 // them. After an error of the handler the offset stays, and the same records are handled again. So
 // a record may be handled twice, and none is lost or skipped. If the results of a handler may be
-// lost for some seconds after they are confirmed, the Keeper of its ConsumerConfig reports that,
+// lost for some seconds after they are confirmed, the ResultStore of its ConsumerConfig reports that,
 // and their records are handled again. To add a stage, write a Handler and run a Consumer with a
 // group and a topic of its own:
 //

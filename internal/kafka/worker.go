@@ -29,7 +29,7 @@ type worker struct {
 	takenOver  bool // the handler has taken over
 	outOfRange bool // the last fetch failed because the broker does not have the offset
 
-	identity string       // of the keeper, when the worker began or last went back; "" at first
+	identity string       // of the store of results, when the worker began or last went back; "" at first
 	safe     int64        // the results of all records before it cannot be lost
 	points   []checkpoint // of offsets greater than safe, ascending
 	metadata string       // of the committed offset; "" if it has none, or if everything before it was safe
@@ -42,10 +42,10 @@ type checkpoint struct {
 }
 
 var (
-	errCommit   = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
-	errTakeOver = errors.New("take over")                              // the first record cannot be handled yet
-	errKeeper   = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
-	errUnknown  = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.Keeper, before its first answer
+	errCommit       = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
+	errTakeOver     = errors.New("take over")                              // the first record cannot be handled yet
+	errStoreChanged = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
+	errUnknown      = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.ResultStore, before its first answer
 )
 
 // run returns when the generation has ended, or a commit has failed. It must not return for another
@@ -68,7 +68,7 @@ func (w *worker) run(generation context.Context) {
 			w.conf.Metrics.Retry("commit")
 			w.log.Warn("a commit failed: the consumer joins its group again", zap.Error(err))
 			return
-		case errors.Is(err, errKeeper):
+		case errors.Is(err, errStoreChanged):
 			w.takenOver = false
 			continue
 		}
@@ -178,13 +178,13 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	return r, nil
 }
 
-// goBack sets the offset back to the safe offset if the identity of the keeper has changed since
-// this worker, or the one before it, handled the records from there on.
+// goBack sets the offset back to the safe offset if the identity of the store of results has changed
+// since this worker, or the one before it, handled the records from there on.
 func (w *worker) goBack(ctx context.Context) error {
-	if w.conf.Keeper == nil {
+	if w.conf.ResultStore == nil {
 		return nil
 	}
-	identity, _ := w.conf.Keeper()
+	identity, _ := w.conf.ResultStore()
 	if identity == "" {
 		return errUnknown
 	}
@@ -251,10 +251,10 @@ func (w *worker) handleOnce(generation, work context.Context, records []Record) 
 // after the last commit are handled again.
 const commitEvery = 100 * time.Millisecond
 
-// addCheckpoint notes that everything before the offset has been handled by now. Checkpoints are about
-// commitEvery apart, so there are few.
+// addCheckpoint notes that everything before the offset has been handled by now. Checkpoints are
+// about commitEvery apart, so there are few.
 func (w *worker) addCheckpoint() {
-	if w.conf.Keeper == nil {
+	if w.conf.ResultStore == nil {
 		return
 	}
 	now := checkpoint{w.offset, time.Now()}
@@ -265,15 +265,15 @@ func (w *worker) addCheckpoint() {
 	}
 }
 
-// checkKeeper moves safe forward, or returns errKeeper if later results may be lost.
-func (w *worker) checkKeeper() error {
-	if w.conf.Keeper == nil {
+// checkResults moves safe forward, or returns errStoreChanged if later results may be lost.
+func (w *worker) checkResults() error {
+	if w.conf.ResultStore == nil {
 		w.safe = w.offset
 		return nil
 	}
-	identity, safe := w.conf.Keeper()
+	identity, safe := w.conf.ResultStore()
 	if identity != w.identity {
-		return errKeeper
+		return errStoreChanged
 	}
 	n, _ := slices.BinarySearchFunc(w.points, safe, func(c checkpoint, t time.Time) int { return c.at.Compare(t) })
 	if n > 0 {
@@ -286,11 +286,11 @@ func (w *worker) checkKeeper() error {
 // commit commits the offset if it has moved, and if the time every has passed since the last
 // commit. If no records follow, it commits the same offset once more when everything before it is
 // safe. Otherwise the next worker would believe that the results of the last records may still be
-// lost, however old they are. After errCommit the worker leaves the generation, after errKeeper it
+// lost, however old they are. After errCommit the worker leaves the generation, after errStoreChanged it
 // goes back. After the worker has gone back, commit does nothing until the offset is greater than the
 // committed one.
 func (w *worker) commit(every time.Duration) error {
-	if err := w.checkKeeper(); err != nil {
+	if err := w.checkResults(); err != nil {
 		return err
 	}
 	becameSafe := w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != w.newMetadata()
@@ -305,15 +305,15 @@ func (w *worker) commit(every time.Duration) error {
 }
 
 // newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of
-// the keeper.
+// the store of results.
 func (w *worker) newMetadata() string {
-	if w.conf.Keeper == nil {
+	if w.conf.ResultStore == nil {
 		return ""
 	}
 	return fmt.Sprint(w.safe, " ", w.identity)
 }
 
-// commitOffset commits the offset, with the identity of the keeper and the safe offset as metadata.
+// commitOffset commits the offset, with the identity of the store of results and the safe offset as metadata.
 func (w *worker) commitOffset() error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.client.conf.Timing.Request)
 	defer cancel()
@@ -333,7 +333,7 @@ func (w *worker) commitOffset() error {
 	return errNoAnswer
 }
 
-// recall reads the safe offset and the identity of the keeper from the metadata of the committed
+// recall reads the safe offset and the identity of the store of results from the metadata of the committed
 // offset, which the worker before this one wrote. An offset that a tool has set has no metadata;
 // then everything before it counts as safe.
 func (w *worker) recall(ctx context.Context) error {
@@ -360,7 +360,7 @@ func (w *worker) recall(ctx context.Context) error {
 
 // leave commits once more when the worker ends.
 func (w *worker) leave() {
-	if err := w.commit(0); err != nil && !errors.Is(err, errKeeper) {
+	if err := w.commit(0); err != nil && !errors.Is(err, errStoreChanged) {
 		w.conf.Metrics.Retry("commit")
 		w.log.Warn("the last commit of a partition failed: its records may be handled again", zap.Error(err))
 	}
