@@ -167,7 +167,9 @@ func testDamagedBagExpires(t *testing.T, b *bench) {
 			t.Fatal(err)
 		}
 	}
-	b.holding(s, b.hashes()[key])
+	if held, whole := b.holding(s, b.hashes()[key]).Messages(); len(held) > 0 || whole {
+		t.Errorf("%d messages are read, and said to be whole: %t", len(held), whole)
+	}
 	b.waitMoved(damaged, 1)
 	b.file(s, filings...) // by the same process, which has set the expiry of the key before
 	if got := b.client.ExpireTime(ctx, key).Val(); !near(got, expiry) {
