@@ -266,7 +266,7 @@ func (f *Feed) News(a Asker) (news <-chan struct{}, leave func()) {
 
 // mayCover returns false only if the key certainly sees no bag of a published change.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
-	return r.Airlines == nil || (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
+	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
 			return touches(f.Places, code, r.Airports)
 		}))

@@ -122,10 +122,8 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 // mayMatch returns false only if the filter certainly does not select a published change.
 func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
 	switch {
-	case r.Airlines == nil: // the record was too large with its lists
-		return len(f.Plates) == 0 || slices.Contains(f.Plates, r.Plate)
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
-		f.PNR != "" && !slices.Contains(r.PNRs, f.PNR),
+		f.PNR != "" && r.PNRs != nil && !slices.Contains(r.PNRs, f.PNR),
 		f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),
 		f.Flight != nil && r.Flights != nil && !slices.Contains(r.Flights, changes.FlightName(f.Flight.Flight)):
 		return false

@@ -11,7 +11,7 @@ import (
 )
 
 // The change of a plate is too large for the topic of changes even without its bags, and is published
-// without its lists. A stream must not pass over it because of what is published after it.
+// without its flights and PNRs. A stream must not pass over it because of what is published after it.
 func TestAStreamIsToldAChangeThatIsTooLargeForTheTopic(t *testing.T) {
 	w := newWorld(t)
 	admin := &kafkago.Client{Addr: kafkago.TCP(w.brokers...), Timeout: 5 * time.Second}

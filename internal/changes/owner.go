@@ -567,7 +567,7 @@ type change struct {
 	pnrs    []string
 	flights []string
 	state   []byte // the bags, as a JSON array
-	bare    bool   // it is published without pnrs, airlines, airports and flights
+	bare    bool   // it is published without PNRs and flights
 	digest  uint64
 	follow  []Mark // of the originals of its rush bags, and of earlier originals
 }

@@ -25,10 +25,10 @@ type Record struct {
 	Epoch    int64
 	Sequence int64
 	Bags     []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
-	PNRs     []string  // of every message of the plate, in capitals; this and the next three are nil if they are too large too
+	PNRs     []string  // of every message of the plate, in capitals; nil if they are too large for a record
 	Airlines []string  // of every flight that a message names
 	Airports []string  // of these flights, and of the events
-	Flights  []string  // these flights, as FlightName returns them; nil also in a record of an earlier version
+	Flights  []string  // these flights, as FlightName returns them; nil if they are too large, or in a record of an earlier version
 	Time     time.Time // by which the bags were folded
 }
 
@@ -118,9 +118,9 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 }
 
 // publishEach publishes changes one by one. It publishes a change that is too large for the broker
-// without its bags, and if that is too large, without its lists too; readers of the topic then ask the
-// service for the bags. A change that is too large even then is left out, so that it does not stop the
-// partition for ever.
+// without its bags, and if that is too large, without PNRs and flights too; readers of the topic then
+// ask the service for the bags. A change that is too large even then is left out, so that it does not
+// stop the partition for ever.
 func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
 	for i := range records {
 		c := &told[i]
@@ -131,12 +131,12 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 			}
 			omit()
 			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
-				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)), zap.Bool("lists", !c.bare))
+				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)), zap.Bool("flights", !c.bare))
 			records[i] = o.document(c, now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
-			o.log.Error("a change is too large for the topic of changes even without its bags and lists, and is told by the index alone",
+			o.log.Error("a change is too large for the topic of changes even without its bags and flights, and is told by the index alone",
 				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
 			continue
 		}
@@ -168,8 +168,10 @@ func (o *owner) document(c *change, now time.Time) kafka.Record {
 	}
 	if !c.bare {
 		dst = strictjson.AppendTexts(dst, "pnrs", c.pnrs)
-		dst = strictjson.AppendTexts(dst, "airlines", c.entry.Airlines)
-		dst = strictjson.AppendTexts(dst, "airports", c.entry.Airports)
+	}
+	dst = strictjson.AppendTexts(dst, "airlines", c.entry.Airlines)
+	dst = strictjson.AppendTexts(dst, "airports", c.entry.Airports)
+	if !c.bare {
 		dst = strictjson.AppendTexts(dst, "flights", c.flights)
 	}
 	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: now, Headers: contentType}
