@@ -128,8 +128,8 @@ func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Fil
 	return cursor
 }
 
-// appendChangesCursor adds the member changes_cursor to the end of the answer. Call it after the list is read:
-// if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and
+// appendChangesCursor adds the member changes_cursor to the end of the answer. Call it after the list
+// is read: if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and
 // appendChangesCursor adds nothing.
 func (q Queries) appendChangesCursor(ctx context.Context, c *web.Call, cursor changes.Cursor) {
 	if cursor.Epoch == 0 {

@@ -27,8 +27,8 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Feed tells changes. It is safe for concurrent use. Errors of its methods are those of
-// changes.Reader, unless they say more.
+// Feed tells changes. It is safe for concurrent use. Errors are those of changes.Reader and
+// trail.Reader; a method says if it has others.
 type Feed struct {
 	Changes    *changes.Reader
 	Tail       *changes.Tail
@@ -165,6 +165,7 @@ type teller struct {
 	told   int
 	bytes  int
 	size   int       // how many plates are folded together next
+	moved  bool      // plates were folded, and the cursor has passed them
 	until  time.Time // when the batch ends
 }
 
@@ -174,8 +175,11 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	for rest := page.Candidates; len(rest) > 0; {
 		some := rest[:min(t.size, len(rest))]
 		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clocks)
-		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 && ctx.Err() == nil {
-			t.size = len(some) / 2 // these plates may have too many messages to be read together in time
+		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 { // too many messages, perhaps, to be read together in time
+			if t.moved {
+				return true, nil // the next batch begins with these plates
+			}
+			t.size = 1 // one alone gets nearly all the time
 			continue
 		}
 		if err != nil {
@@ -196,6 +200,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 			}
 			t.cursor.Pass(c)
 		}
+		t.moved = true
 		t.size = max(1, min(2*t.size, maxFold, foldBytes*len(some)/max(1, read)))
 		if rest = rest[len(some):]; len(rest) > 0 && time.Now().After(t.until) {
 			return true, nil
@@ -205,8 +210,8 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 }
 
 // OfPublished returns the changes to tell to the key, out of published changes of one epoch: the
-// latest one of each plate. It sorts published by sequence, since an owner that stood still may publish an earlier
-// one again.
+// latest one of each plate. It sorts published by sequence, since an owner that stood still may
+// publish an earlier one again.
 func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	clocks := make([]time.Time, len(published))

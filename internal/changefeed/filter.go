@@ -35,8 +35,8 @@ type Flight struct {
 	Arriving bool   `json:"arriving"`
 }
 
-// Current returns the filter with the code by which its airline is compared now. A filter that is kept
-// for long may be from before a pair of codes was known.
+// Current returns the filter with the codes by which its airlines are compared now. A filter may be
+// older than the knowledge that two codes are a pair.
 func (f Filter) Current(airlines *airline.Library) Filter {
 	f.Airline = airlines.Code(f.Airline)
 	if f.Flight != nil {

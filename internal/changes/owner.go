@@ -134,8 +134,9 @@ func (o *owner) tick(ctx context.Context) {
 
 // maintain does the work that needs no mark. It checks that the index still has everything that was
 // told, keeps the index from expiring, raises its floor, and marks the bags of flights that have
-// departed. All of this together has a time limit, but for the takeover, if one is due. Floors need
-// the partition of the owner; departures are marked in other partitions too, and do not wait for it.
+// departed. What follows the check and the takeover, if one is due, has one time limit for all of it.
+// A floor needs the partition of the owner; departures are marked in other partitions too, and do not
+// wait for it.
 func (o *owner) maintain(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

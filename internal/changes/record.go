@@ -125,13 +125,18 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 	for i := range records {
 		c := &told[i]
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
-		for _, omit := range []func(){func() { c.state = nil }, func() { c.bare = true }} {
+		for _, shorter := range []struct {
+			bare bool
+			text string
+		}{
+			{false, "a change is too large for the topic of changes: publishing it without its bags"},
+			{true, "a change is too large for the topic of changes: publishing it without its bags, PNRs and flights"},
+		} {
 			if !errors.Is(err, kafka.ErrTooLarge) {
 				break
 			}
-			omit()
-			o.log.Warn("a change is too large for the topic of changes, and is published without its bags",
-				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)), zap.Bool("flights", !c.bare))
+			o.log.Warn(shorter.text, zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
+			c.state, c.bare = nil, shorter.bare
 			records[i] = o.document(c, now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}

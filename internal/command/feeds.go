@@ -74,8 +74,12 @@ func (w *feedWatch) look(all []feeds.Feed, err error) {
 				w.log.Warn("a feed is silent", append(name, zap.Duration("usual_gap", f.Gap))...)
 			}
 		case was:
-			w.alarms.DeleteLabelValues(f.Airport, f.Door)
 			w.log.Info("a feed sends again", name...)
+		}
+	}
+	for name := range w.silent { // a feed may also be forgotten while it is silent
+		if !silent[name] {
+			w.alarms.DeleteLabelValues(name.Airport, name.Door)
 		}
 	}
 	w.silent = silent

@@ -33,6 +33,7 @@ func TestASilentFeedIsLoggedOnceAndCounted(t *testing.T) {
 		{nil, errors.New("away"), "[]", "ZRH 1, flowing 0, new 1, silent 1"},
 		{[]feeds.Feed{feed("ZRH", feeds.Silent), feed("GVA", feeds.Silent)}, nil, "[a feed is silent GVA]", "GVA 1, ZRH 1, flowing 0, new 0, silent 2"},
 		{[]feeds.Feed{feed("ZRH", feeds.Flowing), feed("GVA", feeds.Silent)}, nil, "[a feed sends again ZRH]", "GVA 1, flowing 1, new 0, silent 1"},
+		{nil, nil, "[]", "flowing 0, new 0, silent 0"},
 	} {
 		w.look(step.all, step.err)
 		var log []string

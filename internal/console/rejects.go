@@ -280,16 +280,16 @@ func (p rejectsPage) Address(name, value string) string {
 }
 
 // Link returns the address of a reject of the list, which shows the same page of the list.
-func (p rejectsPage) Link(id string) string {
+func (p rejectsPage) Link(id string) string { return path("rejects", id) + "?" + p.Back() }
+
+// Back returns the query of the page of the list.
+func (p rejectsPage) Back() string {
 	query := maps.Clone(p.filter)
 	if p.cursor != "" {
 		query.Set("cursor", p.cursor)
 	}
-	return path("rejects", id) + "?" + query.Encode()
+	return query.Encode()
 }
-
-// Back returns the query of the list.
-func (p rejectsPage) Back() string { return p.filter.Encode() }
 
 // Is reports whether a filter has a value.
 func (p rejectsPage) Is(name, value string) bool {

@@ -26,7 +26,7 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string   // the surname that found bags; before that, all Names as the page shows them
+	Name    string   // the surname that found bags; until one has, all Names as the page shows them
 	Names   []string // possible surnames, the most likely first
 	Unread  []string // words that the search does not use
 	words   []string // the words of the name
@@ -35,62 +35,32 @@ type query struct {
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
 // The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
-// A word that may be a flight or a PNR is a flight if there is a name too, or if its airline has two
-// characters and a day is named. If its airline has three letters it is a PNR, otherwise both. Of two
-// words of one kind the first counts. Of two airports without a name, the first may be a name.
+// Of several words of one kind the first counts; the others are unread.
+//
+// A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
+// it is a flight if there is a name too, or if its airline has two characters and a day is named. If
+// its airline has three letters it is a PNR, otherwise both.
 func parseQuery(text string, places Places, now time.Time) (q query) {
-	words := joinWords(strings.Fields(strings.ToUpper(text)))
-	var names []string
-	if len(words) > maxWords {
-		words, q.Unread = words[:maxWords], words[maxWords:]
-	}
-	for _, written := range words {
-		word := strings.ReplaceAll(written, " ", "")
-		set := func(field *string, value string) {
-			if *field == "" {
-				*field = value
-			} else {
-				q.Unread = append(q.Unread, written)
-			}
-		}
-		airline, number, isFlight := flightOf(word)
-		day, isDay := dayOf(word, now)
-		switch {
-		case isDigits(word) && len(word) == 10:
-			set(&q.Plate, word)
-		case isDigits(word) && len(word) == 6:
-			set(&q.End, word)
-		case isDay && !q.Day.IsZero(), isFlight && q.Flight != "" && !isPNR(word):
-			q.Unread = append(q.Unread, written)
-		case isDay:
-			q.Day = day
-		case isFlight && q.Flight == "":
-			q.Airline, q.Flight = airline, number
-			if isPNR(written) && q.PNR == "" {
-				q.PNR = word
-			}
-		case isDigits(word) && (len(word) == 11 || len(word) == 13): // a plate with a check digit, or with the count of .N
-			set(&q.Plate, word[:10])
-		case isPNR(word):
-			if q.PNR == q.Airline+q.Flight { // the word before is the flight alone
-				q.PNR = ""
-			}
-			set(&q.PNR, word)
-		case len(word) == 3 && places.KnownAirport(word) && len(words) > 1:
-			if q.Airport != "" && len(names) == 0 {
-				names, q.Airport = append(names, q.Airport), ""
-			}
-			set(&q.Airport, word)
-		default:
-			names = append(names, word)
+	w := q.classify(text, places, now)
+	if len(w.flights) == 0 && (len(w.pnrs) > 0 || len(w.either) > 1) {
+		w.flights, w.either = w.either, nil
+		if len(w.pnrs) == 0 {
+			w.flights, w.pnrs = w.flights[:1], w.flights[1:]
 		}
 	}
-	if len(names) == 0 && q.Airport != "" && q.Plate+q.End+q.Flight+q.PNR == "" { // LEE is a name too
-		names, q.Airport = append(names, q.Airport), ""
+	if len(w.flights) > 0 {
+		w.pnrs, w.either = append(w.pnrs, w.either...), nil
 	}
-	q.readNames(names)
+	q.Plate, q.End, q.PNR = q.first(w.plates), q.first(w.ends), q.first(append(w.pnrs, w.either...))
+	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
+	q.Day, _ = dayOf(q.first(w.days), now)
+	if len(w.names) == 0 && len(w.airports) > 0 && q.Plate+q.End+q.Flight+q.PNR == "" { // LEE is a name too
+		w.names, w.airports = w.airports[:1], w.airports[1:]
+	}
+	q.Airport = q.first(w.airports)
+	q.readNames(w.names)
 	switch {
-	case q.PNR == "" || q.Flight == "" || q.Airline+q.Flight != q.PNR:
+	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
 		q.PNR = ""
 	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
@@ -101,6 +71,58 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 		q.words, q.Names, q.Name = nil, nil, ""
 	}
 	return q
+}
+
+// words are the words of a search by their kind. Those of either may be flights or PNRs; the likelier
+// flights, with airline codes of two characters, come first.
+type words struct{ plates, ends, days, flights, either, pnrs, airports, names []string }
+
+// classify returns the words of a search, at most maxWords. The others are unread.
+func (q *query) classify(text string, places Places, now time.Time) (w words) {
+	all := joinWords(strings.Fields(strings.ToUpper(text)))
+	if len(all) > maxWords {
+		all, q.Unread = all[:maxWords], all[maxWords:]
+	}
+	for _, written := range all {
+		word := strings.ReplaceAll(written, " ", "")
+		_, _, isFlight := flightOf(word)
+		_, isDay := dayOf(word, now)
+		kind := &w.names
+		switch {
+		case isDigits(word) && len(word) == 10:
+			kind = &w.plates
+		case isDigits(word) && len(word) == 6:
+			kind = &w.ends
+		case isDay:
+			kind = &w.days
+		case isFlight && isPNR(written):
+			kind = &w.either
+		case isFlight:
+			kind, word = &w.flights, written
+		case isDigits(word) && (len(word) == 11 || len(word) == 13): // a plate with a check digit, or with the count of .N
+			kind, word = &w.plates, word[:10]
+		case isPNR(word):
+			kind = &w.pnrs
+		case len(word) == 3 && places.KnownAirport(word) && len(all) > 1:
+			kind = &w.airports
+		}
+		*kind = append(*kind, word)
+	}
+	slices.SortStableFunc(w.either, func(a, b string) int {
+		airline, _, _ := flightOf(a)
+		other, _, _ := flightOf(b)
+		return len(airline) - len(other)
+	})
+	return w
+}
+
+// first returns the first of some words, or "". The others are unread.
+func (q *query) first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	q.Unread = append(q.Unread, words[1:]...)
+	return words[0]
 }
 
 // joinWords joins two words if people write them with a blank between: the flight BA 703, and a

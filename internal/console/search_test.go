@@ -21,6 +21,10 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"lee":                   {"name LEE", `"last_name":"LEE"`},
 		"lee jfk":               {"name LEE, airport JFK", `"last_name":"LEE"`},
 		"mueller lx14 abc123":   {"PNR ABC123, flight LX14", `"pnr":"ABC123"`},
+		"mueller abc123 lx14":   {"PNR ABC123, flight LX14", `"pnr":"ABC123"`},
+		"abc123 lx1014":         {"PNR ABC123, flight LX1014", `"pnr":"ABC123"`},
+		"lx1014 abc123":         {"PNR ABC123, flight LX1014", `"pnr":"ABC123"`},
+		"a1b2c3 lx1014":         {"PNR A1B2C3, flight LX1014", `"pnr":"A1B2C3"`},
 		"baw703 abc123":         {"PNR ABC123, flight BAW703", `"pnr":"ABC123"`},
 		"mueller 2026-01-02":    {"name MUELLER, 2 Jan", `"date":"2026-01-02"`},
 		"mueller swr14a 1dec":   {"name MUELLER, flight SWR14A, 1 Dec", `"flight":"14A"`},
@@ -105,6 +109,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"lx14":          flightPage,
 		"lx14 21nov":    "/console/flights/ZRH/D/LX/14/2026-11-21",
 		"lx14 jfk":      "/console/flights/JFK/D/LX/14/2026-11-22",
+		"lx14 jfk zrh":  "/console/flights/JFK/D/LX/14/2026-11-22",
 	} {
 		if w := post(c, "/console/search", url.Values{"q": {q}}); w.Code != 303 || w.Header().Get("Location") != want {
 			t.Errorf("%q: %d %s, want %s", q, w.Code, w.Header().Get("Location"), want)

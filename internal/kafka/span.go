@@ -81,7 +81,7 @@ func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, 
 	if err != nil {
 		return nil, err
 	}
-	for p := range start.Offsets {
+	for _, p := range slices.Sorted(maps.Keys(start.Offsets)) {
 		if !slices.Contains(numbers, p) {
 			return nil, fmt.Errorf("%s has no partition %d", topic, p)
 		}

@@ -43,7 +43,7 @@ type checkpoint struct {
 
 var (
 	errCommit       = errors.New("commit")                                 // ends the generation; the next one begins at the committed offset
-	errTakeOver     = errors.New("take over")                              // the first record cannot be handled yet
+	errTakeOver     = errors.New("take over")                              // the partition cannot be taken over yet
 	errStoreChanged = errors.New("the latest results may be lost")         // makes the worker go back to the safe offset
 	errUnknown      = errors.New("the identity of Redis is not known yet") // of ConsumerConfig.ResultStore, before its first answer
 )
@@ -74,7 +74,7 @@ func (w *worker) run(generation context.Context) {
 		}
 		operation, text := "fetch", "a fetch failed and is retried"
 		if errors.Is(err, errTakeOver) {
-			operation, text = "takeover", "a partition cannot be taken over yet, which is retried"
+			operation, text = "takeover", "a partition cannot be taken over yet: trying again"
 		}
 		w.conf.Metrics.Retry(operation)
 		w.log.Warn(text, zap.Error(err), zap.Int64("offset", w.offset))
@@ -286,9 +286,9 @@ func (w *worker) checkResults() error {
 // commit commits the offset if it has moved, and if the time every has passed since the last
 // commit. If no records follow, it commits the same offset once more when everything before it is
 // safe. Otherwise the next worker would believe that the results of the last records may still be
-// lost, however old they are. After errCommit the worker leaves the generation, after errStoreChanged it
-// goes back. After the worker has gone back, commit does nothing until the offset is greater than the
-// committed one.
+// lost, however old they are. After errCommit the worker leaves the generation, after errStoreChanged
+// it goes back. After the worker has gone back, commit does nothing until the offset is greater than
+// the committed one.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkResults(); err != nil {
 		return err
@@ -313,7 +313,8 @@ func (w *worker) newMetadata() string {
 	return fmt.Sprint(w.safe, " ", w.identity)
 }
 
-// commitOffset commits the offset, with the identity of the store of results and the safe offset as metadata.
+// commitOffset commits the offset, with the identity of the store of results and the safe offset as
+// metadata.
 func (w *worker) commitOffset() error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.client.conf.Timing.Request)
 	defer cancel()

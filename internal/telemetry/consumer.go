@@ -57,8 +57,8 @@ type Consumer struct {
 }
 
 // NewConsumer registers the metrics of a consumer: their names begin with bagtrail_ and its own name.
-// operations are those that it retries beside fetch, commit, join and takeover. Every counter begins at 0, so
-// that its first step is an increase.
+// operations are those that it retries beside fetch, commit, join and takeover. Every counter begins at
+// 0, so that its first step is an increase.
 func NewConsumer(registry prometheus.Registerer, name string, operations []string, now func() time.Time) *Consumer {
 	prefix := "bagtrail_" + name
 	operations = append([]string{"fetch", "commit", "join", "takeover"}, operations...)

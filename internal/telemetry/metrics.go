@@ -47,7 +47,7 @@ func NewFeeds(registry prometheus.Registerer) (states, silent *prometheus.GaugeV
 	}, []string{"state"})
 	silent = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feed_silent",
-		Help: "1 for each feed that is silent, as they were when this process last looked: once a minute.",
+		Help: "1 for each feed that was silent when this process last looked. It looks once a minute.",
 	}, []string{"airport", "door"})
 	return states, silent
 }

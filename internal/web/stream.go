@@ -48,8 +48,8 @@ type Stream struct {
 // streamPiece is how many bytes of an event a caller must take within writeLimit.
 const streamPiece = 64 << 10
 
-// write writes a part of an event. Each piece of it has the time limit of its own, so that a large
-// event does not cut off a caller who reads slowly.
+// write writes a part of an event. Each piece of it has a time limit of its own, so that a large event
+// does not cut off a caller who reads slowly.
 func (s *Stream) write(text []byte) error {
 	for piece := range slices.Chunk(text, streamPiece) {
 		_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
@@ -61,7 +61,7 @@ func (s *Stream) write(text []byte) error {
 }
 
 // Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
-// line. An error means that the caller has gone, or has read nothing for 30 seconds.
+// line. An error means that the caller has gone, or has not taken a piece in 30 seconds.
 func (s *Stream) Send(event, id string, data []byte) error {
 	s.sent = true
 	if err := s.write([]byte("event: " + event + "\nid: " + id + "\ndata: ")); err != nil {

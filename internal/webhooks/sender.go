@@ -23,7 +23,7 @@ type sender struct {
 	saved time.Time // when the position was last written
 	tried time.Time // Definition.Changed at the last attempt
 	known time.Time // when this process last knew the key, or was first asked for it
-	late  bool      // there may be more changes than the last batch had
+	late  bool      // the next fold may take long: the last one did, and did not reach the end, or there was none since a new starting point
 }
 
 // webhookStore is the part of the Table that a sender uses.
@@ -36,7 +36,7 @@ type webhookStore interface {
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _, _ := store.watch(id)
 	now := s.conf.Now()
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now, late: true}
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now}
 }
 
 const (
@@ -139,7 +139,6 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return false, err
 	}
 	batch, err := s.fold(ctx, a, cursor)
-	s.late = err != nil || batch.More
 	var useless *changes.ResetError
 	switch {
 	case errors.As(err, &useless):
@@ -180,6 +179,9 @@ func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) 
 	return c, err
 }
 
+// longFold is the time from which on a fold that does not reach the end makes a webhook late.
+const longFold = 500 * time.Millisecond
+
 // fold returns the next batch. A webhook that is late takes a place in catchingUp first, so that it
 // does not hold up those that are told what is new.
 func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor) (changefeed.Batch, error) {
@@ -195,12 +197,17 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 			return changefeed.Batch{}, ctx.Err()
 		}
 	}
-	return s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
+	began := s.conf.Now()
+	batch, err := s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
+	if err == nil {
+		s.late = batch.More && s.conf.Now().Sub(began) >= longFold
+	}
+	return batch, err
 }
 
 // attempt posts a message. If the receiver accepts it, the position moves to the cursor after it.
 // Otherwise attempt notes the failure. If the definition or the key has changed since the message was
-// made, attempt does nothing, and the message is made anew.
+// made, attempt does nothing: the caller looks at the webhook again.
 func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker, m message, after changes.Cursor) error {
 	if !s.isCurrent(d, a) {
 		return nil

@@ -61,13 +61,13 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 	return Webhook{Definition: d}, s.secrets(&d)[0], nil
 }
 
-// undo deletes a webhook that may be in the topic although its creation failed. Nobody knows its
-// secret.
+// undo deletes a webhook that may be in the topic although its creation failed, so that nobody knows
+// its secret, or although it was deleted.
 func (s *Service) undo(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	if err := s.table.forget(ctx, id); err != nil {
-		s.conf.Logger.Error("a webhook whose creation failed may be left: delete it", zap.String("webhook", id), zap.Error(err))
+		s.conf.Logger.Error("a webhook that was not wanted may be left: delete it", zap.String("webhook", id), zap.Error(err))
 	}
 }
 
@@ -103,7 +103,11 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 		return w, true, err
 	}
 	if _, ok := s.table.get(id); !ok { // another process has deleted it meanwhile: the topic must end with that
-		return Webhook{}, false, s.table.forget(ctx, id)
+		if err := s.table.forget(ctx, id); err != nil {
+			go s.undo(context.WithoutCancel(ctx), id)
+			return Webhook{}, false, err
+		}
+		return Webhook{}, false, nil
 	}
 	return w, true, nil
 }

@@ -149,7 +149,8 @@
   const flash = (e) => { e.classList.remove('flash'); void e.offsetWidth; e.classList.add('flash') }
   const changed = new Set()
 
-  // apply takes over the parts of an answer. Rows never move: new ones come last.
+  // apply takes over the parts of an answer. New rows come last. On a list that can be sorted again no
+  // row moves; a board drops those that do not match its filter any more.
   // Of those that were asked for, or of all, the ones that are not there have left.
   const apply = (text, asked) => {
     const parts = d.createElement('template')
