@@ -11,14 +11,14 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// A held process runs for a tenth of every period, on one processor. It is stopped and continued by signals, as a scheduler
+// A held process runs for a quarter of every period, on one processor. It is stopped and continued by signals, as a scheduler
 // with a quota would do, which needs no rights. The turns of several processes do not overlap, so that they do not compete.
 const (
 	heldPeriod = 50 * time.Millisecond
-	heldShare  = 10
+	heldShare  = 4
 )
 
-// processesLine is line 13: two ingest processes, each held to a tenth of a core, against one.
+// processesLine is line 13: two ingest processes, each held to a quarter of a core, against one.
 func processesLine(ctx context.Context, b *bench) ([]row, error) {
 	r, k, topics, _, err := b.fullTopic(ctx, 30_000)
 	if err != nil {
@@ -31,7 +31,7 @@ func processesLine(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{p.rates("13", "two ingest processes on a tenth of a core each, against one, messages/s", p.ratio(), 1.8)}, r.empty(ctx)
+	return []row{p.rates("13", "two ingest processes on a quarter of a core each, against one, messages/s", p.ratio(), 1.8)}, r.empty(ctx)
 }
 
 // heldIngest lets so many processes, each held to its share, ingest a raw topic that is full, and returns how many messages
