@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -100,25 +99,13 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	result := Delivery{ID: m.id, Type: m.kind, Changes: m.changes, Time: began.UTC().Format(instant)}
 	limited, cancel := context.WithTimeout(ctx, deliveryLimit)
 	defer cancel()
-	request, err := http.NewRequestWithContext(limited, http.MethodPost, d.URL, bytes.NewReader(body))
-	refused := s.conf.Guard.CheckURL(d.URL) // it may have been allowed when the webhook was made
-	if err = cmp.Or(refused, err); err == nil {
-		h := request.Header
-		h.Set("Content-Type", "application/json")
-		h.Set("User-Agent", "bagtrail")
-		h.Set("webhook-id", m.id)
-		h.Set("webhook-timestamp", strconv.FormatInt(began.Unix(), 10))
-		h.Set("webhook-signature", Signatures(s.secrets(d), m.id, began.Unix(), body))
-		err = s.send(request, &result)
+	if err := s.conf.Guard.CheckURL(d.URL); err != nil { // it may have been allowed when the webhook was made
+		result.Error = err.Error()
+	} else if err := s.send(limited, d, body, began, &result); err != nil {
+		result.Status, result.Error = 0, describe(err)
 	}
 	if ctx.Err() != nil { // the attempt was given up; the receiver did not fail
 		return result
-	}
-	switch {
-	case refused != nil:
-		result.Error = refused.Error()
-	case err != nil:
-		result.Status, result.Error = 0, describe(err)
 	}
 	if result.taken() {
 		s.conf.Count(taken)
@@ -130,9 +117,19 @@ func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	return result
 }
 
-// send sends a request and sets the answer in result. The status counts even if the body is cut off
-// or late.
-func (s *Service) send(request *http.Request, result *Delivery) error {
+// send posts a body, signed at a time, and sets the answer in result. The status counts even if the
+// body of the answer is cut off or late.
+func (s *Service) send(ctx context.Context, d *Definition, body []byte, at time.Time, result *Delivery) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	h := request.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "bagtrail")
+	h.Set("webhook-id", result.ID)
+	h.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
+	h.Set("webhook-signature", Signatures(s.secrets(d), result.ID, at.Unix(), body))
 	response, err := s.conf.Client.Do(request)
 	if err != nil {
 		return err
