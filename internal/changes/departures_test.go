@@ -98,6 +98,22 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "a changed reference marks nothing", func() bool { return w.marked() == 10 })
 }
 
+// lookers returns the owners of all partitions, which from now on look when the test says so. Each has
+// looked once: it looks at most an hour ahead of where it begins, which may be all that is gone.
+func (w *world) lookers(r *reference, c *clock) []*owner {
+	w.t.Helper()
+	owners := make([]*owner, partitions)
+	for p := range owners {
+		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
+		w.eventuallyTold(p, -1)
+		owners[p].handler.Release()
+		if err := changes.Look(w.t.Context(), owners[p].handler); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return owners
+}
+
 // The bags of a flight are in other partitions than the one whose owner marks them.
 func TestDeparturesAreMarkedThoughTheOwnPartitionHasNoLeader(t *testing.T) {
 	w := newWorld(t)
@@ -106,17 +122,7 @@ func TestDeparturesAreMarkedThoughTheOwnPartitionHasNoLeader(t *testing.T) {
 	}
 	c := &clock{now: w.now}
 	w.bags.flights[lx14] = platesIn(1, 5)
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, func(conf *changes.Config) {
-			conf.Departures, conf.Reloads, conf.Now = &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}, &changes.Reloads{}, c.get
-		})
-		w.eventuallyTold(p, -1)
-		if err := changes.Look(t.Context(), owners[p].handler); err != nil {
-			t.Fatal(err)
-		}
-		owners[p].handler.Release() // from here on they look when the test says so
-	}
+	owners := w.lookers(&reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}, c)
 	fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: w.marks, Err: kerr.NotLeaderForPartition, Count: -1})
 	c.move(2 * time.Minute)
 	for _, o := range owners {
@@ -149,17 +155,7 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 			w.bags.flights[f] = append(w.bags.flights[f], p)
 		}
 	}
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
-		w.eventuallyTold(p, -1)
-		owners[p].handler.Release() // from here on they look when the test says so
-	}
-	for _, o := range owners { // an owner looks at most an hour ahead of where it begins, which may be all that is gone
-		if err := changes.Look(t.Context(), o.handler); err != nil {
-			t.Fatal(err)
-		}
-	}
+	owners := w.lookers(r, c)
 	c.move(2 * time.Minute)
 	rounds := 0
 	for before := w.marked(); ; before = w.marked() {

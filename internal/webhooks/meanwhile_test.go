@@ -90,11 +90,7 @@ func TestWebhooksThatReadMuchHoldUpNoOther(t *testing.T) {
 			d := w.store.Definition
 			d.ID, d.Customer = fmt.Sprintf("wh_busy%d", i), "DEMO"
 			d.Filter = changefeed.Filter{Plates: []bag.Plate{"0220000001"}}
-			store := &webhooks.MapStore{Changed: make(chan struct{}), Definition: d}
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() { defer close(done); w.Send(ctx, store) }()
-			t.Cleanup(func() { cancel(); <-done })
+			w.sendFor(t, &webhooks.MapStore{Changed: make(chan struct{}), Definition: d})
 		}
 		w.store.Definition.Customer, w.store.Definition.Key = "OTHER", "other"
 		w.send(t)

@@ -32,11 +32,17 @@ func simulate(t *testing.T, prepare, test func(t *testing.T, w *world)) {
 // send starts a sender, and returns a function that kills it: nothing that it does afterwards counts.
 func (w *world) send(t *testing.T) (kill func()) {
 	t.Helper()
+	return w.sendFor(t, w.store)
+}
+
+// sendFor is send for the webhook of a store.
+func (w *world) sendFor(t *testing.T, store *webhooks.MapStore) (kill func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.Send(ctx, w.store)
+		w.Send(ctx, store)
 	}()
 	kill = func() { cancel(); <-done }
 	t.Cleanup(kill)

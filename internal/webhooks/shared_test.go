@@ -1,7 +1,6 @@
 package webhooks_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -51,10 +50,7 @@ func TestReceiversThatHangHoldUpNoOtherOfTheirHost(t *testing.T) {
 	begin := func(path string) {
 		store := &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition}
 		store.Definition.URL = receiver.URL + path
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); w.Send(ctx, store) }()
-		t.Cleanup(func() { cancel(); <-done })
+		w.sendFor(t, store)
 	}
 	begin("/first") // so that there is a connection
 	until(t, "the first is taken", func() bool { return taken.Load() == 1 })
