@@ -250,7 +250,7 @@ const (
 )
 
 // read returns the rejects of a step that can be decided on, and moves the position of the job
-// behind them.
+// past them.
 func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err error) {
 	ids, positions, last, err := s.next(ctx)
 	bytes := 0
@@ -282,7 +282,7 @@ func (s *jobStep) read(ctx context.Context) (list []rejectstore.Reject, err erro
 	return list, err
 }
 
-// next returns the ids of the next rejects of the job, the position behind each, and whether no others
+// next returns the ids of the next rejects of the job, the position after each, and whether no others
 // follow.
 func (s *jobStep) next(ctx context.Context) (ids, positions []string, last bool, err error) {
 	if s.asks.ids != nil {

@@ -113,11 +113,11 @@ func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Recor
 		if err := r.apply(ctx, batch); err != nil {
 			return err
 		}
-		n, behind := len(batch.Outcomes), next
+		n, after := len(batch.Outcomes), next
 		if envelopes, records = envelopes[n:], records[n:]; len(records) > 0 {
-			behind = records[0].Offset
+			after = records[0].Offset
 		}
-		r.advance(partition, behind, batch.Outcomes)
+		r.advance(partition, after, batch.Outcomes)
 	}
 	return nil
 }

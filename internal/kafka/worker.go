@@ -334,9 +334,9 @@ func (w *worker) commitOffset() error {
 	return errNoAnswer
 }
 
-// recall reads the safe offset and the identity of the store of results from the metadata of the committed
-// offset, which the worker before this one wrote. An offset that a tool has set has no metadata;
-// then everything before it counts as safe.
+// recall reads the safe offset and the identity of the store of results from the metadata of the
+// committed offset, which the worker before this one wrote. An offset that a tool has set has no
+// metadata; then everything before it counts as safe.
 func (w *worker) recall(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.client.conf.Timing.Request)
 	defer cancel()

@@ -217,7 +217,7 @@ type pageOfChanges struct {
 	told   int
 }
 
-// changes asks for the changes of the airline behind a cursor, or for the cursor of now.
+// changes asks for the changes of the airline after a cursor, or for the cursor of now.
 func (l *live) changes(ctx context.Context, cursor string) (page pageOfChanges, err error) {
 	url := "http://" + l.api.http + "/v1/changes?airline=" + catchUpAirline + "&limit=" + catchUpPage
 	if cursor != "" {
