@@ -19,7 +19,7 @@ const maxWords = 8
 
 // query says how the words of a search are read.
 type query struct {
-	Plate   string
+	Plates  []string
 	End     string // the last six digits of a plate
 	Airline string
 	Flight  string
@@ -35,13 +35,18 @@ type query struct {
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
 // The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
-// Of several words of one kind the first counts; the others are unread.
+// If there are plates, the search is for all of them, and the other words are unread. Otherwise the
+// first of several words of one kind counts, and the others are unread.
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
 // its airline has three letters it is a PNR, otherwise both.
 func parseQuery(text string, places Places, now time.Time) (q query) {
 	w := q.classify(text, places, now)
+	if len(w.plates) > 0 {
+		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.airports, w.names, q.Unread)
+		return query{Plates: smallmap.Distinct(w.plates), Unread: unread}
+	}
 	if len(w.flights) == 0 && (len(w.pnrs) > 0 || len(w.either) > 1) {
 		w.flights, w.either = w.either, nil
 		if len(w.pnrs) == 0 {
@@ -51,10 +56,10 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 	if len(w.flights) > 0 {
 		w.pnrs, w.either = append(w.pnrs, w.either...), nil
 	}
-	q.Plate, q.End, q.PNR = q.first(w.plates), q.first(w.ends), q.first(append(w.pnrs, w.either...))
+	q.End, q.PNR = q.first(w.ends), q.first(append(w.pnrs, w.either...))
 	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
 	q.Day, _ = dayOf(q.first(w.days), now)
-	if len(w.names) == 0 && len(w.airports) > 0 && q.Plate+q.End+q.Flight+q.PNR == "" { // LEE is a name too
+	if len(w.names) == 0 && len(w.airports) > 0 && q.End+q.Flight+q.PNR == "" { // LEE is a name too
 		w.names, w.airports = w.airports[:1], w.airports[1:]
 	}
 	q.Airport = q.first(w.airports)
@@ -222,7 +227,9 @@ func (q query) Reading() (all []string) {
 			all = append(all, what+" "+value)
 		}
 	}
-	add("plate", q.Plate)
+	for _, plate := range q.Plates {
+		add("plate", plate)
+	}
 	add("end of a plate", q.End)
 	add("PNR", q.PNR)
 	add("name", q.Name)
@@ -243,6 +250,16 @@ type searchPage struct {
 	Hits       []hit
 	FlightLink string // address of the flight that was named, or ""
 	Missing    string // what the query needs in addition, or ""
+}
+
+// NotFound returns the plates that were searched for without a hit.
+func (d searchPage) NotFound() (plates []string) {
+	for _, plate := range d.Plates {
+		if !slices.ContainsFunc(d.Hits, func(h hit) bool { return h.Plate == plate }) {
+			plates = append(plates, plate)
+		}
+	}
+	return plates
 }
 
 // hit is a bag that was found.
@@ -266,8 +283,8 @@ func (v *visit) search() (view, *problem) {
 	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week}
 	airport := cmp.Or(q.Airport, v.airport())
 	shown := view{Title: "Search", Section: "search", Airport: airport, Query: text}
-	if q.Plate != "" {
-		shown.Redirect = path("bags", q.Plate)
+	if len(q.Plates) == 1 {
+		shown.Redirect = path("bags", q.Plates[0])
 		return shown, nil
 	}
 	if p := v.findAny(&data, airport); p != nil {
@@ -282,7 +299,7 @@ func (v *visit) search() (view, *problem) {
 	}
 	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
 	switch {
-	case len(data.Hits) == 1:
+	case len(data.Hits) == 1 && len(q.Plates) == 0:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
 	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight):
 		shown.Redirect = data.FlightLink
@@ -341,19 +358,23 @@ func (q *query) use(name string) {
 	}
 }
 
-// questions returns the bodies of the searches of /v1 that answer a query with a surname, or "", one
-// for each day. If the query is not enough for a search, lacks says what is missing.
+// questions returns the bodies of the searches of /v1 that answer a query with a surname, or "": one
+// for all plates, otherwise one for each day. If the query is not enough for a search, lacks says what
+// is missing.
 func (v *visit) questions(q query, surname, airport string, week bool) (all []map[string]any, lacks string) {
-	var base map[string]any
+	base := map[string]any{"fields": "list", "limit": 200}
 	switch {
+	case len(q.Plates) > 0:
+		base["plate"] = q.Plates
+		return []map[string]any{base}, ""
 	case q.PNR != "":
-		base = map[string]any{"pnr": q.PNR}
+		base["pnr"] = q.PNR
 	case q.End != "" && airport != "":
-		base = map[string]any{"plate_end": q.End, "airport": airport}
+		base["plate_end"], base["airport"] = q.End, airport
 	case surname != "" && q.Flight != "":
-		base = map[string]any{"last_name": surname, "airline": q.Airline, "flight": q.Flight}
+		base["last_name"], base["airline"], base["flight"] = surname, q.Airline, q.Flight
 	case surname != "" && airport != "":
-		base = map[string]any{"last_name": surname, "airport": airport}
+		base["last_name"], base["airport"] = surname, airport
 	case q.Flight != "" && airport == "", q.End != "", surname != "":
 		return nil, "an airport"
 	default:
@@ -372,8 +393,8 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 		}
 	}
 	for _, day := range days {
-		question := map[string]any{"date": day.Format(time.DateOnly), "fields": "list", "limit": 200}
-		maps.Copy(question, base)
+		question := maps.Clone(base)
+		question["date"] = day.Format(time.DateOnly)
 		all = append(all, question)
 	}
 	return all, ""

@@ -55,6 +55,20 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 	}
 }
 
+// Several plates are searched for together, and those that are not found are named.
+func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
+	one := aBag(func(b object) { b["plate"] = "0724000002" })
+	v := newV1(object{"POST /v1/bags/search": one})
+	w := post(newConsole(v), "/console/search", url.Values{"q": {"0724000001 0724 000002 mueller 0724000001"}})
+	text := must(t, w, 200, "plate 0724000001<", "plate 0724000002<", "1 bag<", "Not found: <span>0724</span> 000001.", "Not used: MUELLER<")
+	if strings.Contains(text, "departing") {
+		t.Error("the page names days, which such a search does not have")
+	}
+	if asked := strings.Join(v.asked, "\n"); strings.Count(asked, "bags/search") != 1 || !strings.Contains(asked, `"plate":["0724000001","0724000002"]`) {
+		t.Errorf("asks %s", asked)
+	}
+}
+
 // A passenger gives the first name first, and a surname may have several words.
 func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
 	two := aBag(nil)
