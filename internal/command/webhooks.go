@@ -46,7 +46,7 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 	s.webhooks = webhooks.New(webhooks.Config{
 		Kafka: s.client, Topic: c.WebhooksTopic, Group: c.Group + "-webhooks",
 		Feed: feed, Keys: s.keys, Airlines: s.airlines, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
-		Deliveries: deliverystore.New(s.redis), Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
+		Deliveries: deliverystore.New(s.redis), FoldBytes: s.conf.HTTP.AnswerBytes, Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
 		Metrics: telemetry.NewConsumer(s.registry, "webhooks", nil, s.clock),
 		Logger:  s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
 	})

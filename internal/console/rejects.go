@@ -201,6 +201,11 @@ func (v *visit) rejects() (view, *problem) {
 	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
+	if len(list.Rejects) == 0 && data.cursor != "" { // the last reject of an older page was decided on
+		asked.Del("cursor")
+		shown.Redirect = Path + "rejects?" + asked.Encode()
+		return shown, nil
+	}
 	data.List, data.ListsOpen = list.Rejects, data.filter.Get("state") == "open"
 	if list.Next != "" {
 		data.Next = data.Address("cursor", list.Next)
@@ -424,10 +429,14 @@ func plateOf(text string) string {
 	return ""
 }
 
-// done redirects to the list or, if the reject was not accepted, to the reject. The list has a link
-// to the bag of a message that was accepted.
+// done redirects to the page of the list or, if the reject was not accepted, to the reject. The list
+// has a link to the bag of a message that was accepted.
 func (v *visit) done(id, verdict string) view {
-	query := parseList(v.r.PostFormValue("back"))
+	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // a query that cannot be parsed gives no filters
+	query := listOf(back)
+	if cursor := back.Get("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
 	query.Set("done", verdict)
 	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && verdict == "accepted" {
 		query.Set("plate", plate)

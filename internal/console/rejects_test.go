@@ -135,6 +135,24 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	must(t, post(c, page+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+page+`/resubmit"`)
 }
 
+// Who decides on the rejects of an older page goes on there, until none are left on it.
+func TestADecisionLeadsBackToThePageOfTheList(t *testing.T) {
+	v := withRejects(1)
+	at := "/v1/rejects/" + fmt.Sprintf("%020d", 0)
+	v.answers["POST "+at+"/dismiss"] = object{}
+	c := newConsole(v)
+	w := post(c, strings.Replace(at, "/v1", "/console", 1)+"/dismiss", url.Values{"back": {"cursor=more&state=open"}, "reason": {"known"}})
+	older := w.Header().Get("Location")
+	if older != "/console/rejects?cursor=more&done=dismissed&state=open" {
+		t.Errorf("leads to %s", older)
+	}
+	must(t, get(c, older), 200, "Dismissed")
+	v.answers["GET /v1/rejects"] = object{"rejects": []object{}}
+	if w := get(c, older); w.Code != 303 || w.Header().Get("Location") != "/console/rejects?done=dismissed&state=open" {
+		t.Errorf("the empty page: %d, leads to %s", w.Code, w.Header().Get("Location"))
+	}
+}
+
 // "Nothing is lost" holds for what was typed too.
 func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	v := withRejects(1)

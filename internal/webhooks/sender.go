@@ -197,6 +197,8 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 			return changefeed.Batch{}, ctx.Err()
 		}
 	}
+	ctx, question := s.memory.Ask(ctx)
+	defer question.End()
 	began := s.conf.Now()
 	batch, err := s.conf.Feed.Next(ctx, a, c, changefeed.Limits{Changes: s.limit, Bytes: maxBytes - aroundBytes})
 	if err == nil {

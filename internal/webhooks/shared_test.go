@@ -1,18 +1,60 @@
 package webhooks_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"bagtrail/internal/budget"
+	"bagtrail/internal/changefeed"
+	"bagtrail/internal/changes"
 	"bagtrail/internal/webhooks"
 )
+
+// largeFeed is a feed whose every batch is made from so many bytes.
+type largeFeed struct {
+	*feed
+	bytes   int64
+	reading atomic.Int64 // batches that hold their memory
+	most    atomic.Int64 // of reading
+}
+
+func (f *largeFeed) Next(ctx context.Context, a changefeed.Asker, c changes.Cursor, limits changefeed.Limits) (changefeed.Batch, error) {
+	if err := budget.Need(ctx, f.bytes); err != nil {
+		return changefeed.Batch{}, err
+	}
+	defer f.reading.Add(-1)
+	if n := f.reading.Add(1); n > f.most.Load() {
+		f.most.Store(n)
+	}
+	runtime.Gosched()
+	return f.feed.Next(ctx, a, c, limits)
+}
+
+// Batches are folded one after the other if there is memory for one, and all are posted.
+func TestTheBatchesOfAllWebhooksTakeBoundedMemory(t *testing.T) {
+	w := newWorld(t, nil, "t")
+	large := &largeFeed{feed: w.feed, bytes: 1 << 20}
+	conf := w.config(kafkaOfNobody(t), "t")
+	conf.Feed, conf.FoldBytes, conf.Client = large, 1<<20, &http.Client{Transport: w.receiver}
+	w.Service = webhooks.New(conf)
+	w.feed.tell(250)
+	for range webhooks.Most {
+		w.sendFor(t, &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition})
+	}
+	until(t, "all batches are posted", func() bool { return len(w.receiver.attempts()) == 3*webhooks.Most })
+	if most := large.most.Load(); most != 1 {
+		t.Errorf("%d batches were folded at once", most)
+	}
+}
 
 // Several webhooks lead to one host that speaks HTTP/2. Some of its receivers hang and do not read what
 // is posted. The one that works must get its changes.

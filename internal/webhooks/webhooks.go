@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -23,8 +24,10 @@ import (
 	"bagtrail/enricher/airline"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
+	"bagtrail/internal/collector"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/secret"
@@ -118,6 +121,7 @@ type Config struct {
 	Guard      Guard
 	Client     *http.Client // nil: Guard.Client
 	Deliveries Deliveries
+	FoldBytes  int64               // memory of the data from which all batches together are made; 0: not bounded
 	Count      func(result string) // counts attempts by their result, see Results
 	Metrics    kafka.Metrics       // of the consumer of owners; nil: none
 	Logger     *zap.Logger
@@ -140,9 +144,10 @@ type Service struct {
 	table    *Table
 	consumer *kafka.Consumer
 	writing  chan struct{} // has an element while this process changes a definition
-	// folding has an element for each sender that is folding a batch, which bounds their memory.
-	// catchingUp has one for each of these that is late.
+	// folding has an element for each sender that is folding a batch, catchingUp one for each of these
+	// that is late.
 	folding, catchingUp chan struct{}
+	memory              *budget.Bytes // for the data from which batches are made
 }
 
 // foldsAtOnce is how many batches are folded at the same time, lateFolds how many of these for
@@ -158,6 +163,7 @@ func New(conf Config) *Service {
 	s := &Service{
 		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: make(chan struct{}, 1),
 		folding: make(chan struct{}, foldsAtOnce), catchingUp: make(chan struct{}, lateFolds),
+		memory: budget.New(cmp.Or(conf.FoldBytes, math.MaxInt64), collector.Thrift),
 	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
