@@ -74,7 +74,7 @@ func (e *Enricher) times(m *parser.Message, received time.Time) messageTimes {
 		if m.Processing.UTC {
 			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
 		} else {
-			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds).UTC()
+			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds)
 		}
 		if m.Kind.IsProcessing() && !at.read.After(received) {
 			at.happened, at.order = at.read, at.read

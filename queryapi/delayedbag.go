@@ -22,7 +22,7 @@ type requestBags struct {
 func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found requestBags, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	today := bag.DayOf(d.Clock().In(d.Airports.TimeZone(request.Station)))
+	today := bag.DayOf(d.Airports.Local(request.Station, d.Clock()))
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
 	for _, plate := range request.Plates {
