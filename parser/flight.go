@@ -94,7 +94,8 @@ func flightOf(s string) (airline, number string, ok bool) {
 	return airline, number, ok && IsAirline(airline)
 }
 
-// dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it.
+// dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it. If s is
+// no date, d is zero.
 func dateOf(s string) (d Date, ok bool) {
 	if len(s) != 5 || !isDigit(s[0]) || !isDigit(s[1]) {
 		return d, false

@@ -12,9 +12,7 @@ func (m *Message) readProcessing(e line) {
 	if code := capital(f.of(1)); code != "" {
 		p.Code = code[0]
 	}
-	if d, ok := dateOf(f.of(4)); ok {
-		p.Date = d
-	}
+	p.Date, _ = dateOf(f.of(4))
 	p.Seconds, p.UTC, p.HasTime = timeOf(f.of(5))
 	p.HasSeconds = p.HasTime && len(f.of(5)) == len("105930L")
 	p.ReadLocation, p.SentLocation = f.of(6), f.of(7)
