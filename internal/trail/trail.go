@@ -194,22 +194,14 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 			}
 		}
 	}
-	type identity struct {
-		raw      string
-		received int64
-		position bag.Position
-	}
-	longest := make(map[identity]time.Time)
+	texts := make(map[string]string) // canonical texts, by the text as sent
 	for _, m := range read {
-		id := identity{m.Raw, m.Received.UnixMilli(), m.Position}
-		if end := until[m.Text.String()]; end.After(longest[id]) {
-			longest[id] = end
-		}
+		texts[m.Raw] = m.Text.String()
 	}
 	ends := make([]time.Time, len(messages))
 	for i, stored := range messages {
 		ends[i] = stored.Received.Add(r.settings.Retention)
-		if end := longest[identity{stored.Raw, stored.Received.UnixMilli(), stored.Position}]; end.After(ends[i]) {
+		if end := until[texts[stored.Raw]]; end.After(ends[i]) {
 			ends[i] = end
 		}
 	}
