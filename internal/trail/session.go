@@ -262,10 +262,10 @@ func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container,
 	return version
 }
 
-// ofPlates returns the bags of loaded plates, in the order of lists.
+// ofPlates returns the bags of loaded plates, each once, in the order of lists.
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
-	for _, p := range slices.Sorted(slices.Values(plates)) {
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(plates))) {
 		all = append(all, s.bags.Value(p)...)
 	}
 	return all

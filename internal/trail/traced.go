@@ -8,8 +8,8 @@ import (
 )
 
 // Traced is a bag with its links to bags of other plates. The bag is whole; a Viewer returns the
-// part that the asker sees. Chain, and Reflighted of Bag, hold only bags whose founders the asker
-// sees.
+// part that the asker sees. Chain, and Reflighted of Bag, hold only bags whose founders (see
+// bag.Viewer.Founding) the asker sees.
 type Traced struct {
 	Bag   *bag.Bag
 	Chain []bag.Plate // the rush chain from the first original to the last rush bag, with the plate of Bag
@@ -26,10 +26,10 @@ func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, er
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
 		return nil, err
 	}
-	return s.ofPlates(slices.Compact(slices.Sorted(slices.Values(plates)))), nil
+	return s.ofPlates(plates), nil
 }
 
-// TracePlates returns the bags of plates, in the order of lists.
+// TracePlates returns the bags of plates, in the order of lists, with their links.
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
 	s.tracing = true // only for the plates that are loaded now, since most bags have no rush bags
@@ -62,7 +62,8 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	}
 	traced := make([]Traced, len(bags))
 	for i, b := range bags {
-		if traced[i] = (Traced{Bag: b}); !s.reflightable(b) {
+		traced[i].Bag = b
+		if !s.reflightable(b) {
 			continue
 		}
 		left, err := s.leaveBehind(ctx, b)
@@ -82,8 +83,8 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	return traced, s.viewer.Err()
 }
 
-// lookAs changes the asker. It removes the links between bags, which are found again for this
-// asker.
+// lookAs changes the asker from one who sees everything. It removes the links between bags, which
+// are found again for this asker. A nil viewer sees everything, so the links stay.
 func (s *session) lookAs(viewer *bag.Viewer) {
 	s.viewer = viewer
 	if viewer != nil {

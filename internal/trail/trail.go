@@ -25,7 +25,7 @@ type Index interface {
 type Wanted struct {
 	Flights   []bag.Flight     // the plates that were filed under a flight
 	Airports  []bag.AirportDay // the flights that were filed under an airport and a day
-	Named     []bag.Named      // the plates that were filed under a flight with a surname; a few may have another
+	Named     []bag.Named      // the plates that were filed under a flight with a surname; a few others may be among them
 	PNRs      []string         // the plates that were filed under a PNR (capitals)
 	Originals []bag.Plate      // the plates of rush bags that name a plate as their original
 	RushPNRs  []string         // the plates of rush bags that were filed under a PNR (capitals)
@@ -46,11 +46,10 @@ func (w *Wanted) Size() int {
 
 // Found holds the answers, each in the order of Wanted.
 type Found struct {
-	Flights, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
-	Airports                                     [][]bag.Flight
-	Named                                        [][]bag.Plate
-	Trails, Stowage                              []Held
-	TrailVersions, StowageVersions               []uint64
+	Flights, Named, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
+	Airports                                            [][]bag.Flight
+	Trails, Stowage                                     []Held
+	TrailVersions, StowageVersions                      []uint64
 }
 
 // Held holds the messages that were filed under one plate, or for one container.
@@ -116,9 +115,9 @@ func New(index Index, enricher *enricher.Enricher, settings Settings) *Reader {
 
 // For returns the Reader for an asker with that sight; nil sees everything. Both share their caches.
 func (r *Reader) For(s bag.Sight) *Reader {
-	seen := *r
-	seen.sight = s
-	return &seen
+	limited := *r
+	limited.sight = s
+	return &limited
 }
 
 // OfPlate returns the bags of a plate, in the order of lists. Rush bags are joined with their
@@ -129,13 +128,15 @@ func (r *Reader) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, erro
 	s := r.newSession()
 	s.viewer = bag.NewViewer(ctx, r.sight)
 	bags, err := s.ofPlate(ctx, plate)
-	for i := 0; i < len(bags) && err == nil; i++ {
-		_, err = s.leaveBehind(ctx, bags[i])
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.joinRushTags(ctx, bags)
+	for _, b := range bags {
+		if _, err := s.leaveBehind(ctx, b); err != nil {
+			return nil, err
+		}
 	}
-	return bags, err
+	return bags, s.joinRushTags(ctx, bags)
 }
 
 // History is OfPlate, but it does not look for rush bags of the bags: it sets no RushTag, and makes
