@@ -65,10 +65,10 @@ type Call struct {
 	received    int    // how many bytes of the body have been received
 	crowded     bool   // no memory was left for the body
 
-	answers *budget.Bytes
-	needed  int64    // bytes of a large answer that are in memory so far
-	counted int64    // bytes that were taken from answers and must be returned
-	parts   [][]byte // of a large answer, without the last part
+	answers *budget.Bytes // of the Site
+	needed  int64         // bytes of a large answer that are in memory so far
+	counted int64         // bytes that were taken from answers and must be returned
+	parts   [][]byte      // of a large answer, without the last part
 
 	site       *Site
 	controller *http.ResponseController

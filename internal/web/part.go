@@ -28,7 +28,8 @@ func (c *Call) Part(dst []byte) ([]byte, error) {
 	return make([]byte, 0, partRoom), nil
 }
 
-// count counts the memory of a large answer. reply returns it after the answer was written.
+// count takes the memory of a large answer, or of a part of one, from the budget. reply returns it to
+// the budget after the answer was written.
 func (c *Call) count(dst []byte) error {
 	n := int64(cap(dst))
 	c.needed += n
@@ -45,16 +46,12 @@ func (s *Site) crowded(c *Call) bool {
 	if c.operation.Body {
 		return false // the answer also depends on the body
 	}
-	c.needed = s.lengths.Get(c.Key.Name, c.Request.RequestURI)
-	if c.needed == 0 || s.answers.Has(c.needed) {
-		c.needed = 0
-		return false
-	}
-	return true
+	needed := s.lengths.Get(c.Key.Name, c.Request.RequestURI)
+	return needed > 0 && !s.answers.Has(needed)
 }
 
-// noteLength stores how much memory the answer to a request takes. For a refused answer it is a
-// lower bound.
+// noteLength stores how much memory the answer to a request takes. Of an answer that was refused
+// since memory was short, only a lower bound is known; it does not replace a larger number.
 func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.Body {
 		return
