@@ -37,12 +37,11 @@ func ScopeOf(codes []string) Scope {
 // covers it.
 func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Contains(s.Codes, code) }
 
-// Key is an API key, usually an entry of the key file. A Key from a Store does not change, except for
-// the tokens in its bucket.
+// Key is an API key, usually an entry of the key file.
 type Key struct {
 	Name       string // shown in logs
 	Customer   string // owner of webhooks; "" if there is none: then histories, and bags, flights, changes and webhooks of /v1, are refused
-	Airlines   Scope  // ask Airline, which takes IATA and ICAO codes; Has compares codes as they are
+	Airlines   Scope  // call Key.Airline, which takes IATA and ICAO codes; Airlines.Has compares codes as they are
 	Airports   Scope
 	Operations Scope     // names of rights, see operation.Right
 	Conceal    bool      // bags out of scope are answered as if they did not exist
@@ -51,9 +50,9 @@ type Key struct {
 	Rate       float64 // requests a second in the long run, in each process; 0: no limit
 	Burst      int     // requests at once, at least 1 if there is a rate
 
-	airlines *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
-	digest   [sha256.Size]byte
-	bucket   *bucket // of the rate limit; nil is no limit
+	library *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
+	digest  [sha256.Size]byte
+	bucket  *bucket // of the rate limit; nil is no limit
 }
 
 // Digest returns the SHA-256 digest of the text of the key.

@@ -40,13 +40,13 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 	return slices.Concat(file[:end], []byte(entry), file[end:]), nil
 }
 
-// markRevoked returns file with the entry at index place of the list marked as revoked.
-func markRevoked(file []byte, place int) ([]byte, error) {
+// markRevoked returns file with the entry at index of the list marked as revoked.
+func markRevoked(file []byte, index int) ([]byte, error) {
 	list, err := keyList(file)
 	if err != nil {
 		return nil, err
 	}
-	entry := list.Content[place]
+	entry := list.Content[index]
 	if entry.Kind != yaml.MappingNode || len(entry.Content) == 0 {
 		return nil, ErrLayout
 	}
@@ -62,7 +62,8 @@ func markRevoked(file []byte, place int) ([]byte, error) {
 	return splice(file, first, 0, "revoked: true\n"+strings.Repeat(" ", first.Column-1)), nil
 }
 
-// keyList returns the list of keys in a key file that was read without a fault.
+// keyList returns the list of keys in a key file that Parse accepts. It reads only the first document
+// of the file, and returns ErrLayout if that one is empty.
 func keyList(file []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(file, &document); err != nil || len(document.Content) != 1 {
@@ -102,7 +103,7 @@ func members(key *Key) [][2]string {
 		}
 	}
 	list := func(name string, scope Scope) {
-		add(!scope.All, name, quote(append([]string{}, scope.Codes...)))
+		add(!scope.All, name, quote(append([]string{}, scope.Codes...))) // an empty list is [], not null
 	}
 	add(key.Customer != "", "customer", quote(key.Customer))
 	list("airlines", key.Airlines)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock locks the directory against edits of key files, and waits while another process holds the lock.
-// The system releases the lock when the process ends.
+// lock locks the directory against other edits of key files, and waits while another process holds
+// the lock. The system releases the lock when the process ends.
 func lock(folder string) (unlock func(), err error) {
 	file, err := os.Open(folder)
 	if err != nil {
@@ -21,7 +21,8 @@ func lock(folder string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// keepOwner gives file the owner of before. Only root can do that; for others the error is ignored.
+// keepOwner gives file the owner and group of before. In general only root may do that, so an error is
+// ignored.
 func keepOwner(file *os.File, before os.FileInfo) {
 	if owner, known := before.Sys().(*syscall.Stat_t); known {
 		_ = file.Chown(int(owner.Uid), int(owner.Gid))

@@ -19,17 +19,17 @@ func (k *Key) Limited() bool { return !k.Airlines.All || !k.Airports.All }
 
 // Airline reports whether the key covers the airline, by its IATA or its ICAO code.
 func (k *Key) Airline(code string) bool {
-	wanted := k.airlines.Code(code)
+	wanted := k.library.Code(code)
 	return k.Airlines.All || code != "" &&
-		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.airlines.Code(covered) == wanted })
+		slices.ContainsFunc(k.Airlines.Codes, func(covered string) bool { return k.library.Code(covered) == wanted })
 }
 
-// AirlineCodes returns the airlines that the key covers, by the codes that Library.Code returns. It
-// is empty if the key covers all airlines.
+// AirlineCodes returns the airlines that the key lists, by the codes that airline.Library.Code
+// returns. It is empty if the key covers all airlines, and also if it covers none.
 func (k *Key) AirlineCodes() []string {
 	codes := make([]string, len(k.Airlines.Codes))
 	for i, code := range k.Airlines.Codes {
-		codes[i] = k.airlines.Code(code)
+		codes[i] = k.library.Code(code)
 	}
 	return codes
 }
@@ -59,7 +59,7 @@ func (k *Key) SightIfLimited(places *airport.Library) bag.Sight {
 	return k.Sight(places)
 }
 
-// at reports whether the key covers the airport or metropolitan code end.
+// at reports whether the key covers the code end, or an airport of the metropolitan code end.
 func (s Sight) at(end string) bool {
 	return s.key.Airport(end) || end != "" &&
 		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.places.Listed(end, airport) })
@@ -75,8 +75,8 @@ func (s Sight) Leg(leg bag.Leg) bool {
 func (s Sight) Station(airport string) bool { return s.key.Airlines.All && s.at(airport) }
 
 // Text reports whether the text of a message is in scope: its airport and every flight of its
-// groups are in scope. The bags of a group without a flight may belong to any airline, so that the
-// key must cover every airline.
+// groups are in scope. The bags of a group without a flight may belong to any airline, so for such
+// a group the key must cover every airline. A message without groups is not in scope.
 func (s Sight) Text(m *parser.Message) bool {
 	station := m.Version.Airport
 	if !s.at(station) {
@@ -84,9 +84,9 @@ func (s Sight) Text(m *parser.Message) bool {
 	}
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		flights := false
+		hasFlight := false
 		outside := func(f parser.Flight, from, to string) bool {
-			flights = flights || f.Present()
+			hasFlight = hasFlight || f.Present()
 			return f.Present() && !s.Leg(bag.Leg{Flight: bag.Flight{Airline: f.Airline}, From: from, To: to})
 		}
 		if outside(g.Inbound, g.Inbound.Airport, station) || outside(g.Outbound, station, g.Outbound.Airport) {
@@ -99,7 +99,7 @@ func (s Sight) Text(m *parser.Message) bool {
 			}
 			from = onward.Airport
 		}
-		if !flights && !s.key.Airlines.All {
+		if !hasFlight && !s.key.Airlines.All {
 			return false
 		}
 	}

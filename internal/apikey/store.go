@@ -34,7 +34,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 			return nil, err
 		}
 		for _, key := range keys {
-			key.airlines = airlines
+			key.library = airlines
 		}
 		return newKeySet(keys, before), nil
 	})
