@@ -26,13 +26,13 @@ type Config struct {
 	// The fields below are for Accept and ApplyAll.
 
 	Clock    *Clock        // gives the received times; nil: the clock of the machine
-	Patience time.Duration // bounds every call; 0: 900 ms
+	Patience time.Duration // bounds Accept, and each batch of ApplyAll; 0: 900 ms
 }
 
 const (
 	defaultPatience = 900 * time.Millisecond
-	messagesARun    = 500 // how many messages are applied together
-	acceptRuns      = 4   // how many such runs of accepted messages there are at the same time
+	messagesARun    = 500 // how many messages Accept and ApplyAll apply together, in one batch
+	acceptRuns      = 4   // how many batches of accepted messages Accept applies at the same time
 )
 
 // Acceptor is the only code that writes messages to the log, the index and the rejects. It may be
@@ -268,8 +268,9 @@ func (a *Acceptor) file(ctx context.Context, b *Batch) error {
 }
 
 // isNew reports whether a message is new even if the index has it already. A message that was just
-// appended to the log is a new record: if the index has it, the Kafka door has read that record and
-// filed it first. The same holds for a reject, since it is resubmitted only once.
+// appended to the log with a position is a new record: if the index has it, the Kafka door has read
+// that record and filed it first. The same holds for a reject, since it is resubmitted only once. Any
+// other message without a position, such as one from a file, may have been appended before.
 func (a *Acceptor) isNew(env *Envelope) bool {
 	return a.conf.Log != nil && !env.Logged && (!env.NoPosition || env.Reject != "")
 }

@@ -17,7 +17,7 @@ type Diagnostic struct {
 	Warning     bool   // it does not reject the message
 	Line        int    // 1-based
 	Column      int    // 1-based, in bytes of the line as sent
-	EndColumn   int    // behind the last byte of Value; Column if there is none
+	EndColumn   int    // the column after the last byte of Value; Column if Value is empty
 	Element     string // ".V"; "" if the fault is in no element
 	Value       string // the text at fault, any bytes
 	Expected    string
@@ -35,13 +35,13 @@ func diagnosticOf(d parser.Diagnostic, warning bool, advice parser.Advice) Diagn
 	}
 }
 
-// faultOf returns the fault of an envelope as a whole.
+// faultOf returns the fault of an envelope as a whole, as the only diagnostic of a list.
 func faultOf(id fault.ID, expected string) []Diagnostic {
 	entry := id.Entry()
 	return []Diagnostic{{Code: entry.Code, Line: 1, Column: 1, EndColumn: 1, Expected: expected, Description: entry.Text}}
 }
 
-// Codes returns the codes of the diagnostics, each once, in their order.
+// Codes returns the codes of the diagnostics, each once, in the order of the list.
 func Codes(list []Diagnostic) []string {
 	var codes []string
 	for _, d := range list {
@@ -69,7 +69,7 @@ func (d Diagnostic) Append(dst []byte) []byte {
 	return append(d.AppendDetails(dst), '}')
 }
 
-// AppendDetails appends the members other than code and description, each behind a comma.
+// AppendDetails appends the members other than code and description, each after a comma.
 // Suggestion and hint are left out if they are empty.
 func (d Diagnostic) AppendDetails(dst []byte) []byte {
 	severity := "error"
@@ -87,8 +87,8 @@ func (d Diagnostic) AppendDetails(dst []byte) []byte {
 	return strictjson.AppendMember(dst, "hint", d.Hint)
 }
 
-// UnmarshalJSON reads what Append has written. A member of another type, which another program may have
-// written, is left out.
+// UnmarshalJSON reads what Append has written. Another program may have written a member with a value
+// of another type; such a member is left out.
 func (d *Diagnostic) UnmarshalJSON(text []byte) error {
 	type members Diagnostic
 	var read struct {
