@@ -28,12 +28,12 @@ type Downstream interface {
 
 // Reports stores reports that were created downstream, so that they become events of bags.
 type Reports interface {
-	// File returns when the report is in the log and in the index. Filing a report again, with the
-	// same time, changes nothing.
+	// File returns when the report is in the log and in the index. Filing a report again with the same
+	// received time changes nothing. id is unique to the call, and becomes part of the origin.
 	File(ctx context.Context, report enricher.Report, received time.Time, id string) error
 }
 
-// DelayedBags answers the creation of delayed-bag reports (interface 4.4).
+// DelayedBags answers requests to create delayed-bag reports (interface 4.4).
 type DelayedBags struct {
 	Trails     func(bag.Sight) Trails // limited to that sight; nil is unlimited
 	Airports   *airport.Library
@@ -98,7 +98,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 		return relay(c, reply)
 	}
 	now := d.Clock().UTC().Truncate(time.Millisecond)
-	made := &creation{Reference: reply.Reference, Station: reply.Station, Made: now, Plates: bags.reached}
+	made := &creation{Reference: reply.Reference, Station: reply.Station, At: now, Plates: bags.reached}
 	if err := d.noteMade(ctx, id, made); err != nil {
 		if d.file(ctx, c, made) != nil {
 			return notKnown(c, err) // the report exists, but a repeated request would not find it
@@ -109,7 +109,8 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 }
 
 // answer answers with a report that this request, or an earlier equal one, has created. It files
-// the report first if it is not filed yet. If that fails, the caller may send the request again.
+// the report first if it is not filed yet. If that fails, it answers that the caller may send the
+// request again.
 func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *creation, bags requestBags) web.Answer {
 	if !made.Filed {
 		if err := d.file(ctx, c, made); err != nil {
@@ -165,15 +166,15 @@ func covers(key *apikey.Key, vendors []string) bool {
 	return !slices.ContainsFunc(vendors, func(airline string) bool { return !key.Airline(airline) })
 }
 
-// file makes a report an event of the bags with its plates. Filing it again changes nothing.
+// file makes a report an event of the bags with its plates.
 func (d *DelayedBags) file(ctx context.Context, c *web.Call, made *creation) error {
 	if len(made.Plates) == 0 {
-		return nil // no bag, no event
+		return nil // no bag gets the event
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	report := enricher.Report{Reference: made.Reference, Station: made.Station, Plates: made.Plates}
-	return d.Reports.File(ctx, report, made.Made, c.UniqueID())
+	return d.Reports.File(ctx, report, made.At, c.UniqueID())
 }
 
 // relay answers with the errors of the downstream system, once as our error list and once as the

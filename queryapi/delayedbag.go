@@ -20,7 +20,7 @@ type requestBags struct {
 // is created downstream while the index is unavailable. A limited key reaches only bags that it
 // sees, so that it cannot set bags of others to Delayed.
 func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found requestBags, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	today := bag.DayOf(d.Airports.Local(request.Station, d.Clock()))
 	sight := key.SightIfLimited(d.Airports)

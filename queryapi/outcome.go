@@ -32,7 +32,7 @@ type Outcomes interface {
 type creation struct {
 	Reference string      `json:"reference"`
 	Station   string      `json:"station"`
-	Made      time.Time   `json:"made"`
+	At        time.Time   `json:"made"`   // when it was created; the received time of its event
 	Plates    []bag.Plate `json:"plates"` // the plates whose bags get the report as an event
 	Filed     bool        `json:"filed"`  // it is in the log and in the index
 }
@@ -55,10 +55,10 @@ func identify(key *apikey.Key, idempotency []string, document string) string {
 // recheck is the interval at which claim polls a request that another call has claimed.
 const recheck = 50 * time.Millisecond
 
-// claim claims a request. If another call has claimed it, claim waits up to limit for the outcome:
-// made is the report that was created, or nil if the outcome is not known.
+// claim claims a request. If another call has claimed it, claim waits up to queryLimit for the
+// outcome: made is the report that was created, or nil if the outcome is not known.
 func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, claimed bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	for waited := false; ; waited = true {
 		note, claimed, err := d.Outcomes.Claim(ctx, id)
@@ -89,7 +89,7 @@ func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) e
 
 // note stores an outcome.
 func (d *DelayedBags) note(ctx context.Context, id, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	return d.Outcomes.Note(ctx, id, text)
 }
@@ -97,7 +97,7 @@ func (d *DelayedBags) note(ctx context.Context, id, text string) error {
 // release removes a claim. An error is ignored: a repeated request is then told that the outcome is
 // not known, which is safe.
 func (d *DelayedBags) release(ctx context.Context, id string) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	_ = d.Outcomes.Release(ctx, id)
 }

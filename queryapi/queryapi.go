@@ -55,9 +55,9 @@ type Queries struct {
 	Clock     func() time.Time // for feeds
 }
 
-// limit is the timeout of a query. It is below one second, since a caller must learn within a
+// queryLimit is the timeout of a query. It is below one second, since a caller must learn within a
 // second that the service is unavailable.
-const limit = 900 * time.Millisecond
+const queryLimit = 900 * time.Millisecond
 
 // listLimit is the timeout of the list of a flight. Nothing bounds the number of its bags; about
 // 10,000 are read per second. If the index is unavailable, its first read fails within a second.
@@ -79,25 +79,25 @@ func (q Queries) Operations() []web.Operation {
 			},
 		},
 		{
-			Operation: operation.ByID("history"), Limit: limit, Serve: q.history,
+			Operation: operation.ByID("history"), Limit: queryLimit, Serve: q.history,
 			Refusals: web.Refusals{
 				KeyMissing: fault.HistoryKeyMissing, KeyUnknown: fault.HistoryKeyUnknown, NoCustomer: fault.HistoryNoCustomer,
 				NotAuthorised: fault.HistoryNotAuthorised, Unavailable: fault.Unavailable,
 			},
 		},
 		{
-			Operation: operation.ByID("bagsforpassenger"), Limit: limit, Serve: q.passenger,
+			Operation: operation.ByID("bagsforpassenger"), Limit: queryLimit, Serve: q.passenger,
 			Refusals: web.Refusals{
 				KeyMissing: fault.PassengerKeyMissing, KeyUnknown: fault.PassengerKeyUnknown,
 				NotAuthorised: fault.PassengerNotAuthorised, Unavailable: fault.Unavailable,
 			},
 		},
-		{Operation: operation.ByID("listBagsOfPlate"), Limit: limit, Serve: q.plateV1},
-		{Operation: operation.ByID("findBags"), Limit: limit, Serve: q.bagsV1},
-		{Operation: operation.ByID("searchBags"), Limit: limit, Serve: q.searchV1},
+		{Operation: operation.ByID("listBagsOfPlate"), Limit: queryLimit, Serve: q.plateV1},
+		{Operation: operation.ByID("findBags"), Limit: queryLimit, Serve: q.bagsV1},
+		{Operation: operation.ByID("searchBags"), Limit: queryLimit, Serve: q.searchV1},
 		{Operation: operation.ByID("listFlights"), Limit: totalsLimit, Serve: q.flightsV1},
 		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
-		{Operation: operation.ByID("getAirport"), Limit: limit, Serve: q.airportV1},
+		{Operation: operation.ByID("getAirport"), Limit: queryLimit, Serve: q.airportV1},
 		{Operation: operation.ByID("getChanges"), Serve: q.changesV1}, // it may wait
 		{Operation: operation.ByID("listFeeds"), Limit: listLimit, Serve: q.feedsV1},
 	}

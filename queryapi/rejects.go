@@ -47,14 +47,14 @@ type Acceptor interface {
 // Operations returns the operations on /v1/rejects.
 func (d Rejects) Operations() []web.Operation {
 	return []web.Operation{
-		{Operation: operation.ByID("listRejects"), Limit: limit, Serve: d.list},
-		{Operation: operation.ByID("summarizeRejects"), Limit: limit, Serve: d.summarize},
-		{Operation: operation.ByID("getReject"), Limit: limit, Serve: d.get},
-		{Operation: operation.ByID("resubmitReject"), Limit: limit, Serve: d.resubmitOne},
-		{Operation: operation.ByID("dismissReject"), Limit: limit, Serve: d.dismissOne},
-		{Operation: operation.ByID("resubmitRejects"), Limit: limit, MaxBody: maxQuestion, Serve: d.resubmitMany},
-		{Operation: operation.ByID("dismissRejects"), Limit: limit, MaxBody: maxQuestion, Serve: d.dismissMany},
-		{Operation: operation.ByID("getRejectJob"), Limit: limit, Serve: d.getJob},
+		{Operation: operation.ByID("listRejects"), Limit: queryLimit, Serve: d.list},
+		{Operation: operation.ByID("summarizeRejects"), Limit: queryLimit, Serve: d.summarize},
+		{Operation: operation.ByID("getReject"), Limit: queryLimit, Serve: d.get},
+		{Operation: operation.ByID("resubmitReject"), Limit: queryLimit, Serve: d.resubmitOne},
+		{Operation: operation.ByID("dismissReject"), Limit: queryLimit, Serve: d.dismissOne},
+		{Operation: operation.ByID("resubmitRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: d.resubmitMany},
+		{Operation: operation.ByID("dismissRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: d.dismissMany},
+		{Operation: operation.ByID("getRejectJob"), Limit: queryLimit, Serve: d.getJob},
 	}
 }
 
