@@ -22,7 +22,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// openAPISkeleton is the OpenAPI document without answers.
+// openAPISkeleton is the OpenAPI document without its version, the responses and the part of /v1.
 //
 //go:embed openapi.json
 var openAPISkeleton []byte
@@ -91,7 +91,7 @@ func check(err error) {
 	}
 }
 
-// decode decodes JSON and refuses unknown members.
+// decode decodes JSON. It panics if the text is malformed or has an unknown member.
 func decode(text []byte, to any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -7,7 +7,7 @@ import (
 )
 
 // asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which
-// AsyncAPI copies from openapi.json.
+// asyncAPIDocument copies from openapi.json.
 //
 //go:embed asyncapi.json
 var asyncAPISkeleton []byte

@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// skeletonV1 is the part of the OpenAPI document for /v1, without answers.
+// skeletonV1 is the part of the OpenAPI document for /v1, without responses.
 //
 //go:embed v1.json
 var skeletonV1 []byte
@@ -95,11 +95,11 @@ func (d *openAPI) copyEventMembers() {
 	bagEvent["properties"] = members
 }
 
-// responsesV1 describes the answers of an operation of /v1.
+// responsesV1 returns the responses of an operation of /v1, by status.
 func responsesV1(op operation.Operation) object {
 	schema, known := answersV1[op.ID]
 	if !known {
-		panic("describe answers: no operation " + op.ID)
+		panic("answersV1 does not have " + op.ID)
 	}
 	headers := object{
 		"X-Request-Id": reference("headers", "RequestId"), "RateLimit": reference("headers", "RateLimit"),
