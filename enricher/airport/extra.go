@@ -35,9 +35,9 @@ type Extra struct {
 //	     name: Moyale Airport, city: Moyale, country: ET}
 //	b_codes: {ZRH: [LCK]}
 //
-// Of an airport, code and timezone are mandatory; latitude and longitude go together. It belongs to
-// the metropolitan code that it names, or to none. A metropolitan code that is not in the library is
-// added to it. The error joins every fault of the file, each with its line.
+// Of an airport, code and timezone are mandatory; latitude and longitude go together. An airport
+// belongs to the metropolitan code that it names, or to none. A metropolitan code that is not in the
+// library is added to it. The error joins every fault of the file, each with its line.
 func ReadExtra(r io.Reader) (Extra, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

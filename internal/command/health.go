@@ -48,8 +48,8 @@ It reads the environment and the file of --config. It does not see the flags of 
 	return cmd
 }
 
-// askHealth returns the body of the answer of url; any status but 200 is an error. The address
-// 0.0.0.0 means this machine.
+// askHealth returns the body of the answer of url; any status but 200 is an error. A server that
+// listens on 0.0.0.0 is reached at that address from the same machine.
 func askHealth(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()
@@ -61,7 +61,7 @@ func askHealth(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", url, err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it has been read
+	defer func() { _ = resp.Body.Close() }() // the body has been read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return nil, fmt.Errorf("GET %s: %w", url, err)

@@ -41,7 +41,7 @@ func (v *Value[T]) Load() *T { return v.value.Load() }
 
 // Watch checks the file at every tick (see Interval) until ctx ends. If parse returns an error, the
 // value stays as it is. Watch calls report for each change, with nil or the error of parse, and
-// once with the error if the file cannot be read.
+// once with the error if the file cannot be read. Only one goroutine may call Watch.
 func (v *Value[T]) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 	if v.file == nil {
 		<-ctx.Done()
