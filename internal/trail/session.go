@@ -12,19 +12,15 @@ import (
 
 // session holds everything that one question has read. Each plate and each container is read once.
 type session struct {
-	reader       *Reader
-	bags         smallmap.Map[bag.Plate, []*bag.Bag]
-	days         smallmap.Map[bag.Plate, []*bag.Bag] // see byDay
-	passengers   smallmap.Map[string, *passenger]    // by PNR
-	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag that are joined so far
-	viewer       *bag.Viewer                         // of the asker: only bags whose founders it sees are joined; nil sees all
-	joinedRush   map[*bag.Bag]bool                   // the rush bags that are in reflights
-	joinedPlates map[bag.Plate]bool                  // the plates for which all rush bags that name them are in reflights
-	at           end                                 // the airport of a list, and whether its legs begin or end there
-	listing      bag.Flight                          // the flight of a list; zero if whole bags are read
-	tracing      bool                                // also read the rush plates that are filed under the PNRs of the bags
-	skipVersions bool                                // read the messages of cached plates in the first round trip, not only their versions
-	caching      caching                             // which of the plates that are read are cached
+	reader *Reader
+	bags   smallmap.Map[bag.Plate, []*bag.Bag]
+	links
+	viewer       *bag.Viewer // of the asker: only bags whose founders it sees are joined; nil sees all
+	at           end         // the airport of a list, and whether its legs begin or end there
+	listing      bag.Flight  // the flight of a list; zero if whole bags are read
+	tracing      bool        // also read the rush plates that are filed under the PNRs of the bags
+	skipVersions bool        // read the messages of cached plates in the first round trip, not only their versions
+	caching      caching     // which of the plates that are read are cached
 
 	// Answers of the index. A key is set before its answer comes, so a session cannot be used after an
 	// error.
@@ -35,6 +31,15 @@ type session struct {
 	trailVersions   smallmap.Map[bag.Plate, uint64]
 	stowage         smallmap.Map[bag.Container, []*bag.Message]
 	stowageVersions smallmap.Map[bag.Container, uint64]
+}
+
+// links holds the links between the bags of a session. They depend on the viewer.
+type links struct {
+	days         smallmap.Map[bag.Plate, []*bag.Bag] // see byDay
+	passengers   smallmap.Map[string, *passenger]    // by PNR
+	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag that are joined so far
+	joinedRush   map[*bag.Bag]bool                   // the rush bags that are in reflights
+	joinedPlates map[bag.Plate]bool                  // the plates for which all rush bags that name them are in reflights
 }
 
 func (r *Reader) newSession() *session { return &session{reader: r, caching: r.caching} }

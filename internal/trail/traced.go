@@ -72,7 +72,9 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		}
 		traced[i].LeftBy = left
 	}
-	s.lookAs(bag.NewViewer(ctx, s.reader.sight))
+	if s.viewer = bag.NewViewer(ctx, s.reader.sight); s.viewer != nil {
+		s.links = links{} // an asker who does not see everything may see other links
+	}
 	for i, b := range bags {
 		chain, err := s.chain(ctx, b)
 		if err != nil {
@@ -81,16 +83,6 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		traced[i].Chain = chain
 	}
 	return traced, s.viewer.Err()
-}
-
-// lookAs changes the asker from one who sees everything. It removes the links between bags, which
-// are found again for this asker. A nil viewer sees everything, so the links stay.
-func (s *session) lookAs(viewer *bag.Viewer) {
-	s.viewer = viewer
-	if viewer != nil {
-		fresh := session{}
-		s.days, s.passengers, s.reflights, s.joinedRush, s.joinedPlates = fresh.days, fresh.passengers, fresh.reflights, fresh.joinedRush, fresh.joinedPlates
-	}
 }
 
 // chain joins a bag with its originals and its rush bags, and returns the plates of the chain
