@@ -47,6 +47,9 @@ func newDepartures(marked, begun, kept, now time.Time) *departures {
 	return &departures{until: marked.Add(-departuresAgain)}
 }
 
+// departuresATurn is how many marks of departures all owners together write in a second.
+const departuresATurn = 2000
+
 // markDepartures marks the plates of the flights of this owner that have departed since the last
 // call. All owners together write at most departuresATurn marks in a turn, so that other marks do
 // not wait. The caller holds the lock; markDepartures releases it while it writes, since another

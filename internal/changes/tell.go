@@ -1,0 +1,358 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
+	"bagtrail/internal/smallmap"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+)
+
+const (
+	longestYield = 250 * time.Millisecond // longest pause between two folds while a door is behind
+	lagPoll      = 10 * time.Millisecond  // how often to check whether the door is still behind
+)
+
+// marked is a plate with its marks in a batch.
+type marked struct {
+	plate    bag.Plate
+	sequence int64 // of its last mark
+	certain  bool  // one of its marks is certain
+	steps    int   // the fewest of all its marks
+}
+
+// process tells the changes of the plates that records mark, some plates at a time, in the order of
+// their sequences. After an error all of it may be repeated.
+func (o *owner) process(ctx context.Context, records []kafka.Record) (err error) {
+	last := records[len(records)-1].Offset
+	defer func() {
+		if err != nil {
+			o.forgetDigests(last + 1)
+		}
+	}()
+	portion := o.portion
+	o.portion = max(1, portion/2) // for the next attempt if this one fails: reading the messages of so many plates may take too long
+	plates, follow, err := o.read(ctx, records)
+	if err != nil {
+		return err
+	}
+	for more, refolded, limit := true, false, portion; more; {
+		n, told, err := o.fold(ctx, plates[:min(limit, len(plates))])
+		if err != nil {
+			return err
+		}
+		upTo, marks := last, follow
+		if n < len(plates) {
+			upTo, marks = plates[n-1].sequence, nil
+		}
+		switch err := o.writeAndPublish(ctx, told, marks, upTo, refolded); {
+		case errors.Is(err, errMore):
+			refolded = true
+			continue
+		case err != nil:
+			return err
+		}
+		more, refolded = n < len(plates), false
+		plates, limit = plates[n:], min(2*n, portion)
+	}
+	o.portion = min(2*portion, platesAtOnce)
+	return nil
+}
+
+// messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce
+// is how many such folds run for every two cores: while one waits for Redis, the other uses the
+// processor. Both bound the memory of owners: a message has up to 64 KiB, and takes about three
+// times as much while it is folded.
+const (
+	messagesAtOnce = 500
+	foldsAtOnce    = 2
+)
+
+// together returns how many of the first plates to fold together, at least one, and how many
+// messages they have. lengths are the numbers of messages of the plates.
+func together(lengths []int) (n int, messages int64) {
+	for _, length := range lengths {
+		if n > 0 && messages+int64(length) > messagesAtOnce {
+			break
+		}
+		n++
+		messages += int64(length)
+	}
+	return n, messages
+}
+
+func names(plates []marked) []bag.Plate {
+	list := make([]bag.Plate, len(plates))
+	for i, p := range plates {
+		list[i] = p.plate
+	}
+	return list
+}
+
+// writeAndPublish writes changes to the index and to the topic, and then the marks that follow.
+// After that, everything up to the sequence upTo is told.
+//
+// If more was told already, another owner may have published newer states with the same sequences
+// since these were folded. Then writeAndPublish fails with errMore before it publishes, and the
+// caller folds the plates again. refolded says that the caller has done so: then the states are new
+// enough.
+func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, refolded bool) error {
+	now := o.conf.Now()
+	entries := make([]Entry, len(told))
+	for i := range told {
+		entries[i] = told[i].entry
+		follow = append(follow, told[i].follow...)
+	}
+	if err := o.write(ctx, entries, upTo, now); err != nil && (!refolded || !errors.Is(err, errMore)) {
+		return err
+	}
+	if err := o.publish(ctx, told, now); err != nil {
+		return err
+	}
+	if err := o.marker().Write(ctx, follow); err != nil {
+		return err
+	}
+	for i := range told {
+		if told[i].entry.Sequence >= o.certainBefore {
+			o.digests.remember(told[i].entry.Plate, told[i].digest)
+		} else {
+			o.digests.forget(told[i].entry.Plate)
+		}
+	}
+	o.next = max(o.next, upTo+1)
+	return nil
+}
+
+// read returns the plates that records mark, in the order of their last marks, and the marks that
+// follow. These are the marks of the plates in marked containers, and of plates that belong to
+// another partition, because the number of partitions has changed, or another program wrote the
+// marks. The sequences of a plate come from one partition.
+func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
+	at := make(map[bag.Plate]int)
+	containers := make(map[bag.Container]bool) // whether certain
+	for i := range records {
+		r := &records[i]
+		m, err := parseMark(string(r.Key), string(r.Value))
+		if err != nil {
+			o.log.Error("a record of the topic of marks cannot be parsed, and is skipped", zap.Int64("offset", r.Offset))
+			continue
+		}
+		if m.Plate == "" {
+			containers[m.Container] = containers[m.Container] || m.Certain
+			continue
+		}
+		latest := marked{m.Plate, r.Offset, m.Certain, m.Steps}
+		if j, have := at[m.Plate]; have {
+			latest.certain = latest.certain || plates[j].certain
+			latest.steps = min(latest.steps, plates[j].steps)
+			plates[j].plate = ""
+		}
+		at[m.Plate] = len(plates)
+		plates = append(plates, latest)
+	}
+	if follow, err = o.contents(ctx, containers); err != nil {
+		return nil, nil, err
+	}
+	own, foreign := plates[:0], false
+	for _, p := range plates {
+		switch {
+		case p.plate == "": // a later mark stands for it
+		case kafka.PartitionOf([]byte(p.plate), o.epoch.Partitions) == o.partition:
+			own = append(own, p)
+		default:
+			follow, foreign = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps}), true
+		}
+	}
+	if foreign { // while the epoch has another number of partitions, these marks would come back for ever
+		err = o.comparePartitions(ctx)
+	}
+	return own, follow, err
+}
+
+// comparePartitions fails with errIndexLost if the topic of marks has another number of partitions
+// than the epoch.
+func (o *owner) comparePartitions(ctx context.Context) error {
+	partitions, err := o.conf.Kafka.Partitions(ctx, o.conf.Marks)
+	if err == nil && len(partitions) != o.epoch.Partitions {
+		o.lose()
+		err = errIndexLost
+	}
+	return err
+}
+
+// contents returns the marks of the plates in containers.
+func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool) ([]Mark, error) {
+	if len(containers) == 0 {
+		return nil, nil
+	}
+	list := slices.Collect(maps.Keys(containers))
+	contents, err := o.conf.Bags.InContainers(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var marks []Mark
+	for i, plates := range contents {
+		for _, p := range plates {
+			marks = append(marks, Mark{Plate: p, Certain: containers[list[i]]})
+		}
+	}
+	return marks, nil
+}
+
+// change is a change of a plate that is to be told.
+type change struct {
+	entry   Entry
+	pnrs    []string
+	flights []string
+	state   []byte // the bags, as a JSON array
+	bare    bool   // it is published without PNRs and flights
+	digest  uint64
+	follow  []Mark // of the originals of its rush bags, and of earlier originals
+}
+
+// yieldToDoor waits while a door is behind, for twice the time that the last fold took, and at most
+// longestYield, so that changes are still told. Folding takes most of a processor, which the door
+// needs to catch up. A plate that is marked again meanwhile is folded only once.
+func (o *owner) yieldToDoor(ctx context.Context) {
+	for end := time.Now().Add(min(2*o.folded, longestYield)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
+		_ = pause.For(ctx, min(lagPoll, time.Until(end)))
+	}
+}
+
+// makeRoom waits until there is room to fold the first n of plates, at least one, and returns how
+// much room it has taken. A fold of very many messages takes the room of two folds. While a door is
+// behind, every fold takes that much, and makeRoom also waits as yieldToDoor says.
+func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
+	for {
+		// The lengths are read again after any wait: plates may have grown meanwhile.
+		lengths, err := o.conf.Bags.Lengths(ctx, names(plates))
+		if err != nil {
+			o.room.Release(taken)
+			return 0, 0, err
+		}
+		n, need := together(lengths)
+		behind := o.behind()
+		if most := int64(foldsAtOnce * messagesAtOnce); behind || need > most {
+			need = most
+		}
+		if need <= taken {
+			return n, taken, nil
+		}
+		if taken == 0 && !behind && o.room.TryAcquire(need) {
+			return n, need, nil
+		}
+		o.room.Release(taken)
+		if err := o.room.Acquire(ctx, need); err != nil {
+			return 0, 0, err
+		}
+		taken = need
+		o.yieldToDoor(ctx)
+	}
+}
+
+// fold folds the bags of the first n of plates, at least one if there is one, and returns the
+// changes to tell. A plate whose bags fold to the same state as last time is left out, unless its
+// mark is certain or was written before the takeover.
+func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change, err error) {
+	if len(plates) == 0 {
+		return 0, nil, nil
+	}
+	n, room, err := o.makeRoom(ctx, plates)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer o.room.Release(room)
+	began := time.Now()
+	defer func() { o.folded = time.Since(began) }()
+	plates = plates[:n]
+	now := o.conf.Now()
+	o.watchClock(now)
+	traced, err := o.conf.Bags.Trace(ctx, names(plates), now)
+	if err != nil {
+		return 0, nil, err
+	}
+	bags := make(map[bag.Plate][]trail.Traced, len(plates))
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
+	}
+	var text []byte // a buffer for states
+	for _, p := range plates {
+		if p.steps > 0 && len(bags[p.plate]) == 0 {
+			continue // a rush bag names a plate without messages, which nobody sees
+		}
+		var c change
+		c, text = o.change(p, bags[p.plate], text[:0])
+		if p.certain || p.sequence < o.certainBefore || !o.digests.remembers(p.plate, c.digest) {
+			told = append(told, c)
+		}
+	}
+	return len(plates), told, nil
+}
+
+// change returns the change of a plate. It uses text as a buffer, and returns the buffer.
+func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []byte) {
+	text = append(text, '[')
+	for _, b := range bags {
+		text = o.conf.Append(strictjson.AppendComma(text), b)
+	}
+	text = append(text, ']')
+	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
+	c.summarise(bags)
+	text = appendSources(text, bags)
+	c.digest = o.digests.of(text)
+	if p.steps < maxSteps {
+		for _, plate := range originals(bags) {
+			if plate != p.plate {
+				// Certain, since a limited key may see more or less of the rush bag, and so of the original,
+				// though the original is the same for the owner, who sees everything.
+				c.follow = append(c.follow, Mark{Plate: plate, Certain: true, Steps: p.steps + 1})
+			}
+		}
+	}
+	return c, text
+}
+
+// appendSources appends what tells the messages of all events apart. An event may come from another
+// copy of its message though its id, and so the state, is the same; and the state does not have the
+// oldest events of a bag with many, which may be all that a limited key sees.
+func appendSources(dst []byte, bags []trail.Traced) []byte {
+	for _, b := range bags {
+		for i := range b.Bag.Events {
+			m := b.Bag.Events[i].Message
+			dst = binary.BigEndian.AppendUint64(dst, uint64(m.Received.UnixMilli()))
+			dst = binary.BigEndian.AppendUint64(dst, uint64(m.Position.Offset))
+		}
+	}
+	return dst
+}
+
+// originals returns the plates that rush bags name as their originals or are found to re-flight, and
+// those that only earlier messages name. The bag of such a plate may not fit any more, and is told
+// that too.
+func originals(bags []trail.Traced) (plates []bag.Plate) {
+	for _, t := range bags {
+		for _, original := range t.Bag.Reflighted {
+			if original.Plate != "" {
+				plates = append(plates, original.Plate)
+			}
+		}
+		for i := range t.Bag.Events {
+			e := &t.Bag.Events[i]
+			if named := e.Message.Original; e.Code == bag.EventReflighted && named != "" && !slices.Contains(t.Bag.Originals, named) {
+				plates = append(plates, named)
+			}
+		}
+	}
+	return smallmap.Distinct(plates)
+}
