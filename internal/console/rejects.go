@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
@@ -37,26 +35,6 @@ type rejectDoc struct {
 	} `json:"history"`
 }
 
-// diagnosticDoc is a fault of a message. Columns count bytes, from 1; the end is exclusive.
-type diagnosticDoc struct {
-	Code       string `json:"code"`
-	Severity   string `json:"severity"`
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	EndColumn  int    `json:"end_column"`
-	Element    string `json:"element"`
-	Value      string `json:"value"`
-	Expected   string `json:"expected"`
-	Suggestion string `json:"suggestion"`
-	Hint       string `json:"hint"`
-}
-
-// Warning reports whether the fault alone does not reject a message.
-func (d diagnosticDoc) Warning() bool { return d.Severity == "warning" }
-
-// Short returns the number of the code.
-func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
-
 // unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer. A
 // text that is too long to be accepted is shown in part, and cannot be edited.
 func (r *rejectDoc) unwrap() {
@@ -66,14 +44,6 @@ func (r *rejectDoc) unwrap() {
 	if len(r.Text) > maxMessage {
 		r.Form, r.Text = "long", r.Text[:maxMessage]+"…"
 	}
-}
-
-// Found returns the beginning of the faulty value, which may be a whole message.
-func (d diagnosticDoc) Found() string {
-	if found := []rune(d.Value); len(found) > maxFound {
-		return string(found[:maxFound]) + "…"
-	}
-	return d.Value
 }
 
 // First returns the first fault, which the list of rejects shows.
@@ -131,36 +101,8 @@ type hour struct {
 	Count        int
 }
 
-// check is a text with its faults, as the editor shows it.
-type check struct {
-	Text     string
-	Lines    []line
-	Faults   []diagnosticDoc // errors, then warnings
-	Events   []madeEvent     // the first maxEvents events that the message makes if it is the first of its bags
-	More     int             // how many more there are
-	Verdict  string
-	Problem  *problem // the text could not be checked
-	Editable bool     // the reject can be resubmitted
-}
-
-// madeEvent is an event that a message makes.
-type madeEvent struct {
-	eventDoc
-	Plate string `json:"plate"`
-}
-
-// line is a line of a message with marks under its faults.
-type line struct {
-	Text  string
-	Marks string // blanks and carets, in characters
-	Codes string
-	Error bool // one of the faults is no warning
-}
-
 const (
 	maxListed  = 50                         // how many rejects a page has
-	maxFound   = 80                         // how many characters of a faulty value are shown
-	maxEvents  = 5                          // how many events of a message are shown
 	maxMessage = 64 << 10                   // bytes; a longer message is never accepted
 	maxText    = 3*maxMessage + 4096        // bytes of the form of the editor, in which a byte may take three
 	dismissed  = "Dismissed in the console" // the reason, if none is given
@@ -301,93 +243,6 @@ func (p rejectsPage) Is(name, value string) bool {
 	return p.filter.Has(name) && p.filter.Get(name) == value
 }
 
-// lineFeeds replaces the line ends of messages by LF, as a text field does.
-var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
-// checkOf returns a text with its faults, line by line.
-func checkOf(text string, faults []diagnosticDoc, editable bool) check {
-	c := check{Text: text, Faults: faults, Editable: editable, Verdict: "rejected"}
-	byLine := make(map[int][]diagnosticDoc)
-	for _, f := range faults {
-		byLine[f.Line] = append(byLine[f.Line], f)
-	}
-	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
-		l := line{Text: content}
-		for _, f := range byLine[i+1] {
-			l.Marks = mark(l.Marks, content, f)
-			l.Codes = strings.TrimSpace(l.Codes + " " + f.Short())
-			l.Error = l.Error || !f.Warning()
-		}
-		c.Lines = append(c.Lines, l)
-	}
-	return c
-}
-
-// maxTable is how many faults the table under a text has at most.
-const maxTable = 200
-
-// Table returns the faults that the table under the text shows.
-func (c check) Table() []diagnosticDoc { return c.Faults[:min(len(c.Faults), maxTable)] }
-
-// Rejected reports whether the message of the text is rejected, or would be.
-func (c check) Rejected() bool { return c.Verdict == "rejected" }
-
-// mark adds carets under a fault to the marks of a line. Columns are bytes, marks are characters.
-func mark(marks, content string, f diagnosticDoc) string {
-	characters := func(column int) int { return utf8.RuneCountInString(content[:max(0, min(column-1, len(content)))]) }
-	from := characters(f.Column)
-	to := max(characters(f.EndColumn), from+1)
-	under := []byte(marks)
-	for len(under) < to {
-		under = append(under, ' ')
-	}
-	for i := from; i < to; i++ {
-		under[i] = '^'
-	}
-	return string(under)
-}
-
-// text returns the text of the editor. Lines end with CR LF, as in messages.
-func (v *visit) text() (string, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxText)
-	var tooLong *http.MaxBytesError
-	switch err := v.r.ParseForm(); {
-	case errors.As(err, &tooLong):
-		return "", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long for the editor"}
-	case err != nil:
-		return "", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"}
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n"), nil
-}
-
-// checkReject checks the text of the editor, and shows its faults.
-func (v *visit) checkReject() (view, *problem) {
-	text, p := v.text()
-	if p != nil {
-		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
-	}
-	var answer struct {
-		Results []struct {
-			Verdict     string          `json:"verdict"`
-			Diagnostics []diagnosticDoc `json:"diagnostics"`
-			Events      []madeEvent     `json:"events"`
-		} `json:"results"`
-	}
-	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
-	if p := v.ask(http.MethodPost, "/v1/messages/validate", question, &answer); p != nil {
-		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
-	}
-	if len(answer.Results) != 1 {
-		return view{}, &problem{Status: http.StatusInternalServerError, Title: "The answer is not understood"}
-	}
-	result := answer.Results[0]
-	c := checkOf(text, result.Diagnostics, true)
-	c.Verdict = result.Verdict
-	c.Events = result.Events[:min(len(result.Events), maxEvents)]
-	c.More = len(result.Events) - len(c.Events)
-	return view{Data: rejectsPage{Check: c}}, nil
-}
-
 // resubmit submits a reject again: with the text of the form, or as it came.
 func (v *visit) resubmit() (view, *problem) {
 	id, body := v.r.PathValue("id"), map[string]any{}
@@ -445,19 +300,4 @@ func (v *visit) done(id, verdict string) view {
 		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}
 	return view{Redirect: Path + "rejects?" + query.Encode()}
-}
-
-// FaultCount says how many faults the text has.
-func (c check) FaultCount() string {
-	errors := 0
-	for _, f := range c.Faults {
-		if !f.Warning() {
-			errors++
-		}
-	}
-	words := plural(errors, "fault")
-	if c.Editable {
-		words += " left"
-	}
-	return words + "."
 }
