@@ -1,0 +1,113 @@
+package changefeed
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"bagtrail/enricher/airport"
+	"bagtrail/internal/bag"
+	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/changes"
+	"bagtrail/internal/parallel"
+	"bagtrail/internal/strictjson"
+	"bagtrail/internal/trail"
+)
+
+// folded is a change with the bags that were folded for it.
+type folded struct {
+	Change            // Document is nil if the change is not told
+	seen   []*bag.Bag // the bags, as the key sees them
+	weight int        // approximate bytes of memory
+}
+
+// maxAhead is how far the clock of an owner may be ahead of this process. A clock that was further
+// ahead was wrong. The index keeps its time long after the clock was corrected.
+const maxAhead = time.Minute
+
+// fold folds the bags of candidates and writes the document of each. It folds by the latest of the
+// clock of this process and the clocks of owners that are at most maxAhead ahead of it.
+func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, ownerClocks []time.Time) ([]folded, error) {
+	now := f.Clock()
+	clock := now
+	for _, c := range ownerClocks {
+		if c.After(clock) && c.Sub(now) <= maxAhead {
+			clock = c
+		}
+	}
+	plates := make([]bag.Plate, len(candidates))
+	for i, c := range candidates {
+		plates[i] = c.Plate
+	}
+	sight := a.Key.SightIfLimited(f.Places)
+	trails := f.Trails
+	if len(plates) == 1 {
+		trails = f.Patient
+	}
+	traced, err := trails.For(sight).At(clock).TracePlates(ctx, plates)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Changes.Check(ctx, epoch); err != nil {
+		return nil, err
+	}
+	bags := make(map[bag.Plate][]trail.Traced, len(candidates))
+	for _, t := range traced {
+		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
+	}
+	told := make([]folded, len(candidates))
+	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
+		w := writer{places: f.Places, Writer: bagdoc.Writer{
+			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
+		}}
+		for i, c := range candidates[from:to] {
+			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
+		}
+		return w.Viewer.Err()
+	})
+	return told, err
+}
+
+// documentsAWorker is the least number of documents for which another goroutine is started.
+const documentsAWorker = 16
+
+// weightOfEvent is the approximate size of the message of an event, in bytes.
+const weightOfEvent = 1 << 10
+
+// MaxEvents is how many events of a bag a document has at most: the newest.
+const MaxEvents = 100
+
+// writer writes the documents of changes for one asker, one after the other.
+type writer struct {
+	bagdoc.Writer
+	places *airport.Library
+	text   []byte // a buffer for a document
+}
+
+// change returns the change of a plate, with its document if it is to be told.
+func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) folded {
+	c := folded{Change: Change{ID: at.ID(plate), Plate: plate, Position: at}}
+	for _, t := range bags {
+		c.weight += len(t.Bag.Events) * weightOfEvent
+		if view := w.Viewer.View(t.Bag); view != nil {
+			c.seen = append(c.seen, view)
+		}
+	}
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.places, plate, c.seen) {
+		return c
+	}
+	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)
+	dst = strictjson.AppendText(dst, "plate", string(plate))
+	dst = strictjson.AppendNumber(dst, "epoch", at.Epoch)
+	dst = strictjson.AppendNumber(dst, "sequence", at.Sequence)
+	dst = append(dst, `,"bags":[`...)
+	for _, t := range bags {
+		if next, seen := w.Append(strictjson.AppendComma(dst), t); seen {
+			dst = next
+		}
+	}
+	w.text = append(dst, "]}"...)
+	c.Document = bytes.Clone(w.text)
+	c.weight += len(c.Document)
+	return c
+}

@@ -1,0 +1,252 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"bagtrail/internal/smallmap"
+	"bagtrail/parser"
+)
+
+// maxWords is how many words of a query are read.
+const maxWords = 8
+
+// query says how the words of a search are read.
+type query struct {
+	Plates  []string
+	End     string // the last six digits of a plate
+	Airline string
+	Flight  string
+	Day     time.Time // zero if none is named
+	PNR     string
+	Airport string
+	Name    string   // the surname that found bags; until one has, all Names as the page shows them
+	Names   []string // possible surnames, the most likely first
+	Unread  []string // words that the search does not use
+	words   []string // the words of the name
+}
+
+// parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
+// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
+// The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
+// If there are plates, the search is for all of them, and the other words are unread. Otherwise the
+// first of several words of one kind counts, and the others are unread.
+//
+// A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
+// it is a flight if there is a name too, or if its airline has two characters and a day is named. If
+// its airline has three letters it is a PNR, otherwise both.
+func parseQuery(text string, places Places, now time.Time) (q query) {
+	w := q.classify(text, places, now)
+	if len(w.plates) > 0 {
+		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.airports, w.names, q.Unread)
+		return query{Plates: smallmap.Distinct(w.plates), Unread: unread}
+	}
+	if len(w.flights) == 0 && (len(w.pnrs) > 0 || len(w.either) > 1) {
+		w.flights, w.either = w.either, nil
+		if len(w.pnrs) == 0 {
+			w.flights, w.pnrs = w.flights[:1], w.flights[1:]
+		}
+	}
+	if len(w.flights) > 0 {
+		w.pnrs, w.either = append(w.pnrs, w.either...), nil
+	}
+	q.End, q.PNR = q.first(w.ends), q.first(append(w.pnrs, w.either...))
+	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
+	q.Day, _ = dayOf(q.first(w.days), now)
+	if len(w.names) == 0 && len(w.airports) > 0 && q.End+q.Flight+q.PNR == "" { // LEE is a name too
+		w.names, w.airports = w.airports[:1], w.airports[1:]
+	}
+	q.Airport = q.first(w.airports)
+	q.readNames(w.names)
+	switch {
+	case len(w.either) == 0:
+	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
+		q.PNR = ""
+	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
+		q.Airline, q.Flight = "", ""
+	}
+	if q.PNR != "" || q.End != "" { // no name is asked for
+		q.Unread = append(q.Unread, q.words...)
+		q.words, q.Names, q.Name = nil, nil, ""
+	}
+	return q
+}
+
+// words are the words of a search by their kind. Those of either may be flights or PNRs; the likelier
+// flights, with airline codes of two characters, come first.
+type words struct{ plates, ends, days, flights, either, pnrs, airports, names []string }
+
+// classify returns the words of a search, at most maxWords. The others are unread.
+func (q *query) classify(text string, places Places, now time.Time) (w words) {
+	all := joinWords(strings.Fields(strings.ToUpper(text)))
+	if len(all) > maxWords {
+		all, q.Unread = all[:maxWords], all[maxWords:]
+	}
+	for _, written := range all {
+		word := strings.ReplaceAll(written, " ", "")
+		_, _, isFlight := flightOf(word)
+		_, isDay := dayOf(word, now)
+		kind := &w.names
+		switch {
+		case isDigits(word) && len(word) == 10:
+			kind = &w.plates
+		case isDigits(word) && len(word) == 6:
+			kind = &w.ends
+		case isDay:
+			kind = &w.days
+		case isFlight && isPNR(written):
+			kind = &w.either
+		case isFlight:
+			kind, word = &w.flights, written
+		case isDigits(word) && (len(word) == 11 || len(word) == 13): // a plate with a check digit, or with the count of .N
+			kind, word = &w.plates, word[:10]
+		case isPNR(word):
+			kind = &w.pnrs
+		case len(word) == 3 && places.KnownAirport(word) && len(all) > 1:
+			kind = &w.airports
+		}
+		*kind = append(*kind, word)
+	}
+	slices.SortStableFunc(w.either, func(a, b string) int {
+		airline, _, _ := flightOf(a)
+		other, _, _ := flightOf(b)
+		return len(airline) - len(other)
+	})
+	return w
+}
+
+// first returns the first of some words, or "". The others are unread.
+func (q *query) first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	q.Unread = append(q.Unread, words[1:]...)
+	return words[0]
+}
+
+// joinWords joins two words if people write them with a blank between: the flight BA 703, and a
+// plate in two groups.
+func joinWords(words []string) (joined []string) {
+	for i := 0; i < len(words); i++ {
+		if i+1 < len(words) {
+			first, second := words[i], words[i+1]
+			_, number, isFlight := flightOf(first + second)
+			plate := isDigits(first+second) && len(first) == 4 && len(second) == 6
+			if plate || isFlight && number == second && !isDigits(first) {
+				joined = append(joined, first+" "+second)
+				i++
+				continue
+			}
+		}
+		joined = append(joined, words[i])
+	}
+	return joined
+}
+
+// readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
+// Otherwise it may be the first word, the last one, or all words together.
+func (q *query) readNames(words []string) {
+	letters := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	if surname, _, cut := strings.Cut(strings.Join(words, " "), "/"); cut {
+		words = []string{surname}
+	}
+	for _, word := range words {
+		if name := letters(word); name != "" {
+			q.words = append(q.words, name)
+		} else {
+			q.Unread = append(q.Unread, word)
+		}
+	}
+	if len(q.words) == 0 {
+		return
+	}
+	q.Names = smallmap.Distinct([]string{q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")})
+	q.Name = strings.Join(q.Names, " or ")
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// isPNR reports whether a word is a PNR that has a digit.
+func isPNR(s string) bool {
+	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
+}
+
+// flightOf divides a word into airline and number.
+func flightOf(word string) (airline, number string, ok bool) {
+	for _, n := range []int{2, 3} {
+		if len(word) <= n {
+			continue
+		}
+		airline, number = word[:n], word[n:]
+		isAirline := parser.IsAirline
+		if n == 3 {
+			isAirline = parser.IsThreeCapitals
+		}
+		if _, isNumber := parser.FlightNumber(number); isNumber && isAirline(airline) {
+			return airline, number, true
+		}
+	}
+	return "", "", false
+}
+
+// dayOf reads a date: 21NOV, with the year that is nearest, or 2026-11-21.
+func dayOf(word string, now time.Time) (time.Time, bool) {
+	if t, err := time.Parse(time.DateOnly, word); err == nil {
+		return t, true
+	}
+	if len(word) < 4 || len(word) > 5 {
+		return time.Time{}, false
+	}
+	var nearest time.Time
+	for _, year := range []int{now.Year() - 1, now.Year(), now.Year() + 1} {
+		t, err := time.Parse("2Jan2006", word+strconv.Itoa(year))
+		if err == nil && (nearest.IsZero() || t.Sub(now).Abs() < nearest.Sub(now).Abs()) {
+			nearest = t
+		}
+	}
+	return nearest, !nearest.IsZero()
+}
+
+// Reading returns how the query was read, for the page.
+func (q query) Reading() (all []string) {
+	add := func(what, value string) {
+		if value != "" {
+			all = append(all, what+" "+value)
+		}
+	}
+	for _, plate := range q.Plates {
+		add("plate", plate)
+	}
+	add("end of a plate", q.End)
+	add("PNR", q.PNR)
+	add("name", q.Name)
+	add("flight", q.Airline+q.Flight)
+	add("airport", q.Airport)
+	if !q.Day.IsZero() {
+		all = append(all, q.Day.Format("2 Jan"))
+	}
+	return all
+}
+
+// use notes the surname that found bags. Words that are not part of it count as unread.
+func (q *query) use(name string) {
+	q.Name = name
+	if name == strings.Join(q.words, "") {
+		return
+	}
+	for _, word := range q.words {
+		if word != name {
+			q.Unread = append(q.Unread, word)
+		}
+	}
+}
