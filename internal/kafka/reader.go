@@ -259,14 +259,20 @@ func newAborted(list []fetch.ResponseTransaction) *aborted {
 func (a *aborted) keep(records protocol.RecordReader) bool {
 	switch r := records.(type) {
 	case *protocol.RecordBatch:
-		for len(a.coming) > 0 && a.coming[0].FirstOffset <= r.BaseOffset {
-			a.open[a.coming[0].ProducerID] = true
-			a.coming = a.coming[1:]
-		}
+		a.begin(r.BaseOffset)
 		return !r.Attributes.Transactional() || !a.open[r.ProducerID]
 	case *protocol.ControlBatch:
+		a.begin(r.BaseOffset) // the fetch may begin with the end of a transaction
 		delete(a.open, r.ProducerID)
 		return false
 	}
 	return true
+}
+
+// begin opens the transactions that have begun up to an offset.
+func (a *aborted) begin(offset int64) {
+	for len(a.coming) > 0 && a.coming[0].FirstOffset <= offset {
+		a.open[a.coming[0].ProducerID] = true
+		a.coming = a.coming[1:]
+	}
 }
