@@ -17,6 +17,7 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
@@ -430,7 +431,8 @@ func (s *jobStep) count(v ingestor.Verdict) {
 	}
 }
 
-// file claims rejects and files their messages, then prepares the decisions.
+// file claims rejects and files their messages, then prepares the decisions. It returns when the
+// received times are over.
 func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 	ids, claims := make([]string, len(attempts)), make([]string, len(attempts))
 	for i := range attempts {
@@ -463,10 +465,13 @@ func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 			return err
 		}
 	}
+	last := time.Time{}
 	for i := range attempts {
 		s.settle(&attempts[i])
+		last = attempts[i].Received
 	}
-	return nil
+	// The next step gives later received times, in whatever process.
+	return pause.For(ctx, min(last.Sub(s.Acceptor.Now())+time.Millisecond, stepRejects*time.Millisecond))
 }
 
 // settle prepares the decision after an attempt. A message that another attempt has filed counts as

@@ -158,6 +158,30 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
 	}
 }
 
+// The received times of a step may be ahead of the clock, since its messages are a millisecond apart.
+func TestAJobKeepsTheOrderOfTheMessagesOfABagFromStepToStep(t *testing.T) {
+	d := newRejectDesk(t)
+	d.rejects.Acceptor = d.Acceptor // with the clock of the machine
+	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
+	var list []ingestor.Rejection
+	for i := range 300 {
+		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: mended, Received: d.now.Add(time.Duration(i-300) * time.Second), Origin: fmt.Sprint(i),
+		}})
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != len(list) || d.filed != len(list) {
+		t.Errorf("%+v, %d filed", got, d.filed)
+	}
+	for i := 1; i < len(d.log); i++ {
+		if before, r := d.log[i-1], d.log[i]; !before.Received.Before(r.Received) {
+			t.Errorf("%d: %v after %v", i, r.Received, before.Received)
+		}
+	}
+}
+
 // A positioning concerns the bags that were in its container before it.
 func TestAJobKeepsTheOrderOfABagAndItsContainer(t *testing.T) {
 	d := newRejectDesk(t)
