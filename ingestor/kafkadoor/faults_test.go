@@ -243,19 +243,41 @@ func TestNewGroupLosesNothingByWhatWasDeletedBefore(t *testing.T) {
 	}
 }
 
+// commit commits an offset of partition 0 for the group, which has no members.
+func (w *world) commit(offset int64) {
+	w.t.Helper()
+	answer, err := w.client.OffsetCommit(w.t.Context(), &kafkago.OffsetCommitRequest{
+		GroupID: w.conf.Group, GenerationID: -1,
+		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topics.Raw: {{Partition: 0, Offset: offset}}},
+	})
+	if err != nil || answer.Topics[w.conf.Topics.Raw][0].Error != nil {
+		w.t.Fatal(err, answer)
+	}
+}
+
 func TestLogThatLostItsEndIsReadFromItsBeginning(t *testing.T) {
 	w := newWorld(t, 1)
 	w.produce(0, records(0, 10)...)
-	answer, err := w.client.OffsetCommit(t.Context(), &kafkago.OffsetCommitRequest{
-		GroupID: w.conf.Group, GenerationID: -1,
-		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topics.Raw: {{Partition: 0, Offset: 1000}}},
-	})
-	if err != nil || answer.Topics[w.conf.Topics.Raw][0].Error != nil {
-		t.Fatal(err, answer)
-	}
+	w.commit(1000)
 	w.consume()
 	w.waitCommitted(10)
 	w.wantFiled(10)
+}
+
+// The log may have grown beyond the offset when the next owner begins.
+func TestLogThatLostItsEndIsReadFromItsBeginningByTheNextOwnerToo(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	w.commit(15)
+	w.index.setFail(true)
+	stop := w.consume()
+	w.eventually("a batch was tried", func() bool { return w.index.failures() > 0 })
+	stop()
+	w.produce(0, records(10, 10)...)
+	w.index.setFail(false)
+	w.consume()
+	w.eventually("all is read", func() bool { return w.committed()[0] == 20 })
+	w.wantFiled(20)
 }
 
 // transactions is a producer of transactions on the raw topic.

@@ -163,7 +163,10 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 		// read all of it: that misses no record, and handling a record again changes nothing.
 		w.log.Error("the log ends before the committed offset; reading it from its beginning",
 			zap.Int64("committed", w.offset), zap.Int64("end", end))
-		w.offset, w.committed, w.points = first, first, nil
+		w.offset, w.committed, w.safe, w.points = first, first-1, first, nil
+		if err := w.commit(0); err != nil { // the log may have grown beyond the old offset when the next worker begins
+			return nil, err
+		}
 	}
 	w.safe = min(max(w.safe, first), w.offset)
 	w.outOfRange = false
