@@ -201,7 +201,8 @@ func (d Messages) end(ctx context.Context, id string, own attempt) {
 	d.Attempts.End(ctx, id, own.String())
 }
 
-// judge judges the messages of a request.
+// judge judges the messages of a request. It stops at the first one too many, since each takes memory for
+// its bags.
 func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
 	envelopes, outcomes := make([]ingestor.Envelope, len(texts)), make([]ingestor.Outcome, len(texts))
 	bags := 0
@@ -211,11 +212,10 @@ func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Env
 			Authorise: func(m *parser.Message) bool { return c.Key.Message(m) },
 		}
 		outcomes[i] = d.Acceptor.Judge(envelopes[i])
-		bags += len(outcomes[i].Filing.Entries)
-	}
-	if bags > maxBags {
-		answer := c.Problem(fault.TooLargeV1, "The messages of the request name more than "+strconv.Itoa(maxBags)+" bags together")
-		return nil, nil, &answer
+		if bags += len(outcomes[i].Filing.Entries); bags > maxBags {
+			answer := c.Problem(fault.TooLargeV1, "The messages of the request name more than "+strconv.Itoa(maxBags)+" bags together")
+			return nil, nil, &answer
+		}
 	}
 	return envelopes, outcomes, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -437,6 +438,22 @@ func TestABatchOfFaultsIsBoundedLikeABatchOfMessages(t *testing.T) {
 		w := b.post("all", "/v1/messages", tc.media, tc.body)
 		if n := strings.Count(w.Body.String(), `"pointer"`); w.Code != 400 || n > 1000 || !strings.Contains(w.Body.String(), tc.want) || b.index.filed > 0 {
 			t.Errorf("%.60s: %d with %d faults in %d bytes\n%.300s\nwant %s", tc.body, w.Code, n, w.Body.Len(), w.Body, tc.want)
+		}
+	}
+}
+
+// The request names a million bags, with 90 flights each.
+func TestABatchWithTooManyBagsIsRefusedBeforeAllOfItsMessagesAreRead(t *testing.T) {
+	b := newBatches()
+	onward := strings.Repeat(".O/LX200/15MAR/ZRH\n", 90)
+	body := listOf(slices.Repeat([]string{"BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n" + onward + ".N/0724000000999\nENDBSM\n"}, 1000)...)
+	for _, target := range []string{"/v1/messages", "/v1/messages/validate"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w := b.post("all", target, jsonType, body)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; w.Code != 413 || took > 64<<20 {
+			t.Errorf("%s: %d, %d MiB", target, w.Code, took>>20)
 		}
 	}
 }
