@@ -36,7 +36,9 @@ func (m *Message) Advise(d Diagnostic, text string, ref Reference) Advice {
 			return Advice{Hint: hintTwo}
 		}
 	case MissingVersion, MissingSourceVersion, MissingFlight, MissingLoadingFlight, MissingTag, MissingTags:
-		return adviseMissing(d, text)
+		if d.Value == "" { // a bare .N is there, and there may be thousands: the text is not searched for each
+			return adviseMissing(d, text)
+		}
 	case MissingEnd:
 		if line := findLine(text, func(s string) bool { return isEnd(strings.ToUpper(s), m.Identifier) }); line > 0 {
 			return Advice{Hint: hintCapitals}
