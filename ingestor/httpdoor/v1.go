@@ -201,8 +201,8 @@ func (d Messages) end(ctx context.Context, id string, own attempt) {
 	d.Attempts.End(ctx, id, own.String())
 }
 
-// judge judges the messages of a request. It stops at the first one too many, since each takes memory for
-// its bags.
+// judge judges the messages of a request. It stops at the first one with a bag too many, since all
+// bags take memory.
 func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
 	envelopes, outcomes := make([]ingestor.Envelope, len(texts)), make([]ingestor.Outcome, len(texts))
 	bags := 0
