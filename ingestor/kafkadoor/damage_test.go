@@ -329,3 +329,57 @@ func TestADirectoryThatCannotBeWrittenIsSaid(t *testing.T) {
 	w.eventually("it is well again", func() bool { return inside.Check() == nil })
 	closed(t, inside)
 }
+
+func TestASnapshotWithWrongOffsetsHidesNoRecord(t *testing.T) {
+	whole := keptLog(t)
+	for _, change := range [][2]string{
+		{`"last_stable_offset":60`, `"last_stable_offset":20`}, {`"last_stable_offset"`, `"last_stable_offseu"`},
+		{`"high_watermark":60`, `"high_watermark":40`}, {`"log_start_offset":0`, `"log_start_offset":8`},
+	} {
+		t.Run(change[1], func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "kafka")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(filepath.Dir(segmentFile(dir, 0)), "snapshot.json")
+			text := string(contents(t, path))
+			if !strings.Contains(text, change[0]) {
+				t.Fatalf("%s is not in %s", change[0], text)
+			}
+			if err := os.WriteFile(path, []byte(strings.Replace(text, change[0], change[1], 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if have, said := accept(t, dir); !slices.Equal(have, span(0, 60)) || said != "" {
+				t.Errorf("has %v, and the log says %q", have, said)
+			}
+		})
+	}
+}
+
+func TestAPartitionWhoseRecordsWereAllDeletedGoesOnAtItsEnd(t *testing.T) {
+	dir := keptLog(t)
+	w, inside := startEmbedded(t, dir)
+	w.deleteBefore(0, 60)
+	deleted := func() bool {
+		return strings.Contains(string(contents(t, filepath.Join(dir, "note.json"))), `"first":60`)
+	}
+	w.eventually("the note says so", deleted)
+	killed := filepath.Join(t.TempDir(), "kafka")
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, inside)
+	for what, dir := range map[string]string{"stopped": dir, "killed": killed} {
+		t.Run(what, func(t *testing.T) {
+			for round := range 2 { // empty, then with records
+				w, inside := startEmbedded(t, dir)
+				w.produce(0, records(60+10*round, 10)...)
+				all := w.all(w.conf.Topics.Raw)
+				if n := len(all); n != 10*(round+1) || all[0].Offset != 60 {
+					t.Errorf("round %d: %d records, want %d from offset 60 on", round, n, 10*(round+1))
+				}
+				closed(t, inside)
+			}
+		})
+	}
+}

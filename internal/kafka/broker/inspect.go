@@ -17,8 +17,8 @@ import (
 )
 
 // The files of the broker in its directory: meta.json, topics.json, other JSON files, and for each
-// partition a directory partitions/TOPIC-NUMBER with segments OFFSET.dat and their indexes
-// OFFSET.idx.
+// partition a directory partitions/TOPIC-NUMBER with segments OFFSET.dat, their indexes OFFSET.idx
+// and snapshot.json.
 const (
 	metaFile      = "meta.json"
 	topicsFile    = "topics.json"

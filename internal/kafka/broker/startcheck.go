@@ -34,18 +34,19 @@ func (c *startCheck) beforeLoad() (err error) {
 		return err
 	}
 	lost := c.files.losses(c.note)
-	if len(lost) == 0 {
-		return nil
+	if len(lost) > 0 {
+		if err := c.accept(lost); err != nil {
+			return err
+		}
+		if err := c.files.salvage(c.note); err != nil {
+			return err
+		}
+		c.note = note{}
+		if c.files, err = inspect(c.dir); err != nil {
+			return err
+		}
 	}
-	if err := c.accept(lost); err != nil {
-		return err
-	}
-	if err := c.files.salvage(c.note); err != nil {
-		return err
-	}
-	c.note = note{}
-	c.files, err = inspect(c.dir)
-	return err
+	return c.files.mendSnapshots(c.note)
 }
 
 // afterLoad compares the offsets that the broker has loaded with the note and the files.
