@@ -183,6 +183,14 @@ func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
 	if _, err := broker.Start(broker.Config{Dir: file, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("error %v", err)
 	}
+	lock := filepath.Join(t.TempDir(), "lock")
+	if err := os.Mkdir(lock, 0o700); err != nil { // as a file that this user may not open
+		t.Fatal(err)
+	}
+	_, err := broker.Start(broker.Config{Dir: filepath.Dir(lock), Addr: "127.0.0.1:0"})
+	if err == nil || !strings.Contains(err.Error(), lock) || strings.Contains(err.Error(), "another process") {
+		t.Errorf("error %v", err)
+	}
 }
 
 func TestEmbeddedBrokerThatListensEverywhereIsKnownByName(t *testing.T) {

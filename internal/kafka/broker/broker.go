@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -72,8 +73,11 @@ func Start(conf Config) (*Broker, error) {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
 	lock, err := lockFile(filepath.Join(conf.Dir, "lock"))
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("the files in %s are in use by another process: %w", conf.Dir, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("in-process kafka: the files in %s are in use by another process: %w", conf.Dir, err)
+		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
 	listener, err := net.Listen("tcp", conf.Addr)
 	if err != nil {
