@@ -119,7 +119,7 @@ func (w WTR) validate() error {
 
 func (r Rules) validate() error {
 	return errors.Join(
-		positive("retention", r.Retention), positive("reject-retention", r.RejectsRetention), positive("changes-retention", r.ChangesRetention),
+		aSecond("retention", r.Retention), aSecond("reject-retention", r.RejectsRetention), aSecond("changes-retention", r.ChangesRetention),
 		faultIf(r.DuplicateWindow < 0, "duplicate-window", "is negative"),
 		faultIf(r.Retention > 0 && r.DuplicateWindow > r.Retention, "duplicate-window", "is longer than %s", variable("retention")),
 	)
@@ -197,6 +197,11 @@ func hostPort(addr string) error {
 
 func positive(name string, d time.Duration) error {
 	return faultIf(d <= 0, name, "is not longer than nothing")
+}
+
+// aSecond checks that a time is not shorter than a second, the unit in which Redis keeps values.
+func aSecond(name string, d time.Duration) error {
+	return faultIf(d < time.Second, name, "is less than a second")
 }
 
 func oneOf(name, value string, values ...string) error {

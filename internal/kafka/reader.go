@@ -61,6 +61,9 @@ func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 // OffsetAt returns the offset of the first record that is not older than t, or end if there is
 // none.
 func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
+	if t.UnixMilli() < 0 { // to Kafka negative times are something else
+		t = time.UnixMilli(0)
+	}
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.TimeOffsetOf(r.partition, t))
 	if err != nil {
 		return 0, fmt.Errorf("find a time in partition %d: %w", r.partition, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -20,6 +21,17 @@ func TestAStartThatNamesAPartitionThatIsNotThereIsRefused(t *testing.T) {
 	}
 	if _, err := client.Spans(t.Context(), topic, start); err == nil || err.Error() != topic+" has no partition 99" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A retention of a hundred years asks for such a time.
+func TestATimeBefore1970IsBeforeAllRecords(t *testing.T) {
+	_, client := cluster(t, 1)
+	produce(t, client, 0, "x")
+	for _, year := range []int{1700, 1969, 1970} {
+		if offset, err := client.Reader(topic, 0, 0).OffsetAt(t.Context(), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 7); err != nil || offset != 0 {
+			t.Errorf("in %d: offset %d, %v", year, offset, err)
+		}
 	}
 }
 
