@@ -260,6 +260,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 	}{
 		{args: []string{"--config=/no/such/file"}, variables: []string{"BAGTRAIL_CONFIG"}},
 		{args: []string{"--redis-url-file=/no/such/file"}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
+		{args: []string{"--redis-url-file=" + write(t, "empty", "\n")}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
 		{args: []string{"--redis-url-file=/dev/null", "--redis-url=redis://a"}, variables: []string{"BAGTRAIL_REDIS_URL"}},
 		{args: []string{"--kafka-brokers=:9092"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
 		{args: []string{"--kafka-brokers=a:0"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},

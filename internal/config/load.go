@@ -122,6 +122,9 @@ func (l *loader) secret(s setting, file given) given {
 		l.fault(s.name+fileSuffix, file.source, "cannot be read: %v", err)
 		return given{s.init, "default"}
 	}
+	if text == "" { // the empty value means that there is no secret, but a file was named
+		l.fault(s.name+fileSuffix, file.source, "names an empty file: %s", file.text)
+	}
 	return given{text, file.source + ", file " + file.text}
 }
 
