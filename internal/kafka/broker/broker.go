@@ -74,7 +74,7 @@ func Start(conf Config) (*Broker, error) {
 	}
 	lock, err := lockFile(filepath.Join(conf.Dir, "lock"))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("the files in %s are in use by another process: %w", conf.Dir, err)
+		err = fmt.Errorf("the files in %s are in use by another process, stop it or choose another BAGTRAIL_DATA_DIR: %w", conf.Dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
