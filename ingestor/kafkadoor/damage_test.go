@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -353,6 +354,29 @@ func TestASnapshotWithWrongOffsetsHidesNoRecord(t *testing.T) {
 				t.Errorf("has %v, and the log says %q", have, said)
 			}
 		})
+	}
+}
+
+// A process that has created no topic deletes old records too.
+func TestRecordsAreDeletedAfterTheRetentionOfTheirTopic(t *testing.T) {
+	dir := keptLog(t)
+	w, inside := startEmbedded(t, dir)
+	_, err := w.client.IncrementalAlterConfigs(t.Context(), &kafkago.IncrementalAlterConfigsRequest{
+		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: w.conf.Topics.Raw,
+			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: "retention.ms", Value: "1", ConfigOperation: kafkago.ConfigOperationSet}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, inside)
+	for range 2 { // the deletion is no loss for the next start
+		w, inside = startEmbedded(t, dir)
+		w.eventually("the old records are deleted", func() bool {
+			return strings.Contains(string(contents(t, filepath.Join(dir, "note.json"))), `"first":60`)
+		})
+		closed(t, inside)
 	}
 }
 

@@ -52,8 +52,9 @@ func readNote(path string) (n note, err error) {
 }
 
 const (
-	noteEvery  = time.Second     // how often the note is written if it has changed
-	probeEvery = 5 * time.Second // how often it is written in any case, to check that files can be written
+	noteEvery      = time.Second     // how often the note is written if it has changed
+	probeEvery     = 5 * time.Second // how often it is written in any case, to check that files can be written
+	retentionEvery = time.Hour       // how often records that are older than the retention of their topic are deleted
 )
 
 // noteWriter writes the note of a running broker.
@@ -69,11 +70,17 @@ type noteWriter struct {
 	err     error // of the last attempt
 }
 
-// run writes the note regularly until stop is closed, and then once more.
+// run writes the note regularly until stop is closed, and then once more. It deletes old records
+// just before it writes, so that the note of a process that is killed does not count them as lost.
+// The broker itself deletes records only in the process that has created their topics.
 func (t *noteWriter) run(stop <-chan struct{}) {
 	ticker := time.NewTicker(noteEvery)
 	defer ticker.Stop()
-	for {
+	for deleted := (time.Time{}); ; {
+		if time.Since(deleted) >= retentionEvery {
+			t.cluster.ApplyRetention()
+			deleted = time.Now()
+		}
 		t.write()
 		select {
 		case <-ticker.C:
