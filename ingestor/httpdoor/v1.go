@@ -31,6 +31,7 @@ import (
 const (
 	maxMessages = 1000
 	maxBags     = 5000    // of all its messages together
+	maxFaults   = 50_000  // of all its messages together, warnings included
 	maxBodyV1   = 4 << 20 // bytes
 	limitV1     = 10 * time.Second
 )
@@ -201,20 +202,28 @@ func (d Messages) end(ctx context.Context, id string, own attempt) {
 	d.Attempts.End(ctx, id, own.String())
 }
 
-// judge judges the messages of a request. It stops at the first one with a bag too many, since all
-// bags take memory.
+// judge judges the messages of a request. It stops at the first one with a bag or a fault too many,
+// since all of them take memory.
 func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
 	envelopes, outcomes := make([]ingestor.Envelope, len(texts)), make([]ingestor.Outcome, len(texts))
-	bags := 0
+	tooMany := func(verb string, most int, what string) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
+		answer := c.Problem(fault.TooLargeV1, fmt.Sprintf("The messages of the request %s more than %d %s together", verb, most, what))
+		return nil, nil, &answer
+	}
+	bags, faults := 0, 0
 	for i, text := range texts {
 		envelopes[i] = ingestor.Envelope{
 			Raw: text, Received: by.received, Position: bag.InRequest(i), Origin: by.origin + strconv.Itoa(i), Sender: c.Key.Name,
 			Authorise: func(m *parser.Message) bool { return c.Key.Message(m) },
 		}
 		outcomes[i] = d.Acceptor.Judge(envelopes[i])
-		if bags += len(outcomes[i].Filing.Entries); bags > maxBags {
-			answer := c.Problem(fault.TooLargeV1, "The messages of the request name more than "+strconv.Itoa(maxBags)+" bags together")
-			return nil, nil, &answer
+		bags += len(outcomes[i].Filing.Entries)
+		faults += len(outcomes[i].Errors) + len(outcomes[i].Warnings)
+		switch {
+		case bags > maxBags:
+			return tooMany("name", maxBags, "bags")
+		case faults > maxFaults:
+			return tooMany("have", maxFaults, "faults")
 		}
 	}
 	return envelopes, outcomes, nil
