@@ -272,6 +272,22 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	}
 }
 
+// Nobody knows any more what was decided on rejects that are older than the decisions.
+func TestReplayOfRejectsLeavesOutWhatIsOlderThanItsStart(t *testing.T) {
+	w := newWorld(t, 1)
+	old := record(message(0), "bagtrail-origin", "http/old")
+	old.Time = received.Add(-time.Hour)
+	w.produceTo(w.conf.Topics.Rejects, 0, 0, old, record(message(1), "bagtrail-origin", "http/new"))
+	var decided []string
+	err := w.door.ReplayRejects(t.Context(), kafkadoor.RejectReplay{
+		Acceptor: w.acceptor(), From: kafka.Start{Time: received},
+		Decided: func(origin string, _ ingestor.Outcome) { decided = append(decided, origin) },
+	})
+	if err != nil || !slices.Equal(decided, []string{"http/new"}) {
+		t.Errorf("decided on %v, %v", decided, err)
+	}
+}
+
 // taken collects rejections.
 type taken struct{ list []ingestor.Rejection }
 

@@ -18,8 +18,10 @@ type RejectReplay struct {
 	// Acceptor decides on the messages. It should append accepted messages to the raw topic, so that
 	// the raw topic alone rebuilds every answer, and it should have no Rejects.
 	Acceptor *ingestor.Acceptor
-	// Settled returns the origins whose messages somebody has decided already; these messages are left
-	// out. If Settled is nil, no message is left out.
+	// From says where to begin in the rejects topic. Settled must know the decisions since then.
+	From kafka.Start
+	// Settled returns the origins on whose messages somebody has decided already; these messages are
+	// left out. If Settled is nil, no message is left out.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
 	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
@@ -27,12 +29,12 @@ type RejectReplay struct {
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// ReplayRejects judges the message of each origin on the rejects topic once, up to the end that the
-// topic has now. Messages keep their received times, and get no position in the log. A second
+// ReplayRejects judges the message of each origin on the rejects topic once, from replay.From up to the
+// end that the topic has now. Messages keep their received times, and get no position in the log. A second
 // replay changes nothing: messages that were accepted the first time are Duplicate then.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	seen := make(map[string]bool) // origins
-	err := d.readRejects(ctx, kafka.Start{}, func(ctx context.Context, records []kafka.Record) error {
+	err := d.readRejects(ctx, replay.From, func(ctx context.Context, records []kafka.Record) error {
 		var unseen []ingestor.Envelope
 		for i := range records {
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])

@@ -170,12 +170,17 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 func (s *service) restoreRejects(ctx context.Context) {
 	s.state.Set(errors.New("reading the rejected messages"))
 	began := s.clock()
-	read, err := s.kafka.RestoreRejects(ctx, kafka.Start{Time: began.Add(-s.conf.Rules.RejectsRetention)}, kafkaDoor, s.judge, s.rejected)
+	read, err := s.kafka.RestoreRejects(ctx, s.firstReject(), kafkaDoor, s.judge, s.rejected)
 	if err != nil {
 		s.log.Error("not all rejected messages are read back; the next start, or replay, reads them again", zap.Int("messages", read), zap.Error(err))
 		return
 	}
 	s.log.Info("rejected messages read back", zap.Int("messages", read), zap.Duration("took", s.clock().Sub(began)))
+}
+
+// firstReject returns the place in the rejects topic of the first reject that is still kept.
+func (s *service) firstReject() kafka.Start {
+	return kafka.Start{Time: s.clock().Add(-s.conf.Rules.RejectsRetention)}
 }
 
 // rebuild fills an in-process Redis, which begins empty: with the rejected messages of the rejects

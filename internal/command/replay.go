@@ -38,7 +38,8 @@ order. With the same files and the same --received, a repetition changes nothing
 they come after others that were received in the same millisecond.
 
 With --rejects, it judges the messages of the rejects topic again on which nobody has decided, and takes in those that
-are accepted now. A message that was posted with an API key is accepted only if that key may post it now.`,
+are accepted now. It reads the topic as far back as decisions are kept (BAGTRAIL_REJECT_RETENTION). A message that was
+posted with an API key is accepted only if that key may post it now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var checks []config.Check
 			switch {
@@ -137,7 +138,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	var t tally
 	shown := newProgress(p.stderr)
 	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
-		Acceptor: acceptor, Settled: s.settledRejects, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
+		Acceptor: acceptor, From: s.firstReject(), Settled: s.settledRejects, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
 		Decided: func(_ string, outcome ingestor.Outcome) {
 			t.add(outcome.Verdict)
 			shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
