@@ -1,9 +1,11 @@
 package kafkadoor_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -96,6 +98,34 @@ func TestAPackedRecordThatIsLargerThanARejectHoldsUpNothing(t *testing.T) {
 	m := rejects[w.conf.Topics.Raw+"/0/0"]
 	if len(rejects) != 1 || header(m, "bagtrail-codes") != "SVCSRV003" || len(m.Value) != ingestor.MaxDocument+1 || len(m.Key) != ingestor.MaxMessage {
 		t.Errorf("%d rejects, codes %s, %d bytes with a key of %d", len(rejects), header(m, "bagtrail-codes"), len(m.Value), len(m.Key))
+	}
+}
+
+// An administrator may have created the rejects topic with the limit of Kafka.
+func TestARejectThatTheTopicDoesNotTakeIsCut(t *testing.T) {
+	w := newWorld(t, 1)
+	w.needsFaults() // a real broker may apply the setting later
+	answer, err := w.client.IncrementalAlterConfigs(t.Context(), &kafkago.IncrementalAlterConfigsRequest{
+		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: w.conf.Topics.Rejects,
+			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: "400000", ConfigOperation: kafkago.ConfigOperationSet}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(answer, err)
+	}
+	large := make([]byte, 500_000)
+	if _, err := rand.NewChaCha8([32]byte{}).Read(large); err != nil { // packing makes it no smaller
+		t.Fatal(err)
+	}
+	w.produce(0, record(string(large)), record("BSM"), record(message(0)))
+	w.consume()
+	w.waitCommitted(3)
+	w.wantFiled(1)
+	rejects := w.rejectsByOrigin()
+	m := rejects[w.conf.Topics.Raw+"/0/0"]
+	if len(rejects) != 2 || header(m, "bagtrail-codes") != "SVCSRV003" || !bytes.Equal(m.Value, large[:256<<10]) {
+		t.Errorf("%d rejects, codes %s, %d bytes", len(rejects), header(m, "bagtrail-codes"), len(m.Value))
 	}
 }
 

@@ -8,7 +8,10 @@ package kafkadoor
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
@@ -53,13 +56,27 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 // publishLimit is how long one attempt to write rejects may take.
 const publishLimit = 10 * time.Second
 
-// Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds.
+// keptOfTooLarge is how many bytes of a text are kept if the rejects topic does not take the whole
+// text. They are enough to see that the message is too long to be accepted.
+const keptOfTooLarge = 256 << 10
+
+// Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds. If the topic
+// has a smaller limit than EnsureTopics sets, Reject cuts long texts, so that they hold up nothing.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
 	ctx, cancel := context.WithTimeout(ctx, publishLimit)
 	defer cancel()
 	records := make([]kafka.Record, len(rejections))
 	for i, r := range rejections {
 		records[i] = rejectRecord(r, d.conf.Now())
+	}
+	err := d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
+	if !errors.Is(err, kafka.ErrTooLarge) {
+		return err
+	}
+	d.conf.Logger.Warn("the rejects topic does not take a reject of this size, and gets the beginning of its text: set max.message.bytes",
+		zap.String("topic", d.conf.Topics.Rejects), zap.Int("wanted", maxRejectBytes))
+	for i := range records {
+		records[i].Value = records[i].Value[:min(len(records[i].Value), keptOfTooLarge)]
 	}
 	return d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
 }
