@@ -71,8 +71,10 @@ func (p *process) createKey() *cobra.Command {
 			if err != nil {
 				return fileError(err)
 			}
-			_, err = fmt.Fprintln(p.stdout, text)
-			return failed(err)
+			if _, err := fmt.Fprintln(p.stdout, text); err != nil {
+				return failed(fmt.Errorf("key %s is in the file, but cannot be shown; revoke it, and create one with another name: %w", key.Name, err))
+			}
+			return nil
 		},
 	}
 	flags := cmd.Flags()

@@ -75,6 +75,16 @@ func TestAKeyThatCannotBePrintedIsNotKept(t *testing.T) {
 	}
 }
 
+// The name of a key that nobody has read stays taken, so the error says what to do.
+func TestAKeyOfTheFileThatCannotBePrintedIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys.yaml")
+	var stderr lockedBuffer
+	code := command.Run(t.Context(), []string{"keys", "create", "app-2027"}, []string{"BAGTRAIL_KEYS_FILE=" + file}, strings.NewReader(""), full{}, &stderr)
+	if code != command.Failed || !strings.Contains(stderr.String(), "key app-2027 is in the file, but cannot be shown; revoke it") {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+}
+
 // full is a disk without room.
 type full struct{}
 
