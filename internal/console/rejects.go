@@ -145,7 +145,7 @@ func (v *visit) rejects() (view, *problem) {
 	}
 	if len(list.Rejects) == 0 && data.cursor != "" { // the last reject of an older page was decided on
 		asked.Del("cursor")
-		shown.Redirect = Path + "rejects?" + asked.Encode()
+		shown.Redirect = v.r.URL.EscapedPath() + "?" + asked.Encode()
 		return shown, nil
 	}
 	data.List, data.ListsOpen = list.Rejects, data.filter.Get("state") == "open"

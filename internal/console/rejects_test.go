@@ -151,6 +151,10 @@ func TestADecisionLeadsBackToThePageOfTheList(t *testing.T) {
 	if w := get(c, older); w.Code != 303 || w.Header().Get("Location") != "/console/rejects?done=dismissed&state=open" {
 		t.Errorf("the empty page: %d, leads to %s", w.Code, w.Header().Get("Location"))
 	}
+	one := strings.Replace(at, "/v1", "/console", 1)
+	if w := get(c, one+"?cursor=more&state=open"); w.Code != 303 || w.Header().Get("Location") != one+"?state=open" {
+		t.Errorf("a reject of the empty page: %d, leads to %s", w.Code, w.Header().Get("Location"))
+	}
 }
 
 // "Nothing is lost" holds for what was typed too.
