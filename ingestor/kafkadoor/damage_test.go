@@ -407,3 +407,22 @@ func TestAPartitionWhoseRecordsWereAllDeletedGoesOnAtItsEnd(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAcceptedLossTakesNoOffsetsFromAnEmptyPartition(t *testing.T) {
+	dir := keptLog(t)
+	w, inside := startEmbedded(t, dir)
+	w.deleteBefore(0, 60)
+	closed(t, inside)
+	if err := os.Remove(filepath.Join(dir, "log", "meta.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := accept(t, dir); !strings.Contains(said, "meta.json") {
+		t.Errorf("the log says %q", said)
+	}
+	w, inside = startEmbedded(t, dir)
+	defer closed(t, inside)
+	w.produce(0, records(0, 1)...)
+	if all := w.all(w.conf.Topics.Raw); len(all) != 1 || all[0].Offset != 60 {
+		t.Errorf("%d records, the first at %d", len(all), all[0].Offset)
+	}
+}

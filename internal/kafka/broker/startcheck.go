@@ -33,7 +33,7 @@ func (c *startCheck) beforeLoad() (err error) {
 	if c.files, err = inspect(c.dir); err != nil {
 		return err
 	}
-	lost := c.files.losses(c.note)
+	noted, lost := c.note, c.files.losses(c.note)
 	if len(lost) > 0 {
 		if err := c.accept(lost); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (c *startCheck) beforeLoad() (err error) {
 			return err
 		}
 	}
-	return c.files.mendSnapshots(c.note)
+	return c.files.mendSnapshots(noted) // also after a loss, so that empty partitions keep their ends
 }
 
 // afterLoad compares the offsets that the broker has loaded with the note and the files.
