@@ -431,8 +431,8 @@ func (s *jobStep) count(v ingestor.Verdict) {
 	}
 }
 
-// file claims rejects and files their messages, then prepares the decisions. It returns when the
-// received times are over.
+// file claims rejects and files their messages, then prepares the decisions. It returns when the clock
+// has passed the received times.
 func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 	ids, claims := make([]string, len(attempts)), make([]string, len(attempts))
 	for i := range attempts {

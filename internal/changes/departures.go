@@ -47,7 +47,7 @@ func newDepartures(marked, begun, kept, now time.Time) *departures {
 	return &departures{until: marked.Add(-departuresAgain)}
 }
 
-// departuresATurn is how many marks of departures all owners together write in a second.
+// departuresATurn is how many marks of departures all owners together write in a turn, which is a second.
 const departuresATurn = 2000
 
 // markDepartures marks the plates of the flights of this owner that have departed since the last

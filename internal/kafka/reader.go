@@ -61,7 +61,7 @@ func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
 // OffsetAt returns the offset of the first record that is not older than t, or end if there is
 // none.
 func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
-	if t.UnixMilli() < 0 { // to Kafka negative times are something else
+	if t.UnixMilli() < 0 { // Kafka gives negative times other meanings
 		t = time.UnixMilli(0)
 	}
 	found, err := r.client.listOffsets(ctx, r.topic, kafkago.TimeOffsetOf(r.partition, t))
