@@ -17,7 +17,7 @@ type Bytes struct {
 	mu      sync.Mutex
 	end     func() // nil unless press was called
 	taken   int64
-	dear    int       // dear questions that are under way
+	large   int       // large questions that are under way
 	waiting []*waiter // in the order of their calls
 }
 
@@ -69,16 +69,17 @@ func (b *Bytes) Return(n int64) {
 	b.admit()
 }
 
-// dear is the size in bytes from which a question is expensive: it keeps a core busy for long.
-const dear = 2 << 20
+// large is the size in bytes from which a question keeps a core busy for long.
+const large = 2 << 20
 
-// dearAtOnce is how many dear questions are answered at the same time: one for every other core. The
-// other cores are for the rest, which would else wait until each dear one has had its slice of time.
-func dearAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+// largeAtOnce is how many large questions are answered at the same time: one for every other core.
+// Smaller ones have the other cores. Otherwise they would wait until each large one has had its slice
+// of time.
+func largeAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// wait waits until n bytes are left, and takes them. If n makes a dear question, it also waits
+// wait waits until n bytes are left, and takes them. If n makes a large question, it also waits
 // until few enough others are under way. If n is above the limit, it waits until no bytes are
-// taken. Callers are served in order, but a waiting dear question lets cheaper ones pass. If wait
+// taken. Callers are served in order, but a waiting large question lets smaller ones pass. If wait
 // returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
@@ -101,19 +102,19 @@ func (b *Bytes) wait(ctx context.Context, n int64) error {
 	return nil // they were taken just now
 }
 
-// admit serves waiters while bytes are left. A dear question that has to wait lets cheaper ones pass.
+// admit serves waiters while bytes are left. A large question that has to wait lets smaller ones pass.
 func (b *Bytes) admit() {
 	for i := 0; i < len(b.waiting); {
 		w := b.waiting[i]
 		if b.taken > 0 && b.taken+w.bytes > b.limit {
 			return
 		}
-		if w.bytes >= dear && b.dear >= dearAtOnce() {
+		if w.bytes >= large && b.large >= largeAtOnce() {
 			i++
 			continue
 		}
-		if w.bytes >= dear {
-			b.dear++
+		if w.bytes >= large {
+			b.large++
 		}
 		b.add(w.bytes)
 		b.waiting = slices.Delete(b.waiting, i, i+1)
@@ -125,8 +126,8 @@ func (b *Bytes) admit() {
 func (b *Bytes) endQuestion(first, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if first >= dear {
-		b.dear--
+	if first >= large {
+		b.large--
 	}
 	b.add(-n)
 	b.admit()

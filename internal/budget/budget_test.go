@@ -154,7 +154,7 @@ func TestWaitingEndsWithTheDeadlineAndLetsOthersPass(t *testing.T) {
 	})
 }
 
-// With few cores, dear questions would keep all of them busy.
+// With few cores, large questions would keep all of them busy.
 func TestADearQuestionWaitsForAnotherAndLetsCheaperOnesPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := budget.New(1<<40, nil)
@@ -165,30 +165,30 @@ func TestADearQuestionWaitsForAnotherAndLetsCheaperOnesPass(t *testing.T) {
 			synctest.Wait()
 			return done, question.End
 		}
-		const dear = 2 << 20
+		const large = 2 << 20
 		var ends []func()
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			done, end := ask(dear)
+			done, end := ask(large)
 			if len(done) != 1 {
-				t.Fatal("a dear question waits although a core is left")
+				t.Fatal("a large question waits although a core is left")
 			}
 			ends = append(ends, end)
 		}
-		waiting, end := ask(dear)
+		waiting, end := ask(large)
 		if len(waiting) != 0 {
-			t.Error("one dear question more does not wait")
+			t.Error("one large question more does not wait")
 		}
-		cheap, endCheap := ask(dear - 1)
-		if len(cheap) != 1 {
-			t.Error("a cheaper question waits for a dear one")
+		small, endSmall := ask(large - 1)
+		if len(small) != 1 {
+			t.Error("a smaller question waits for a large one")
 		}
-		endCheap()
+		endSmall()
 		if synctest.Wait(); len(waiting) != 0 {
-			t.Error("the end of a cheap question makes room for a dear one")
+			t.Error("the end of a small question makes room for a large one")
 		}
 		ends[0]()
 		if synctest.Wait(); len(waiting) != 1 {
-			t.Error("the end of a dear question makes no room for the next")
+			t.Error("the end of a large question makes no room for the next")
 		}
 		end()
 	})

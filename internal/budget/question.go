@@ -49,7 +49,7 @@ func (q *Question) End() {
 }
 
 // Need takes more bytes for the question of ctx. A small question never waits. Any other waits
-// once, until its bytes are left and, if it is dear, few enough other dear ones are under way. It
+// once, until its bytes are left and, if it is large, few enough other large ones are under way. It
 // takes later bytes without waiting, so that a question that holds memory can end. The error is
 // that of ctx. If ctx has no question, Need does nothing.
 func Need(ctx context.Context, bytes int64) error {

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	messages = flag.Int("messages", 12, "how many of the dearest messages")
+	messages = flag.Int("messages", 12, "how many of the most expensive messages")
 	within   = flag.Duration("within", 10*time.Second, "how long an ordinary message behind one may take until it is found; on a machine that does nothing else a second")
 )
 

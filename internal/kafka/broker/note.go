@@ -70,9 +70,9 @@ type noteWriter struct {
 	err     error // of the last attempt
 }
 
-// run writes the note regularly until stop is closed, and then once more. It deletes old records
-// just before it writes, so that the note of a process that is killed does not count them as lost.
-// The broker itself deletes records only in the process that has created their topics.
+// run writes the note regularly until stop is closed, and then once more. The broker itself deletes
+// old records only in the process that has created their topics, so run deletes them. It does so just
+// before it writes the note: if the process is killed in between, the next start reports a loss.
 func (t *noteWriter) run(stop <-chan struct{}) {
 	ticker := time.NewTicker(noteEvery)
 	defer ticker.Stop()
