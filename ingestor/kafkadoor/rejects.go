@@ -18,8 +18,7 @@ type RejectReplay struct {
 	// Acceptor decides on the messages. It should append accepted messages to the raw topic, so that
 	// the raw topic alone rebuilds every answer, and it should have no Rejects.
 	Acceptor *ingestor.Acceptor
-	// From says where to begin in the rejects topic. Messages that were received before From.Time are
-	// left out even if they were written later. Settled must know the decisions on all others.
+	// From says where to begin in the rejects topic. Settled must know the decisions since then.
 	From kafka.Start
 	// Settled returns the origins on whose messages somebody has decided already; these messages are
 	// left out. If Settled is nil, no message is left out.
@@ -39,7 +38,7 @@ func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 		var unseen []ingestor.Envelope
 		for i := range records {
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
-			if seen[env.Origin] || env.Received.Before(replay.From.Time) {
+			if seen[env.Origin] {
 				continue
 			}
 			seen[env.Origin] = true
