@@ -244,11 +244,16 @@ func (f *files) known(n note) (list []partitionID) {
 // missing returns the offsets of a partition that are in the note and not in the files, and the
 // gaps in the files that are not in the note.
 func (f *files) missing(p partitionID, n note) []extent {
-	held := f.partitions[p].extents
-	whole := span(held)
-	noted, isNoted := n.of(p)
-	if isNoted {
-		whole = extent{noted.First, max(noted.End, whole.End)}
+	noted, _ := n.of(p)
+	return subtract(subtract([]extent{f.whole(p, n)}, noted.Gaps), f.partitions[p].extents)
+}
+
+// whole returns the offsets that a partition holds by the note, which may be older than the files: it
+// begins where the note says, and ends where the later of both does.
+func (f *files) whole(p partitionID, n note) extent {
+	held := span(f.partitions[p].extents)
+	if noted, isNoted := n.of(p); isNoted {
+		return extent{noted.First, max(noted.End, held.End)}
 	}
-	return subtract(subtract([]extent{whole}, noted.Gaps), held)
+	return held
 }

@@ -39,17 +39,13 @@ type snapshotSegment struct {
 // segments.
 func (f *files) mendSnapshots(n note) error {
 	for _, p := range f.known(n) {
-		extents := f.partitions[p].extents
-		held := span(extents)
-		if noted, isNoted := n.of(p); isNoted {
-			held = extent{noted.First, max(noted.End, held.End)}
-		}
+		whole := f.whole(p, n)
 		dir := filepath.Join(f.dir, partitionsDir, url.PathEscape(p.topic)+"-"+strconv.Itoa(p.number))
 		var err error
-		if len(extents) == 0 && held.End > 0 {
-			err = writeEmptyPartition(dir, held.End)
+		if len(f.partitions[p].extents) == 0 && whole.End > 0 {
+			err = writeEmptyPartition(dir, whole.End)
 		} else {
-			err = removeWrongSnapshot(filepath.Join(dir, snapshotFile), offsets{held.First, held.End, held.End})
+			err = removeWrongSnapshot(filepath.Join(dir, snapshotFile), offsets{whole.First, whole.End, whole.End})
 		}
 		if err != nil {
 			return err
