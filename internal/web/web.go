@@ -7,10 +7,8 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -90,8 +88,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), streams: streams{byKey: make(map[string]int)}}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	bytes := cmp.Or(settings.AnswerBytes, math.MaxInt64)
-	s.made, s.answers, s.lengths = budget.New(bytes, collector.Thrift), budget.New(bytes, collector.Thrift), budget.NewSizes()
+	s.made, s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.New(settings.AnswerBytes, collector.Thrift), budget.NewSizes()
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false

@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -163,7 +162,7 @@ func New(conf Config) *Service {
 	s := &Service{
 		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: make(chan struct{}, 1),
 		folding: make(chan struct{}, foldsAtOnce), catchingUp: make(chan struct{}, lateFolds),
-		memory: budget.New(cmp.Or(conf.FoldBytes, math.MaxInt64), collector.Thrift),
+		memory: budget.New(conf.FoldBytes, collector.Thrift),
 	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
