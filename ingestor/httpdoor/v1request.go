@@ -17,15 +17,6 @@ import (
 	"bagtrail/internal/web"
 )
 
-// id returns the same text for requests of a key with the same messages.
-func (r *requestReader) id(key *apikey.Key) string {
-	digest := sha256.New()
-	for _, text := range append([]string{key.Name}, r.texts...) {
-		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // writing to a hash never fails
-	}
-	return hex.EncodeToString(digest.Sum(nil))
-}
-
 // requestReader reads the messages of a request.
 type requestReader struct {
 	messages []requestMessage
@@ -180,4 +171,13 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 // add adds a message.
 func (r *requestReader) add(message requestMessage, text string) {
 	r.messages, r.texts = append(r.messages, message), append(r.texts, text)
+}
+
+// id returns the same text for requests of a key with the same messages.
+func (r *requestReader) id(key *apikey.Key) string {
+	digest := sha256.New()
+	for _, text := range append([]string{key.Name}, r.texts...) {
+		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // writing to a hash never fails
+	}
+	return hex.EncodeToString(digest.Sum(nil))
 }

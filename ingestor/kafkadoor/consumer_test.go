@@ -105,15 +105,7 @@ func TestAPackedRecordThatIsLargerThanARejectHoldsUpNothing(t *testing.T) {
 func TestARejectThatTheTopicDoesNotTakeIsCut(t *testing.T) {
 	w := newWorld(t, 1)
 	w.needsFaults() // a real broker may apply the setting later
-	answer, err := w.client.IncrementalAlterConfigs(t.Context(), &kafkago.IncrementalAlterConfigsRequest{
-		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
-			ResourceType: kafkago.ResourceTypeTopic, ResourceName: w.conf.Topics.Rejects,
-			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: "max.message.bytes", Value: "400000", ConfigOperation: kafkago.ConfigOperationSet}},
-		}},
-	})
-	if err != nil {
-		t.Fatal(answer, err)
-	}
+	w.set(w.conf.Topics.Rejects, "max.message.bytes", "400000")
 	large := make([]byte, 500_000)
 	if _, err := rand.NewChaCha8([32]byte{}).Read(large); err != nil { // packing makes it no smaller
 		t.Fatal(err)

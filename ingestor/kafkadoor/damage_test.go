@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -361,15 +360,7 @@ func TestASnapshotWithWrongOffsetsHidesNoRecord(t *testing.T) {
 func TestRecordsAreDeletedAfterTheRetentionOfTheirTopic(t *testing.T) {
 	dir := keptLog(t)
 	w, inside := startEmbedded(t, dir)
-	_, err := w.client.IncrementalAlterConfigs(t.Context(), &kafkago.IncrementalAlterConfigsRequest{
-		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
-			ResourceType: kafkago.ResourceTypeTopic, ResourceName: w.conf.Topics.Raw,
-			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: "retention.ms", Value: "1", ConfigOperation: kafkago.ConfigOperationSet}},
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.set(w.conf.Topics.Raw, "retention.ms", "1")
 	closed(t, inside)
 	for range 2 { // the deletion is no loss for the next start
 		w, inside = startEmbedded(t, dir)

@@ -29,9 +29,9 @@ type RejectReplay struct {
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// ReplayRejects judges the message of each origin on the rejects topic once, from replay.From up to the
-// end that the topic has now. Messages keep their received times, and get no position in the log. A second
-// replay changes nothing: messages that were accepted the first time are Duplicate then.
+// ReplayRejects judges the message of each origin on the rejects topic once, from replay.From up to
+// the end that the topic has now. Messages keep their received times, and get no position in the log.
+// A second replay changes nothing: messages that were accepted the first time are Duplicate then.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	seen := make(map[string]bool) // origins
 	err := d.readRejects(ctx, replay.From, func(ctx context.Context, records []kafka.Record) error {

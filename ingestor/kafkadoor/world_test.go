@@ -334,6 +334,20 @@ func (w *world) waitCommitted(want int64) {
 	})
 }
 
+// set changes a setting of a topic.
+func (w *world) set(topic, name, value string) {
+	w.t.Helper()
+	answer, err := w.client.IncrementalAlterConfigs(w.t.Context(), &kafkago.IncrementalAlterConfigsRequest{
+		Resources: []kafkago.IncrementalAlterConfigsRequestResource{{
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: topic,
+			Configs: []kafkago.IncrementalAlterConfigsRequestConfig{{Name: name, Value: value, ConfigOperation: kafkago.ConfigOperationSet}},
+		}},
+	})
+	if err != nil {
+		w.t.Fatal(answer, err)
+	}
+}
+
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
