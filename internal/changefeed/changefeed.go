@@ -17,6 +17,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/trail"
@@ -169,7 +170,9 @@ type teller struct {
 func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err error) {
 	for rest := page.Candidates; len(rest) > 0; {
 		some := rest[:min(t.size, len(rest))]
-		list, err := t.fold(ctx, t.asker, t.cursor.Epoch, some, page.Clocks)
+		part, done := budget.Part(ctx)
+		list, err := t.fold(part, t.asker, t.cursor.Epoch, some, page.Clocks)
+		done()
 		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 { // too many messages, perhaps, to be read together in time
 			if t.moved {
 				return true, nil // the next batch begins with these plates

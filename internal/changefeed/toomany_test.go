@@ -10,6 +10,7 @@ import (
 	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/redis"
@@ -60,10 +61,7 @@ func TestPlatesThatCannotBeReadTogetherHoldNoReaderUp(t *testing.T) {
 	w.settle()
 	last := "0724999999"
 	w.send(bsm(last, "LX100", "MEIER", "GHI789")) // a usual bag after them
-	library := airport.New()
-	w.feed.Trails = trail.New(crammed{index, 3 * messages}, enricher.New(library), trail.Settings{
-		Window: 10 * time.Minute, Airports: library, Departed: flightref.None().Departed, Now: w.feed.Clock,
-	}).Uncached() // as for plates with more than 3,000 messages, which are not cached
+	w.readFrom(crammed{index, 3 * messages})
 	for i := range plates {
 		if _, err := w.feed.Trails.TracePlates(t.Context(), []bag.Plate{bag.Plate(fmt.Sprintf("07241%05d", i))}); err != nil {
 			t.Fatal("a plate alone:", err)
@@ -84,4 +82,55 @@ func TestPlatesThatCannotBeReadTogetherHoldNoReaderUp(t *testing.T) {
 	if len(told) != plates+1 || !told[last] {
 		t.Errorf("%d of %d plates are told, the usual one %t; the last error: %v", len(told), plates+1, told[last], err)
 	}
+}
+
+// readFrom makes the feed read from another index, without a cache.
+func (w *world) readFrom(index trail.Index) {
+	library := airport.New()
+	w.feed.Trails = trail.New(index, enricher.New(library), trail.Settings{
+		Window: 10 * time.Minute, Airports: library, Departed: flightref.None().Departed, Now: w.feed.Clock,
+	}).Uncached() // as for plates with more than 3,000 messages, which are not cached
+}
+
+// large is an index each of whose reads needs so much memory.
+type large struct {
+	trail.Index
+	bytes int64
+}
+
+func (s large) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	if err := budget.Need(ctx, s.bytes); err != nil {
+		return trail.Found{}, err
+	}
+	return s.Index.Read(ctx, w)
+}
+
+// A batch that is folded a few plates at a time holds the memory of no more than these.
+func TestABatchHoldsTheMemoryOfOneFold(t *testing.T) {
+	const plates, all = 40, 1 << 20
+	w := newWorld(t)
+	index, ok := w.door.Index.(trail.Index)
+	if !ok {
+		t.Fatal("no index")
+	}
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	var texts []string
+	for i := range plates {
+		texts = append(texts, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+	}
+	w.send(texts...)
+	w.readFrom(large{index, all})
+	memory := budget.New(all, nil)
+	ctx, question := memory.Ask(t.Context())
+	told := 0
+	_, _, err := w.feed.Each(ctx, r.asker, r.cursor, r.limits, func(changefeed.Change) error {
+		if told++; !memory.Has(all) {
+			return fmt.Errorf("change %d: the memory of its fold is held", told)
+		}
+		return nil
+	})
+	if err != nil || told != plates {
+		t.Errorf("%d of %d changes are told: %v", told, plates, err)
+	}
+	question.End()
 }
