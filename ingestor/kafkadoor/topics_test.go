@@ -29,7 +29,7 @@ func (w *world) setting(topic, name string) string {
 }
 
 func TestMissingTopicsAreCreated(t *testing.T) {
-	w := newBroker(t)
+	w := newBroker(t, kfake.BrokerConfigs(map[string]string{"log.message.timestamp.type": "LogAppendTime"}))
 	w.conf.Retention = 4320 * time.Hour
 	w.open()
 	for range 2 { // the second time there is nothing to do
@@ -44,6 +44,9 @@ func TestMissingTopicsAreCreated(t *testing.T) {
 		if got := w.setting(topic, "retention.ms"); got != "15552000000" {
 			t.Errorf("topic %s keeps records for %s ms", topic, got)
 		}
+	}
+	if got := w.setting(w.conf.Topics.Raw, "message.timestamp.type"); got != "CreateTime" {
+		t.Errorf("the raw topic has times of type %s", got)
 	}
 	if got := w.setting(w.conf.Topics.Rejects, "max.message.bytes"); got != "4194304" {
 		t.Errorf("the rejects topic takes records of %s bytes", got)
@@ -128,6 +131,24 @@ func TestATopicThatForgetsTooSoonIsWarnedOf(t *testing.T) {
 		}
 		for _, line := range said {
 			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["retention.ms"] != kept || f["wanted"] != int64(86400000) {
+				t.Errorf("the warning says %v", f)
+			}
+		}
+	}
+}
+
+func TestATopicThatOverwritesTimesIsWarnedOf(t *testing.T) {
+	for kind, want := range map[string]int{"LogAppendTime": 1, "CreateTime": 0} {
+		w, logs := brokerWithFewPartitions(t, kafkago.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: kind})
+		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 5, Log: true}); err != nil {
+			t.Fatal(err)
+		}
+		said := logs.All()
+		if len(said) != want {
+			t.Errorf("%s: %d warnings, want %d", kind, len(said), want)
+		}
+		for _, line := range said {
+			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["message.timestamp.type"] != kind {
 				t.Errorf("the warning says %v", f)
 			}
 		}

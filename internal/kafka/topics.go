@@ -19,8 +19,9 @@ type Topic struct {
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
-	// is compacted, and logs a warning if it has fewer partitions than Partitions, keeps its records for
-	// a shorter time than Retention, or may have a single copy of them although there are more brokers.
+	// is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its records for
+	// a shorter time than Retention, overwrites their times, or may have a single copy of them although
+	// there are more brokers.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change.
 	Fixed bool
@@ -28,6 +29,9 @@ type Topic struct {
 	// if it is not compacted.
 	Compacted bool
 }
+
+// createTime is the message.timestamp.type of a topic that keeps the times that producers set.
+const createTime = "CreateTime"
 
 func (t Topic) settings() []kafkago.ConfigEntry {
 	policy, retention := "delete", int64(-1)
@@ -39,6 +43,9 @@ func (t Topic) settings() []kafkago.ConfigEntry {
 	}
 	list := []kafkago.ConfigEntry{
 		{ConfigName: "cleanup.policy", ConfigValue: policy}, {ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention, 10)},
+	}
+	if t.Log { // whatever the default of the broker is
+		list = append(list, kafkago.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: createTime})
 	}
 	if t.MaxBytes > 0 {
 		list = append(list, kafkago.ConfigEntry{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(t.MaxBytes)})
@@ -186,12 +193,14 @@ func (t Topic) command(brokers []string) string {
 }
 
 // checkSettings returns an error if the topic is compacted and must not be, or if it is not compacted
-// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted, or may
-// have a single copy of them. If DescribeConfigs is denied, the check is skipped.
+// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted,
+// overwrites their times, or may have a single copy of them. If DescribeConfigs is denied, the check is
+// skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
-			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name, ConfigNames: []string{"cleanup.policy", "retention.ms", "min.insync.replicas"},
+			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name,
+			ConfigNames: []string{"cleanup.policy", "retention.ms", "message.timestamp.type", "min.insync.replicas"},
 		}},
 	})
 	if err == nil && len(answer.Resources) > 0 {
@@ -206,6 +215,11 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			switch {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
+			case e.ConfigName == "message.timestamp.type":
+				if t.Log && e.ConfigValue != createTime {
+					c.conf.Logger.Warn("a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
+						zap.String("topic", t.Name), zap.String("message.timestamp.type", e.ConfigValue))
+				}
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
 					return err
