@@ -2,6 +2,7 @@ package kafkadoor_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -273,6 +274,21 @@ func TestADamagedNoteIsNamed(t *testing.T) {
 	wantRefused(t, dir, note)
 	if have, _ := accept(t, dir); !slices.Equal(have, span(0, 60)) {
 		t.Errorf("has %v", have)
+	}
+}
+
+// A file that cannot be read, such as one of another user, is not a loss that could be accepted.
+func TestANoteThatCannotBeReadIsNoLoss(t *testing.T) {
+	dir := keptLog(t)
+	note := filepath.Join(dir, "note.json")
+	if err := errors.Join(os.Remove(note), os.Mkdir(note, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, accept := range []bool{false, true} {
+		_, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0", AcceptLoss: accept})
+		if err == nil || !strings.Contains(err.Error(), note) || strings.Contains(err.Error(), "lost") {
+			t.Errorf("losses accepted %t: %v", accept, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -23,6 +24,9 @@ type startCheck struct {
 // everything that it cannot read.
 func (c *startCheck) beforeLoad() (err error) {
 	if c.note, err = readNote(c.path); err != nil {
+		if _, unreadable := errors.AsType[*fs.PathError](err); unreadable { // the file may be whole
+			return err
+		}
 		if err := c.accept([]loss{{c.path, err.Error()}}); err != nil {
 			return err
 		}
