@@ -96,6 +96,10 @@ func (s *service) doorIsBehind() bool {
 	return records > maxWaiting || s.waited() > maxWaited
 }
 
+func (s *service) changeReader() *changes.Reader {
+	return &changes.Reader{Index: s.changeIndex(), Kafka: s.client, Marks: s.conf.Kafka.MarksTopic}
+}
+
 // openFeed opens the feed of changes for the operations of /v1, or returns nil if changes are off.
 // It reads the topic of changes until the doors are closed.
 func (s *service) openFeed() *changefeed.Feed {
@@ -106,7 +110,7 @@ func (s *service) openFeed() *changefeed.Feed {
 	tail := changes.NewTail(s.client, c.ChangesTopic, s.log)
 	s.background.start("tail of changes", tail.Run)
 	return &changefeed.Feed{
-		Changes: &changes.Reader{Index: s.changeIndex(), Kafka: s.client, Marks: c.MarksTopic},
+		Changes: s.changeReader(),
 		Tail:    tail, Trails: s.trails, Patient: s.trails.Over(s.store.PatientReader()),
 		Places: s.library, References: s.flights, Clock: s.clock,
 	}

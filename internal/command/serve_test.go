@@ -196,6 +196,18 @@ func TestServeAnswersTheSameAfterARestart(t *testing.T) {
 	}
 }
 
+func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
+	s := start(t, []string{"serve"})
+	for range 3 {
+		s.untilReady()
+		if status, answer := s.ask("GET", "/v1/changes", ""); status != 200 {
+			t.Errorf("%d %s", status, answer)
+		}
+		s.down()
+		s.up([]string{"serve"})
+	}
+}
+
 // A service that shares a Redis is no trial, and its reports are meant to reach somebody.
 func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 	const warning = `"level":"warn","time":"`

@@ -107,7 +107,7 @@ func (s *service) start(ctx context.Context) error {
 	for _, step := range []step{
 		(*service).startOps, (*service).openLibraries, (*service).openFlights, (*service).openKeys, (*service).listen,
 		(*service).openIndex, (*service).openFeeds, (*service).openKafka, (*service).openSecret, (*service).openChanges, (*service).openDownstream, (*service).waitForServers,
-		(*service).rebuild, (*service).openDoors,
+		(*service).rebuild, (*service).openDoors, (*service).waitForChanges,
 	} {
 		if err := step(s, ctx); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/internal/changes"
 	"bagtrail/internal/pause"
 )
 
@@ -15,6 +16,7 @@ import (
 const (
 	startPatience = 20 * time.Second
 	startPause    = 500 * time.Millisecond
+	changesPause  = 20 * time.Millisecond // between attempts to ask for changes
 )
 
 // waitForServers waits until Redis and Kafka answer and are set up for bagtrail.
@@ -33,6 +35,30 @@ func (s *service) waitForServers(ctx context.Context) error {
 		}
 		return s.client.EnsureTopics(ctx, append(s.changeTopics(), s.webhookTopics()...)...)
 	})
+}
+
+// changesPatience is how long a start waits until changes can be asked for.
+const changesPatience = 10 * time.Second
+
+// waitForChanges waits until the changes that this process tells can be asked for: after a start their
+// index may have to be built first. If that takes too long, the process is ready without them, since
+// queries and messages do not need them.
+func (s *service) waitForChanges(ctx context.Context) error {
+	if s.changes == nil || !s.opens(kafkaDoor) || !s.opens(httpDoor) {
+		return nil
+	}
+	s.state.Set(errors.New("the index of changes is being built"))
+	limited, cancel := context.WithTimeout(ctx, changesPatience)
+	defer cancel()
+	reader := s.changeReader()
+	for {
+		if _, err := reader.Now(limited, changes.Question{}); err == nil {
+			return nil
+		}
+		if pause.For(limited, changesPause) != nil {
+			return ctx.Err()
+		}
+	}
 }
 
 // await calls try until it succeeds, returns an error with an exit code, or startPatience is over.
