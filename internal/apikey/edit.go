@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"bagtrail/internal/wholefile"
 )
 
 // keyPrefix begins every key that Create makes, so that people and secret scanners recognise
@@ -109,36 +111,7 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 	if !sameKeys(got, want) {
 		return ErrLayout
 	}
-	return replace(path, file)
-}
-
-// replace writes a new file beside path and renames it to path. If path did not exist, only the
-// owner may read the file. Otherwise it keeps its permissions and, if the system allows it, its
-// owner.
-func replace(path string, text []byte) error {
-	next, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(next.Name()) // fails harmlessly after the rename
-	_, err = next.Write(text)
-	if before, statErr := os.Stat(path); statErr == nil {
-		keepOwner(next, before)
-		err = errors.Join(err, next.Chmod(before.Mode().Perm()))
-	}
-	if err = errors.Join(err, next.Sync(), next.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(next.Name(), path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	_ = folder.Sync() // makes the rename durable, if the system supports it
-	return nil
+	return wholefile.Write(path, file)
 }
 
 // sameKeys reports whether both lists have the same entries in a key file.

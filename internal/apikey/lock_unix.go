@@ -20,11 +20,3 @@ func lock(folder string) (unlock func(), err error) {
 	}
 	return func() { file.Close() }, nil
 }
-
-// keepOwner gives file the owner and group of before. In general only root may do that, so an error is
-// ignored.
-func keepOwner(file *os.File, before os.FileInfo) {
-	if owner, known := before.Sys().(*syscall.Stat_t); known {
-		_ = file.Chown(int(owner.Uid), int(owner.Gid))
-	}
-}

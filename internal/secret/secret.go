@@ -11,8 +11,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"bagtrail/internal/wholefile"
 )
 
 // Least is the length of the shortest secret, in bytes.
@@ -47,19 +48,10 @@ func InFile(path string) (s Secret, made bool, err error) {
 	return s, false, nil
 }
 
-// create makes the file in one step, so that a crash leaves no half of a secret.
+// create makes the file.
 func create(path string) (Secret, error) {
 	random := make([]byte, Least)
 	_, _ = rand.Read(random) // never fails
 	s := Secret(hex.EncodeToString(random))
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(file.Name()) // fails harmlessly after the rename
-	_, err = file.WriteString(string(s) + "\n")
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return nil, err
-	}
-	return s, os.Rename(file.Name(), path)
+	return s, wholefile.Write(path, []byte(string(s)+"\n"))
 }

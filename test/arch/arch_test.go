@@ -48,6 +48,7 @@ var rings = []struct {
 	{"internal/pause", text},
 	{"internal/strictyaml", text},
 	{"internal/watch", text},
+	{"internal/wholefile", text},
 	{"enricher", meaning},
 	{"internal/trail", meaning},
 	{"internal/preview", meaning},

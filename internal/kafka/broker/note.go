@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/internal/strictjson"
+	"bagtrail/internal/wholefile"
 )
 
 // note says which offsets the log holds. It is a file beside the log. The broker itself assumes
@@ -114,7 +115,7 @@ func (t *noteWriter) tryToWrite() error {
 	if bytes.Equal(data, t.last) && time.Since(t.written) < probeEvery {
 		return t.check()
 	}
-	if err := writeWhole(t.path, data); err != nil {
+	if err := wholefile.Write(t.path, data); err != nil {
 		return err
 	}
 	t.last, t.written = data, time.Now()

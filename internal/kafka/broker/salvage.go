@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"bagtrail/internal/strictjson"
+	"bagtrail/internal/wholefile"
 )
 
 // asideSuffix ends the name of a damaged file that is set aside.
@@ -46,13 +47,13 @@ func (f *files) restoreTopics(n note) error {
 	for _, p := range f.known(n) {
 		f.topics.add(p)
 	}
-	if err := writeWhole(filepath.Join(f.dir, topicsFile), strictjson.Encode(f.topics)); err != nil {
+	if err := wholefile.Write(filepath.Join(f.dir, topicsFile), strictjson.Encode(f.topics)); err != nil {
 		return err
 	}
 	if !slices.Contains(f.unreadable, metaFile) {
 		return nil
 	}
-	return writeWhole(filepath.Join(f.dir, metaFile), []byte(`{"version":1,"cluster_id":"`+clusterID+`"}`))
+	return wholefile.Write(filepath.Join(f.dir, metaFile), []byte(`{"version":1,"cluster_id":"`+clusterID+`"}`))
 }
 
 // endsEarly reports whether a partition ends before its noted end.
@@ -71,7 +72,7 @@ func (d damagedSegment) split() error {
 	if err != nil {
 		return fmt.Errorf("salvage: %w", err)
 	}
-	if err := writeWhole(asideOf(d.path), data); err != nil {
+	if err := wholefile.Write(asideOf(d.path), data); err != nil {
 		return err
 	}
 	first := run{extent: extent{First: d.base, End: d.base}} // empty if the first batch is damaged
@@ -89,10 +90,10 @@ func (d damagedSegment) split() error {
 func (d damagedSegment) write(r run, data []byte) error {
 	name := filepath.Join(filepath.Dir(d.path), strconv.FormatInt(r.First, 10))
 	batches := data[r.from:r.to]
-	if err := writeWhole(name+indexSuffix, indexOf(batches)); err != nil {
+	if err := wholefile.Write(name+indexSuffix, indexOf(batches)); err != nil {
 		return err
 	}
-	return writeWhole(name+segmentSuffix, batches)
+	return wholefile.Write(name+segmentSuffix, batches)
 }
 
 // setAside renames a file, if it exists.
@@ -112,37 +113,4 @@ func asideOf(path string) string {
 		}
 		aside = path + asideSuffix + "." + strconv.Itoa(n)
 	}
-}
-
-// writeWhole writes a file atomically: after a crash or a loss of power the file has either its old
-// or its new content.
-func writeWhole(path string, data []byte) (err error) {
-	next := path + ".tmp"
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s: %w", path, err)
-			_ = os.Remove(next)
-		}
-	}()
-	file, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(next, path); err != nil {
-		return err
-	}
-	return syncDirectory(filepath.Dir(path))
-}
-
-// syncDirectory makes a rename durable.
-func syncDirectory(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"bagtrail/internal/strictjson"
+	"bagtrail/internal/wholefile"
 )
 
 // snapshotFile is the file in the directory of a partition in which the broker writes, when it
@@ -62,8 +63,8 @@ func writeEmptyPartition(dir string, end int64) error {
 	}
 	s := snapshot{Version: 1, offsets: offsets{end, end, end}, Segments: []snapshotSegment{{Base: end}}}
 	return errors.Join(
-		writeWhole(filepath.Join(dir, strconv.FormatInt(end, 10)+segmentSuffix), nil),
-		writeWhole(filepath.Join(dir, snapshotFile), strictjson.Encode(s)),
+		wholefile.Write(filepath.Join(dir, strconv.FormatInt(end, 10)+segmentSuffix), nil),
+		wholefile.Write(filepath.Join(dir, snapshotFile), strictjson.Encode(s)),
 	)
 }
 
