@@ -171,9 +171,12 @@ func redisURL(c *config.Config) error {
 // minute; left_out counts the lines of that kind since the last one.
 func (p *process) logger(c *config.Config) *zap.Logger {
 	log := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
-	redis.ClientLog(func(line string, more int) {
-		log.Warn("the Redis client reports a problem", zap.String("detail", line), zap.Int("left_out", more))
-	}, time.Now)
+	limit := telemetry.NewLimit(1)
+	redis.ClientLog(func(kind, line string) {
+		if written, leftOut := limit.Pass(kind, time.Now()); written {
+			log.Warn("the Redis client reports a problem", zap.String("detail", line), zap.Int("left_out", leftOut))
+		}
+	})
 	return log
 }
 

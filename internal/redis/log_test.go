@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/telemetry"
 	"bagtrail/test/loopback"
 )
 
@@ -15,8 +16,13 @@ import (
 func TestRedialsAreOneLogLineAMinute(t *testing.T) {
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	var lines []string
-	redis.ClientLog(func(line string, more int) { lines = append(lines, fmt.Sprintf("%.40s +%d", line, more)) }, func() time.Time { return now })
-	t.Cleanup(func() { redis.ClientLog(func(string, int) {}, time.Now) })
+	limit := telemetry.NewLimit(1)
+	redis.ClientLog(func(kind, line string) {
+		if written, leftOut := limit.Pass(kind, now); written {
+			lines = append(lines, fmt.Sprintf("%.40s +%d", line, leftOut))
+		}
+	})
+	t.Cleanup(func() { redis.ClientLog(func(string, string) {}) })
 	client := redistest.Open(t, "redis://"+loopback.Address(t))
 	for _, after := range []time.Duration{0, 20 * time.Second, 59 * time.Second, 61 * time.Second, 62 * time.Second} {
 		now = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC).Add(after)

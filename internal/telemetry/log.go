@@ -29,7 +29,7 @@ func NewLogger(w io.Writer, level, format string) *zap.Logger {
 		encoder = zapcore.NewConsoleEncoder(encoding)
 	}
 	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), threshold)
-	return zap.New(sparing{core, &warnings{byText: make(map[string]*minute)}})
+	return zap.New(sparing{core, NewLimit(warningsAMinute)})
 }
 
 // IsTerminal reports whether w is a terminal.

@@ -17,19 +17,7 @@ const warningsAMinute = 10
 // written as they come.
 type sparing struct {
 	zapcore.Core
-	warnings *warnings
-}
-
-// warnings counts the warnings of each text. The texts are constants of the program.
-type warnings struct {
-	mu     sync.Mutex
-	byText map[string]*minute
-}
-
-// minute is the last minute with warnings of a text.
-type minute struct {
-	began            time.Time
-	written, leftOut int
+	warnings *Limit
 }
 
 // With implements zapcore.Core.
@@ -48,7 +36,7 @@ func (s sparing) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.
 // Write implements zapcore.Core.
 func (s sparing) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	if e.Level == zapcore.WarnLevel {
-		written, leftOut := s.warnings.count(e)
+		written, leftOut := s.warnings.Pass(e.Message, e.Time)
 		if !written {
 			return nil
 		}
@@ -59,20 +47,37 @@ func (s sparing) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	return s.Core.Write(e, fields)
 }
 
-// count reports whether a warning is to be written and, if it is, how many of its text were left out
-// since the last one.
-func (w *warnings) count(e zapcore.Entry) (written bool, leftOut int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	m, known := w.byText[e.Message]
+// Limit limits how many log lines of each kind are written a minute. It may be used by several
+// goroutines at once.
+type Limit struct {
+	most   int
+	mu     sync.Mutex
+	byKind map[string]*minute
+}
+
+// minute is the last minute with lines of a kind.
+type minute struct {
+	began            time.Time
+	written, leftOut int
+}
+
+// NewLimit returns a limit of most lines of each kind. Kinds are constants of a program.
+func NewLimit(most int) *Limit { return &Limit{most: most, byKind: make(map[string]*minute)} }
+
+// Pass reports whether a line is to be written and, if it is, how many of its kind were left out since
+// the last one.
+func (l *Limit) Pass(kind string, at time.Time) (written bool, leftOut int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, known := l.byKind[kind]
 	if !known {
-		m = &minute{began: e.Time}
-		w.byText[e.Message] = m
+		m = &minute{began: at}
+		l.byKind[kind] = m
 	}
-	if e.Time.Sub(m.began) >= time.Minute {
-		m.began, m.written = e.Time, 0
+	if at.Sub(m.began) >= time.Minute {
+		m.began, m.written = at, 0
 	}
-	if m.written == warningsAMinute {
+	if m.written == l.most {
 		m.leftOut++
 		return false, 0
 	}
