@@ -67,8 +67,7 @@ func isReason(s string) bool {
 
 // failed answers that a decision failed.
 func (d Rejects) failed(c *web.Call, err error) web.Answer {
-	var conflict conflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[conflictError](err); ok {
 		return c.Problem(fault.ConflictV1, conflict.Error())
 	}
 	return c.Unavailable(err)

@@ -131,8 +131,7 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 		h.begin(records)
 	}
 	if err := h.acceptor.Apply(ctx, h.batch); err != nil {
-		var failed *ingestor.StepError
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*ingestor.StepError](err); ok {
 			h.metrics.Retry(failed.Step)
 		}
 		return 0, err

@@ -206,9 +206,9 @@ func (b *Bag) FirstReflight() *Message {
 }
 
 func (b *Bag) lastReflight() *Message {
-	for i := len(b.Events) - 1; i >= 0; i-- {
-		if b.Events[i].Code == EventReflighted {
-			return b.Events[i].Message
+	for _, e := range slices.Backward(b.Events) {
+		if e.Code == EventReflighted {
+			return e.Message
 		}
 	}
 	return nil

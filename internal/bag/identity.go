@@ -102,7 +102,7 @@ func journeys(spans []span) [][]*Message {
 	var end Day
 	for _, s := range spans {
 		if len(open) > 0 && s.first-end > journeyGap {
-			all, open = append(all, open[:len(open):len(open)]), open[len(open):]
+			all, open = append(all, slices.Clip(open)), open[len(open):]
 		}
 		if len(open) == 0 {
 			end = s.last

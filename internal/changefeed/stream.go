@@ -130,8 +130,7 @@ func (s *stream) catchUp(ctx context.Context) error {
 		asked, end := s.to.Ask(ctx)
 		b, err := s.Next(asked, s.asker, s.cursor, batchOfStream)
 		end()
-		var reset *changes.ResetError
-		if errors.As(err, &reset) {
+		if reset, ok := errors.AsType[*changes.ResetError](err); ok {
 			return s.reset(ctx, reset.Reason)
 		}
 		if s.behind = err != nil; s.behind {

@@ -79,8 +79,7 @@ func logged(log *zap.Logger, err error) error {
 		return nil
 	}
 	code := Failed
-	var known *exit
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*exit](err); ok {
 		code = known.code
 	}
 	log.Error("the service ends with an error", zap.Error(err), zap.Int("exit_code", code))

@@ -70,8 +70,7 @@ func (s *service) await(ctx context.Context, server string, try func(context.Con
 		if err == nil {
 			return nil
 		}
-		var known *exit
-		if errors.As(err, &known) {
+		if _, ok := errors.AsType[*exit](err); ok {
 			return err
 		}
 		s.state.Set(fmt.Errorf("waiting for %s: %w", server, err))

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,7 @@ const checkTimeout = time.Second
 // added, and whether all needed ones are ready.
 func (r *Readiness) Check(ctx context.Context) (parts []PartStatus, ready bool) {
 	r.mu.Lock()
-	checked := r.parts[:len(r.parts):len(r.parts)]
+	checked := slices.Clip(r.parts)
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

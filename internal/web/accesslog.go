@@ -66,8 +66,7 @@ func (s *Site) record(a access) {
 		zap.Duration("duration", a.took), zap.String("key", a.key), zap.String("request_id", a.id),
 		zap.Error(a.cause), zap.Skip(),
 	}
-	var p panicError
-	if errors.As(a.cause, &p) {
+	if p, ok := errors.AsType[panicError](a.cause); ok {
 		fields[7] = zap.ByteString("stack", p.stack)
 	}
 	line.Write(fields[:]...)
