@@ -21,7 +21,7 @@ var fieldsOf = map[string]bagdoc.Fields{"list": bagdoc.List, "events": bagdoc.Ev
 // writer returns a Writer for the key of a call. fields is a value of the parameter fields.
 func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.Writer {
 	return bagdoc.Writer{
-		Viewer: bag.NewViewer(ctx, q.sight(c.Key)), Places: q.Airports, References: q.Flights, Fields: fieldsOf[fields],
+		Viewer: bag.NewViewer(ctx, q.sight(c.Key)), Airports: q.Airports, References: q.Flights, Fields: fieldsOf[fields],
 		ShowsRaw: func(m *bag.Message) bool { return q.showsRaw(m, c.Key) },
 	}
 }

@@ -90,7 +90,7 @@ func tailedChangeSite(index *changeIndex, log *zap.Logger, keys web.Keys, tail *
 	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: index}, Tail: tail,
-		Trails: trails, Patient: trails, Places: library, References: flightref.None(), Clock: time.Now,
+		Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
 	}
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },

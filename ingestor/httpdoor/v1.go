@@ -56,7 +56,7 @@ type Messages struct {
 	Attempts Attempts
 	Bags     func(bag.Sight) Bags // returns the reader for a sight; a nil sight sees everything
 	Preview  preview.Maker        // for validateMessages
-	Places   *airport.Library
+	Airports *airport.Library
 }
 
 // Operations returns POST /v1/messages and POST /v1/messages/validate.
@@ -219,7 +219,7 @@ const platesAtOnce = 200
 // findEvents finds the events that the messages have made and the sender sees. An accepted message
 // repeats an earlier one if its sender sees a bag that it names, but no event that it has made.
 func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) error {
-	sight := c.Key.SightIfLimited(d.Places)
+	sight := c.Key.SightIfLimited(d.Airports)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
 	byPlate := map[bag.Plate][]int{} // the indexes of the messages that name the plate
 	var plates []bag.Plate

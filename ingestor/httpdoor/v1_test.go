@@ -144,7 +144,7 @@ func newBatches(change ...func(*web.Settings)) *batches {
 		Judge: ingestor.NewJudge(library, enrich), Log: b.log, Index: index, Rejects: b.rejects, Clock: ingestor.NewClock(clock),
 	})
 	b.reader = trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
-	door := httpdoor.Messages{Acceptor: acceptor, Attempts: &b.attempts, Preview: preview.New(enrich, library), Places: library, Bags: func(s bag.Sight) httpdoor.Bags {
+	door := httpdoor.Messages{Acceptor: acceptor, Attempts: &b.attempts, Preview: preview.New(enrich, library), Airports: library, Bags: func(s bag.Sight) httpdoor.Bags {
 		if s == nil {
 			return b
 		}

@@ -214,7 +214,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
 	s.told = &toldIndex{}
 	feed := &changefeed.Feed{
-		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Patient: s.trails.Reader, Places: library, References: timetable{}, Clock: clock,
+		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Patient: s.trails.Reader, Airports: library, References: timetable{}, Clock: clock,
 	}
 	queries := queryapi.Queries{
 		Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, ChangesRetention: 72 * time.Hour, Feeds: oneFeed{}, Clock: clock,
@@ -232,7 +232,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 		}).Operation(),
 		httpdoor.Door{Acceptor: acceptor, Clock: clock}.Operation())
 	operations = append(operations, httpdoor.Messages{
-		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(enrich, library), Places: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
+		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(enrich, library), Airports: library, Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}.Operations()...)
 	rejects := rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, clock)
 	s.reject(t, rejects, acceptor)

@@ -44,25 +44,25 @@ func (k *Key) Flight(airline, airport string) bool { return k.Airline(airline) &
 // Sight decides which legs, stations and texts are in the scope of a key (rules §4). It implements
 // bag.Sight.
 type Sight struct {
-	key    *Key
-	places *airport.Library
+	key      *Key
+	airports *airport.Library
 }
 
 // Sight returns the sight of the key.
-func (k *Key) Sight(places *airport.Library) Sight { return Sight{k, places} }
+func (k *Key) Sight(airports *airport.Library) Sight { return Sight{k, airports} }
 
 // SightIfLimited returns the sight of the key, or nil if the key is not limited.
-func (k *Key) SightIfLimited(places *airport.Library) bag.Sight {
+func (k *Key) SightIfLimited(airports *airport.Library) bag.Sight {
 	if !k.Limited() {
 		return nil
 	}
-	return k.Sight(places)
+	return k.Sight(airports)
 }
 
 // at reports whether the key covers the code end, or an airport of the metropolitan code end.
 func (s Sight) at(end string) bool {
 	return s.key.Airport(end) || end != "" &&
-		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.places.Listed(end, airport) })
+		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.airports.Listed(end, airport) })
 }
 
 // Leg reports whether a leg is in scope: the key covers its airline and one of its airports.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/flightref"
@@ -36,7 +37,7 @@ type References interface {
 // Writer writes bags for one asker.
 type Writer struct {
 	Viewer     *bag.Viewer // of the asker; nil sees everything
-	Places     bagjson.Places
+	Airports   *airport.Library
 	References References
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
@@ -209,21 +210,21 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	}
 	dst = strictjson.AppendMember(dst, "description", e.Description)
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
-	dst = appendHappened(dst, m, w.Places)
+	dst = appendHappened(dst, m, w.Airports)
 	dst = AppendTime(dst, "received", m.Received)
 	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, e))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
 	if e.Code == bag.EventReflighted {
 		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
 	}
-	return append(bagjson.AppendEventDetails(dst, e, w.Places, shown), '}')
+	return append(bagjson.AppendEventDetails(dst, e, w.Airports, shown), '}')
 }
 
 // appendHappened appends the time of an event, in UTC and in the local time of its airport.
-func appendHappened(dst []byte, m *bag.Message, places bagjson.Places) []byte {
+func appendHappened(dst []byte, m *bag.Message, airports *airport.Library) []byte {
 	dst = AppendTime(dst, "happened", m.Happened)
 	dst = append(dst, `,"local":"`...)
-	dst = bagjson.AppendMillis(dst, m.Happened.In(places.TimeZone(m.Airport)))
+	dst = bagjson.AppendMillis(dst, m.Happened.In(airports.TimeZone(m.Airport)))
 	return append(dst, '"')
 }
 

@@ -36,7 +36,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	dst = strictjson.AppendText(append(dst, `,"last_event":{`...), "code", last.Code)
 	dst = strictjson.AppendMember(dst, "airport", last.Message.Airport)
 	dst = strictjson.AppendMember(dst, "read_location", last.Message.Processing.ReadLocation)
-	dst = append(appendHappened(dst, last.Message, w.Places), '}')
+	dst = append(appendHappened(dst, last.Message, w.Airports), '}')
 	if m := loadingMessage(b, &shown); m != nil {
 		dst = strictjson.AppendMember(dst, "stowage_device", m.Device)
 		if m.Compartment != m.Airport {

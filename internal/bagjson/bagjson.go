@@ -9,17 +9,10 @@ import (
 	"slices"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/strictjson"
 )
-
-// Places has the location of airports; *airport.Library implements it.
-type Places interface {
-	// TimeZone returns the time zone of the airport, UTC if it is not known.
-	TimeZone(airport string) *time.Location
-	// Coordinates returns latitude and longitude in decimal degrees.
-	Coordinates(airport string) (latitude, longitude string, known bool)
-}
 
 // EventContext holds the data that AppendEvent shows beside the event itself.
 type EventContext struct {
@@ -60,22 +53,22 @@ func AppendBag(dst []byte, b *bag.Bag) []byte {
 }
 
 // AppendEvent appends an event of a history (2.3).
-func AppendEvent(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
+func AppendEvent(dst []byte, e *bag.Event, airports *airport.Library, context EventContext) []byte {
 	m := e.Message
 	dst = strictjson.AppendText(append(dst, '{'), "airport", m.Airport)
 	dst = strictjson.AppendText(dst, "event_code", e.Code)
 	dst = strictjson.AppendText(dst, "event_desc", e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
-	dst = appendTime(dst, m.Happened.In(places.TimeZone(m.Airport)))
+	dst = appendTime(dst, m.Happened.In(airports.TimeZone(m.Airport)))
 	dst = append(dst, `","utc_date_time":"`...)
 	dst = appendTime(dst, m.Happened.UTC())
 	dst = append(dst, '"')
-	return append(AppendEventDetails(dst, e, places, context), '}')
+	return append(AppendEventDetails(dst, e, airports, context), '}')
 }
 
 // AppendEventDetails appends the members of an event after its airport, code and times, each led by
 // a comma.
-func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventContext) []byte {
+func AppendEventDetails(dst []byte, e *bag.Event, airports *airport.Library, context EventContext) []byte {
 	m := e.Message
 	if m.Compartment != m.Airport {
 		dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
@@ -101,7 +94,7 @@ func AppendEventDetails(dst []byte, e *bag.Event, places Places, context EventCo
 		dst = append(dst, `,"unknown_bag_flag":"Y"`...)
 	}
 	dst = strictjson.AppendMember(dst, "bagtag_status", m.TagStatus)
-	if latitude, longitude, known := places.Coordinates(m.Airport); known {
+	if latitude, longitude, known := airports.Coordinates(m.Airport); known {
 		dst = strictjson.AppendMember(dst, "longitude", longitude)
 		dst = strictjson.AppendMember(dst, "latitude", latitude)
 	}

@@ -7,24 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
 	"bagtrail/parser"
 )
 
-// atlas knows two airports.
-type atlas struct{}
-
-func (atlas) TimeZone(code string) *time.Location {
-	if code == "ZRH" {
-		return time.FixedZone("", 3600)
-	}
-	return time.UTC
-}
-
-func (atlas) Coordinates(code string) (string, string, bool) {
-	return "47.4581", "8.5481", code == "ZRH"
-}
+var library = airport.New()
 
 func day(t *testing.T, s string) bag.Day {
 	t.Helper()
@@ -71,9 +60,9 @@ func TestEventShowsEveryMemberInTheOrderOfTheTable(t *testing.T) {
 		`"connection_flight_info":{"dest_airport":"LAX","flight":"1","airline":"AA"},` +
 		`"reflighted_info":{"bagtag":"0724100009","flights":{"airline":"LX","flight":"14","date":"2026-03-12"}},` +
 		`"frequent_flyer":"LX123","passenger_status":"C","pnr":"ABC123","raw_bim_msg":"BPM\r\n","read_location":"ZRHG1","sent_location":"ZRHG2",` +
-		`"stowage_device":"AKE25219OZ","unknown_bag_flag":"Y","bagtag_status":"A","longitude":"8.5481","latitude":"47.4581",` +
+		`"stowage_device":"AKE25219OZ","unknown_bag_flag":"Y","bagtag_status":"A","longitude":"8.54917","latitude":"47.4647",` +
 		`"airline_data_set":[{"airline_data":"ONE"},{"airline_data":"T\"WO"}]}`
-	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); got != want {
+	if got := string(bagjson.AppendEvent(nil, e, library, shown)); got != want {
 		t.Errorf("event\n%s\nwant\n%s", got, want)
 	}
 }
@@ -81,7 +70,7 @@ func TestEventShowsEveryMemberInTheOrderOfTheTable(t *testing.T) {
 func TestEventLeavesOutWhatIsAbsent(t *testing.T) {
 	e := &bag.Event{Code: "TRACKED", Description: "Bag Tracked", Message: &bag.Message{Head: at("QQQ", "", ""), Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC), Raw: "BPM"}}
 	const want = `{"airport":"QQQ","event_code":"TRACKED","event_desc":"Bag Tracked","local_date_time":"2026-03-14T11:22:33Z","utc_date_time":"2026-03-14T11:22:33Z"}`
-	if got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.EventContext{})); got != want {
+	if got := string(bagjson.AppendEvent(nil, e, library, bagjson.EventContext{})); got != want {
 		t.Errorf("event %s, want %s", got, want)
 	}
 }
@@ -90,7 +79,7 @@ func TestLoadingFlightIsShownOfEventsThatSetALoadedStatus(t *testing.T) {
 	e, shown := full(t)
 	for status := bag.NoStatus; status <= bag.Delayed; status++ {
 		e.Sets = status
-		if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "flight_loading_info") != status.Loaded() {
+		if got := string(bagjson.AppendEvent(nil, e, library, shown)); strings.Contains(got, "flight_loading_info") != status.Loaded() {
 			t.Errorf("%s: event %s", status, got)
 		}
 	}
@@ -99,7 +88,7 @@ func TestLoadingFlightIsShownOfEventsThatSetALoadedStatus(t *testing.T) {
 func TestACompartmentThatIsTheAirportIsNotShown(t *testing.T) {
 	e, shown := full(t)
 	e.Message.Compartment = e.Message.Airport
-	if got := string(bagjson.AppendEvent(nil, e, atlas{}, shown)); strings.Contains(got, "aircraft_compartment") {
+	if got := string(bagjson.AppendEvent(nil, e, library, shown)); strings.Contains(got, "aircraft_compartment") {
 		t.Errorf("event %s", got)
 	}
 }
@@ -111,7 +100,7 @@ func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
 		Head: at("ZRH", "", ""), Outbound: flight, Inbound: flight, Onward: []bag.Segment{flight}, Connection: &flight,
 	}}
 	shown := bagjson.EventContext{Reflighted: &bag.Reflighted{Plate: "0724100009", Flight: flight.Flight, Carrier: flight.Carrier}}
-	got := string(bagjson.AppendEvent(nil, e, atlas{}, shown))
+	got := string(bagjson.AppendEvent(nil, e, library, shown))
 	if strings.Count(got, `"airline":"SWR"`) != 5 || strings.Contains(got, `"LX"`) {
 		t.Errorf("%s", got)
 	}
@@ -119,7 +108,7 @@ func TestFlightsShowTheCodeOfTheAirlineAsSent(t *testing.T) {
 
 func TestReflightedBagOfUnknownFlightHasNoFlights(t *testing.T) {
 	e, _ := full(t)
-	got := string(bagjson.AppendEvent(nil, e, atlas{}, bagjson.EventContext{Reflighted: &bag.Reflighted{Plate: "0724100009"}}))
+	got := string(bagjson.AppendEvent(nil, e, library, bagjson.EventContext{Reflighted: &bag.Reflighted{Plate: "0724100009"}}))
 	if !strings.Contains(got, `"reflighted_info":{"bagtag":"0724100009"},"frequent_flyer"`) {
 		t.Errorf("event %s", got)
 	}
@@ -165,7 +154,7 @@ func FuzzEventIsWhatEncodingJSONReads(f *testing.F) {
 		}}
 		shown := bagjson.EventContext{Unknown: flag, Raw: true, Reflighted: &bag.Reflighted{Plate: bag.Plate(text), Flight: flight.Flight, Carrier: airline}}
 		prefix := []byte("kept")
-		got := bagjson.AppendEvent(prefix, e, atlas{}, shown)
+		got := bagjson.AppendEvent(prefix, e, library, shown)
 		if string(got[:4]) != "kept" {
 			t.Fatal("what was in the buffer is gone")
 		}
@@ -188,7 +177,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.EventContext) []byte {
 	m := e.Message
 	out := map[string]any{
 		"airport": m.Airport, "event_code": e.Code, "event_desc": e.Description,
-		"local_date_time": m.Happened.In(atlas{}.TimeZone(m.Airport)).Format(time.RFC3339), "utc_date_time": m.Happened.UTC().Format(time.RFC3339),
+		"local_date_time": m.Happened.In(library.TimeZone(m.Airport)).Format(time.RFC3339), "utc_date_time": m.Happened.UTC().Format(time.RFC3339),
 	}
 	put := func(to map[string]any, name, value string) {
 		if value != "" {
@@ -231,7 +220,7 @@ func reference(t *testing.T, e *bag.Event, shown bagjson.EventContext) []byte {
 	if shown.Unknown {
 		out["unknown_bag_flag"] = "Y"
 	}
-	if latitude, longitude, known := (atlas{}).Coordinates(m.Airport); known {
+	if latitude, longitude, known := (library).Coordinates(m.Airport); known {
 		out["latitude"], out["longitude"] = latitude, longitude
 	}
 	var set []any
@@ -259,6 +248,6 @@ func BenchmarkEvent(b *testing.B) {
 	var buffer []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buffer = bagjson.AppendEvent(buffer[:0], e, atlas{}, bagjson.EventContext{})
+		buffer = bagjson.AppendEvent(buffer[:0], e, library, bagjson.EventContext{})
 	}
 }

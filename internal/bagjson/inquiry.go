@@ -3,16 +3,17 @@ package bagjson
 import (
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/strictjson"
 )
 
 // AppendInquiry appends an element of pax_inquiry_info (2.3). The departure and the blackout are in
 // the time zone of the origin, the arrival in that of the destination.
-func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
+func AppendInquiry(dst []byte, r *flightref.Reference, airports *airport.Library) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()
-	origin := places.TimeZone(r.Origin)
+	origin := airports.TimeZone(r.Origin)
 	dst = strictjson.AppendText(append(dst, '{'), "airline", r.Carrier)
 	dst = strictjson.AppendText(dst, "flight_no", r.Flight.Number)
 	dst = strictjson.AppendText(dst, "orig_airport", r.Origin)
@@ -22,7 +23,7 @@ func AppendInquiry(dst []byte, r *flightref.Reference, places Places) []byte {
 	if !r.BlackoutStart.IsZero() {
 		dst = appendTimes(dst, "blackout_start", r.BlackoutStart, origin)
 	}
-	dst = appendTimes(dst, "arr_datetime", arrival, places.TimeZone(r.Destination))
+	dst = appendTimes(dst, "arr_datetime", arrival, airports.TimeZone(r.Destination))
 	return append(dst, '}')
 }
 

@@ -30,7 +30,7 @@ type Feed struct {
 	Tail       *changes.Tail
 	Trails     *trail.Reader // unlimited
 	Patient    *trail.Reader // Trails with more time for a read, for a plate that is read alone
-	Places     *airport.Library
+	Airports   *airport.Library
 	References bagdoc.References
 	Clock      func() time.Time
 
@@ -234,9 +234,9 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 			subjects[i].key = a.Key
 		}
 	}
-	entries, err := f.shared.get(ctx, subjects, func(places []int) ([]folded, error) {
-		missing := make([]changes.Candidate, len(places))
-		for i, place := range places {
+	entries, err := f.shared.get(ctx, subjects, func(airports []int) ([]folded, error) {
+		missing := make([]changes.Candidate, len(airports))
+		for i, place := range airports {
 			missing[i] = candidates[place]
 		}
 		return f.fold(ctx, everything, epoch, missing, clocks)
@@ -245,7 +245,7 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 		return nil, err
 	}
 	for _, e := range entries {
-		if e.Document != nil && a.Filter.matches(f.Places, e.Plate, e.seen) {
+		if e.Document != nil && a.Filter.matches(f.Airports, e.Plate, e.seen) {
 			told = append(told, e.Change)
 		}
 	}
@@ -256,7 +256,7 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 // call Leave in the end.
 func (f *Feed) Follow(a Asker) *changes.Follower {
 	return f.Tail.Follow(func(r *changes.Record) bool {
-		return a.Filter.mayMatch(f.Places, r) && f.mayCover(a.Key, r)
+		return a.Filter.mayMatch(f.Airports, r) && f.mayCover(a.Key, r)
 	})
 }
 

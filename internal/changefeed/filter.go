@@ -68,20 +68,20 @@ func digest(texts ...string) uint32 {
 }
 
 // matches reports whether the filter selects a plate. seen are the reader's views of its bags.
-func (f *Filter) matches(places *airport.Library, plate bag.Plate, seen []*bag.Bag) bool {
+func (f *Filter) matches(airports *airport.Library, plate bag.Plate, seen []*bag.Bag) bool {
 	if len(f.Plates) > 0 && !slices.Contains(f.Plates, plate) {
 		return false
 	}
 	airline, airport, flight := f.Airline == "", f.Airport == "", f.Flight == nil
 	booked, dated := f.PNR == "", f.PNR == ""
-	at := func(code string) bool { return code != "" && places.Listed(code, f.Airport) }
+	at := func(code string) bool { return code != "" && airports.Listed(code, f.Airport) }
 	for _, b := range seen {
 		booked = booked || b.HasPNR(f.PNR)
 		named := f.Flight != nil && hasMessage(b, func(m *bag.Message) bool { return m.Names(f.Flight.Flight) })
 		eachLeg(b, func(leg bag.Leg) {
 			airline = airline || leg.Airline == f.Airline
 			airport = airport || at(leg.From) || at(leg.To)
-			flight = flight || named && f.Flight.holds(places, leg)
+			flight = flight || named && f.Flight.holds(airports, leg)
 			dated = dated || leg.Day == f.Date
 		})
 		booked = booked || hasMessage(b, func(m *bag.Message) bool { return strings.EqualFold(m.PNR, f.PNR) })
@@ -99,12 +99,12 @@ func hasMessage(b *bag.Bag, meets func(*bag.Message) bool) bool {
 
 // holds reports whether a leg is the flight. A leg whose airport no message gives counts too: the
 // airport may become known, and unknown again if the messages are divided into other bags.
-func (f *Flight) holds(places *airport.Library, leg bag.Leg) bool {
+func (f *Flight) holds(airports *airport.Library, leg bag.Leg) bool {
 	end := leg.From
 	if f.Arriving {
 		end = leg.To
 	}
-	return leg.Flight == f.Flight && (end == "" || places.Listed(end, f.Airport))
+	return leg.Flight == f.Flight && (end == "" || airports.Listed(end, f.Airport))
 }
 
 // eachLeg calls visit with each leg of a bag, and with each leg that its messages give.
@@ -120,7 +120,7 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 }
 
 // mayMatch returns false only if the filter certainly does not select a published change.
-func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
+func (f *Filter) mayMatch(airports *airport.Library, r *changes.Record) bool {
 	switch {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
 		f.PNR != "" && r.PNRs != nil && !slices.Contains(r.PNRs, f.PNR),
@@ -128,12 +128,12 @@ func (f *Filter) mayMatch(places *airport.Library, r *changes.Record) bool {
 		f.Flight != nil && r.Flights != nil && !slices.Contains(r.Flights, changes.FlightName(f.Flight.Flight)):
 		return false
 	case f.Airport != "":
-		return touches(places, f.Airport, r.Airports)
+		return touches(airports, f.Airport, r.Airports)
 	}
 	return true
 }
 
 // touches reports whether one of the codes is listed for an airport.
-func touches(places *airport.Library, airport string, codes []string) bool {
-	return slices.ContainsFunc(codes, func(code string) bool { return places.Listed(code, airport) })
+func touches(airports *airport.Library, airport string, codes []string) bool {
+	return slices.ContainsFunc(codes, func(code string) bool { return airports.Listed(code, airport) })
 }

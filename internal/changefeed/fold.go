@@ -39,7 +39,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	for i, c := range candidates {
 		plates[i] = c.Plate
 	}
-	sight := a.Key.SightIfLimited(f.Places)
+	sight := a.Key.SightIfLimited(f.Airports)
 	trails := f.Trails
 	if len(plates) == 1 {
 		trails = f.Patient
@@ -57,8 +57,8 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	}
 	told := make([]folded, len(candidates))
 	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
-		w := writer{places: f.Places, Writer: bagdoc.Writer{
-			Viewer: bag.NewViewer(ctx, sight), Places: f.Places, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
+		w := writer{airports: f.Airports, Writer: bagdoc.Writer{
+			Viewer: bag.NewViewer(ctx, sight), Airports: f.Airports, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
 		}}
 		for i, c := range candidates[from:to] {
 			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
@@ -80,8 +80,8 @@ const MaxEvents = 100
 // writer writes the documents of changes for one asker, one after the other.
 type writer struct {
 	bagdoc.Writer
-	places *airport.Library
-	text   []byte // a buffer for a document
+	airports *airport.Library
+	text     []byte // a buffer for a document
 }
 
 // change returns the change of a plate, with its document if it is to be told.
@@ -93,7 +93,7 @@ func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, ba
 			c.seen = append(c.seen, view)
 		}
 	}
-	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.places, plate, c.seen) {
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.airports, plate, c.seen) {
 		return c
 	}
 	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)

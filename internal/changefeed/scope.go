@@ -15,7 +15,7 @@ import (
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
-			return touches(f.Places, code, r.Airports)
+			return touches(f.Airports, code, r.Airports)
 		}))
 }
 
@@ -48,7 +48,7 @@ func (f *Feed) question(a Asker) changes.Question {
 func (f *Feed) scopes(a Asker) (scopes []changes.Scope) {
 	airports := func(codes ...string) {
 		for _, airport := range codes {
-			for _, code := range f.Places.Codes(airport) {
+			for _, code := range f.Airports.Codes(airport) {
 				scopes = append(scopes, changes.OfAirport(code))
 			}
 		}

@@ -36,13 +36,13 @@ func (k *keeper) follow() {
 // queried returns the bags of a plate as the queries show them to the key now.
 func (k *keeper) queried(plate bag.Plate) string {
 	k.t.Helper()
-	sight := k.asker.Key.SightIfLimited(k.feed.Places)
+	sight := k.asker.Key.SightIfLimited(k.feed.Airports)
 	traced, err := k.feed.Trails.For(sight).At(k.feed.Clock()).TracePlates(k.t.Context(), []bag.Plate{plate})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	w := bagdoc.Writer{
-		Viewer: bag.NewViewer(k.t.Context(), sight), Places: k.feed.Places, References: k.feed.References, Fields: bagdoc.Events, MaxEvents: 100,
+		Viewer: bag.NewViewer(k.t.Context(), sight), Airports: k.feed.Airports, References: k.feed.References, Fields: bagdoc.Events, MaxEvents: 100,
 	}
 	dst := []byte("[")
 	for _, b := range traced {

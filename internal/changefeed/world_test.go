@@ -89,7 +89,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 		Judge: ingestor.NewJudge(library, enrich), Index: bags, Marks: changes.Marker{Kafka: w.kafka, Topic: "bag.dirty"},
 	}
 	w.acceptor = ingestor.NewAcceptor(w.door)
-	brief := bagdoc.Writer{Places: library, References: flights, Fields: bagdoc.Brief, MaxEvents: 100}
+	brief := bagdoc.Writer{Airports: library, References: flights, Fields: bagdoc.Brief, MaxEvents: 100}
 	stage := changes.New(changes.Config{
 		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
 		Departures: flights, Reloads: new(changes.Reloads),
@@ -101,7 +101,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	w.run(tail.Run)
 	w.feed = &changefeed.Feed{
 		Changes: &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: "bag.dirty"}, Tail: tail,
-		Trails: trails, Patient: trails, Places: library, References: flights, Clock: clock,
+		Trails: trails, Patient: trails, Airports: library, References: flights, Clock: clock,
 	}
 	w.settle()
 	return w

@@ -58,7 +58,7 @@ func (s *service) openChanges(context.Context) error {
 	if s.client == nil || c.ChangesTopic == "" {
 		return nil
 	}
-	w := bagdoc.Writer{Places: s.library, References: s.flights, Fields: bagdoc.Brief, MaxEvents: changefeed.MaxEvents}
+	w := bagdoc.Writer{Airports: s.library, References: s.flights, Fields: bagdoc.Brief, MaxEvents: changefeed.MaxEvents}
 	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
@@ -112,7 +112,7 @@ func (s *service) openFeed() *changefeed.Feed {
 	return &changefeed.Feed{
 		Changes: s.changeReader(),
 		Tail:    tail, Trails: s.trails, Patient: s.trails.Over(s.store.PatientReader()),
-		Places: s.library, References: s.flights, Clock: s.clock,
+		Airports: s.library, References: s.flights, Clock: s.clock,
 	}
 }
 

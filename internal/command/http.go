@@ -173,7 +173,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
 	}
 	messages := httpdoor.Messages{
-		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.filer, s.library), Places: s.library,
+		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.filer, s.library), Airports: s.library,
 		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())

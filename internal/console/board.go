@@ -170,7 +170,7 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	if r.At = times.Best(); r.At.IsZero() {
 		return r
 	}
-	local := func(t time.Time) string { return t.In(v.places.TimeZone(airport)).Format("15:04") }
+	local := func(t time.Time) string { return t.In(v.airports.TimeZone(airport)).Format("15:04") }
 	r.Stamp, r.Clock, r.UTC = r.At.Format(time.RFC3339), local(r.At), r.At.UTC().Format("15:04")
 	if s := times.Scheduled; !s.IsZero() && local(s) != r.Clock {
 		r.Before = local(s)

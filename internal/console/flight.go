@@ -99,7 +99,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 		times, direction = list.Flight.Arrival, "A"
 	}
 	if date := f.Date; !times.Best().IsZero() { // an arrival may be on the next day
-		f.Other = boardAddress(airport, direction, times.Best().In(v.places.TimeZone(airport)))
+		f.Other = boardAddress(airport, direction, times.Best().In(v.airports.TimeZone(airport)))
 	} else if t, err := time.Parse(time.DateOnly, date); err == nil {
 		f.Other = boardAddress(airport, direction, t)
 	}

@@ -17,9 +17,9 @@ func (c *Console) functions() template.FuncMap {
 		"asset":  func(name string) string { return Path + name + "?v=" + c.versions[name] },
 		"status": statusOf,
 		"plate":  plate,
-		"clock":  func(t time.Time, airport string) string { return t.In(c.places.TimeZone(airport)).Format("15:04") },
+		"clock":  func(t time.Time, airport string) string { return t.In(c.airports.TimeZone(airport)).Format("15:04") },
 		"local": func(t time.Time, airport string) string {
-			return t.In(c.places.TimeZone(airport)).Format("2 Jan 15:04")
+			return t.In(c.airports.TimeZone(airport)).Format("2 Jan 15:04")
 		},
 		"utc":      func(t time.Time) string { return t.UTC().Format("15:04") },
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -31,7 +31,7 @@ func (c *Console) functions() template.FuncMap {
 		"plural":   plural,
 		"title":    func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers":   covers,
-		"zone":     func(airport string) string { return c.places.TimeZone(airport).String() },
+		"zone":     func(airport string) string { return c.airports.TimeZone(airport).String() },
 		"sections": sections,
 		"may":      session.may,
 		"seconds":  seconds,

@@ -38,8 +38,8 @@ type query struct {
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
 // its airline has three letters it is a PNR, otherwise both.
-func parseQuery(text string, places Places, now time.Time) (q query) {
-	w := q.classify(text, places, now)
+func parseQuery(text string, airports Airports, now time.Time) (q query) {
+	w := q.classify(text, airports, now)
 	if len(w.plates) > 0 {
 		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.airports, w.names, q.Unread)
 		return query{Plates: smallmap.Distinct(w.plates), Unread: unread}
@@ -80,7 +80,7 @@ func parseQuery(text string, places Places, now time.Time) (q query) {
 type words struct{ plates, ends, days, flights, either, pnrs, airports, names []string }
 
 // classify returns the words of a search, at most maxWords. The others are unread.
-func (q *query) classify(text string, places Places, now time.Time) (w words) {
+func (q *query) classify(text string, airports Airports, now time.Time) (w words) {
 	all := joinWords(strings.Fields(strings.ToUpper(text)))
 	if len(all) > maxWords {
 		all, q.Unread = all[:maxWords], all[maxWords:]
@@ -105,7 +105,7 @@ func (q *query) classify(text string, places Places, now time.Time) (w words) {
 			kind, word = &w.plates, word[:10]
 		case isPNR(word):
 			kind = &w.pnrs
-		case len(word) == 3 && places.KnownAirport(word) && len(all) > 1:
+		case len(word) == 3 && airports.KnownAirport(word) && len(all) > 1:
 			kind = &w.airports
 		}
 		*kind = append(*kind, word)

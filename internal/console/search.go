@@ -47,7 +47,7 @@ func (v *visit) askSearch() (view, *problem) {
 func (v *visit) search() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
-	q := parseQuery(text, v.places, v.now)
+	q := parseQuery(text, v.airports, v.now)
 	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week}
 	airport := cmp.Or(q.Airport, v.airport())
 	shown := view{Title: "Search", Section: "search", Airport: airport, Query: text}

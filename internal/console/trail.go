@@ -210,7 +210,7 @@ func (t *trail) axis(a *axis, v *visit, bags []bagDoc, y float64) {
 			if x := a.at(at); !at.Before(a.steps[i-1].at) && x-last >= tickDistance {
 				last = x
 				t.line("ax", x, x, y, y+0.4)
-				t.text("", x, y+1.4, "middle", at.In(v.places.TimeZone(zone(at))).Format("15:04"))
+				t.text("", x, y+1.4, "middle", at.In(v.airports.TimeZone(zone(at))).Format("15:04"))
 				t.text("", x, y+2.5, "middle", at.UTC().Format("15Z"))
 			}
 		}

@@ -19,13 +19,13 @@ import (
 // now is the clock of these tests: 12:32 in Zurich.
 var now = time.Date(2026, 11, 22, 11, 32, 0, 0, time.UTC)
 
-type places struct{}
+type airports struct{}
 
-func (places) KnownAirport(code string) bool {
+func (airports) KnownAirport(code string) bool {
 	return slices.Contains([]string{"ZRH", "JFK", "LEE"}, code)
 }
 
-func (places) TimeZone(airport string) *time.Location {
+func (airports) TimeZone(airport string) *time.Location {
 	if hours, known := map[string]int{"ZRH": 1, "GVA": 1, "JFK": -5}[airport]; known {
 		return time.FixedZone(airport, hours*3600)
 	}
@@ -78,7 +78,7 @@ func newV1(answers object) *v1 {
 }
 
 func newConsole(v http.Handler) *console.Console {
-	return console.New(v, places{}, func() time.Time { return now })
+	return console.New(v, airports{}, func() time.Time { return now })
 }
 
 // get asks for a page.

@@ -74,7 +74,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			http.Redirect(w, r, shown.Redirect, http.StatusSeeOther)
 			return
 		}
-		if p == nil && c.places.KnownAirport(shown.Airport) && !part {
+		if p == nil && c.airports.KnownAirport(shown.Airport) && !part {
 			http.SetCookie(w, &http.Cookie{
 				Name: lastAirport, Value: shown.Airport, Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 90 * 86400,
 			})
@@ -143,17 +143,17 @@ const lastAirport = "bagtrail-airport"
 // airport returns the airport to use if the request names none: the last one that was shown, or the
 // first one of the key, or "".
 func (v *visit) airport() string {
-	if last, err := v.r.Cookie(lastAirport); err == nil && v.places.KnownAirport(last.Value) {
+	if last, err := v.r.Cookie(lastAirport); err == nil && v.airports.KnownAirport(last.Value) {
 		return last.Value
 	}
-	if all := v.session.Airports; len(all) > 0 && v.places.KnownAirport(all[0]) {
+	if all := v.session.Airports; len(all) > 0 && v.airports.KnownAirport(all[0]) {
 		return all[0]
 	}
 	return ""
 }
 
 // today returns the current time at an airport, or in UTC if airport is "".
-func (v *visit) today(airport string) time.Time { return v.now.In(v.places.TimeZone(airport)) }
+func (v *visit) today(airport string) time.Time { return v.now.In(v.airports.TimeZone(airport)) }
 
 // missing answers requests for unknown addresses.
 func (v *visit) missing() (view, *problem) {
