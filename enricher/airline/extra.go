@@ -3,9 +3,9 @@ package airline
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"bagtrail/internal/strictyaml"
+	"bagtrail/parser"
 )
 
 // ReadPairs reads an airlines file in YAML:
@@ -27,7 +27,7 @@ func ReadPairs(r io.Reader) ([]Pair, error) {
 				var p Pair
 				v.Object(strictyaml.Members{
 					"iata": func(v strictyaml.Value) { p.IATA = v.Pattern(isIATA, "an IATA code of 2 capitals or digits") },
-					"icao": func(v strictyaml.Value) { p.ICAO = v.Pattern(isICAO, "an ICAO code of 3 capitals") },
+					"icao": func(v strictyaml.Value) { p.ICAO = v.Pattern(parser.IsThreeCapitals, "an ICAO code of 3 capitals") },
 				}, "iata", "icao")
 				if p.ICAO != "" && seen[p.ICAO] {
 					v.Fault("%s is there twice", p.ICAO)
@@ -43,13 +43,4 @@ func ReadPairs(r io.Reader) ([]Pair, error) {
 	return pairs, nil
 }
 
-const (
-	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	digits   = "0123456789"
-)
-
-func isIATA(s string) bool {
-	return len(s) == 2 && strings.Trim(s, capitals+digits) == "" && strings.ContainsAny(s, capitals)
-}
-
-func isICAO(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }
+func isIATA(s string) bool { return len(s) == 2 && parser.IsAirline(s) }

@@ -185,13 +185,10 @@ func (l *Library) find(code string) *entry {
 
 // slotOf returns the place of a code of three capitals in Library.index.
 func slotOf(code string) (slot int, valid bool) {
-	if len(code) != 3 {
+	if !parser.IsThreeCapitals(code) {
 		return 0, false
 	}
 	for i := range 3 {
-		if code[i] < 'A' || code[i] > 'Z' {
-			return 0, false
-		}
 		slot = slot*26 + int(code[i]-'A')
 	}
 	return slot, true

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"bagtrail/internal/strictyaml"
+	"bagtrail/parser"
 )
 
 // Airport describes one location code. In an operator's file each is an airport; in the compiled data
@@ -101,7 +102,7 @@ func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
 
 // readCode reads a location code or a baggage status code.
 func readCode(v strictyaml.Value) string {
-	return v.Pattern(func(code string) bool { _, valid := slotOf(code); return valid }, "three capitals")
+	return v.Pattern(parser.IsThreeCapitals, "three capitals")
 }
 
 // readMetropolitan reads a metropolitan code or "", which is none.

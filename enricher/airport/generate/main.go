@@ -29,6 +29,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"bagtrail/parser"
 )
 
 var (
@@ -124,7 +126,7 @@ func readAirports(files fs.FS) (map[string]airport, error) {
 	airports := make(map[string]airport, len(rows))
 	for _, row := range rows {
 		code := row["iata"]
-		if !isCode(code) {
+		if !parser.IsThreeCapitals(code) {
 			continue // no code, or a mistake such as "isl"
 		}
 		a, err := newAirport(code, row["lat"], row["lon"], row["tz"])
@@ -159,7 +161,7 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	for _, row := range rows {
 		city, code := row["City Code"], row["Airport Code"]
 		a, known := airports[code]
-		if !isCode(city) || !known {
+		if !parser.IsThreeCapitals(city) || !known {
 			return fmt.Errorf("metropolitan code %q with airport %q", city, code)
 		}
 		a.cities = append(a.cities, city)
@@ -195,7 +197,7 @@ func addLocations(airports map[string]airport) error {
 		if code == placeholder {
 			return nil
 		}
-		if _, known := airports[code]; known || !isCode(code) {
+		if _, known := airports[code]; known || !parser.IsThreeCapitals(code) {
 			return fmt.Errorf("%s is no code, or is in airportsdata", code)
 		}
 		a, err := newAirport(code, row[3], row[4], row[5])
@@ -334,8 +336,4 @@ func readCSV(files fs.FS, name string) ([]map[string]string, error) {
 		}
 	}
 	return rows, nil
-}
-
-func isCode(s string) bool {
-	return len(s) == 3 && strings.IndexFunc(s, func(r rune) bool { return r < 'A' || r > 'Z' }) < 0
 }
