@@ -19,7 +19,7 @@ import (
 // of its body. Its methods read them and collect every fault in errors.
 type arguments struct {
 	given  []argument
-	errors []web.RequestError
+	errors web.RequestErrors
 	body   bool // the arguments are members of a body
 	broken bool // the body is no JSON object
 }
@@ -121,12 +121,9 @@ func scalar(name, pointer string, value []byte) argument {
 	return g
 }
 
-// fail adds a fault, unless there are more than web.MaxFaults already.
+// fail adds a fault.
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
-	if len(a.errors) > web.MaxFaults {
-		return
-	}
-	a.errors = append(a.errors, web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
+	a.errors.Add(web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }
 
 // allowOnly adds a fault for every argument whose name is not in names, and for every member of the

@@ -22,15 +22,7 @@ type requestReader struct {
 	messages []requestMessage
 	texts    []string
 	count    int // of messages, faulty ones included
-	errors   []web.RequestError
-}
-
-// fail adds a fault. It keeps one more than web.MaxFaults, so that the answer says that there are
-// more.
-func (r *requestReader) fail(e web.RequestError) {
-	if len(r.errors) <= web.MaxFaults {
-		r.errors = append(r.errors, e)
-	}
+	errors   web.RequestErrors
 }
 
 // more counts a message. It returns false if there are too many; it reports the first one too many
@@ -38,7 +30,7 @@ func (r *requestReader) fail(e web.RequestError) {
 func (r *requestReader) more(pointer string) bool {
 	r.count++
 	if r.count == maxMessages+1 {
-		r.fail(web.RequestError{Pointer: pointer, Cause: fault.TooMany, Expected: "at most " + strconv.Itoa(maxMessages)})
+		r.errors.Add(web.RequestError{Pointer: pointer, Cause: fault.TooMany, Expected: "at most " + strconv.Itoa(maxMessages)})
 	}
 	return r.count <= maxMessages
 }
@@ -49,18 +41,18 @@ func (r *requestReader) read(c *web.Call) {
 	for _, p := range c.Query {
 		switch {
 		case p.Name != "format":
-			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
+			r.errors.Add(web.RequestError{Parameter: p.Name, Cause: fault.Unknown, Got: p.Value})
 		case p.Value != "text":
-			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Malformed, Got: p.Value, Expected: "text"})
+			r.errors.Add(web.RequestError{Parameter: p.Name, Cause: fault.Malformed, Got: p.Value, Expected: "text"})
 		case asText:
-			r.fail(web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: p.Value})
+			r.errors.Add(web.RequestError{Parameter: p.Name, Cause: fault.Repeated, Got: p.Value})
 		default:
 			asText = true
 		}
 	}
 	media := c.MediaType()
 	if isText := media == "text/plain"; isText != asText {
-		r.fail(web.RequestError{Parameter: "format", Cause: fault.Conflict, Got: media, Expected: "format=text with text/plain, and only with it"})
+		r.errors.Add(web.RequestError{Parameter: "format", Cause: fault.Conflict, Got: media, Expected: "format=text with text/plain, and only with it"})
 		return
 	}
 	switch media {
@@ -78,7 +70,7 @@ func (r *requestReader) read(c *web.Call) {
 		r.readList(c.Body)
 	}
 	if len(r.texts) == 0 && len(r.errors) == 0 {
-		r.fail(web.RequestError{Cause: fault.Missing, Expected: "at least one message"})
+		r.errors.Add(web.RequestError{Cause: fault.Missing, Expected: "at least one message"})
 	}
 }
 
@@ -99,7 +91,7 @@ func (r *requestReader) readList(body []byte) {
 	err := strictjson.Object(body, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
 		fail := func(cause fault.Cause, expected string) {
-			r.fail(web.RequestError{Pointer: web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
+			r.errors.Add(web.RequestError{Pointer: web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
 		}
 		switch {
 		case name != "messages":
@@ -142,7 +134,7 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 		name, _ := strictjson.Unquote(m.Name)
 		got, isText := strictjson.Unquote(m.Value)
 		fail := func(cause fault.Cause, expected string) {
-			r.fail(web.RequestError{Pointer: pointer + web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
+			r.errors.Add(web.RequestError{Pointer: pointer + web.Pointer(name), Cause: cause, Got: sent(m.Value), Expected: expected})
 		}
 		switch {
 		case name != "text" && name != "id":
@@ -160,9 +152,9 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 	})
 	switch {
 	case err != nil:
-		r.fail(web.RequestError{Pointer: pointer, Cause: fault.Malformed, Got: sent(value), Expected: "a JSON object: " + err.Error()})
+		r.errors.Add(web.RequestError{Pointer: pointer, Cause: fault.Malformed, Got: sent(value), Expected: "a JSON object: " + err.Error()})
 	case !seen["text"]:
-		r.fail(web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
+		r.errors.Add(web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
 	default:
 		r.add(message, strings.Clone(text))
 	}

@@ -26,16 +26,26 @@ func Pointer(name string) string { return "/" + escapePointer.Replace(name) }
 // maxGot is the number of bytes after which Got is cut off in an answer.
 const maxGot = 100
 
-// MaxFaults is how many faults of a request an answer has at most. A body of a few MiB can have
-// millions. Callers of Invalid need not collect more than MaxFaults+1.
-const MaxFaults = 1000
+// maxFaults is how many faults of a request an answer has at most. A body of a few MiB can have
+// millions.
+const maxFaults = 1000
 
-// Invalid answers 400 with the faults of a request: all of them, or the first MaxFaults.
-func (c *Call) Invalid(errors []RequestError) Answer {
+// RequestErrors collects the faults of a request.
+type RequestErrors []RequestError
+
+// Add adds a fault. It keeps one more than an answer has, so that the answer says that there are more.
+func (list *RequestErrors) Add(e RequestError) {
+	if len(*list) <= maxFaults {
+		*list = append(*list, e)
+	}
+}
+
+// Invalid answers 400 with the faults of a request: all of them, or the first maxFaults.
+func (c *Call) Invalid(errors RequestErrors) Answer {
 	detail := "1 fault"
-	if n := len(errors); n > MaxFaults {
-		detail = "More than " + strconv.Itoa(MaxFaults) + " faults, of which these are the first"
-		errors = errors[:MaxFaults]
+	if n := len(errors); n > maxFaults {
+		detail = "More than " + strconv.Itoa(maxFaults) + " faults, of which these are the first"
+		errors = errors[:maxFaults]
 	} else if n != 1 {
 		detail = strconv.Itoa(n) + " faults"
 	}
