@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"bagtrail/internal/bag"
 	"bagtrail/internal/smallmap"
 	"bagtrail/parser"
 )
@@ -91,7 +92,7 @@ func (q *query) classify(text string, airports Airports, now time.Time) (w words
 		_, isDay := dayOf(word, now)
 		kind := &w.names
 		switch {
-		case isDigits(word) && len(word) == 10:
+		case bag.Plate(word).Valid():
 			kind = &w.plates
 		case isDigits(word) && len(word) == 6:
 			kind = &w.ends
@@ -134,7 +135,7 @@ func joinWords(words []string) (joined []string) {
 		if i+1 < len(words) {
 			first, second := words[i], words[i+1]
 			_, number, isFlight := flightOf(first + second)
-			plate := isDigits(first+second) && len(first) == 4 && len(second) == 6
+			plate := len(first) == 4 && bag.Plate(first+second).Valid()
 			if plate || isFlight && number == second && !isDigits(first) {
 				joined = append(joined, first+" "+second)
 				i++

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/internal/bag"
 	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
@@ -124,7 +125,7 @@ func (v *visit) rejects() (view, *problem) {
 	if done := asked.Get("done"); slices.Contains(outcomes, done) {
 		data.Done = done // an address cannot make the page show another text
 	}
-	if plate := asked.Get("plate"); isDigits(plate) && len(plate) == 10 {
+	if plate := asked.Get("plate"); bag.Plate(plate).Valid() {
 		data.Plate = plate
 	}
 	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
@@ -223,7 +224,7 @@ func (p rejectsPage) Address(name, value string) string {
 	} else {
 		query.Set(name, value)
 	}
-	return Path + "rejects?" + query.Encode()
+	return listed(query.Encode())
 }
 
 // Link returns the address of a reject of the list, which shows the same page of the list.
@@ -277,7 +278,7 @@ func (v *visit) dismiss() (view, *problem) {
 func plateOf(text string) string {
 	for line := range strings.Lines(text) {
 		tag, found := strings.CutPrefix(line, ".N/")
-		if plate := tag[:min(len(tag), 10)]; found && isDigits(plate) && len(plate) == 10 {
+		if plate := tag[:min(len(tag), 10)]; found && bag.Plate(plate).Valid() {
 			return plate
 		}
 	}
@@ -299,5 +300,5 @@ func (v *visit) done(id, verdict string) view {
 	if id != "" && (verdict == "rejected" || verdict == "unauthorised") {
 		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}
-	return view{Redirect: Path + "rejects?" + query.Encode()}
+	return view{Redirect: listed(query.Encode())}
 }
