@@ -89,13 +89,10 @@ func (f *Follower) Take() (published []Published, missed bool) {
 // add collects a change; nil says that some were missed.
 func (f *Follower) add(p *Published) {
 	f.mu.Lock()
-	switch {
-	case p == nil:
+	if p == nil || len(f.waiting) == maxWaiting {
 		f.missed = true
-	case len(f.waiting) < maxWaiting:
+	} else {
 		f.waiting = append(f.waiting, *p)
-	default:
-		f.missed = true
 	}
 	f.mu.Unlock()
 	select {
