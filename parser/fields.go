@@ -32,7 +32,6 @@ func (m *Message) fields(e line, guarded, n int) *fields {
 	return f
 }
 
-// of returns field i.
 func (f *fields) of(i int) string { return f.line[f.parts[i].from:f.parts[i].to] }
 
 // at returns the offset of field i in the line.

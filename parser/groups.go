@@ -9,7 +9,6 @@ const passengerElements = letters(1<<('S'-'A') | 1<<('W'-'A') | 1<<('P'-'A') | 1
 // opens.
 func (m *Message) group() *Group { return &m.Groups[len(m.Groups)-1] }
 
-// openGroup opens an empty group.
 func (m *Message) openGroup() *Group {
 	n := len(m.Groups)
 	m.Groups = slices.Grow(m.Groups, 1)[:n+1]

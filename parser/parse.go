@@ -154,7 +154,6 @@ func (m *Message) readVersionOnly() {
 	}
 }
 
-// readElement reads one element.
 func (m *Message) readElement(e line) {
 	s := &m.scratch
 	letter := e.text[1] - 'A'

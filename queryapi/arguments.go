@@ -121,7 +121,6 @@ func scalar(name, pointer string, value []byte) argument {
 	return g
 }
 
-// fail adds a fault.
 func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 	a.errors.Add(web.RequestError{Parameter: g.parameter, Pointer: g.pointer, Cause: cause, Got: g.value, Expected: expected})
 }

@@ -87,7 +87,6 @@ func (d *DelayedBags) noteMade(ctx context.Context, id string, made *creation) e
 	return d.note(ctx, id, string(strictjson.Encode(made)))
 }
 
-// note stores an outcome.
 func (d *DelayedBags) note(ctx context.Context, id, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()

@@ -226,7 +226,6 @@ func (h Webhooks) url(a *arguments) string {
 	return g.value
 }
 
-// description returns the member description.
 func (a *arguments) description() string {
 	return a.text("description", func(s string) bool { return utf8.RuneCountInString(s) <= maxDescription }, "at most 200 characters")
 }

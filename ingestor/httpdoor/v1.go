@@ -153,7 +153,6 @@ type attempt struct {
 	origin   string    // of all its messages, without their numbers
 }
 
-// attempt returns a new attempt.
 func (d Messages) attempt(c *web.Call) attempt {
 	return attempt{d.Acceptor.Now(), "http/" + c.UniqueID() + "/"}
 }

@@ -160,7 +160,6 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 	}
 }
 
-// add adds a message.
 func (r *requestReader) add(message requestMessage, text string) {
 	r.messages, r.texts = append(r.messages, message), append(r.texts, text)
 }

@@ -98,7 +98,6 @@ func decode(text []byte, to any) {
 	check(decoder.Decode(to))
 }
 
-// openAPIDocument returns the OpenAPI document.
 func openAPIDocument(version string) []byte {
 	var document openAPI
 	decode(openAPISkeleton, &document)

@@ -139,7 +139,6 @@ type visibility struct {
 	founding bool   // the founder is seen; then messages without a PNR are seen too, unless they are withheld
 }
 
-// visibility returns the visibility of a bag.
 func (v *Viewer) visibility(b *Bag) *visibility {
 	if at, have := v.visible.Get(&b.Events[0]); have {
 		return at

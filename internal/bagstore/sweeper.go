@@ -307,7 +307,6 @@ func (p *page) extend(e bag.Entry, until int64) {
 	}
 }
 
-// send sends the batch.
 func (p *page) send(ctx context.Context) error {
 	if err := p.store.send(ctx, &p.batch); err != nil {
 		return err

@@ -57,7 +57,6 @@ func (f Filter) Digest() uint32 {
 	return digest(string(text))
 }
 
-// digest returns a hash of texts.
 func digest(texts ...string) uint32 {
 	h := fnv.New32a()
 	for _, t := range texts {

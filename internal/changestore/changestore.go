@@ -58,7 +58,6 @@ var _ changes.Index = (*Store)(nil)
 
 func (s *Store) epochKey() string { return s.redis.Prefix() + epochKey }
 
-// key returns a key of a partition.
 func (s *Store) key(begun int64, partition int, rest string) string {
 	return s.redis.Prefix() + "d:{" + strconv.FormatInt(begun, 10) + "." + strconv.Itoa(partition) + "}:" + rest
 }

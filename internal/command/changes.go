@@ -42,12 +42,10 @@ func (s *service) marks() ingestor.Marks {
 	return s.marker()
 }
 
-// marker returns the writer of marks.
 func (s *service) marker() changes.Marker {
 	return changes.Marker{Kafka: s.client, Topic: s.conf.Kafka.MarksTopic}
 }
 
-// changeIndex returns the index of changes.
 func (s *service) changeIndex() *changestore.Store {
 	return changestore.New(s.redis, s.conf.Rules.ChangesRetention, s.clock)
 }

@@ -207,7 +207,6 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s %s (%s)", f.Variable, f.Problem, f.Source)
 }
 
-// fault returns a Fault of a setting.
 func fault(name, format string, args ...any) error {
 	return &Fault{Variable: variable(name), Problem: fmt.Sprintf(format, args...)}
 }

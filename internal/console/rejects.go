@@ -263,7 +263,6 @@ func (v *visit) resubmit() (view, *problem) {
 	return v.done(id, answer.Verdict), nil
 }
 
-// dismiss dismisses a reject.
 func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)

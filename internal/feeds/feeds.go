@@ -72,7 +72,6 @@ func bound(class int) time.Duration {
 	return time.Duration(math.Exp2(float64(class)/2) * float64(time.Second))
 }
 
-// add counts a delay.
 func (d *Delays) add(delay time.Duration) {
 	class := 0
 	for class < len(d)-1 && delay >= bound(class) {

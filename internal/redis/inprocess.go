@@ -42,7 +42,6 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 	return p, nil
 }
 
-// dial returns a connection to the server.
 func (p *inProcess) dial() net.Conn {
 	client, server := Pipe()
 	p.server.Server().ServeConn(server)

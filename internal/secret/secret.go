@@ -48,7 +48,6 @@ func InFile(path string) (s Secret, made bool, err error) {
 	return s, false, nil
 }
 
-// create makes the file.
 func create(path string) (Secret, error) {
 	random := make([]byte, Least)
 	_, _ = rand.Read(random) // never fails

@@ -174,7 +174,6 @@ func (g *generator) push(i item) {
 	heap.Push(&g.queue, i)
 }
 
-// next makes the next message.
 func (g *generator) next() Message {
 	first := &g.queue[0]
 	if first.journey == nil {
@@ -196,7 +195,6 @@ func (g *generator) next() Message {
 	return m
 }
 
-// message makes the message of a step.
 func (g *generator) message(j *journey, s step) Message {
 	stream := textStream + uint64(s.text)<<1
 	if j.original != nil {

@@ -30,7 +30,6 @@ func (w *writer) reset(carrier *airline, otherEnds bool) {
 	}
 }
 
-// bsm writes the BSM of a step.
 func (w *writer) bsm(j *journey, s step) {
 	trip := j.trips[s.trip]
 	f := trip[s.leg]
@@ -67,7 +66,6 @@ func (w *writer) bsm(j *journey, s step) {
 	w.line("ENDBSM")
 }
 
-// bpm writes the BPM of a step.
 func (w *writer) bpm(j *journey, s step) {
 	f := j.trips[s.trip][s.leg]
 	at, indicator := f.from, byte('L')

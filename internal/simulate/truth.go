@@ -55,7 +55,6 @@ func Lines(w io.Writer) func(Bag) error {
 	return func(b Bag) error { return encoder.Encode(b) }
 }
 
-// truth returns the truth about the bag.
 func (j *journey) truth() Bag {
 	b := Bag{Plate: j.plate, Unknown: j.disruption == unannounced, Cancelled: j.disruption == cancelled, Rush: j.original != nil, Legs: j.legs()}
 	if j.rush != nil {

@@ -132,7 +132,6 @@ func (s *Site) OpenStreams() int {
 	return s.streams.open
 }
 
-// tooManyStreams refuses a stream.
 func (c *Call) tooManyStreams() Answer {
 	a := c.Problem(fault.RateLimitV1, "The key has "+strconv.Itoa(c.site.Settings.Streams)+" open streams at this process")
 	a.RetryAfter = true

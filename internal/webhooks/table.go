@@ -145,7 +145,6 @@ func (t *Table) catchUp(ctx context.Context) error {
 	}
 }
 
-// get returns a webhook.
 func (t *Table) get(id string) (Webhook, bool) {
 	w, _, ok := t.watch(id)
 	return w, ok
@@ -197,7 +196,6 @@ func (t *Table) forget(ctx context.Context, id string) error {
 	return t.write(ctx, kafka.Record{Key: []byte(id)}, kafka.Record{Key: []byte(id + positionSuffix)})
 }
 
-// forgetPosition deletes the position of a webhook.
 func (t *Table) forgetPosition(ctx context.Context, id string) error {
 	return t.write(ctx, kafka.Record{Key: []byte(id + positionSuffix)})
 }

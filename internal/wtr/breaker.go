@@ -43,7 +43,6 @@ func (b *breaker) allow() bool {
 	return true
 }
 
-// open reports whether the breaker is open.
 func (b *breaker) open() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -57,7 +57,6 @@ func loadPhrases(lineEnd string) *phrases {
 	return p
 }
 
-// insert inserts a phrase into the tree.
 func (p *phrases) insert(text string, number int16) {
 	at := uint16(0)
 	for i := range len(text) {

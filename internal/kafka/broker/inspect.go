@@ -69,7 +69,6 @@ type topicDocument struct {
 	Configs    map[string]string `json:"configs,omitempty"`
 }
 
-// has reports whether the partition exists.
 func (d *topicsDocument) has(p partitionID) bool {
 	t := d.topic(p.topic)
 	return t != nil && p.number < t.Partitions
