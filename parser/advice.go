@@ -47,8 +47,10 @@ func (m *Message) Advise(d Diagnostic, text string, ref Reference) Advice {
 		return adviseAirport(d.Value, ref)
 	case WrongFlightDate:
 		return adviseDate(d.Value)
-	case TagLength, IrregularityLength:
-		return advisePlate(d.Value)
+	case TagLength:
+		return advisePlate(d.Value, tagLength)
+	case IrregularityLength:
+		return advisePlate(d.Value, irregularityLength)
 	}
 	return adviseCapitals(d, m.Version.Airport, ref)
 }
@@ -211,11 +213,11 @@ func wordsOf(s string) (words []string) {
 	return words
 }
 
-// advisePlate advises on an .N or .B with one digit too many. It suggests to leave out the eleventh
-// digit if this is the remainder of the plate by 7, as check digits are.
-func advisePlate(element string) Advice {
-	at := len(element) - plateDigits - 1 - countDigits
-	if at < len(".N/") || !isDigits(element[at:]) || element[at-1] != '/' {
+// advisePlate advises on an .N or .B that is one digit longer than it should be. It suggests to leave
+// out the eleventh digit if this is the remainder of the plate by 7, as check digits are.
+func advisePlate(element string, length int) Advice {
+	at := length - plateDigits - countDigits
+	if len(element) != length+1 || !isDigits(element[at:]) || element[at-1] != '/' {
 		return Advice{}
 	}
 	plate, check, count := element[at:at+plateDigits], element[at+plateDigits], element[at+plateDigits+1:]
