@@ -24,7 +24,7 @@ const longest = 60
 // from 1, in bytes, the end exclusive. ok is false if that line is blank or does not exist.
 func Of(text string, line, column, end int) (e Excerpt, ok bool) {
 	lines := strings.Split(lineFeeds.Replace(text), "\n")
-	if line < 1 || line > len(lines) || strings.TrimSpace(lines[line-1]) == "" {
+	if line < 1 || line > len(lines) || strings.Trim(lines[line-1], " \t") == "" {
 		return Excerpt{}, false
 	}
 	var before, fault, after []rune

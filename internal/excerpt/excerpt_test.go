@@ -19,6 +19,8 @@ func TestTheMarkIsUnderTheFaultyCharacters(t *testing.T) {
 		{".V/1ÜZRH", 1, 6, 10, ".V/1ÜZRH", "    ^^^^"},
 		{".F/LX14//JFK", 1, 9, 9, ".F/LX14//JFK", "        ^"},
 		{"BSM", 1, 4, 4, "BSM", "   ^"},
+		{"ENDBSM\n\f", 2, 1, 2, "·", "^"}, // no blank: text behind the message
+		{"ENDBSM\n\u2028\n", 2, 1, 4, "·", "^"},
 		{"a\x1b\xff\t行e\u0301\u05d0€", 1, 2, 3, "a·· ·e··€", " ^"},
 	} {
 		e, ok := excerpt.Of(c.text, c.line, c.column, c.end)
