@@ -17,6 +17,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(plain(text))
 	}
 	f.Add(".ZRHXXLX201200\n./ 201200\n. 201200\n" + bpm())
+	f.Add(".PEKKMCA HB/301623 A\n.HKGODCI\t061625/AMAMQ\n.ZRHXXLX/201200\n" + bsm())
 	f.Add("QU ZRHKMLX\n.ZRHXXLX 201200\n \x01.LONXXBA\t210759 \n" + bsm())
 	for _, definition := range parser.Codes() {
 		f.Add(strings.Replace(definition.Example, "^", "", 1))
@@ -109,7 +110,7 @@ func checkMeaning(t *testing.T, m *parser.Message) {
 
 var (
 	lineEnds   = regexp.MustCompile("\r\n|\r|\n")
-	dayAndTime = regexp.MustCompile(`[ \t](0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d$`)
+	dayAndTime = regexp.MustCompile(`[ \t](.*[ \t/])?(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d([ \t/]|$)`)
 )
 
 // checkOrigin asserts that the origin of an accepted message is the last line before its identifier

@@ -123,7 +123,7 @@ type Group struct {
 type Head struct {
 	Kind   Kind
 	Change Change
-	Origin string // the last Type B origin line before the identifier that ends with day and time; or ""
+	Origin string // the last Type B origin line with day and time before the identifier, or ""
 	Version
 	Processing Processing // the first .J
 	Screening  Screening  // all .X

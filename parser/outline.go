@@ -184,17 +184,21 @@ func isElement(s string) bool {
 	return len(s) > 1 && s[0] == '.' && isCapital(s[1]) && (len(s) == 2 || s[2] == '/')
 }
 
-// isOrigin reports whether a line is a Type B origin line that ends with a blank, day, hour and
-// minute: .ZRHXXLX 201200.
+// isOrigin reports whether a line is a Type B origin line with a word that is day, hour and minute
+// behind the address: .ZRHXXLX 201200, .ISTKMTK 081625 BMD-094, .PEKKMCA HB/301623.
 func isOrigin(s string) bool {
-	const length = len("ddhhmm")
-	at := len(s) - length
-	if at < 2 || s[0] != '.' || s[2] == '/' || !blank(s[at-1]) {
+	end := strings.IndexAny(s, " \t") // of the address
+	if end < 0 || s[0] != '.' || len(s) < 3 || s[2] == '/' {
 		return false
 	}
-	n, digits := number(s[at:])
-	day, hour, minute := n/10000, n/100%100, n%100
-	return digits && 1 <= day && day <= 31 && hour <= 23 && minute <= 59
+	for word := range strings.FieldsFuncSeq(s[end:], func(r rune) bool { return r == ' ' || r == '\t' || r == '/' }) {
+		n, digits := number(word)
+		day, hour, minute := n/10000, n/100%100, n%100
+		if digits && len(word) == len("ddhhmm") && 1 <= day && day <= 31 && hour <= 23 && minute <= 59 {
+			return true
+		}
+	}
+	return false
 }
 
 // standard are the identifiers of the standard's messages, whether they are accepted or not.

@@ -162,8 +162,8 @@ func linesOf(text string) []string {
 }
 
 // originLine returns the last line before the identifier that is an origin line with day and time:
-// a dot, a third character other than a slash, and at the end a blank and six digits. The digits
-// are not checked.
+// a dot, a third character other than a slash, and behind the first blank six digits between blanks
+// and slashes. The digits are not checked.
 func originLine(lines []string, identifier string) string {
 	origin := ""
 	for _, line := range lines {
@@ -173,8 +173,11 @@ func originLine(lines []string, identifier string) string {
 		if line[0] != '.' || len(line) > 2 && line[2] == '/' {
 			continue
 		}
-		if i := strings.LastIndexByte(line, ' '); i >= 0 && len(line[i+1:]) == 6 && allDigits(line[i+1:]) {
-			origin = line
+		_, behind, _ := strings.Cut(line, " ")
+		for _, word := range strings.Split(strings.ReplaceAll(behind, "/", " "), " ") {
+			if len(word) == 6 && allDigits(word) {
+				origin = line
+			}
 		}
 	}
 	return origin
