@@ -39,6 +39,7 @@ func TestCaptureIsCutBehindEachEndLine(t *testing.T) {
 		{"one", "BSM\n.V/1LZRH\nENDBSM\n", []capture.Message{{"BSM\n.V/1LZRH\nENDBSM\n", 1}}},
 		{"two, CR LF, blank lines between", "BSM\r\nENDBSM\r\n\r\n \r\nBPM\r\nENDBPM\r\n",
 			[]capture.Message{{"BSM\r\nENDBSM\r\n", 1}, {"BPM\r\nENDBPM\r\n", 5}}},
+		{"pages of a printer", "\f\nBSM\nENDBSM\n\f\n\v\n\fBPM\nENDBPM\f\n\f", []capture.Message{{"BSM\nENDBSM\n", 2}, {"\fBPM\nENDBPM\f\n", 6}}},
 		{"CR alone", "BSM\rENDBSM\rBPM\rENDBPM\r", []capture.Message{{"BSM\rENDBSM\r", 1}, {"BPM\rENDBPM\r", 3}}},
 		{"envelopes", "\x01QU ZRHXHXH\n.MUCXXLH 121314\n\x02BSM\nENDBSM\n\x03\n\x01QU ZRHXHXH\n\x02BPM\nENDBPM\x03",
 			[]capture.Message{{"\x01QU ZRHXHXH\n.MUCXXLH 121314\n\x02BSM\nENDBSM\n", 1}, {"\x01QU ZRHXHXH\n\x02BPM\nENDBPM\x03", 6}}},
