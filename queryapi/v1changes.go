@@ -267,7 +267,9 @@ func (q Queries) streamChanges(c *web.Call, query *changesQuery) web.Answer {
 	return c.Stream(func(ctx context.Context, s *web.Stream) {
 		beats := time.NewTicker(changefeed.HeartbeatEvery)
 		defer beats.Stop()
-		q.Changes.Stream(ctx, asker, cursor, listener{s, c}, beats.C)
+		checks := time.NewTicker(changefeed.RenewEvery)
+		defer checks.Stop()
+		q.Changes.Stream(ctx, asker, cursor, listener{s, c}, beats.C, checks.C)
 	})
 }
 

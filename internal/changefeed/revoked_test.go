@@ -56,7 +56,7 @@ func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {
 		l := &holding{told: make(chan struct{}, 9), hold: make(chan struct{})}
 		beats, ended := make(chan time.Time, 1), make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { defer close(ended); w.feed.Stream(ctx, r.asker, r.cursor, l, beats) }()
+		go func() { defer close(ended); w.feed.Stream(ctx, r.asker, r.cursor, l, beats, nil) }()
 		w.send(bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
 		<-l.told
 		l.mu.Lock()

@@ -33,20 +33,25 @@ type Listener interface {
 	Ask(ctx context.Context) (_ context.Context, end func())
 }
 
-// HeartbeatEvery is how often a stream sends its cursor, and checks its key and the index.
-const HeartbeatEvery = 5 * time.Second
+const (
+	// HeartbeatEvery is how often a stream sends its cursor, and checks its key and the index.
+	HeartbeatEvery = 5 * time.Second
+	// RenewEvery is how often it checks its key alone. A process knows within two seconds that a key
+	// is revoked, and the stream must end within five.
+	RenewEvery = HeartbeatEvery / 2
+)
 
 // batchOfStream bounds the memory for a listener that is behind.
 var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 
 // Stream tells a listener the changes that follow a cursor, as they happen, until ctx ends, the key
 // may not read changes any more, or the listener fails. It sends a heartbeat whenever beats has an
-// element.
+// element, and checks the key whenever checks has one.
 //
 // A stream has a cursor and no queue. It tells published changes that are above the cursor, and
 // reads all others from the index.
-func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats <-chan time.Time) {
-	s := stream{Feed: f, asker: a, to: to, beats: beats}
+func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats, checks <-chan time.Time) {
+	s := stream{Feed: f, asker: a, to: to, beats: beats, checks: checks}
 	s.begin(c)
 	s.follower = f.Follow(a)
 	defer func() { s.follower.Leave() }()
@@ -57,6 +62,9 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 		select {
 		case <-beats: // first, since the key may have been revoked while the listener took nothing
 			err = s.beat(ctx)
+			continue
+		case <-checks:
+			err = s.renew(ctx)
 			continue
 		default:
 		}
@@ -72,6 +80,8 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 			}
 		case <-beats:
 			err = s.beat(ctx)
+		case <-checks:
+			err = s.renew(ctx)
 		}
 	}
 }
@@ -92,9 +102,10 @@ type stream struct {
 	*Feed
 	asker    Asker
 	cursor   changes.Cursor // after what was sent
-	behind   bool           // the index may have more, since the last read has failed
+	behind   bool           // the index may have more, since the last read has failed, or the key has changed
 	to       Listener
 	beats    <-chan time.Time
+	checks   <-chan time.Time
 	follower *changes.Follower
 }
 
@@ -107,7 +118,8 @@ func (s *stream) begin(c changes.Cursor) {
 // errEnded says that the stream must end.
 var errEnded = errors.New("the key may not be told changes any more")
 
-// renew checks the key of the listener. If the key has changed, the stream uses the new one.
+// renew checks the key of the listener. If the key has changed, the stream uses the new one, and
+// reads from the index what was published meanwhile.
 func (s *stream) renew(ctx context.Context) error {
 	key, valid := s.to.Renew(ctx)
 	if !valid {
@@ -117,6 +129,7 @@ func (s *stream) renew(ctx context.Context) error {
 		s.asker.Key = key
 		s.follower.Leave()
 		s.follower = s.Follow(s.asker)
+		s.behind = true
 	}
 	return nil
 }
@@ -151,6 +164,10 @@ func (s *stream) catchUp(ctx context.Context) error {
 				return err
 			}
 			if err := s.heartbeat(); err != nil {
+				return err
+			}
+		case <-s.checks:
+			if err := s.renew(ctx); err != nil {
 				return err
 			}
 		default:

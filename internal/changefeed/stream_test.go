@@ -14,6 +14,7 @@ import (
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/watch"
 )
 
 // change returns the change that an event tells.
@@ -145,6 +146,36 @@ func TestAStreamWhoseKeyChangesGoesOnFromNow(t *testing.T) {
 	case <-l.ended:
 	case <-time.After(patience):
 		t.Error("the stream of a key that is not valid any more goes on")
+	}
+}
+
+// The key is also checked between two heartbeats.
+func TestAStreamEndsWithinFiveSecondsOfTheRevocationOfItsKey(t *testing.T) {
+	if within := 2*watch.Interval + changefeed.RenewEvery; within >= 5*time.Second {
+		t.Errorf("the stream of a revoked key ends within %v", within)
+	}
+	w := newWorld(t)
+	r := w.reader(key("LX", "*"), changefeed.Filter{})
+	l := r.listen(1000)
+	l.next()
+	l.key.Store(nil)
+	l.checks <- time.Time{}
+	select {
+	case <-l.ended:
+	case <-time.After(patience):
+		t.Error("the stream of a key that is not valid any more goes on")
+	}
+}
+
+func TestAStreamWhoseKeyChangesBetweenHeartbeatsIsReset(t *testing.T) {
+	w := newWorld(t)
+	l := w.reader(key("LX", "*"), changefeed.Filter{}).listen(1000)
+	l.next()
+	l.key.Store(key("BA", "*"))
+	l.checks <- time.Time{}
+	w.send(bsm("0724100002", "BA200", "SMITH", "DEF456"))
+	if e := l.next(); e.name != changefeed.EventReset {
+		t.Errorf("event %v", e)
 	}
 }
 
@@ -378,7 +409,7 @@ func TestAStreamThatCatchesUpEndsWithItsKey(t *testing.T) {
 	l := new(lagging)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r.feed.Stream(ctx, r.asker, r.cursor, l, beats)
+	r.feed.Stream(ctx, r.asker, r.cursor, l, beats, nil)
 	if l.changes > 500 {
 		t.Errorf("%d changes, %d heartbeats", l.changes, l.beats)
 	}

@@ -318,6 +318,7 @@ type listener struct {
 	key    atomic.Pointer[apikey.Key] // as it is now; nil: it is not valid any more
 	events chan event
 	beats  chan time.Time
+	checks chan time.Time
 	gone   atomic.Bool     // it takes nothing more
 	sends  atomic.Int64    // how many events it was given, with the one that it has not taken yet
 	ended  chan struct{}   // closed when the stream has ended
@@ -353,14 +354,14 @@ func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx
 
 // listen opens a stream for a reader, behind its cursor. Its listener holds some events.
 func (r *reader) listen(events int) *listener {
-	l := &listener{world: r.world, events: make(chan event, events), beats: make(chan time.Time), ended: make(chan struct{})}
+	l := &listener{world: r.world, events: make(chan event, events), beats: make(chan time.Time), checks: make(chan time.Time), ended: make(chan struct{})}
 	l.key.Store(r.asker.Key)
 	asker, cursor := r.asker, r.cursor
 	ctx, cancel := context.WithCancel(context.Background())
 	l.over = ctx.Done()
 	go func() {
 		defer close(l.ended)
-		r.feed.Stream(ctx, asker, cursor, l, l.beats)
+		r.feed.Stream(ctx, asker, cursor, l, l.beats, l.checks)
 	}()
 	r.t.Cleanup(func() { cancel(); <-l.ended })
 	return l
