@@ -199,7 +199,7 @@ var optionalOperations = []string{"getChanges", "beginSession", "getSession", "e
 
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {
-	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "request_id": "2j4g6a8t0z"}
+	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "detail": p.Remedy, "request_id": "2j4g6a8t0z"}
 	if p.Code != fault.None {
 		example["code"] = p.Code.Entry().Code
 	}

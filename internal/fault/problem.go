@@ -9,7 +9,7 @@ type Problem struct {
 	Status int    // HTTP status
 	Code   ID     // the equivalent code of the five operations, or None
 	Title  string
-	Remedy string // what the caller can do, for the page
+	Remedy string // what the caller can do, for the page, and for answers without another detail
 }
 
 // ProblemID identifies one entry of the register of problems.

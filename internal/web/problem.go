@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -52,7 +53,7 @@ func (c *Call) Invalid(errors RequestErrors) Answer {
 	return c.problem(fault.InvalidRequest, detail, errors)
 }
 
-// Problem answers with problem details (RFC 9457).
+// Problem answers with problem details (RFC 9457). If detail is empty, it is what the caller can do.
 func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.problem(id, detail, nil) }
 
 // Reset answers that a cursor cannot be followed any more, with the reason and the cursor of now.
@@ -68,7 +69,7 @@ func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError)
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "type", ProblemPages+p.Name)
 	dst = strictjson.AppendText(dst, "title", p.Title)
 	dst = strictjson.AppendNumber(dst, "status", p.Status)
-	dst = strictjson.AppendMember(dst, "detail", detail)
+	dst = strictjson.AppendText(dst, "detail", cmp.Or(detail, p.Remedy))
 	if p.Code != fault.None {
 		dst = strictjson.AppendMember(dst, "code", p.Code.Entry().Code)
 	}

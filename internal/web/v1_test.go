@@ -75,7 +75,7 @@ func problem(t *testing.T, w *httptest.ResponseRecorder) string {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
-	if p.Status != w.Code || p.Title == "" || p.RequestID != w.Header().Get("X-Request-Id") || w.Header().Get("Cache-Control") != "no-store" {
+	if p.Status != w.Code || p.Title == "" || p.Detail == "" || p.RequestID != w.Header().Get("X-Request-Id") || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	return fmt.Sprint(w.Code, " ", strings.TrimPrefix(p.Type, "/docs/problems/"), " ", p.Code)
