@@ -88,9 +88,6 @@ func (e *exits) at(airport string) *exit {
 // open reports whether a leg out of the airport may still be found.
 func (e *exits) open(airport string) bool { return e.at(airport).open }
 
-// flight returns the flight of the leg out of the airport.
-func (e *exits) flight(airport string) Flight { return e.at(airport).flight }
-
 // take notes that a flight leads out of the airport, and so out of all airports that are one place
 // with it.
 func (e *exits) take(airport string, f Flight) {

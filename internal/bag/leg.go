@@ -60,9 +60,7 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 		}
 	}
 	for _, m := range r.loadedLast(events) {
-		if out.flight(m.Airport) != m.Outbound.Flight {
-			all.add(r.outbound(m), NotLoaded)
-		}
+		all.add(r.outbound(m), NotLoaded)
 	}
 	all.join()
 	return all.legs

@@ -68,6 +68,10 @@ func TestRules3Legs(t *testing.T) {
 			w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX102/12MAR/JFK")...)
 			w.send("12T08:00", "BPM", ".V/1LZRH", ".F/LX102/12MAR/JFK", ".B/OFF/0220000001001", "ENDBPM")
 		}, []string{"LX100/12 ZRH-JFK Not Loaded", "(LX102/12 ZRH-JFK)"}},
+		{"loaded on a through flight, whose arrival is reported late", func(w *world) {
+			w.send("12T06:00", processed("LZRH", ".J/R", ".F/LX204/12MAR/JFK")...)
+			w.send("12T07:00", processed("LZRH", ".F/LX204/12MAR/ZRH")...)
+		}, []string{"LX204/12 ZRH-JFK Loaded on Aircraft"}},
 		{"loaded after a DEL", func(w *world) {
 			w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
 			w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/JFK")...)

@@ -61,11 +61,10 @@ func (o *Oracle) addLegs(b *Bag) {
 	s := o.bookingsOf(b.items)
 	var legs []sourcedLeg
 	for _, airport := range o.departures(b) {
-		out, ok := o.legOutOf(b, s, airport)
-		if ok {
+		if out, ok := o.legOutOf(b, s, airport); ok {
 			legs = append(legs, out)
 		}
-		if loaded, is := o.loadedOutOf(b, airport); is && !(ok && o.same(loaded.flight, out.flight)) {
+		if loaded, ok := o.loadedOutOf(b, airport); ok {
 			legs = append(legs, loaded)
 		}
 	}

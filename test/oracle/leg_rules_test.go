@@ -155,6 +155,10 @@ var legRules = []rule{
 09:20 BPM .V/1LGVA .B/OND/+D
 09:30 BPM .V/1LZRH .F/LX602/20JUN/ZRH .B/UNS/+D`,
 		[]string{"D GVA LX602: A Loaded on Aircraft, B Offloaded, D"}},
+	{"a late report of arrival does not hide the leg on which a through flight goes on", `
+10:00 BPM .V/1LZRH .J/R .F/LX204/20JUN/JFK .N/+A
+10:10 BPM .V/1LZRH .F/LX204/20JUN/ZRH .N/+A`,
+		[]string{"legs A: LX204 ZRH-JFK Loaded on Aircraft"}},
 	{"a bag that is loaded on another flight is not loaded on the first", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
