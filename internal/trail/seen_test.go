@@ -199,6 +199,32 @@ func TestEntriesOfTwoBagsOfAPlateAreNotMixedUp(t *testing.T) {
 
 // A rush bag whose first message is not seen is not joined with its original, nor an original with
 // its rush bags.
+func TestEntriesOfTwoBagsWithOnePNRAndSurnameAreNotMixedUp(t *testing.T) {
+	w := newWorld(t)
+	// The first messages name other flights, so the bags are read again for a limited key.
+	w.send("12T05:00", "BSM", ".V/1LGVA", ".F/LX9/12MAR/FRA", ".N/0724100001001", ".P/1AMSLER", "ENDBSM")
+	w.send("12T05:01", "BPM", ".V/1LGVA", ".J/S", ".F/LX7/12MAR/FRA", ".N/0724100001001", ".P/1MUELLER", "ENDBPM")
+	// A CHG that names the flight of one booking is about it; one that names the flights of both stays a bag of its own.
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/1AMSLER/ANNA", ".L/AAAAAA", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LFRA", ".F/LH400/12MAR/JFK", ".N/0724100001001", ".P/1BERGER/BEAT", ".L/BBBBBB", "ENDBSM")
+	w.send("12T06:02", "BSM", "CHG", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/1MUELLER", ".L/CCCCCC", "ENDBSM")
+	w.send("12T06:03", "BSM", "CHG", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".O/LH400/12MAR/FRA", ".N/0724100001001", ".P/1MUELLER", ".L/CCCCCC", "ENDBSM")
+	reader := w.reader()
+	flight := bag.Flight{Airline: "LX", Number: "14", Day: bag.DayIn(2026, 3, 12)}
+	for _, seen := range []bag.Sight{nil, covering{"", "ZRH"}} {
+		list, err := reader.For(seen).OfFlight(context.Background(), "ZRH", false, flight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, l := range list {
+			names = append(names, l.Bag.PNR+" "+l.Bag.Surname+" "+l.Bag.GivenName)
+		}
+		slices.Sort(names)
+		expectList(t, "list", names, "CCCCCC MUELLER ", "CCCCCC MUELLER ANNA")
+	}
+}
+
 func TestABagWhoseFirstMessageIsNotSeenIsJoinedWithNoOther(t *testing.T) {
 	const first, rush, last = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
 	w := newWorld(t)
