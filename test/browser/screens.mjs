@@ -78,6 +78,21 @@ reader('a screen reader finds all rows of a flight, also those out of view', asy
   }
 }, /ERR_ABORTED/)
 
+reader('a font twice as large leaves every screen in order', async () => {
+  const storageState = await (await login('/console/search')).context().storageState()
+  const browser = await launch('--blink-settings=defaultFontSize=32') // a setting of the browser, not its zoom
+  const page = await browser.newPage({ storageState })
+  for (const target of [board(all), flight(all), `/console/bags/${all.bag}`, '/console/rejects', '/console/feeds']) {
+    for (const width of [640, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(service + target)
+      const [over, field] = await page.evaluate(() => [document.documentElement.scrollWidth - innerWidth, document.querySelector('#q').clientWidth])
+      assert.ok(over <= 0 && field >= 100, `${target} is ${over} px wider than ${width} px, and its search field is ${field} px wide`)
+    }
+  }
+  await browser.close()
+}, /ERR_ABORTED/)
+
 reader('what the policy refuses is reported to this test', async () => {
   const page = await login()
   await page.evaluate(() => document.body.setAttribute('style', 'color: red'))
