@@ -57,6 +57,24 @@ reader('a session that ends leads to the login and back', async () => {
   await page.waitForURL(service + flight)
 }, /401|ERR_ABORTED/)
 
+reader('a filter outlives the login, also one that is refused first', async () => {
+  const page = await login(flight)
+  for (const leave of ["document.dispatchEvent(new Event('visibilitychange'))", 'location.reload()']) {
+    await page.locator('[data-filter]').fill('0724500003')
+    await page.waitForFunction(() => location.hash.includes('0724500003'))
+    await context.clearCookies()
+    await page.evaluate(leave)
+    await page.waitForURL('**/console/login?**')
+    await page.locator('#key').fill('not a key')
+    await page.keyboard.press('Enter')
+    await page.getByText('This key is not known').waitFor()
+    await page.locator('#key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${service}${flight}#filter=0724500003`)
+    assert.equal(await page.locator('#rows tbody tr:visible').count(), 1)
+  }
+}, /401|ERR_ABORTED/)
+
 reader('a bag that leaves a flight is struck out at once', async () => {
   const page = await login(flight.replace('500', '800'))
   await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })

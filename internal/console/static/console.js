@@ -214,7 +214,7 @@
         u.searchParams.delete('rows')
         for (const p of whole ? [''] : plates) u.searchParams.append('rows', p)
         const r = await fetch(u, { headers: { Accept: 'text/html' } })
-        if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search)); return }
+        if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search) + location.hash); return }
         if (!r.ok) { wait = Math.max(wait, patience(r)); throw new Error(r.status) }
         const text = await r.text(), date = Date.parse(r.headers.get('Date'))
         if (old && date) skew = date - Date.now()
@@ -355,6 +355,8 @@
     $$('[data-open]').forEach((b) => b.addEventListener('click', () => $('#' + b.dataset.open).showModal()))
     $('[data-print-now]')?.addEventListener('click', () => print())
     $('[data-copy]')?.addEventListener('click', async (e) => { const copied = await navigator.clipboard?.writeText(e.target.dataset.copy).then(() => true, () => false); say(copied ? 'Copied' : 'Not copied: the browser does not allow it here') })
+    const entry = $('form[action="/console/login"]')
+    if (entry) entry.action += location.hash // a redirect keeps the fragment, which holds the words of a filter
     $('#show')?.addEventListener('click', (e) => {
       const hidden = $('#key').type === 'password'
       $('#key').type = hidden ? 'text' : 'password'
