@@ -312,6 +312,33 @@ reader('a reject is mended, and its bag appears', async () => {
   await page.getByText('0 of 102 would be accepted').waitFor()
 }, /401|ERR_ABORTED/)
 
+reader('edits of a reject are not left without a question', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${day}Y/JFK\r\n.N/0724700011001\r\n.P/1MUELLER/ANNA\r\n.L/XY9998\r\nENDBSM\r\n`), 400)
+  const page = await login('/console/rejects'), asked = []
+  const mine = page.locator('.rows a').filter({ hasText: `${day}Y` })
+  for (let i = 0; i < 50 && !await mine.count(); i++) await page.reload()
+  await mine.click()
+  await page.waitForURL('**/rejects/*')
+  page.on('dialog', (dialog) => { asked.push(dialog.type()); return asked.length === 1 ? dialog.dismiss() : dialog.accept() })
+  const text = page.locator('#text')
+  await text.press('Control+End')
+  await text.pressSequentially('X')
+  const feeds = page.getByRole('link', { name: 'Feeds' })
+  await feeds.click()
+  assert.match(await text.inputValue(), /X$/)
+  await page.getByRole('button', { name: 'Undo edits' }).click()
+  await feeds.click()
+  await page.waitForURL('**/console/feeds')
+  assert.deepEqual(asked, ['beforeunload'])
+  await page.goBack()
+  await text.press('Control+End')
+  await text.pressSequentially('X')
+  await page.getByLabel('Reason').fill('a test')
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  await page.getByText('Dismissed, and out of the list').waitFor()
+  assert.deepEqual(asked, ['beforeunload'])
+}, /ERR_ABORTED/)
+
 reader('a change is seen within a second, and rows do not move', async () => {
   const [flights, bags, one] = [await login(board), await context.newPage(), await context.newPage()]
   await bags.goto(service + flight)

@@ -324,12 +324,16 @@
     const later = () => { clearTimeout(timer); timer = setTimeout(check, 300) }
     text.addEventListener('input', later)
     form.addEventListener('reset', () => setTimeout(check))
+    // A page that is left loses the edits, unless a decision on the reject takes it away.
+    let decided = false
+    d.addEventListener('submit', (e) => { decided = !e.defaultPrevented && !!e.target.closest('main') })
+    addEventListener('beforeunload', (e) => { if (!decided && text.value !== text.defaultValue) e.preventDefault() })
     // A text with faults is not sent: it would only be rejected again, and the edits would be lost.
     form.addEventListener('submit', async (e) => {
       if (e.submitter?.value) return // as it came
       e.preventDefault()
       clearTimeout(timer)
-      if (await check() && $('#verdict').matches('.ok, [data-unchecked]')) { form.submit(); return } // a key may be allowed to resubmit, and not to check
+      if (await check() && $('#verdict').matches('.ok, [data-unchecked]')) { decided = true; form.submit(); return } // a key may be allowed to resubmit, and not to check
       edit()
       say($('#verdict').textContent)
     })
