@@ -117,6 +117,28 @@ func kubernetesVariables(t *testing.T) map[string]string {
 	}
 }
 
+// A port without an address is open to the network, past the firewall of the machine.
+func TestComposePublishesPortsOnLoopbackOnly(t *testing.T) {
+	var file struct {
+		Services map[string]struct{ Ports []string }
+	}
+	if err := yaml.Unmarshal(read(t, "docker-compose.yml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	published := 0
+	for name, service := range file.Services {
+		for _, port := range service.Ports {
+			published++
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s publishes %s", name, port)
+			}
+		}
+	}
+	if published == 0 {
+		t.Error("no port is published")
+	}
+}
+
 func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
 	var rules struct {
 		Groups []struct {
