@@ -139,6 +139,21 @@ func TestComposePublishesPortsOnLoopbackOnly(t *testing.T) {
 	}
 }
 
+// The comments of docker-compose.yml and of the manifests make these files here.
+func TestSecretsOfTheInstructionsAreNoSources(t *testing.T) {
+	for _, file := range []string{".gitignore", ".dockerignore"} {
+		var ignored []string
+		for line := range strings.Lines(string(read(t, file))) {
+			ignored = append(ignored, strings.Trim(line, "/\n"))
+		}
+		for _, name := range []string{"keys", "keys.yaml", "secret"} {
+			if !slices.Contains(ignored, name) {
+				t.Errorf("%s does not name %s", file, name)
+			}
+		}
+	}
+}
+
 func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
 	var rules struct {
 		Groups []struct {
