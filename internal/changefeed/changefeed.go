@@ -234,10 +234,10 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 			subjects[i].key = a.Key
 		}
 	}
-	entries, err := f.shared.get(ctx, subjects, func(airports []int) ([]folded, error) {
-		missing := make([]changes.Candidate, len(airports))
-		for i, place := range airports {
-			missing[i] = candidates[place]
+	entries, err := f.shared.get(ctx, subjects, func(indexes []int) ([]folded, error) {
+		missing := make([]changes.Candidate, len(indexes))
+		for i, index := range indexes {
+			missing[i] = candidates[index]
 		}
 		return f.fold(ctx, everything, epoch, missing, clocks)
 	})

@@ -197,8 +197,6 @@ func TestEntriesOfTwoBagsOfAPlateAreNotMixedUp(t *testing.T) {
 	expectList(t, "seen by BA at LHR", got, "0724100001 JONES ABC123 Not Loaded ", "0724100001 SMITH DEF456 Not Loaded 12A")
 }
 
-// A rush bag whose first message is not seen is not joined with its original, nor an original with
-// its rush bags.
 func TestEntriesOfTwoBagsWithOnePNRAndSurnameAreNotMixedUp(t *testing.T) {
 	w := newWorld(t)
 	// The first messages name other flights, so the bags are read again for a limited key.
@@ -225,6 +223,8 @@ func TestEntriesOfTwoBagsWithOnePNRAndSurnameAreNotMixedUp(t *testing.T) {
 	}
 }
 
+// A rush bag whose first message is not seen is not joined with its original, nor an original with
+// its rush bags.
 func TestABagWhoseFirstMessageIsNotSeenIsJoinedWithNoOther(t *testing.T) {
 	const first, rush, last = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
 	w := newWorld(t)
