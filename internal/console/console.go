@@ -19,6 +19,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"bagtrail/enricher/airport"
 )
 
 // Path is the path below which all pages are.
@@ -28,17 +30,10 @@ const Path = "/console/"
 type Console struct {
 	mux      *http.ServeMux
 	v1       http.Handler
-	airports Airports
+	airports *airport.Library
 	clock    func() time.Time
 	screens  map[string]*template.Template
 	versions map[string]string // of the files of static, by name
-}
-
-// Airports has the time zones of airports; *airport.Library implements it.
-type Airports interface {
-	KnownAirport(code string) bool
-	// TimeZone returns the time zone of an airport, UTC if it is not known.
-	TimeZone(airport string) *time.Location
 }
 
 //go:embed templates static
@@ -49,7 +44,7 @@ var embedded embed.FS
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // New returns the console. v1 serves the operations of /v1, and must not serve the console itself.
-func New(v1 http.Handler, airports Airports, clock func() time.Time) *Console {
+func New(v1 http.Handler, airports *airport.Library, clock func() time.Time) *Console {
 	c := &Console{
 		mux: http.NewServeMux(), v1: v1, airports: airports, clock: clock,
 		screens: make(map[string]*template.Template), versions: make(map[string]string),

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/smallmap"
 	"bagtrail/parser"
@@ -30,17 +31,27 @@ type query struct {
 	words   []string // the words of the name
 }
 
+// readings returns how the words of a search may be read, in the order in which to try.
+func readings(text string, airports *airport.Library, now time.Time) []query {
+	long, short := parseQuery(text, airports, now, true), parseQuery(text, airports, now, false)
+	if slices.Equal(long.words, short.words) {
+		return []query{short}
+	}
+	return []query{long, short}
+}
+
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
-// The code of an airport is the airport, a date such as 21NOV the day, and every other word a name.
+// The code of an airport is the airport, a date such as 21NOV the day, and every other word a name;
+// prefixed says that codes before a name are parts of it, as in VAN DEN BERG.
 // If there are plates, the search is for all of them, and the other words are unread. Otherwise the
 // first of several words of one kind counts, and the others are unread.
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
 // its airline has three letters it is a PNR, otherwise both.
-func parseQuery(text string, airports Airports, now time.Time) (q query) {
-	w := q.classify(text, airports, now)
+func parseQuery(text string, airports *airport.Library, now time.Time, prefixed bool) (q query) {
+	w := q.classify(text, airports, now, prefixed)
 	if len(w.plates) > 0 {
 		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.airports, w.names, q.Unread)
 		return query{Plates: smallmap.Distinct(w.plates), Unread: unread}
@@ -61,7 +72,7 @@ func parseQuery(text string, airports Airports, now time.Time) (q query) {
 		w.names, w.airports = w.airports[:1], w.airports[1:]
 	}
 	q.Airport = q.first(w.airports)
-	q.readNames(w.names)
+	q.readNames(w.names, prefixed)
 	switch {
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
@@ -81,7 +92,7 @@ func parseQuery(text string, airports Airports, now time.Time) (q query) {
 type words struct{ plates, ends, days, flights, either, pnrs, airports, names []string }
 
 // classify returns the words of a search, at most maxWords. The others are unread.
-func (q *query) classify(text string, airports Airports, now time.Time) (w words) {
+func (q *query) classify(text string, airports *airport.Library, now time.Time, prefixed bool) (w words) {
 	all := joinWords(strings.Fields(strings.ToUpper(text)))
 	if len(all) > maxWords {
 		all, q.Unread = all[:maxWords], all[maxWords:]
@@ -108,6 +119,8 @@ func (q *query) classify(text string, airports Airports, now time.Time) (w words
 			kind = &w.pnrs
 		case len(word) == 3 && airports.KnownAirport(word) && len(all) > 1:
 			kind = &w.airports
+		case prefixed:
+			w.names, w.airports = append(w.names, w.airports...), nil
 		}
 		*kind = append(*kind, word)
 	}
@@ -148,8 +161,9 @@ func joinWords(words []string) (joined []string) {
 }
 
 // readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
-// Otherwise it may be the first word, the last one, or all words together.
-func (q *query) readNames(words []string) {
+// Otherwise it may be the first word, the last one, or all words together; the last one alone is no
+// surname with a prefix.
+func (q *query) readNames(words []string, prefixed bool) {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) {
@@ -171,7 +185,12 @@ func (q *query) readNames(words []string) {
 	if len(q.words) == 0 {
 		return
 	}
-	q.Names = smallmap.Distinct([]string{q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")})
+	first, last, whole := q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")
+	q.Names = []string{first, last, whole}
+	if prefixed {
+		q.Names = []string{whole, first}
+	}
+	q.Names = smallmap.Distinct(q.Names)
 	q.Name = strings.Join(q.Names, " or ")
 }
 

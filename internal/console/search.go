@@ -47,17 +47,23 @@ func (v *visit) askSearch() (view, *problem) {
 func (v *visit) search() (view, *problem) {
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
-	q := parseQuery(text, v.airports, v.now)
-	data := searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week}
-	airport := cmp.Or(q.Airport, v.airport())
-	shown := view{Title: "Search", Section: "search", Airport: airport, Query: text}
-	if len(q.Plates) == 1 {
-		shown.Redirect = path("bags", q.Plates[0])
-		return shown, nil
+	var data searchPage
+	shown := view{Title: "Search", Section: "search", Query: text}
+	for _, q := range readings(text, v.airports, v.now) {
+		data = searchPage{query: q, Asked: strings.TrimSpace(text) != "", Week: week}
+		shown.Airport = cmp.Or(q.Airport, v.airport())
+		if len(q.Plates) == 1 {
+			shown.Redirect = path("bags", q.Plates[0])
+			return shown, nil
+		}
+		if p := v.findAny(&data, shown.Airport); p != nil {
+			return shown, p
+		}
+		if len(data.Hits) > 0 {
+			break
+		}
 	}
-	if p := v.findAny(&data, airport); p != nil {
-		return shown, p
-	}
+	q, airport := data.query, shown.Airport
 	if q.Flight != "" && airport != "" {
 		date := q.Day
 		if date.IsZero() {

@@ -34,7 +34,7 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"ba 703 mueller":        {"name MUELLER, flight BA703", `"flight":"703"`},
 		"mueller swr 14a":       {"name MUELLER, flight SWR14A", `"airline":"SWR"`},
 		"mueller/annamrs":       {"name MUELLER", `"last_name":"MUELLER"`},
-		"van den/berg lx14":     {"name VANDEN, flight LX14", `"last_name":"VANDEN"`},
+		"de la/berg lx14":       {"name DELA, flight LX14", `"last_name":"DELA"`},
 		"lx9999 31feb":          {"PNR 31FEB, flight LX9999", `"pnr":"31FEB"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
@@ -93,6 +93,28 @@ func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
 	post(c, "/console/search", url.Values{"q": {"A1B2C3 anna meier"}})
 	if n := len(v.asked); n != 4 { // the session, and three days of the PNR
 		t.Errorf("%d questions: %q", n, v.asked)
+	}
+}
+
+// VAN, DEN and LEE are codes of airports too.
+func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
+	for q, want := range map[string]struct{ name, reading string }{
+		"van den berg":      {"VANDENBERG", "name VANDENBERG<"},
+		"van den berg lx14": {"VANDENBERG", "name VANDENBERG<"},
+		"van den/berg lx14": {"VANDEN", "name VANDEN<"},
+		"lee anna":          {"LEE", "Not used: ANNA<"},
+		"van mueller":       {"MUELLER", "airport VAN<"},
+		"van den mueller":   {"MUELLER", "airport VAN<"},
+	} {
+		two := aBag(nil)
+		two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
+		v := newV1(object{"POST /v1/bags/search": func(body string) object {
+			if strings.Contains(body, `"last_name":"`+want.name+`"`) && (want.name != "MUELLER" || strings.Contains(body, `"airport":"VAN"`)) {
+				return two
+			}
+			return object{"bags": []object{}}
+		}})
+		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, want.reading, "2 bags")
 	}
 }
 

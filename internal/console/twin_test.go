@@ -8,29 +8,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/console"
 )
 
+var library = airport.New()
+
 // now is the clock of these tests: 12:32 in Zurich.
 var now = time.Date(2026, 11, 22, 11, 32, 0, 0, time.UTC)
-
-type airports struct{}
-
-func (airports) KnownAirport(code string) bool {
-	return slices.Contains([]string{"ZRH", "JFK", "LEE"}, code)
-}
-
-func (airports) TimeZone(airport string) *time.Location {
-	if hours, known := map[string]int{"ZRH": 1, "GVA": 1, "JFK": -5}[airport]; known {
-		return time.FixedZone(airport, hours*3600)
-	}
-	return time.UTC
-}
 
 // object is a JSON object.
 type object = map[string]any
@@ -78,7 +67,7 @@ func newV1(answers object) *v1 {
 }
 
 func newConsole(v http.Handler) *console.Console {
-	return console.New(v, airports{}, func() time.Time { return now })
+	return console.New(v, library, func() time.Time { return now })
 }
 
 // get asks for a page.
