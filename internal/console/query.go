@@ -72,7 +72,7 @@ func parseQuery(text string, airports *airport.Library, now time.Time, prefixed 
 		w.names, w.airports = w.airports[:1], w.airports[1:]
 	}
 	q.Airport = q.first(w.airports)
-	q.readNames(w.names, prefixed)
+	q.readNames(w.names, airports, prefixed)
 	switch {
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
@@ -161,9 +161,9 @@ func joinWords(words []string) (joined []string) {
 }
 
 // readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
-// Otherwise it may be the first word, the last one, or all words together; the last one alone is no
-// surname with a prefix.
-func (q *query) readNames(words []string, prefixed bool) {
+// Otherwise it may be the first word, the last one, or all words together. A surname with a prefix is
+// all words together, or the code alone that is the first of them, as in LEE ANNA.
+func (q *query) readNames(words []string, airports *airport.Library, prefixed bool) {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) {
@@ -187,8 +187,11 @@ func (q *query) readNames(words []string, prefixed bool) {
 	}
 	first, last, whole := q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")
 	q.Names = []string{first, last, whole}
-	if prefixed {
+	switch {
+	case prefixed && airports.KnownAirport(first):
 		q.Names = []string{whole, first}
+	case prefixed:
+		q.Names = []string{whole}
 	}
 	q.Names = smallmap.Distinct(q.Names)
 	q.Name = strings.Join(q.Names, " or ")

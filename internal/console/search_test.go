@@ -118,6 +118,22 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 	}
 }
 
+// An airport between names is no part of the first of them: bags there are meant, not those of the
+// airport that is used if none is named.
+func TestAnAirportBetweenNamesIsWhereToSearch(t *testing.T) {
+	two := aBag(nil)
+	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
+	v := newV1(object{"POST /v1/bags/search": func(body string) object {
+		if strings.Contains(body, `"last_name":"MUELLER"`) {
+			return two
+		}
+		return object{"bags": []object{}}
+	}})
+	for _, q := range []string{"mueller jfk anna", "anna jfk mueller"} {
+		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, "name MUELLER<", "airport JFK<", "Not used: ANNA<", "2 bags")
+	}
+}
+
 // What a query says twice is not dropped without a word, and no airport is named that was not asked.
 func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 	c := newConsole(newV1(object{"POST /v1/bags/search": object{"bags": []object{}}}))
