@@ -172,8 +172,8 @@ func (q *query) readNames(words []string, airports *airport.Library, prefixed bo
 			return -1
 		}, s)
 	}
-	if surname, _, cut := strings.Cut(strings.Join(words, " "), "/"); cut {
-		words = []string{surname}
+	if surname, given, cut := strings.Cut(strings.Join(words, " "), "/"); cut && letters(surname) != "" {
+		words, q.Unread = []string{surname}, append(q.Unread, strings.Fields(given)...)
 	}
 	for _, word := range words {
 		if name := letters(word); name != "" {

@@ -143,6 +143,8 @@ func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 		"a1b2c3 d4e5f6":         {`>PNR A1B2C3<`, "Not used: D4E5F6<", "matches."},
 		"123456 654321":         {`>end of a plate 123456<`, "Not used: 654321<", "at ZRH."},
 		"mueller zrh jfk lx 14": {`>airport ZRH<`, "Not used: JFK<", "matches."},
+		"mueller/anna zrh beat": {`>airport ZRH<`, "Not used: ANNA, BEAT<", "at ZRH."},
+		"jfk /mueller":          {`>name MUELLER<`, ">airport JFK</span> <", "at JFK."},
 	} {
 		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, want...)
 	}
