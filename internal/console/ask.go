@@ -16,7 +16,7 @@ import (
 type problem struct {
 	Status    int    `json:"status"`
 	Title     string `json:"title"`
-	Detail    string `json:"detail"`
+	Detail    string `json:"detail"` // sentences, the last of which may have no full stop
 	Code      string `json:"code"`
 	RequestID string `json:"request_id"`
 	Wait      string `json:"-"` // seconds until the next try, or ""
@@ -84,6 +84,14 @@ func (a *answer) read(v any) *problem {
 		return &problem{Status: http.StatusInternalServerError, Title: "The answer is not understood", RequestID: a.header.Get("X-Request-Id")}
 	}
 	return nil
+}
+
+// Sentence returns the detail with a full stop, or "".
+func (p *problem) Sentence() string {
+	if p.Detail == "" || strings.HasSuffix(p.Detail, ".") {
+		return p.Detail
+	}
+	return p.Detail + "."
 }
 
 // Explanation returns the expected values of the faults of a request, as the page shows them.

@@ -354,6 +354,25 @@ func TestAProblemHasItsState(t *testing.T) {
 	}
 }
 
+// Some details have a full stop, such as those that say what the caller can do, and some have none.
+func TestADetailIsShownWithOneFullStop(t *testing.T) {
+	for _, detail := range []string{"Ask the operator", "Ask the operator."} {
+		for status, want := range map[int]string{
+			403: "Ask the operator. It covers", 404: "Ask the operator.</p>", 409: "Ask the operator. Nothing was changed", 503: "Ask the operator. Nothing is lost",
+		} {
+			c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/session" {
+					newV1(nil).ServeHTTP(w, r)
+					return
+				}
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"status":%d,"title":"Refused","detail":%q}`, status, detail)
+			}))
+			must(t, get(c, flightPage), status, want)
+		}
+	}
+}
+
 // A text in an alert that changes every second would be read out every second.
 func TestAPageWaitsAsLongAsARefusalTells(t *testing.T) {
 	refused := newV1(object{"GET " + flightPath: 429})
