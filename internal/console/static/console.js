@@ -324,9 +324,9 @@
     const later = () => { clearTimeout(timer); timer = setTimeout(check, 300) }
     text.addEventListener('input', later)
     form.addEventListener('reset', () => setTimeout(check))
-    // A page that is left loses the edits, unless a decision on the reject takes it away.
+    // A page that is left loses the edits. That is meant only if this reject is decided on.
     let decided = false
-    d.addEventListener('submit', (e) => { decided = !e.defaultPrevented && !!e.target.closest('main') })
+    d.addEventListener('submit', (e) => { decided = !e.defaultPrevented && form.parentNode.contains(e.target) })
     addEventListener('beforeunload', (e) => { if (!decided && text.value !== text.defaultValue) e.preventDefault() })
     // A text with faults is not sent: it would only be rejected again, and the edits would be lost.
     form.addEventListener('submit', async (e) => {
