@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,60 @@ func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {
 		cancel()
 		if l.after > 0 {
 			t.Errorf("stream %d: %d changes were told after a beat was due, to a key that was revoked", i, l.after)
+		}
+	}
+}
+
+// reading is a listener whose key is revoked during a read. A check of the key is due when it ends.
+type reading struct {
+	lagging
+	revoked atomic.Bool
+	after   int // changes that it was sent after the revocation
+	told    chan struct{}
+	checks  chan time.Time
+}
+
+func (r *reading) Send(event, _ string, _ []byte) error {
+	if event == changefeed.EventChange && r.revoked.Load() {
+		r.after++
+	} else if event == changefeed.EventChange {
+		r.told <- struct{}{}
+	}
+	return nil
+}
+
+func (r *reading) Ask(ctx context.Context) (context.Context, func()) {
+	return ctx, func() {
+		if r.revoked.Load() {
+			r.checks <- time.Time{}
+		}
+	}
+}
+
+// What was read before the check is not told, neither of the index nor of a published change.
+func TestAStreamTellsNothingThatWasReadBeforeTheCheckThatEndsIt(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		w := newWorld(t)
+		r := w.reader(key("*", "*"), changefeed.Filter{})
+		w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+		l := &reading{told: make(chan struct{}, 9), checks: make(chan time.Time, 9)}
+		l.revoked.Store(!published)
+		ended := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(ended); w.feed.Stream(ctx, r.asker, r.cursor, l, nil, l.checks) }()
+		if published {
+			<-l.told
+			l.revoked.Store(true)
+			w.send(bsm("0724100002", "LX100", "MUELLER", "ABC123"))
+		}
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Fatal("the stream goes on")
+		}
+		cancel()
+		if l.after > 0 {
+			t.Errorf("published %t: %d changes were told after the check was due", published, l.after)
 		}
 	}
 }

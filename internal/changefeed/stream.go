@@ -149,6 +149,12 @@ func (s *stream) catchUp(ctx context.Context) error {
 		if s.behind = err != nil; s.behind {
 			return nil
 		}
+		if err := s.check(ctx); err != nil {
+			return err
+		}
+		if s.behind { // b is for the old key
+			continue
+		}
 		for i := range b.Changes {
 			if err := s.send(&b.Changes[i]); err != nil {
 				return err
@@ -166,14 +172,21 @@ func (s *stream) catchUp(ctx context.Context) error {
 			if err := s.heartbeat(); err != nil {
 				return err
 			}
-		case <-s.checks:
-			if err := s.renew(ctx); err != nil {
-				return err
-			}
 		default:
 		}
 	}
 	return nil
+}
+
+// check checks the key if that is due. The stream calls it after a read, which may take long, and
+// before it sends what was read.
+func (s *stream) check(ctx context.Context) error {
+	select {
+	case <-s.checks:
+		return s.renew(ctx)
+	default:
+		return nil
+	}
 }
 
 // tell sends the published changes that are above the cursor.
@@ -189,6 +202,12 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	end()
 	if s.behind = err != nil; s.behind {
 		return nil
+	}
+	if err := s.check(ctx); err != nil {
+		return err
+	}
+	if s.behind { // told is for the old key
+		return s.catchUp(ctx)
 	}
 	for i := range told {
 		if err := s.send(&told[i]); err != nil {
