@@ -154,6 +154,11 @@ func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
 				if wanted := map[bool]string{true: "application/json", false: "application/problem+json"}[status < "300"]; form != wanted || len(answer.Examples) == 0 {
 					t.Errorf("%s %s has the form %s with %d examples", listed.ID, status, form, len(answer.Examples))
 				}
+				for name, example := range answer.Examples {
+					if strings.Contains(fmt.Sprintf("%s", example), "The member detail") {
+						t.Errorf("%s %s: the detail of the example %s says what a detail says", listed.ID, status, name)
+					}
+				}
 			}
 			if response.Headers["X-Request-Id"] == nil || response.Headers["RateLimit"] == nil {
 				t.Errorf("%s %s: headers %v", listed.ID, status, response.Headers)

@@ -203,12 +203,16 @@ func exampleOf(p *fault.Problem) object {
 	if p.Code != fault.None {
 		example["code"] = p.Code.Entry().Code
 	}
-	if p.Name == fault.Reset.Problem().Name {
+	switch p {
+	case fault.Reset.Problem():
 		example["reason"], example["cursor"] = "the cursor is older than changes are kept", "gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA"
-	}
-	if p.Name == fault.InvalidRequest.Problem().Name {
+	case fault.InvalidRequest.Problem():
 		example["detail"] = "1 fault"
 		example["errors"] = []object{{"parameter": "dat", "code": fault.Unknown.Name, "detail": fault.Unknown.Detail, "got": exampleDate}}
+	case fault.LimitReached.Problem():
+		example["detail"] = "A customer may have 20 webhooks"
+	case fault.NotConfigured.Problem():
+		example["detail"] = "There are no changes without Kafka, which is off"
 	}
 	return example
 }
