@@ -50,7 +50,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 	for _, t := range seen {
 		b := t.Bag
-		if b.PNR != l.Bag.PNR || b.Surname != l.Bag.Surname || b.GivenName != l.Bag.GivenName {
+		if !l.IsOf(b) {
 			continue
 		}
 		at := slices.IndexFunc(b.Legs, func(leg bag.Leg) bool {

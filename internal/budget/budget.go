@@ -28,8 +28,8 @@ type waiter struct {
 	ready chan struct{} // closed when the bytes are taken
 }
 
-// New returns a budget of limit bytes; 0 is no limit. If press is not nil, it is called when more than half of
-// them are taken; the function that it returns is called when less than a quarter are.
+// New returns a budget of limit bytes; 0 is no limit. If press is not nil, it is called when more than
+// half of them are taken; the function that it returns is called when less than a quarter are.
 func New(limit int64, press func() (end func())) *Bytes {
 	return &Bytes{limit: cmp.Or(limit, math.MaxInt64), press: press}
 }

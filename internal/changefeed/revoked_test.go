@@ -69,11 +69,7 @@ func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {
 		<-published.Changed()
 		published.Leave()
 		close(l.hold) // the caller reads again
-		select {
-		case <-ended:
-		case <-time.After(patience):
-			t.Fatal("the stream goes on")
-		}
+		ends(t, ended)
 		cancel()
 		if l.after > 0 {
 			t.Errorf("stream %d: %d changes were told after a beat was due, to a key that was revoked", i, l.after)
@@ -123,11 +119,7 @@ func TestAStreamTellsNothingThatWasReadBeforeTheCheckThatEndsIt(t *testing.T) {
 			l.revoked.Store(true)
 			w.send(bsm("0724100002", "LX100", "MUELLER", "ABC123"))
 		}
-		select {
-		case <-ended:
-		case <-time.After(patience):
-			t.Fatal("the stream goes on")
-		}
+		ends(t, ended)
 		cancel()
 		if l.after > 0 {
 			t.Errorf("published %t: %d changes were told after the check was due", published, l.after)

@@ -352,6 +352,16 @@ func (l *listener) Renew(context.Context) (*apikey.Key, bool) {
 
 func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
 
+// ends waits until a stream has ended.
+func ends(t *testing.T, ended <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("the stream goes on")
+	}
+}
+
 // listen opens a stream for a reader, behind its cursor. Its listener holds some events.
 func (r *reader) listen(events int) *listener {
 	l := &listener{world: r.world, events: make(chan event, events), beats: make(chan time.Time), checks: make(chan time.Time), ended: make(chan struct{})}

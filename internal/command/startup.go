@@ -16,7 +16,9 @@ import (
 const (
 	startPatience = 20 * time.Second
 	startPause    = 500 * time.Millisecond
-	changesPause  = 20 * time.Millisecond // between attempts to ask for changes
+
+	changesPatience = 10 * time.Second // how long a start waits until changes can be asked for
+	changesPause    = 20 * time.Millisecond
 )
 
 // waitForServers waits until Redis and Kafka answer and are set up for bagtrail.
@@ -36,9 +38,6 @@ func (s *service) waitForServers(ctx context.Context) error {
 		return s.client.EnsureTopics(ctx, append(s.changeTopics(), s.webhookTopics()...)...)
 	})
 }
-
-// changesPatience is how long a start waits until changes can be asked for.
-const changesPatience = 10 * time.Second
 
 // waitForChanges waits until the changes that this process tells can be asked for: after a start their
 // index may have to be built first. If that takes too long, the process is ready without them, since

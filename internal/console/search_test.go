@@ -69,16 +69,21 @@ func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
 	}
 }
 
-// A passenger gives the first name first, and a surname may have several words.
-func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
+// twoBagsIf returns a /v1 that finds two bags if the body of a search meets a condition, otherwise none.
+func twoBagsIf(meets func(body string) bool) *v1 {
 	two := aBag(nil)
 	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
-	v := newV1(object{"POST /v1/bags/search": func(body string) object {
-		if strings.Contains(body, `"last_name":"MUELLER"`) {
+	return newV1(object{"POST /v1/bags/search": func(body string) object {
+		if meets(body) {
 			return two
 		}
 		return object{"bags": []object{}}
 	}})
+}
+
+// A passenger gives the first name first, and a surname may have several words.
+func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
+	v := twoBagsIf(func(body string) bool { return strings.Contains(body, `"last_name":"MUELLER"`) })
 	c := newConsole(v)
 	for q, want := range map[string][]string{
 		"anna mueller lx14": {`name MUELLER<`, "Not used: ANNA<"},
@@ -106,14 +111,9 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 		"van mueller":       {"MUELLER", "airport VAN<"},
 		"van den mueller":   {"MUELLER", "airport VAN<"},
 	} {
-		two := aBag(nil)
-		two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
-		v := newV1(object{"POST /v1/bags/search": func(body string) object {
-			if strings.Contains(body, `"last_name":"`+want.name+`"`) && (want.name != "MUELLER" || strings.Contains(body, `"airport":"VAN"`)) {
-				return two
-			}
-			return object{"bags": []object{}}
-		}})
+		v := twoBagsIf(func(body string) bool {
+			return strings.Contains(body, `"last_name":"`+want.name+`"`) && (want.name != "MUELLER" || strings.Contains(body, `"airport":"VAN"`))
+		})
 		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, want.reading, "2 bags")
 	}
 }
@@ -121,14 +121,7 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 // An airport between names is no part of the first of them: bags there are meant, not those of the
 // airport that is used if none is named.
 func TestAnAirportBetweenNamesIsWhereToSearch(t *testing.T) {
-	two := aBag(nil)
-	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
-	v := newV1(object{"POST /v1/bags/search": func(body string) object {
-		if strings.Contains(body, `"last_name":"MUELLER"`) {
-			return two
-		}
-		return object{"bags": []object{}}
-	}})
+	v := twoBagsIf(func(body string) bool { return strings.Contains(body, `"last_name":"MUELLER"`) })
 	for _, q := range []string{"mueller jfk anna", "anna jfk mueller"} {
 		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, "name MUELLER<", "airport JFK<", "Not used: ANNA<", "2 bags")
 	}
@@ -185,9 +178,7 @@ func TestAFlightThatArrivesIsFound(t *testing.T) {
 }
 
 func TestManyHitsAreListed(t *testing.T) {
-	two := aBag(nil)
-	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
-	c := newConsole(newV1(object{"POST /v1/bags/search": two}))
+	c := newConsole(twoBagsIf(func(string) bool { return true }))
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
 }
 

@@ -215,11 +215,9 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			switch {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
-			case e.ConfigName == "message.timestamp.type":
-				if t.Log && e.ConfigValue != createTime {
-					c.conf.Logger.Warn("a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
-						zap.String("topic", t.Name), zap.String("message.timestamp.type", e.ConfigValue))
-				}
+			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
+				c.conf.Logger.Warn("a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
+					zap.String("topic", t.Name), zap.String("message.timestamp.type", e.ConfigValue))
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
 					return err

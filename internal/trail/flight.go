@@ -27,6 +27,12 @@ type Listed struct {
 	whole   ends
 }
 
+// IsOf reports whether the entry is of a bag of its plate: bags of one plate are told apart by PNR and
+// names.
+func (l *Listed) IsOf(b *bag.Bag) bool {
+	return b.PNR == l.Bag.PNR && b.Surname == l.Bag.Surname && b.GivenName == l.Bag.GivenName
+}
+
 // ends says at which airports of a leg every key that may ask for the flight there sees the whole
 // bag. As a rule that is both.
 type ends struct{ from, to bool }

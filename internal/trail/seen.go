@@ -45,7 +45,7 @@ func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
 	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
 	seen.Leg.Seat = ""
 	for _, b := range s.bags.Value(l.Bag.Plate) {
-		if b.PNR != l.Bag.PNR || b.Surname != l.Bag.Surname || b.GivenName != l.Bag.GivenName {
+		if !l.IsOf(b) {
 			continue
 		}
 		view := viewer.View(b)
