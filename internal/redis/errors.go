@@ -12,7 +12,7 @@ import (
 // it is safe.
 var ErrUnavailable = errors.New("redis is not available")
 
-// failure is an error of Redis. Its text holds no key and no value.
+// failure is an error of Redis. Its text holds no key and no value, and says whether Redis answered.
 type failure struct {
 	operation string
 	cause     error
@@ -28,9 +28,13 @@ func Unavailable(operation string, err error) error {
 }
 
 func (f *failure) Error() string {
+	what := ErrUnavailable.Error()
+	if _, answered := errors.AsType[goredis.Error](f.cause); answered {
+		what = "redis refused it"
+	}
 	// The reply to an unknown command repeats its arguments.
 	text, _, _ := strings.Cut(f.cause.Error(), ", with args")
-	return f.operation + ": " + ErrUnavailable.Error() + ": " + text
+	return f.operation + ": " + what + ": " + text
 }
 
 func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
