@@ -31,7 +31,7 @@ To post to an address that is not public, the service needs BAGTRAIL_WEBHOOK_NET
 			if !secret.Valid() {
 				return &exit{Usage, errors.New("--signing-secret is not the secret of a webhook: whsec_ and Base64")}
 			}
-			return p.simulator(cmd, address, "webhook receiver: use it as the url ", func(log *zap.Logger) http.Handler {
+			return p.serveTrial(cmd, address, "webhook receiver: use it as the url ", func(log *zap.Logger) http.Handler {
 				return &receiver{secret: secret, out: p.stdout, log: log}
 			})
 		},

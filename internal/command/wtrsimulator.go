@@ -2,11 +2,9 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -26,29 +24,13 @@ func (p *process) wtrSimulator() *cobra.Command {
   POST /misbehave   ?fault=...&delay=...&times=n: how the next n requests are answered (0: all)`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return p.simulator(cmd, address, "delayed-bag simulator: use it as BAGTRAIL_WTR_URL=", func(*zap.Logger) http.Handler {
+			return p.serveTrial(cmd, address, "delayed-bag simulator: use it as BAGTRAIL_WTR_URL=", func(*zap.Logger) http.Handler {
 				return new(wtr.Simulator)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "addr", "127.0.0.1:8082", "`address` to listen on")
 	return cmd
-}
-
-// simulator serves a simulated system at an address until the command ends. hint is logged with the
-// URL.
-func (p *process) simulator(cmd *cobra.Command, address, hint string, handler func(*zap.Logger) http.Handler) error {
-	eff, err := p.load(cmd)
-	if err != nil {
-		return err
-	}
-	log := p.logger(eff.Config)
-	listener, err := listenOn(cmd.Context(), "--addr", address)
-	if err != nil {
-		return logged(log, err)
-	}
-	log.Info(hint + "http://" + listener.Addr().String() + "/")
-	return logged(log, serveSimulator(cmd.Context(), handler(log), listener))
 }
 
 // openDownstream opens the connection to the delayed-bag system, and simulates it if none is named.
@@ -64,7 +46,7 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 		}
 		address = "http://" + listener.Addr().String() + "/"
 		s.background.start("delayed-bag simulator", func(ctx context.Context) error {
-			return serveSimulator(ctx, new(wtr.Simulator), listener)
+			return serveHTTP(ctx, new(wtr.Simulator), listener)
 		})
 		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
 		if !s.conf.Redis.InProcess() { // so it is no trial
@@ -74,16 +56,6 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 	}
 	if s.wtr, err = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock); err != nil {
 		return &exit{Usage, err}
-	}
-	return nil
-}
-
-// serveSimulator serves a simulated system until ctx ends.
-func serveSimulator(ctx context.Context, simulator http.Handler, listener net.Listener) error {
-	server := &http.Server{Handler: simulator, ReadHeaderTimeout: 5 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
 	}
 	return nil
 }
