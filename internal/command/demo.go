@@ -49,7 +49,7 @@ func inProcessOnly(c *config.Config) error {
 	return errors.Join(faults...)
 }
 
-// ownDataDir gives a demo a data directory of its own, and returns a function that removes it.
+// ownDataDir sets the data directory to a new one for a demo, and returns a function that removes it.
 func ownDataDir(c *config.Config) (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "bagtrail-demo-")
 	if err != nil {
@@ -129,17 +129,14 @@ func (d *demo) Send(ctx context.Context, messages []simulate.Message) error {
 	return nil
 }
 
-// note remembers the bag of a message, if it is one that was checked in.
+// note remembers the bag of a message, if it is a BSM of the airport at which the bag was checked in.
 func (d *demo) note(o *ingestor.Outcome) {
-	if o.Verdict == ingestor.Rejected || o.Identifier != "BSM" || len(o.Filing.Entries) == 0 {
+	entries := o.Filing.Entries // none if the message was rejected
+	if o.Identifier != "BSM" || !strings.Contains(o.Filing.Raw, "\n.V/1L") ||
+		len(entries) == 0 || len(entries[0].Flights) == 0 || len(entries[0].PNRs) == 0 {
 		return
 	}
-	_, text, _ := strings.Cut(o.Filing.Raw, "BSM")
-	e := o.Filing.Entries[0]
-	if !strings.HasPrefix(strings.TrimLeft(text, "\r\n"), ".V/1L") || len(e.Flights) == 0 || len(e.PNRs) == 0 {
-		return
-	}
-	f := e.Flights[0] // of a local bag, the flight on which it departs
+	e, f := entries[0], entries[0].Flights[0] // of a local bag, the flight on which it departs
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.bag = apidoc.Bag{
