@@ -3,7 +3,6 @@ package apikey
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -11,7 +10,8 @@ import (
 	"bagtrail/internal/watch"
 )
 
-// DevelopmentKey is the only key if no key file is configured and HTTP listens on loopback. It is not a secret.
+// DevelopmentKey is the only key if no key file is configured and HTTP listens on loopback. It is
+// not a secret.
 const DevelopmentKey = "bagtrail-development"
 
 // Store holds the current keys. It is safe for concurrent use.
@@ -53,16 +53,12 @@ func Development() *Store {
 	}}, nil))}
 }
 
-// Lookup returns the key with that text. It returns false if text is "", or the key is unknown,
-// expired or revoked; all of these take the same time.
+// Lookup returns the key with that text. It returns false if the key is unknown, expired or revoked.
+// A key is found by the digest of its text, so the time that this takes says nothing about the texts
+// of other keys.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
-	digest := sha256.Sum256([]byte(text))
-	key := s.keys.Load().byDigest[digest]
-	var stored [sha256.Size]byte // matches no text
-	if key != nil {
-		stored = key.digest
-	}
-	if subtle.ConstantTimeCompare(stored[:], digest[:]) == 0 || text == "" || key.State(now) != "active" {
+	key := s.keys.Load().byDigest[sha256.Sum256([]byte(text))]
+	if key == nil || key.State(now) != "active" {
 		return nil, false
 	}
 	return key, true
@@ -70,14 +66,14 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 
 // ByName finds keys by their names; *Store implements it.
 type ByName interface {
-	// Named returns the key with that name, or nil. It returns false if the key is unknown, expired
-	// or revoked.
-	Named(name string, now time.Time) (*Key, bool)
+	// Named returns the key with that name, or nil if there is none, and whether it is active at that
+	// time: neither expired nor revoked.
+	Named(name string, now time.Time) (key *Key, active bool)
 }
 
 // Named implements ByName.
-func (s *Store) Named(name string, now time.Time) (*Key, bool) {
-	key := s.keys.Load().byName[name]
+func (s *Store) Named(name string, now time.Time) (key *Key, active bool) {
+	key = s.keys.Load().byName[name]
 	return key, key != nil && key.State(now) == "active"
 }
 
