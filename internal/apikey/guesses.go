@@ -25,10 +25,9 @@ type Guesses struct {
 func NewGuesses() *Guesses { return &Guesses{seed: maphash.MakeSeed()} }
 
 // Take counts an unknown key against the address that presented it. It returns 0, or, if the
-// address has presented too many, the seconds until it may present the next one. An IPv4 address
-// must not be mapped to IPv6, since all of those are one network.
+// address has presented too many, the whole seconds until it may present the next one.
 func (g *Guesses) Take(from netip.Addr, now time.Time) (wait int) {
-	if from.Is6() {
+	if from = from.Unmap(); from.Is6() {
 		network, _ := from.Prefix(64) // an IPv6 address always has one
 		from = network.Addr()
 	}

@@ -26,6 +26,19 @@ func TestGuessesOfAnIPv6AddressCountForItsNetwork(t *testing.T) {
 	}
 }
 
+func TestAMappedIPv4AddressCountsAsThatAddress(t *testing.T) {
+	g, now := apikey.NewGuesses(), time.Unix(1_800_000_000, 0)
+	for range 20 {
+		g.Take(netip.MustParseAddr("::ffff:192.0.2.1"), now)
+	}
+	if g.Take(netip.MustParseAddr("192.0.2.1"), now) == 0 {
+		t.Error("the same address need not wait")
+	}
+	if g.Take(netip.MustParseAddr("::ffff:192.0.2.2"), now) != 0 {
+		t.Error("another address has to wait")
+	}
+}
+
 func TestGuessesFromManyAddressesTakeConstantMemory(t *testing.T) {
 	g, now := apikey.NewGuesses(), time.Unix(1_800_000_000, 0)
 	address := netip.MustParseAddr("10.0.0.0")
