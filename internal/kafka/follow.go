@@ -13,16 +13,16 @@ import (
 
 const followRetryWait = time.Second // after an error
 
-// Follower says what Client.Follow does with a topic. Begin and Take are called by one goroutine for
-// each partition.
+// Follower says what Client.Follow does with a topic. Each partition has a goroutine, which calls
+// these functions; those of several partitions call them at the same time.
 type Follower struct {
-	// Begin returns the offset at which to read a partition. at is the offset after the last record
-	// that was read, or -1 at first and after the partition has lost its end. first and end are the
-	// bounds of the partition. Begin is called again after each error.
+	// Begin returns the offset at which to read a partition. It is called at first and after each
+	// error. at is the offset after the last record that was read, or -1 at first and after the
+	// partition has lost its end. The partition holds the offsets from first up to, but not including, end.
 	Begin func(at, first, end int64) int64
 	// Take handles a batch, which may be empty.
 	Take func(partition int, batch Batch)
-	// Fail handles an error. Follow then tries again.
+	// Fail handles an error. Follow tries again a second later.
 	Fail func(error)
 }
 
@@ -43,25 +43,24 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 	}
 }
 
-// follow reads one partition. After an error it continues at the same offset.
+// follow reads one partition. After an error Begin says where it goes on.
 func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f Follower) {
-	at := int64(-1)
+	r := fetcher.Reader(partition)
+	r.offset = -1
 	for ctx.Err() == nil {
-		r := fetcher.Reader(partition)
 		first, end, err := r.Bounds(ctx)
 		if err == nil {
-			at = f.Begin(at, first, end)
+			r.offset = f.Begin(r.offset, first, end)
 		}
-		for r.offset = at; err == nil; {
+		for err == nil {
 			var batch Batch
 			if batch, err = r.Fetch(ctx, c.conf.Timing.Wait); err == nil {
 				f.Take(partition, batch)
-				at = batch.Next
 			}
 		}
 		r.Close()
 		if errors.Is(err, kafkago.OffsetOutOfRange) { // the partition has lost its end, and may have grown again since
-			at = -1
+			r.offset = -1
 		}
 		f.pause(ctx, err)
 	}
