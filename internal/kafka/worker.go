@@ -12,6 +12,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
+
+	"bagtrail/internal/pause"
 )
 
 // worker reads one partition in one generation. Nobody else commits that partition.
@@ -56,7 +58,7 @@ func (w *worker) run(generation context.Context) {
 	defer w.handler.Release()
 	defer w.conf.Metrics.Released(w.partition)
 	defer w.leave()
-	pause := w.client.backoff()
+	pauses := w.client.backoff()
 	for generation.Err() == nil {
 		before := w.offset
 		err := w.consume(generation, work)
@@ -79,9 +81,9 @@ func (w *worker) run(generation context.Context) {
 		w.conf.Metrics.Retry(operation)
 		w.log.Warn(text, zap.Error(err), zap.Int64("offset", w.offset))
 		if w.offset != before {
-			pause = w.client.backoff()
+			pauses = w.client.backoff()
 		}
-		pause.wait(generation)
+		pauses.wait(generation)
 	}
 }
 
@@ -90,8 +92,8 @@ func (w *worker) run(generation context.Context) {
 func (w *worker) untilDrained(generation context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.Background())
 	unhook := context.AfterFunc(generation, func() {
-		timer := time.AfterFunc(w.client.conf.Timing.Drain, cancel)
-		context.AfterFunc(work, func() { timer.Stop() })
+		defer cancel()
+		_ = pause.For(work, w.client.conf.Timing.Drain)
 	})
 	return work, func() { unhook(); cancel() }
 }
@@ -211,17 +213,13 @@ const longHandle = time.Second
 // the offset past them. It retries until the handler succeeds or the generation has ended; after
 // that, another worker gets the records.
 func (w *worker) handle(generation, work context.Context, b *Batch) error {
-	n := 0
-	for pause := w.client.backoff(); len(b.Records) > 0; {
-		var err error
-		if n, err = w.handleOnce(generation, work, b.Records); err == nil {
-			break
-		}
+	n, err := w.handleOnce(generation, work, b.Records)
+	for pauses := w.client.backoff(); err != nil; n, err = w.handleOnce(generation, work, b.Records) {
 		if generation.Err() != nil {
 			return fmt.Errorf("gave up the batch with the partition: %w", err)
 		}
 		w.log.Warn("a batch could not be handled and is retried", zap.Error(err), zap.Int64("offset", w.offset))
-		pause.wait(generation)
+		pauses.wait(generation)
 	}
 	done := b.Records[:n]
 	b.Records = b.Records[n:]
@@ -234,10 +232,14 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	return nil
 }
 
-// handleOnce waits for a slot, which bounds how many batches are handled at the same time, and
-// calls the handler. If the handler takes longer than longHandle, it gives the slot back early, so
-// that a partition that hangs does not stop the others.
+// handleOnce calls the handler, if there are records, and returns how many it has handled. It first
+// waits for a slot, which bounds how many batches are handled at the same time. If the handler takes
+// longer than longHandle, it gives the slot back early, so that a partition that hangs does not stop
+// the others.
 func (w *worker) handleOnce(generation, work context.Context, records []Record) (int, error) {
+	if len(records) == 0 {
+		return 0, nil
+	}
 	select {
 	case w.slots <- struct{}{}:
 	case <-generation.Done():
