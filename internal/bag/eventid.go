@@ -6,12 +6,13 @@ import (
 	"encoding/hex"
 )
 
-// EventID returns the id of the event that a message makes for a plate (rules §3). It is a hash of
-// plate, group and text, and of the read time of a BPM or, without a read time, of received time
-// and position. The event code is not part of it, since it may depend on other messages.
+// EventID returns the id of the event that a message makes for a plate (rules §3): 32 hexadecimal
+// digits, the first half of a SHA-256 hash. The hash is of plate, group and text, and of the read
+// time of a BPM or, without a read time, of received time and position in the log. It is not of the
+// event code, which may depend on other messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
-	if m.isTimed() {
+	if m.Kind.IsProcessing() && !m.Read.IsZero() { // its copies were read then too, but received at other times
 		moment, position = m.Read, Position{}
 	}
 	var memory [512]byte
@@ -27,6 +28,3 @@ func EventID(plate Plate, m *Message) string {
 	hex.Encode(id[:], sum[:16])
 	return string(id[:])
 }
-
-// isTimed reports whether m is a BPM with a read time. Its copies have the same read time.
-func (m *Message) isTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }
