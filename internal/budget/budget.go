@@ -126,11 +126,11 @@ func (b *Bytes) admit() {
 	}
 }
 
-// endQuestion ends a question that has taken n bytes. wait took the first of them.
-func (b *Bytes) endQuestion(first, n int64) {
+// endQuestion ends a question that has taken n bytes. wait took the first of them: waited bytes.
+func (b *Bytes) endQuestion(waited, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if first >= large {
+	if waited >= large {
 		b.large--
 	}
 	b.add(-n)

@@ -14,8 +14,8 @@ type Question struct {
 
 	mu     sync.Mutex
 	needed int64
-	taken  int64
-	first  int64 // bytes for which it waited
+	taken  int64 // from the budget: 0 while the question is small, later the most that was needed
+	waited int64 // the first bytes that were taken, for which it waited
 }
 
 type questionKey struct{}
@@ -27,8 +27,9 @@ func (b *Bytes) Ask(ctx context.Context) (context.Context, *Question) {
 	return context.WithValue(ctx, questionKey{}, q), q
 }
 
-// Part begins a question of its own for a part of the question of ctx. A question that is answered
-// part after part so never holds the memory of all of them. end returns what the part has taken.
+// Part begins a question of its own for a part of the question of ctx, so that a question that is
+// answered part after part holds the memory of one part at a time. end returns what the part has
+// taken. If ctx has no question, the part is ctx.
 func Part(ctx context.Context) (part context.Context, end func()) {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {
@@ -43,15 +44,16 @@ func (q *Question) End() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.taken > 0 {
-		q.budget.endQuestion(q.first, q.taken)
+		q.budget.endQuestion(q.waited, q.taken)
 	}
 	q.taken = 0
 }
 
 // Need takes more bytes for the question of ctx. A small question never waits. Any other waits
 // once, until its bytes are left and, if it is large, few enough other large ones are under way. It
-// takes later bytes without waiting, so that a question that holds memory can end. The error is
-// that of ctx. If ctx has no question, Need does nothing.
+// takes later bytes without waiting, so that a question that holds memory can end. bytes may be
+// negative if an estimate was too high: then the next ones need not be taken. The error is that of
+// ctx. If ctx has no question, Need does nothing.
 func Need(ctx context.Context, bytes int64) error {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {
@@ -70,7 +72,7 @@ func Need(ctx context.Context, bytes int64) error {
 		if err := q.budget.wait(ctx, more); err != nil {
 			return err
 		}
-		q.first = more
+		q.waited = more
 	}
 	q.taken = q.needed
 	return nil
