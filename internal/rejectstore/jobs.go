@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -13,31 +14,33 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-//go:embed hold.lua
-var holdScript string
+var (
+	//go:embed addjob.lua
+	addJobScript string
+	//go:embed hold.lua
+	holdScript string
+	//go:embed advance.lua
+	advanceScript string
 
-//go:embed addjob.lua
-var addJobScript string
-
-//go:embed advance.lua
-var advanceScript string
-
-var addJob, hold, advance = goredis.NewScript(addJobScript), goredis.NewScript(holdScript), goredis.NewScript(decisionScript + advanceScript)
+	addJob  = goredis.NewScript(addJobScript)
+	hold    = goredis.NewScript(holdScript)
+	advance = goredis.NewScript(decisionScript + advanceScript)
+)
 
 // Job is a decision on many rejects. A process holds a job while it works on it, so that others do
 // not do the same work. Nothing else depends on the hold: each advance of a job is made only once,
-// even if two processes try.
+// even if two processes try. Times are UTC, in whole milliseconds.
 type Job struct {
 	ID       string
-	Action   string // as in Step
+	Action   string // "resubmit" or "dismiss"
 	Key      string // name of the API key that began it
 	DryRun   bool   // nothing is decided
-	Question string // names the rejects; kept while the job runs
+	Question string // names the rejects, in a form that the store does not read; "" once the job has ended
 	Total    int64  // rejects to be looked at, as counted when it began
 	Began    time.Time
 	Ended    time.Time // zero while it runs
 	State    JobState
-	At       string // its place in the list of rejects; "" is the beginning
+	At       string // its place in the list of rejects, as its caller gave it; "" is the beginning
 	Counts
 }
 
@@ -70,20 +73,20 @@ type namedCount struct {
 	count *int64
 }
 
-// Advance is a step of a job.
+// Advance is what AdvanceJob changes of a job.
 type Advance struct {
-	At        string // its next place
+	At        string // the next place
 	State     JobState
-	Counts    // without those of the decisions
+	Counts    // to be added to those of the job, beside those of the decisions
 	Decisions []Decision
 }
 
-// Decision is a decision of a job on a reject; see Decide.
+// Decision is a decision of a job on a reject; the first four fields are the arguments of Decide.
 type Decision struct {
 	ID, Claim string
 	Next      State
 	Step      Step
-	Count     string // name of the count to which it adds, such as "accepted"
+	Count     string // the field of Counts to which it adds 1, in lower case: "accepted"
 }
 
 // holdTime is how long a process holds a job after each advance.
@@ -140,8 +143,8 @@ func (s *Store) HoldJob(ctx context.Context, id, process string) (j Job, held bo
 	reply, err := hold.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(id), s.jobsKey()},
 		id, process, now.UnixMilli(), now.Add(holdTime).UnixMilli()).StringSlice()
 	fields := make(map[string]string, len(reply)/2)
-	for i := 0; i+1 < len(reply); i += 2 {
-		fields[reply[i]] = reply[i+1]
+	for field := range slices.Chunk(reply, 2) {
+		fields[field[0]] = field[1]
 	}
 	return jobOf(id, fields), len(fields) > 0, redis.Unavailable("rejectstore: hold a job", err)
 }
@@ -165,9 +168,9 @@ func jobOf(id string, fields map[string]string) Job {
 	return j
 }
 
-// AdvanceJob takes a step of a job, as a whole or not at all. It returns false if the job does not
-// run any more, or is not at its place any more: then another process has taken the step. A decision
-// that cannot be made counts as skipped.
+// AdvanceJob decides on rejects, and moves a job from its place j.At to the next one, all or nothing.
+// It returns false if the job does not run any more, or is at another place: then another process has
+// moved it. A decision that cannot be made counts as skipped.
 func (s *Store) AdvanceJob(ctx context.Context, j *Job, a *Advance) (bool, error) {
 	now := s.now()
 	counts := a.named()

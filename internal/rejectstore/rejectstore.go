@@ -103,7 +103,8 @@ type Step struct {
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
 }
 
-// Store is safe for concurrent use. Its errors wrap redis.ErrUnavailable.
+// Store is safe for concurrent use. Its errors wrap redis.ErrUnavailable, except ErrTooManyJobs and
+// ErrTooManyOwnJobs.
 type Store struct {
 	redis     *redis.Client
 	retention time.Duration
