@@ -18,7 +18,7 @@ func (c *Client) connect(a Address) {
 	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
 
 	writing := c.options(a)
-	writing.MaxRetries = -1
+	writing.MaxRetries = -1 // none; 0 would be three
 	writing.PoolSize, writing.PoolTimeout = 16, 5*time.Second
 	writing.ReadTimeout, writing.WriteTimeout = 10*time.Second, 10*time.Second
 	writing.ReadBufferSize, writing.WriteBufferSize = 16<<10, 128<<10
@@ -31,13 +31,13 @@ func (c *Client) connect(a Address) {
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
 	c.reads, c.writes = newClient(reading), newClient(writing)
-	if a.Cluster { // the client of a cluster ignores MaxRetries
+	if a.Cluster { // its client sends again whatever MaxRetries is
 		c.writes.AddHook(sendingOnce{})
 	}
 }
 
-// sendingOnce is a hook for the client of a cluster. The client then never sends a command again
-// that may have been executed. It still follows the redirections of the nodes.
+// sendingOnce is a hook for the client of a cluster: the client never sends a command again that may
+// have been executed. It still follows the redirections of the nodes.
 type sendingOnce struct{}
 
 // sentOnce is a command that is not sent again.

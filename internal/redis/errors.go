@@ -40,4 +40,4 @@ func (f *failure) Error() string {
 func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
 
 // WrongType reports whether Redis refused a command because the key holds another type.
-func WrongType(err error) bool { return err != nil && goredis.HasErrorPrefix(err, "WRONGTYPE") }
+func WrongType(err error) bool { return goredis.HasErrorPrefix(err, "WRONGTYPE") }

@@ -39,8 +39,8 @@ const (
 // removeTimeout is how long a failed removal is tried again.
 const removeTimeout = time.Minute
 
-// giveBack removes a claim if it is still the one of this call: Claim may have set it although its
-// reply was lost.
+// giveBack removes a claim, unless another one is there: Claim may have set it although its reply was
+// lost.
 var giveBack = goredis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
 
 // begin records an attempt, and returns the first one. end removes both, unless there is a later one.
@@ -61,7 +61,8 @@ func New(client *redis.Client) *Store { return &Store{client} }
 
 func (s *Store) key(id string) string { return s.redis.Prefix() + keyKind + id }
 
-// Claim implements queryapi.Outcomes. After an error it goes on for a minute to remove the claim.
+// Claim implements queryapi.Outcomes. After an error the claim is removed in the background, for up to
+// a minute.
 func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool, err error) {
 	client, own := s.redis.WriteClient(), claimPrefix+rand.Text()
 	for {
@@ -81,7 +82,7 @@ func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool
 	}
 }
 
-// Note implements queryapi.Outcomes. The note must not begin with claimPrefix.
+// Note implements queryapi.Outcomes. The note must not begin with "claim:".
 func (s *Store) Note(ctx context.Context, id, note string) error {
 	return redis.Unavailable("requeststore: note", s.redis.WriteClient().Set(ctx, s.key(id), note, claimTTL).Err())
 }
@@ -97,7 +98,8 @@ func (s *Store) Begin(ctx context.Context, id, attempt string) (first string, er
 	return first, redis.Unavailable("requeststore: begin", err)
 }
 
-// End implements httpdoor.Attempts. If Redis cannot be reached, it goes on for a minute.
+// End implements httpdoor.Attempts. If Redis cannot be reached, the attempts are removed in the
+// background, for up to a minute.
 func (s *Store) End(ctx context.Context, id, attempt string) {
 	if key := s.key(messages + id); s.run(ctx, end, key, attempt) != nil {
 		go s.retry(ctx, end, key, attempt)
