@@ -19,7 +19,7 @@ type Report struct {
 	Plates    []bag.Plate `json:"bags"`
 }
 
-// Append appends the document of the report.
+// Append appends the document of the report: a JSON object.
 func (r Report) Append(dst []byte) ([]byte, error) {
 	document, err := json.Marshal(r)
 	if err != nil {
@@ -29,24 +29,25 @@ func (r Report) Append(dst []byte) ([]byte, error) {
 }
 
 // readReport reads the document of a report. It fails unless the document has a reference and names
-// at least one bag.
+// at least one bag, each by a plate of ten digits.
 func readReport(document string) (Report, error) {
 	var r Report
-	if err := json.Unmarshal([]byte(document), &r); err != nil {
+	err := json.Unmarshal([]byte(document), &r)
+	switch {
+	case err != nil:
+	case r.Reference == "" || len(r.Plates) == 0:
+		err = errors.New("it has no reference or names no bag")
+	case slices.ContainsFunc(r.Plates, func(p bag.Plate) bool { return !p.Valid() }):
+		err = errors.New("a bag is not a plate of ten digits")
+	}
+	if err != nil {
 		return Report{}, fmt.Errorf("read delayed-bag report: %w", err)
-	}
-	if r.Reference == "" || len(r.Plates) == 0 {
-		return Report{}, errors.New("read delayed-bag report: it has no reference or names no bag")
-	}
-	for _, p := range r.Plates {
-		if !p.Valid() {
-			return Report{}, errors.New("read delayed-bag report: a bag is not a plate of ten digits")
-		}
 	}
 	return r, nil
 }
 
-// FilingOfReport returns the filing of a report. It fails if the document is no delayed-bag report.
+// FilingOfReport returns the filing of a report, with an entry for each plate that it names, in plate
+// order. It fails if the document is no delayed-bag report.
 func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	r, err := readReport(document)
 	if err != nil {
@@ -63,14 +64,14 @@ func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Fili
 // it was filed, so addReport leaves out only damaged ones. The station of the report replaces the
 // airport in .V.
 func (e *Enricher) addReport(c *messageList, s bag.Stored) {
-	document, err := readReport(s.Raw)
-	if err != nil || !slices.Contains(document.Plates, c.plate) {
+	r, err := readReport(s.Raw)
+	if err != nil || !slices.Contains(r.Plates, c.plate) {
 		return
 	}
 	*c.add() = bag.Message{
-		Head:     parser.Head{Version: parser.Version{Airport: document.Station}},
+		Head:     parser.Head{Version: parser.Version{Airport: r.Station}},
 		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
-		LocalDay: bag.DayOf(e.airports.Local(document.Station, s.Received)),
+		LocalDay: bag.DayOf(e.airports.Local(r.Station, s.Received)),
 		Raw:      s.Raw, Text: bag.NewText(s.Raw, false),
 	}
 }
