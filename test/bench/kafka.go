@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	partitions = 12
-	fullBags   = 20_000 // of line 2
+	partitions = 12     // of every raw topic
+	fullBags   = 20_000 // bags of line 2, unless -quick is set
 )
 
 // kafkaLine is line 2: from the raw topic to the index, against the bare pipeline.
@@ -54,8 +54,8 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 	return rows, nil
 }
 
-// fullTopic returns the servers, and a new raw topic with the messages of full bags, or of a tenth with -quick, and the
-// number of these messages.
+// fullTopic returns the servers, and a new raw topic with the messages of full bags, or of a tenth
+// with -quick, and the number of these messages.
 func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int, err error) {
 	if r, err = b.needRedis(ctx); err != nil {
 		return nil, nil, topics, 0, err
@@ -71,7 +71,8 @@ func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kaf
 	return r, k, topics, len(all), err
 }
 
-// openDoor opens a Kafka door to topics, which it makes if they are missing. The function closes the door.
+// openDoor opens a Kafka door to topics, which it makes if they are missing. The function closes the
+// door; after an error there is none to close.
 func openDoor(ctx context.Context, brokers []string, group string, topics kafkadoor.Topics) (*kafkadoor.Door, func(), error) {
 	client, err := kafka.Open(kafka.Config{Brokers: brokers, Topics: topics.Names()})
 	if err != nil {
@@ -84,7 +85,7 @@ func openDoor(ctx context.Context, brokers []string, group string, topics kafkad
 	return door, client.Close, err
 }
 
-// fill writes the messages to a raw topic of its own.
+// fill makes new topics, and writes the messages to the raw one.
 func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kafkadoor.Topics, error) {
 	topics := kafkadoor.Topics{Raw: k.name("raw"), Rejects: k.name("rejected")}
 	door, closeDoor, err := openDoor(ctx, k.brokers, "unused", topics)
@@ -106,7 +107,7 @@ func produce(ctx context.Context, door *kafkadoor.Door, messages []simulate.Mess
 	return nil
 }
 
-// openStore opens the index in an empty Redis.
+// openStore empties Redis, and opens the index in it.
 func openStore(ctx context.Context, r *redisServer) (*index, error) {
 	if err := r.empty(ctx); err != nil {
 		return nil, err
@@ -114,8 +115,8 @@ func openStore(ctx context.Context, r *redisServer) (*index, error) {
 	return openIndex(r.url())
 }
 
-// consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on. It returns messages a
-// second, from the first batch on.
+// consumeOurs runs the Kafka door as `bagtrail ingest` does, until all messages are decided on. It
+// returns messages a second, from the first batch on.
 func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int) (float64, error) {
 	store, err := openStore(ctx, r)
 	if err != nil {
@@ -137,8 +138,8 @@ func consumeOurs(ctx context.Context, r *redisServer, k *kafkaServer, topics kaf
 	return watch.rate()
 }
 
-// consumeApart has an ingest process consume the raw topic beside an api process that tells changes to streams, and returns
-// messages a second from the first that are seen to be decided on.
+// consumeApart has an ingest process consume the raw topic, beside an api process that tells changes to
+// streams. It returns messages a second, from when the first are seen to be decided on.
 func (b *bench) consumeApart(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages int, streams []string) (float64, error) {
 	if err := r.empty(ctx); err != nil {
 		return 0, err
@@ -180,18 +181,19 @@ func (b *bench) consumeApart(ctx context.Context, r *redisServer, k *kafkaServer
 	return rate, errors.Join(err, listening.close())
 }
 
-// stopwatch runs from the first batch to the last message.
+// stopwatch measures messages a second, from the first batch to the last message.
 type stopwatch struct {
 	mu    sync.Mutex
 	want  int
 	count int
 	began time.Time
 	ended time.Time
-	done  func()
+	done  func() // called once all messages came
 }
 
 func newStopwatch(want int, done func()) *stopwatch { return &stopwatch{want: want, done: done} }
 
+// start starts the stopwatch with the first batch; later batches change nothing.
 func (s *stopwatch) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,6 +212,10 @@ func (s *stopwatch) add(n int) {
 	}
 }
 
+// observe counts messages when everything about them is done except the commit.
+func (s *stopwatch) observe(b *ingestor.Batch) { s.add(len(b.Outcomes)) }
+
+// rate returns messages a second. It fails unless all messages came.
 func (s *stopwatch) rate() (float64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +225,7 @@ func (s *stopwatch) rate() (float64, error) {
 	return float64(s.count) / s.ended.Sub(s.began).Seconds(), nil
 }
 
-// timed starts the stopwatch.
+// timed is an index that starts the stopwatch before it files.
 type timed struct {
 	ingestor.Index
 	watch *stopwatch
@@ -229,6 +235,3 @@ func (t timed) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
 	t.watch.start()
 	return t.Index.File(ctx, filings)
 }
-
-// observe counts messages when everything about them is done except the commit.
-func (s *stopwatch) observe(b *ingestor.Batch) { s.add(len(b.Outcomes)) }

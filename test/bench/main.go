@@ -111,7 +111,7 @@ func run(ctx context.Context, s settings, only string) error {
 		b.say("line %d took %v", l.number, time.Since(began).Round(time.Second/10))
 	}
 	fmt.Println()
-	print(os.Stdout, table)
+	writeTable(os.Stdout, table)
 	for _, server := range b.used {
 		fmt.Println(server)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 )
 
@@ -34,28 +35,17 @@ func verdictOf(ok bool) verdict {
 	return missed
 }
 
-// print writes the table in columns.
-func print(w io.Writer, table []row) {
-	cells := [][]string{{"#", "what", "ours", "reference", "ratio", "target", "met"}}
+// writeTable writes the table in columns, with a rule below the header.
+func writeTable(w io.Writer, table []row) {
+	var text strings.Builder
+	columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "#\twhat\tours\treference\tratio\ttarget\tmet")
 	for _, r := range table {
-		cells = append(cells, []string{r.number, r.what, r.ours, r.reference, r.ratio, r.target, string(r.met)})
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.number, r.what, r.ours, r.reference, r.ratio, r.target, r.met)
 	}
-	widths := make([]int, len(cells[0]))
-	for _, line := range cells {
-		for i, cell := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for n, line := range cells {
-		var b strings.Builder
-		for i, cell := range line {
-			b.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-		if n == 0 {
-			fmt.Fprintln(w, strings.Repeat("─", len([]rune(strings.TrimRight(b.String(), " ")))))
-		}
-	}
+	columns.Flush()
+	header, rows, _ := strings.Cut(text.String(), "\n")
+	fmt.Fprintf(w, "%s\n%s\n%s", header, strings.Repeat("─", utf8.RuneCountInString(header)), rows)
 }
 
 // thousands writes a number with commas.
