@@ -34,15 +34,16 @@ func (v *flagValue) String() string        { return v.text }
 func (v *flagValue) Set(text string) error { v.text = text; return nil }
 func (v *flagValue) Type() string          { return v.kind }
 
-// given is a value and its source.
+// given is the text of a setting, and where it was given: "flag --http-addr".
 type given struct{ text, source string }
 
-// layer is a source of settings, by name of the setting ("http-addr", "redis-url-file").
+// layer holds what one source gives: the flags, the environment or the file. The names are those of
+// flags: "http-addr", and "redis-url-file" for the file of a secret.
 type layer map[string]given
 
-// Load returns the configuration of parsed flags, which [AddFlags] has added, and of environ, in
-// the form of [os.Environ]. The command may add checks to those of the sections. The error
-// joins all faults, each a [*Fault]; a Config with faults is not returned.
+// Load returns the configuration of parsed flags, which [AddFlags] has added, of environ, in the form
+// of [os.Environ], and of the file that one of them names. checks are called after those of the
+// sections. The error joins all faults, each a [*Fault]; a Config with faults is not returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	var (
 		l   loader
@@ -74,7 +75,7 @@ func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, err
 	return eff, nil
 }
 
-// loader collects faults.
+// loader reads settings, and collects their faults.
 type loader struct{ faults []error }
 
 func (l *loader) fault(name, source, format string, args ...any) {
@@ -134,6 +135,7 @@ func ReadSecret(path string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
 }
 
+// fromFlags reads the flags that were set.
 func fromFlags(fs *pflag.FlagSet) layer {
 	flags := layer{}
 	fs.Visit(func(f *pflag.Flag) { flags[f.Name] = given{f.Value.String(), "flag --" + f.Name} })
@@ -147,8 +149,8 @@ const testPrefix = prefix + "TEST_"
 // "bagtrail".
 var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$`)
 
-// fromEnviron reads the variables. If the empty text is no value of a setting, an empty variable
-// counts as absent: container tools set one for what they do not have.
+// fromEnviron reads the variables. An empty variable counts as absent, unless the setting can be
+// empty: container tools set one for what they do not have.
 func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	env := layer{}
 	known := names(settings, variable)
@@ -168,13 +170,13 @@ func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	return env
 }
 
-// spelling is a setting's name, and how a layer spells it.
+// spelling is the name of a setting, and how a layer spells it.
 type spelling struct {
 	name, spelt string
-	empty       bool
+	empty       bool // the setting can be empty
 }
 
-// names returns the names that a layer may hold.
+// names returns the names that a layer may hold, with their spellings.
 func names(settings []setting, spell func(string) string) []spelling {
 	all := []spelling{{configName, spell(configName), false}}
 	for _, s := range settings {
@@ -192,6 +194,8 @@ var successors = map[string]string{
 	"BAGTRAIL_KAFKA_EVENTS_TOPIC": "kafka-changes-topic", "kafka_events_topic": "kafka-changes-topic",
 }
 
+// didYouMean returns the end of a sentence about an unknown name: the setting that replaced it, or the
+// suggestion of DidYouMean.
 func didYouMean(written string, known []spelling) string {
 	if i := slices.IndexFunc(known, func(k spelling) bool { return k.name == successors[written] }); i >= 0 {
 		return "; " + known[i].spelt + " took its place"
