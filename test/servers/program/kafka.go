@@ -43,18 +43,20 @@ func KafkaLibs(version string) (string, error) {
 	return libs, nil
 }
 
+// moduleRoot returns the folder with go.mod: the working directory, or the nearest one above it.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
-	for err == nil {
-		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
 			return "", errors.New("no go.mod in this folder or above")
 		}
-		dir = filepath.Dir(dir)
 	}
-	return "", err
 }
 
 // kafkaSettings are the settings of every Kafka: one node for everything, no delays for tests, no
@@ -73,8 +75,8 @@ var kafkaSettings = []string{
 	"broker.session.timeout.ms=3000",   // once its last session has ended
 }
 
-// NewKafka prepares a Kafka of the version with one broker, and formats its data folder. Settings
-// are lines of server.properties, and override kafkaSettings.
+// NewKafka prepares a Kafka of the version with one broker, and formats its data folder; Start runs
+// it. settings are lines of server.properties. They come last, so they override all others.
 func NewKafka(ctx context.Context, home Home, version string, settings ...string) (*Process, error) {
 	addresses, err := loopback.Addresses(2)
 	if err != nil {
@@ -83,7 +85,8 @@ func NewKafka(ctx context.Context, home Home, version string, settings ...string
 	return newKafka(ctx, home, version, addresses[0], addresses[1], nil, settings)
 }
 
-// newKafka is NewKafka with more arguments for the formatting.
+// newKafka is NewKafka for given addresses of broker and controller. format are more arguments of the
+// tool that formats the data folder.
 func newKafka(ctx context.Context, home Home, version, addr, controller string, format, settings []string) (*Process, error) {
 	libs, err := KafkaLibs(version)
 	if err != nil {
@@ -147,7 +150,8 @@ func KafkaProperties(listen, advertised, controller, data string, settings []str
 // KafkaClusterID is the cluster id with which every Kafka is formatted.
 const KafkaClusterID = "YmFndHJhaWwtdGVzdC1rZg"
 
-// KafkaReady fails until the broker could create a topic. A broker answers earlier than that.
+// KafkaReady returns nil once the broker could create a topic, and an error until then. A broker
+// answers other requests earlier. No topic is created.
 func KafkaReady(ctx context.Context, addr string) error {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -36,8 +37,8 @@ type Secured struct {
 	CA      string // PEM file with the certificate to trust, for 127.0.0.1 and localhost
 }
 
-// NewSecuredRedis prepares a Redis with a plain and a TLS port. The user has all rights, unless the
-// settings hold a line with the user's rights.
+// NewSecuredRedis prepares a Redis with a plain and a TLS port; Start runs it. User has all rights,
+// unless a line of the settings begins with "user bagtrail ".
 func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	cert, key, err := certificate(home.Dir)
 	if err != nil {
@@ -62,25 +63,17 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	return &Secured{Process: p, TLS: loopback.Join(ports[1]), CA: cert}, nil
 }
 
-// NewSecuredKafka prepares a Kafka with ports for plain, SASL, TLS and SASL over TLS. With the
-// setting "authorizer.class.name=…" the user has only the rights that were granted through the
+// NewSecuredKafka prepares a Kafka with ports for plain, SASL, TLS and SASL over TLS; Start runs it.
+// With the setting "authorizer.class.name=…" User has only the rights that were granted through the
 // plain port.
 func NewSecuredKafka(ctx context.Context, home Home, version string, settings ...string) (*Secured, error) {
 	cert, key, err := certificate(home.Dir)
 	if err != nil {
 		return nil, err
 	}
-	both := filepath.Join(home.Dir, "keystore.pem")
-	if err := join(both, key, cert); err != nil {
-		return nil, err
-	}
-	ports, err := loopback.Ports(5)
+	at, err := loopback.Addresses(5)
 	if err != nil {
 		return nil, err
-	}
-	var at [5]string
-	for i, port := range ports {
-		at[i] = loopback.Join(port)
 	}
 	plain, controller, sasl, tls, saslTLS := at[0], at[1], at[2], at[3], at[4]
 	doors := "PLAINTEXT://" + plain + ",SASL://" + sasl + ",TLS://" + tls + ",BOTH://" + saslTLS
@@ -92,7 +85,7 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 		"super.users=User:ANONYMOUS", // the clients of the plain port
 		"sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
 		"ssl.keystore.type=PEM",
-		"ssl.keystore.location=" + both,
+		"ssl.keystore.location=" + key,
 	}
 	const modules = "org.apache.kafka.common.security."
 	for _, door := range []string{"sasl", "both"} {
@@ -115,7 +108,8 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 	return &Secured{Process: p, SASL: sasl, TLS: tls, SASLTLS: saslTLS, CA: cert}, nil
 }
 
-// certificate writes a new key and certificate into dir.
+// certificate writes a new certificate into dir, and its key. The certificate follows the key in
+// keyFile too, as Kafka wants it; Redis reads the key alone from there.
 func certificate(dir string) (certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -140,25 +134,10 @@ func certificate(dir string) (certFile, keyFile string, err error) {
 	if err != nil {
 		return "", "", err
 	}
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	if err := writePEM(certFile, "CERTIFICATE", cert); err != nil {
-		return "", "", err
-	}
-	return certFile, keyFile, writePEM(keyFile, "PRIVATE KEY", private)
-}
-
-func writePEM(file, kind string, der []byte) error {
-	return os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
-}
-
-func join(file string, parts ...string) error {
-	var all strings.Builder
-	for _, part := range parts {
-		text, err := os.ReadFile(part)
-		if err != nil {
-			return err
-		}
-		all.Write(text)
-	}
-	return os.WriteFile(file, []byte(all.String()), 0o600)
+	return certFile, keyFile, errors.Join(
+		os.WriteFile(certFile, certPEM, 0o600),
+		os.WriteFile(keyFile, slices.Concat(keyPEM, certPEM), 0o600))
 }
