@@ -52,9 +52,9 @@ func (c feedCounts) total() int { return c.Accepted + c.Duplicate + c.Rejected }
 type feedsPage struct {
 	Status  statusDoc
 	Parts   []part
-	Feeds   []feedRow
-	Silent  []feedRow
-	Refused bool // the key may not see feeds
+	Feeds   []feedRow // in the order of their looks, those with the most messages first
+	Silent  []feedRow // those of Feeds that are silent, by airport
+	Refused bool      // the key may not see feeds
 }
 
 // part is a part of the service with its state.
@@ -63,19 +63,24 @@ type part struct{ Name, State string }
 // feedRow is a feed in the table.
 type feedRow struct {
 	feedDoc
-	ID      string
-	Class   string
-	Icon    string
-	Order   int
-	Words   string
+	feedLook
+	ID      string // of the row in the page
+	Words   string // what the filter finds
 	Spark   string // points of the line of the last 24 hours, in a box of 100 by 30
 	Now     int    // messages of this hour
-	Total   int
+	Total   int    // messages of 24 hours
 	Percent string // rejected
 }
 
-// stateOrder puts the feeds first that need attention.
-var stateOrder = map[string]int{"silent": 0, "new": 1, "flowing": 2}
+// feedLook is how feeds in one state are shown.
+type feedLook struct {
+	Order int    // the feeds that need attention come first
+	Class string // of the row
+	Icon  string
+}
+
+// feedLooks holds the looks by state.
+var feedLooks = map[string]feedLook{"silent": {0, "is-risk late", "del"}, "new": {1, "", "not"}, "flowing": {2, "", "air"}}
 
 // feeds shows the state of the service, and how much each feed sends.
 func (v *visit) feeds() (view, *problem) {
@@ -114,16 +119,11 @@ func (v *visit) feeds() (view, *problem) {
 	return shown, nil
 }
 
+// feedRow returns the row of a feed at the time of the visit.
 func (v *visit) feedRow(f feedDoc) feedRow {
 	r := feedRow{
-		feedDoc: f, ID: "feed-" + f.Airport + "-" + f.Door, Order: stateOrder[f.State], Total: f.total(),
-		Words: strings.ToLower(f.Airport + " " + f.Door + " " + f.State), Icon: "air", Percent: "0 %",
-	}
-	switch f.State {
-	case "silent":
-		r.Class, r.Icon = "is-risk late", "del"
-	case "new":
-		r.Icon = "not"
+		feedDoc: f, feedLook: feedLooks[f.State], ID: "feed-" + f.Airport + "-" + f.Door, Total: f.total(),
+		Words: strings.ToLower(f.Airport + " " + f.Door + " " + f.State), Percent: "0 %",
 	}
 	if r.Total > 0 && f.Rejected > 0 {
 		r.Percent = fmt.Sprintf("%.1f %%", 100*float64(f.Rejected)/float64(r.Total))
@@ -145,7 +145,7 @@ func (v *visit) feedRow(f feedDoc) feedRow {
 	return r
 }
 
-// seconds shows a number of seconds.
+// seconds shows a number of seconds: "400 ms", "21.0 s" or "3 min".
 func seconds(s float64) string {
 	switch {
 	case s < 1:
