@@ -21,25 +21,25 @@ func (o *Oracle) identities(plate string, items []*item) [][]*item {
 
 // bagsOf splits the items of a journey by bag.
 func (o *Oracle) bagsOf(journey []*item) [][]*item {
-	passengers, nameless := passengers(journey)
-	passengers = o.joinStrangers(passengers)
-	if len(passengers) == 0 {
+	named, nameless := passengers(journey)
+	named = o.joinStrangers(named)
+	if len(named) == 0 {
 		return [][]*item{nameless}
 	}
 	// Items that name neither PNR nor surname belong to each bag whose other items (read: those
 	// that name a passenger) name one of their flights; if there is no such bag, to every bag.
-	whole := make([][]*item, len(passengers))
-	for i := range passengers {
-		whole[i] = slices.Clone(passengers[i])
+	whole := make([][]*item, len(named))
+	for i := range named {
+		whole[i] = slices.Clone(named[i])
 	}
 	for _, it := range nameless {
 		var to []int
-		for i, p := range passengers {
+		for i, p := range named {
 			if slices.ContainsFunc(p, func(other *item) bool { return o.shareFlight(it, other) }) {
 				to = append(to, i)
 			}
 		}
-		for i := range passengers {
+		for i := range named {
 			if len(to) == 0 || slices.Contains(to, i) {
 				whole[i] = append(whole[i], it)
 			}
@@ -105,11 +105,11 @@ func days(it *item) []int {
 // apart.
 func passengers(items []*item) (split [][]*item, nameless []*item) {
 	for _, it := range items {
-		pnr, surname := it.pnr(), it.surname()
-		if pnr == "" && surname == "" {
+		if !it.namesPassenger() {
 			nameless = append(nameless, it)
 			continue
 		}
+		pnr, surname := it.pnr(), it.surname()
 		joined := []*item{it}
 		var others [][]*item
 		for _, p := range split {
@@ -192,36 +192,30 @@ func (o *Oracle) shareFlight(a, b *item) bool {
 }
 
 // newBag makes the bag of these items.
-func (o *Oracle) newBag(plate string, items []*item) *Bag {
+func newBag(plate string, items []*item) *Bag {
 	slices.SortFunc(items, order)
-	b := &Bag{Plate: plate, items: items, Unknown: true}
-	first, found := 0, false
+	b := &Bag{Plate: plate, items: items, Unknown: !slices.ContainsFunc(items, isBSM)}
+	var days []int
 	for _, it := range items {
-		if isBSM(it) {
-			b.Unknown = false
-		}
 		for _, f := range it.named() {
-			b.dates = append(b.dates, dayText(f.day))
-			if !found || f.day < first {
-				first, found = f.day, true
-			}
+			days = append(days, f.day)
 		}
 	}
-	if !found { // a bag without flights: the days on which an event happened, airport-local
-		b.flightless = true
-		first = items[0].localDay
+	if b.flightless = len(days) == 0; b.flightless { // the days on which an event happened, airport-local
 		for _, it := range items {
-			b.dates = append(b.dates, dayText(it.localDay))
-			first = min(first, it.localDay)
+			days = append(days, it.localDay)
 		}
 	}
-	b.first = first
+	b.first = slices.Min(days)
+	for _, day := range days {
+		b.dates = append(b.dates, dayText(day))
+	}
 	return b
 }
 
 // addReports adds each report to the bags with the latest first flight date that is not after it
 // and at most 14 days before it.
-func (o *Oracle) addReports(bags []*Bag, reports []*message) {
+func addReports(bags []*Bag, reports []*message) {
 	for _, r := range reports {
 		latest := -1 << 30
 		for _, b := range bags {

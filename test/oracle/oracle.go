@@ -78,12 +78,12 @@ func New(inputs []Input, set Settings) *Oracle {
 		messages = o.withoutCopies(plate, messages)
 		var bags []*Bag
 		for _, items := range o.identities(plate, itemsOf(plate, messages)) {
-			bags = append(bags, o.newBag(plate, items))
+			bags = append(bags, newBag(plate, items))
 		}
 		for _, b := range bags {
 			o.addEvents(b)
 		}
-		o.addReports(bags, reports[plate])
+		addReports(bags, reports[plate])
 		for _, b := range bags {
 			o.addPositionings(b, positioned)
 			o.addLegs(b)
