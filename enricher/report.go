@@ -48,7 +48,7 @@ func readReport(document string) (Report, error) {
 
 // FilingOfReport returns the filing of a report, with an entry for each plate that it names, in plate
 // order. It fails if the document is no delayed-bag report.
-func (e *Enricher) FilingOfReport(document string, received time.Time) (bag.Filing, error) {
+func FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	r, err := readReport(document)
 	if err != nil {
 		return bag.Filing{}, err

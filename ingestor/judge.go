@@ -75,7 +75,7 @@ func (j *Judge) diagnostics(m *parser.Message, text string, found []parser.Diagn
 }
 
 func (j *Judge) judgeReport(env Envelope) Outcome {
-	filing, err := j.filer.FilingOfReport(env.Raw, env.Received)
+	filing, err := enricher.FilingOfReport(env.Raw, env.Received)
 	if err != nil {
 		return Outcome{Verdict: Rejected, Errors: faultOf(fault.DelayedRequest, "the document of a delayed-bag report")}
 	}

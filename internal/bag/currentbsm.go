@@ -189,7 +189,7 @@ func (r Rules) outbound(m *Message) Leg {
 }
 
 // inbound returns the leg of the .I of m.
-func (r Rules) inbound(m *Message) Leg {
+func inbound(m *Message) Leg {
 	return Leg{Flight: m.Inbound.Flight, Carrier: m.Inbound.Carrier, From: m.Inbound.Airport, To: m.Airport}
 }
 

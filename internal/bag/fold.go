@@ -81,7 +81,7 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		}
 		b := &bags[i]
 		slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
-		b.Events = r.withPositionings(b.Events, positionings)
+		b.Events = withPositionings(b.Events, positionings)
 	}
 	for i := range bags {
 		bags[i].describe()

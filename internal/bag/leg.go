@@ -49,7 +49,7 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 	for _, e := range slices.Backward(events) { // rule 3, .I
 		m := e.Message
 		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.open(in.Airport) {
-			all.add(r.inbound(m), NoStatus)
+			all.add(inbound(m), NoStatus)
 			out.take(in.Airport, in.Flight)
 		}
 	}
@@ -108,7 +108,7 @@ func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 			add(l)
 		}
 		if !m.Inbound.IsZero() {
-			add(r.inbound(m))
+			add(inbound(m))
 		}
 	}
 	return past
@@ -153,7 +153,7 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	for _, m := range slices.Backward(messages) {
 		if !m.Inbound.IsZero() {
-			add(r.inbound(m))
+			add(inbound(m))
 		}
 		for l := range r.outwardLegs(m) {
 			add(l)

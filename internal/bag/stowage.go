@@ -83,7 +83,7 @@ func (w *whereabouts) holds(c Container) bool {
 
 // withPositionings adds an event for each container positioning that concerns a bag (rules §2). The
 // events of the bag and the positionings must be in order.
-func (r Rules) withPositionings(events []Event, positionings []*Message) []Event {
+func withPositionings(events []Event, positionings []*Message) []Event {
 	if len(positionings) == 0 {
 		return events
 	}

@@ -64,7 +64,7 @@ func New(v1 http.Handler, airports *airport.Library, clock func() time.Time) *Co
 	c.mux.HandleFunc("GET "+Path+"login", c.showLogin)
 	c.mux.HandleFunc("POST "+Path+"login", c.login)
 	c.mux.HandleFunc("POST "+Path+"logout", c.logout)
-	c.mux.HandleFunc("POST "+Path+"risk", c.setLimits)
+	c.mux.HandleFunc("POST "+Path+"risk", setLimits)
 	c.mux.Handle("GET "+Path+"{$}", http.RedirectHandler(Path+"flights", http.StatusSeeOther))
 	c.mux.Handle("GET /console", http.RedirectHandler(Path, http.StatusSeeOther))
 	c.handle("GET "+Path+"flights", "board", (*visit).board)

@@ -42,7 +42,7 @@ func limitsOf(r *http.Request) limits {
 }
 
 // setLimits sets the cookie with the limits of the form, and redirects back.
-func (c *Console) setLimits(w http.ResponseWriter, r *http.Request) {
+func setLimits(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	l := readLimits(r.PostFormValue("risk"), r.PostFormValue("late"))
 	http.SetCookie(w, &http.Cookie{

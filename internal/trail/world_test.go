@@ -76,7 +76,7 @@ func (w *world) reportAs(reference string, place bag.Position, received string, 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	filing, err := w.enricher.FilingOfReport(string(document), at("2026-03-"+received+":00Z"))
+	filing, err := enricher.FilingOfReport(string(document), at("2026-03-"+received+":00Z"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func postLine(ctx context.Context, b *bench) ([]row, error) {
 			continue
 		}
 		p, err := b.alternate(
-			func() (float64, error) { return postOurs(ctx, b, r, k, kind.brokers, requests) },
+			func() (float64, error) { return postOurs(ctx, r, k, kind.brokers, requests) },
 			func() (float64, error) { return postBare(ctx, r, requests) })
 		if err != nil {
 			return rows, err
@@ -63,7 +63,7 @@ func postRequests(messages []simulate.Message) [][]byte {
 	return requests
 }
 
-func postOurs(ctx context.Context, b *bench, r *redisServer, k *kafkaServer, brokers []string, requests [][]byte) (float64, error) {
+func postOurs(ctx context.Context, r *redisServer, k *kafkaServer, brokers []string, requests [][]byte) (float64, error) {
 	var log ingestor.Log
 	if brokers != nil {
 		topics := kafkadoor.Topics{Raw: k.name("posted"), Rejects: k.name("posted-rejected")}

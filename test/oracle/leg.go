@@ -284,7 +284,7 @@ func (o *Oracle) seat(b *Bag, l sourcedLeg) string {
 
 // fillFields takes each field of the bag from the latest BSM that holds it, else from the latest
 // BPM. A positioning gives none.
-func (o *Oracle) fillFields(b *Bag) {
+func fillFields(b *Bag) {
 	latest := func(field func(*item) string) string {
 		for _, isWanted := range []func(*item) bool{isBSM, isBPM} {
 			for _, it := range slices.Backward(b.items) {

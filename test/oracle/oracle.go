@@ -87,7 +87,7 @@ func New(inputs []Input, set Settings) *Oracle {
 		for _, b := range bags {
 			o.addPositionings(b, positioned)
 			o.addLegs(b)
-			o.fillFields(b)
+			fillFields(b)
 			o.fillNames(b)
 		}
 		o.bags = append(o.bags, bags...)

@@ -120,7 +120,7 @@ func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
 	var filing bag.Filing
 	if in.Report {
 		var err error
-		if filing, err = enr.FilingOfReport(in.Text, in.Received); err != nil {
+		if filing, err = enricher.FilingOfReport(in.Text, in.Received); err != nil {
 			return nil, err
 		}
 	} else {
