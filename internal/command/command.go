@@ -78,8 +78,8 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	if err == nil {
 		return Done
 	}
-	var known *exit
-	if !errors.As(err, &known) { // an error without a code is wrong usage: an unknown command, flag or argument
+	known, ok := errors.AsType[*exit](err)
+	if !ok { // an error without a code is wrong usage: an unknown command, flag or argument
 		fmt.Fprintf(stderr, "bagtrail: %s\nSee %s --help.\n", printable(err.Error()), ran.CommandPath())
 		return Usage
 	}

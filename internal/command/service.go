@@ -174,7 +174,7 @@ func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
 // wrong usage.
 func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if malformed := new(net.AddrError); errors.As(err, &malformed) {
+	if _, malformed := errors.AsType[*net.AddrError](err); malformed {
 		return nil, &exit{Usage, unlistened(err, setting, address)}
 	}
 	if err != nil {

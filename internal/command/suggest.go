@@ -27,8 +27,8 @@ func subcommandOnly(cmd *cobra.Command, args []string) error {
 // suggestFlag adds a suggestion to the error about an unknown flag, even if the flag was written
 // with a single dash and so was read as several flags of one letter.
 func suggestFlag(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
 		return err
 	}
 	written := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())

@@ -81,14 +81,10 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 // certificate, a timeout, an end of the connection. Any other error is reduced to its type, since
 // it may repeat our URL, which may hold a password, or the reply, which may repeat the request.
 func redact(err error) error {
-	var (
-		network     *net.OpError
-		certificate *tls.CertificateVerificationError
-	)
-	switch {
-	case errors.As(err, &network):
+	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return network
-	case errors.As(err, &certificate):
+	}
+	if certificate, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return certificate
 	}
 	for _, known := range []error{context.DeadlineExceeded, context.Canceled, io.EOF, io.ErrUnexpectedEOF} {
@@ -104,8 +100,8 @@ func redact(err error) error {
 
 // neverLeft reports whether an attempt failed before there was a connection.
 func neverLeft(err error) bool {
-	var failed *net.OpError
-	return errors.As(err, &failed) && failed.Op == "dial"
+	failed, ok := errors.AsType[*net.OpError](err)
+	return ok && failed.Op == "dial"
 }
 
 // errRefused says that the system answers, but with a status of 400 to 499 and a body that is no reply. It
