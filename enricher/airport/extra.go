@@ -12,8 +12,8 @@ import (
 	"bagtrail/parser"
 )
 
-// Airport describes one location code. In an operator's file each is an airport; in the compiled data
-// some are metropolitan codes or stations.
+// Airport is one airport of an operator's file, or one location code of the compiled data, which also
+// has metropolitan codes and stations.
 type Airport struct {
 	Code                string // three capitals
 	Zone                string // name of the time zone: Europe/Zurich
@@ -62,6 +62,7 @@ func ReadExtra(r io.Reader) (Extra, error) {
 	return extra, nil
 }
 
+// readAirports reads the list of airports. It keeps those with faults too, since Read fails after it.
 func (x *Extra) readAirports(list strictyaml.Value) {
 	seen := map[string]bool{}
 	list.List(func(v strictyaml.Value) {
@@ -87,6 +88,7 @@ func (x *Extra) readAirports(list strictyaml.Value) {
 	})
 }
 
+// readStatuses reads the status codes of airports in lib, which has those of the file.
 func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
 	object.Entries(func(code string, v strictyaml.Value) {
 		if !lib.KnownAirport(code) {
@@ -120,10 +122,12 @@ func readName(v strictyaml.Value) string {
 	}, "a name of at most 100 bytes")
 }
 
+// isCountry reports whether code is two capitals, as the codes of ISO 3166 are.
 func isCountry(code string) bool {
 	return len(code) == 2 && 'A' <= code[0] && code[0] <= 'Z' && 'A' <= code[1] && code[1] <= 'Z'
 }
 
+// readZone reads the name of a time zone that this program knows.
 func readZone(v strictyaml.Value) string {
 	name, plain := v.Text()
 	if !plain {
@@ -136,6 +140,7 @@ func readZone(v strictyaml.Value) string {
 	return name
 }
 
+// readDegrees reads decimal degrees from -most to most, and returns them in the shortest form.
 func readDegrees(v strictyaml.Value, most float64) string {
 	return strconv.FormatFloat(v.Number(-most, most), 'f', -1, 64)
 }

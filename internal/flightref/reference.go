@@ -35,7 +35,8 @@ const (
 	Scheduled Basis = "SCHEDULED"
 )
 
-// Best returns the best known of the times: the actual, else the estimated, else the scheduled one.
+// Best returns the best known of the times, and what it is: the actual, else the estimated, else the
+// scheduled one.
 func (t Times) Best() (time.Time, Basis) {
 	switch {
 	case !t.Actual.IsZero():

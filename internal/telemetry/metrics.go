@@ -22,7 +22,7 @@ func NewRegistry(version string) *prometheus.Registry {
 	return registry
 }
 
-// NewDamaged registers and returns the counter of damaged values in Redis.
+// NewDamaged registers and returns the counter of damaged values that were found in Redis.
 func NewDamaged(registry prometheus.Registerer) prometheus.Counter {
 	return promauto.With(registry).NewCounter(prometheus.CounterOpts{
 		Name: "bagtrail_store_damaged_values_total",
@@ -30,7 +30,7 @@ func NewDamaged(registry prometheus.Registerer) prometheus.Counter {
 	})
 }
 
-// NewRejects registers and returns the gauge of open rejects.
+// NewRejects registers and returns the gauge of open rejects: their number.
 func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
 	return promauto.With(registry).NewGauge(prometheus.GaugeOpts{
 		Name: "bagtrail_rejects_open",
@@ -38,8 +38,8 @@ func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
 	})
 }
 
-// NewFeeds registers and returns the gauge of feeds, by their state, and that of each silent feed, by
-// its airport and door.
+// NewFeeds registers and returns two gauges: the number of feeds in each state, and 1 for each silent
+// feed, by its airport and door.
 func NewFeeds(registry prometheus.Registerer) (states, silent *prometheus.GaugeVec) {
 	states = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feeds",
@@ -53,7 +53,7 @@ func NewFeeds(registry prometheus.Registerer) (states, silent *prometheus.GaugeV
 }
 
 // NewRefusedFiles registers and returns the gauge of watched files, by the setting that names the
-// file. It is 0 at first, for each of the settings.
+// file: 1 if the file was changed and cannot be loaded, else 0. It is 0 at first for each of the settings.
 func NewRefusedFiles(registry prometheus.Registerer, settings ...string) *prometheus.GaugeVec {
 	refused := promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_file_refused",
@@ -79,7 +79,7 @@ func NewWebhooks(registry prometheus.Registerer, results ...string) func(result 
 	return func(result string) { attempts.WithLabelValues(result).Inc() }
 }
 
-// NewStreams registers the gauge of open streams.
+// NewStreams registers the gauge of open streams. It calls open at each scrape.
 func NewStreams(registry prometheus.Registerer, open func() int) {
 	promauto.With(registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "bagtrail_http_open_streams",

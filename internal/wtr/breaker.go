@@ -19,7 +19,8 @@ const (
 )
 
 // breaker is a circuit breaker. After breakAfter failures in a row it is open: one request passes
-// in every restFor, until one is answered.
+// in every restFor, until one is answered. Everybody must report the result of a request that was
+// allowed. It is safe for concurrent use.
 type breaker struct {
 	clock func() time.Time
 
@@ -28,7 +29,8 @@ type breaker struct {
 	until    time.Time // no request passes before
 }
 
-// allow reports whether a request may be sent.
+// allow reports whether a request may be sent now. While the breaker is open, a request that is allowed
+// begins the next rest.
 func (b *breaker) allow() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -43,6 +45,7 @@ func (b *breaker) allow() bool {
 	return true
 }
 
+// open reports whether the breaker is open. It changes nothing.
 func (b *breaker) open() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
