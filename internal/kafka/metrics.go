@@ -9,8 +9,8 @@ type Metrics interface {
 	Redelivered(n int)
 	// Lost counts records that the broker deleted before they were read.
 	Lost(n int64)
-	// Retry counts failed attempts of an operation: "fetch", "commit" or "join". Handlers count
-	// their own.
+	// Retry counts a failed attempt of an operation: "fetch", "commit", "join" or "takeover". Handlers
+	// count their own operations.
 	Retry(operation string)
 	// Lag sets how many records of a partition are not handled yet, and the time of the oldest of
 	// them. Both are zero if there are none.
