@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -30,6 +31,8 @@ func consumeBare(ctx context.Context, r *redisServer, k *kafkaServer, topic stri
 	defer group.Close()
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	watch := newStopwatch(messages, cancel)
 	generation, err := group.Next(ctx)
 	if err != nil {
@@ -38,12 +41,16 @@ func consumeBare(ctx context.Context, r *redisServer, k *kafkaServer, topic stri
 	for _, a := range generation.Assignments[topic] {
 		generation.Start(func(ctx context.Context) {
 			if err := barePartition(ctx, generation, client, k.brokers[0], topic, a.ID, watch); err != nil && ctx.Err() == nil {
-				cancel()
+				fail(err)
 			}
 		})
 	}
 	<-ctx.Done()
-	return watch.rate()
+	rate, err := watch.rate()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", err, context.Cause(ctx))
+	}
+	return rate, err
 }
 
 func barePartition(ctx context.Context, generation *kafka.Generation, client *redis.Client, broker, topic string, partition int, watch *stopwatch) error {
