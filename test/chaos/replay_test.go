@@ -181,7 +181,7 @@ func flush(t *testing.T, addr string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if _, err := c.Do("FLUSHALL"); err != nil {
+	if err := c.FlushAll(ctx).Err(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -142,7 +142,7 @@ func (w *world) denied(addr string) (commands []string) {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	reply, err := c.Do("ACL", "LOG")
+	reply, err := c.Do(ctx, "ACL", "LOG").Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,12 +20,13 @@ func must(t testing.TB, err error) {
 }
 
 // redis sends one command and returns the reply as text.
-func redis(t testing.TB, addr string, command ...string) string {
+func redis(t testing.TB, addr string, command ...any) string {
 	t.Helper()
-	c, err := program.DialRedis(servers.Context(t), addr)
+	ctx := servers.Context(t)
+	c, err := program.DialRedis(ctx, addr)
 	must(t, err)
 	defer func() { _ = c.Close() }()
-	reply, err := c.Do(command...)
+	reply, err := c.Do(ctx, command...).Result()
 	must(t, err)
 	return fmt.Sprint(reply)
 }

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/test/servers/program"
 )
@@ -56,19 +59,19 @@ func leaseDatabase(ctx context.Context, u *url.URL) (int64, error) {
 		return 0, err
 	}
 	defer func() { _ = c.Close() }()
-	config, err := c.Do("CONFIG", "GET", "databases")
+	config, err := c.ConfigGet(ctx, "databases").Result()
 	if err != nil {
 		return 0, err
 	}
-	total, err := strconv.ParseInt(fmt.Sprint(config.([]any)[1]), 10, 64)
+	total, err := strconv.ParseInt(config["databases"], 10, 64)
 	if err != nil || total < 2 {
-		return 0, fmt.Errorf("has %v databases, want 2 or more", config)
+		return 0, fmt.Errorf("has %q databases, want 2 or more", config["databases"])
 	}
-	count, err := c.Do("INCR", "bagtrail-test-databases-given-out")
+	count, err := c.Incr(ctx, "bagtrail-test-databases-given-out").Result()
 	if err != nil {
 		return 0, err
 	}
-	database := 1 + count.(int64)%(total-1)
+	database := 1 + count%(total-1)
 	return database, flush(ctx, u, database)
 }
 
@@ -78,25 +81,20 @@ func flush(ctx context.Context, u *url.URL, database int64) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	if _, err := c.Do("SELECT", strconv.FormatInt(database, 10)); err != nil {
+	if err := c.Do(ctx, "SELECT", database).Err(); err != nil {
 		return err
 	}
-	_, err = c.Do("FLUSHDB")
-	return err
+	return c.FlushDB(ctx).Err()
 }
 
 // dial connects to addr with the user and password of u.
-func dial(ctx context.Context, u *url.URL, addr string) (*program.Conn, error) {
+func dial(ctx context.Context, u *url.URL, addr string) (*goredis.Client, error) {
 	c, err := program.DialRedis(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
 	if password, ok := u.User.Password(); ok {
-		name := u.User.Username()
-		if name == "" {
-			name = "default"
-		}
-		if _, err := c.Do("AUTH", name, password); err != nil {
+		if err := c.Do(ctx, "AUTH", cmp.Or(u.User.Username(), "default"), password).Err(); err != nil {
 			_ = c.Close()
 			return nil, err
 		}

@@ -194,18 +194,18 @@ func TestASecuredRedisAsksWhoComes(t *testing.T) {
 	}
 	c, err := tls.Dial("tcp", s.TLS, trust(t, s.CA))
 	must(t, err)
-	defer func() { _ = c.Close() }()
-	r := program.NewConn(c)
-	if _, err := r.Do("AUTH", program.User, "wrong"); err == nil {
+	r, ctx := program.NewRedisClient(c), servers.Context(t)
+	defer func() { _ = r.Close() }()
+	if r.Do(ctx, "AUTH", program.User, "wrong").Err() == nil {
 		t.Error("a wrong password was taken")
 	}
-	for _, command := range [][]string{{"AUTH", program.User, program.Password}, {"SET", "bag:1", "x"}} {
-		if _, err := r.Do(command...); err != nil {
+	for _, command := range [][]any{{"AUTH", program.User, program.Password}, {"SET", "bag:1", "x"}} {
+		if err := r.Do(ctx, command...).Err(); err != nil {
 			t.Errorf("%v: %v", command, err)
 		}
 	}
-	for _, command := range [][]string{{"SET", "other", "x"}, {"FLUSHALL"}} {
-		if _, err := r.Do(command...); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+	for _, command := range [][]any{{"SET", "other", "x"}, {"FLUSHALL"}} {
+		if err := r.Do(ctx, command...).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
 			t.Errorf("%v: %v, want it not permitted", command, err)
 		}
 	}

@@ -114,18 +114,18 @@ func introduce(ctx context.Context, addrs []string, buses []int) error {
 	for i, addr := range addrs {
 		if i < masters {
 			first, last := slots*i/masters, slots*(i+1)/masters-1
-			if _, err := ask(ctx, addr, "CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(last)); err != nil {
+			if _, err := ask(ctx, addr, "CLUSTER", "ADDSLOTSRANGE", first, last); err != nil {
 				return err
 			}
 		}
-		if _, err := ask(ctx, addr, "CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1)); err != nil {
+		if _, err := ask(ctx, addr, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
 			return err
 		}
 		if i == 0 {
 			continue
 		}
 		host, port, _ := strings.Cut(addr, ":")
-		if _, err := ask(ctx, addrs[0], "CLUSTER", "MEET", host, port, strconv.Itoa(buses[i])); err != nil {
+		if _, err := ask(ctx, addrs[0], "CLUSTER", "MEET", host, port, buses[i]); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func follow(ctx context.Context, replica, master string) error {
 		return err
 	}
 	return Await(ctx, func(ctx context.Context) error {
-		_, err := ask(ctx, replica, "CLUSTER", "REPLICATE", id.(string))
+		_, err := ask(ctx, replica, "CLUSTER", "REPLICATE", id)
 		return err
 	})
 }
