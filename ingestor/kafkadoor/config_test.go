@@ -1,16 +1,9 @@
 package kafkadoor_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"math/big"
-	"net"
 	"strings"
 	"testing"
-	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl/plain"
@@ -18,10 +11,16 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
+	"bagtrail/test/selfsigned"
 )
 
 func TestSecuredBrokerIsReached(t *testing.T) {
-	server, client := certificate(t)
+	certificate, err := selfsigned.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &tls.Config{Certificates: []tls.Certificate{certificate.Certificate}, MinVersion: tls.VersionTLS12}
+	client := &tls.Config{RootCAs: certificate.Pool(), MinVersion: tls.VersionTLS12}
 	for _, mechanism := range []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} {
 		t.Run(mechanism, func(t *testing.T) {
 			w := newBroker(t, kfake.TLS(server), kfake.EnableSASL(),
@@ -51,29 +50,4 @@ func TestSecuredBrokerIsReached(t *testing.T) {
 			}
 		})
 	}
-}
-
-// certificate makes a certificate for loopback, and returns what its server and a client that
-// trusts it need.
-func certificate(t *testing.T) (server, client *tls.Config) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(cert)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12},
-		&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 }

@@ -1,18 +1,11 @@
 package blackbox_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"maps"
-	"math/big"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"bagtrail/test/loopback"
+	"bagtrail/test/selfsigned"
 	"bagtrail/test/service"
 )
 
@@ -102,11 +96,14 @@ func TestWindowAndTopicsAreSettings(t *testing.T) {
 func TestACertificateTurnsTLSOn(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	certificate, key, pool := selfSigned(t)
-	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+certificate, "BAGTRAIL_HTTP_TLS_KEY="+key)
+	certificate, err := selfsigned.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+file(t, "cert.pem", string(certificate.PEM)), "BAGTRAIL_HTTP_TLS_KEY="+file(t, "key.pem", string(certificate.KeyPEM)))
 	address := strings.TrimPrefix(s.URL, "http://")
 	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
-		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}}}
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: certificate.Pool(), MinVersion: version, MaxVersion: version}}}
 		res, err := client.Get("https://" + address + "/baggage/history/v1.0/" + historyTarget)
 		if (err == nil) != want {
 			t.Errorf("TLS %x: %v", version, err)
@@ -120,30 +117,6 @@ func TestACertificateTurnsTLSOn(t *testing.T) {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 	}
-}
-
-func selfSigned(t testing.TB) (certificate, key string, pool *x509.CertPool) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificatePEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	pool = x509.NewCertPool()
-	pool.AppendCertsFromPEM(certificatePEM)
-	return file(t, "cert.pem", string(certificatePEM)), file(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))), pool
 }
 
 // config shows where each value came from, and no secret (service §1, §2).

@@ -2,49 +2,29 @@ package hostile_test
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"bagtrail/test/selfsigned"
 	"bagtrail/test/service"
 )
 
-// certificate makes a self-signed certificate for 127.0.0.1 and returns its two files.
+// certificate makes a certificate for 127.0.0.1 and returns its two files, and a pool that trusts it.
 func certificate(t *testing.T) (chain, key string, pool *x509.CertPool) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c, err := selfsigned.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bagtrail"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	pool = x509.NewCertPool()
-	pool.AppendCertsFromPEM(text)
-	return write(t, "cert.pem", string(text)), write(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))), pool
+	return write(t, "cert.pem", string(c.PEM)), write(t, "key.pem", string(c.KeyPEM)), c.Pool()
 }
 
 // TLS 1.2 and later is accepted, with ciphers that have forward secrecy.

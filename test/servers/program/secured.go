@@ -2,23 +2,15 @@ package program
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"bagtrail/test/loopback"
+	"bagtrail/test/selfsigned"
 )
 
 // The user and password of a Secured server.
@@ -111,33 +103,12 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 // certificate writes a new certificate into dir, and its key. The certificate follows the key in
 // keyFile too, as Kafka wants it; Redis reads the key alone from there.
 func certificate(dir string) (certFile, keyFile string, err error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c, err := selfsigned.New()
 	if err != nil {
 		return "", "", err
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: "bagtrail test server"},
-		NotBefore:    time.Now().Add(-time.Hour),
-		NotAfter:     time.Now().Add(24 * time.Hour),
-		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-		DNSNames:     []string{"localhost"},
-		IsCA:         true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return "", "", err
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return "", "", err
-	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	return certFile, keyFile, errors.Join(
-		os.WriteFile(certFile, certPEM, 0o600),
-		os.WriteFile(keyFile, slices.Concat(keyPEM, certPEM), 0o600))
+		os.WriteFile(certFile, c.PEM, 0o600),
+		os.WriteFile(keyFile, slices.Concat(c.KeyPEM, c.PEM), 0o600))
 }
