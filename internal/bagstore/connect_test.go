@@ -2,15 +2,10 @@ package bagstore_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
@@ -22,11 +17,19 @@ import (
 
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/test/selfsigned"
 )
 
 func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
-	certificate, file := selfSigned(t)
-	server, err := miniredis.RunTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	certificate, err := selfsigned.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, certificate.PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, err := miniredis.RunTLS(&tls.Config{Certificates: []tls.Certificate{certificate.Certificate}, MinVersion: tls.VersionTLS12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,28 +46,6 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 	if err := redistest.Open(t, "rediss://"+server.Addr()).Ready(context.Background()); !errors.As(err, &unknown) {
 		t.Errorf("with the certificates of the system: %v", err)
 	}
-}
-
-// selfSigned makes a certificate for 127.0.0.1, and a file with it.
-func selfSigned(t *testing.T) (tls.Certificate, string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
 // The store uses the master that a sentinel names, also after a failover.
