@@ -25,6 +25,7 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 )
 
 // brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead
@@ -351,15 +352,10 @@ func (w *world) set(topic, name, value string) {
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			w.t.Fatalf("it did not come about that %s", what)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if pause.Until(ctx, 2*time.Millisecond, holds) != nil {
+		w.t.Fatalf("it did not come about that %s", what)
 	}
 }
 

@@ -50,14 +50,11 @@ func (s *service) waitForChanges(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, changesPatience)
 	defer cancel()
 	reader := s.changeReader()
-	for {
-		if _, err := reader.Now(limited, changes.Question{}); err == nil {
-			return nil
-		}
-		if pause.For(limited, changesPause) != nil {
-			return ctx.Err()
-		}
-	}
+	_ = pause.Until(limited, changesPause, func() bool {
+		_, err := reader.Now(limited, changes.Question{})
+		return err == nil
+	})
+	return ctx.Err()
 }
 
 // await calls try until it succeeds, returns an error with an exit code, or startPatience is over.

@@ -86,10 +86,8 @@ func (l *log) await(t *testing.T, partition, count int, within time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	for l.count(partition) < count {
-		if pause.For(ctx, time.Millisecond) != nil {
-			t.Fatalf("partition %d: %d records within %v, want %d", partition, l.count(partition), within, count)
-		}
+	if pause.Until(ctx, time.Millisecond, func() bool { return l.count(partition) >= count }) != nil {
+		t.Fatalf("partition %d: %d records within %v, want %d", partition, l.count(partition), within, count)
 	}
 }
 

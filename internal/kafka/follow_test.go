@@ -49,13 +49,13 @@ func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 		t.Helper()
 		limited, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()
-		for done := false; !done; {
-			if pause.For(limited, 5*time.Millisecond) != nil {
-				t.Fatalf("%s is not read", value)
-			}
+		isRead := func() bool {
 			mu.Lock()
-			done = read[value] == 1
-			mu.Unlock()
+			defer mu.Unlock()
+			return read[value] == 1
+		}
+		if pause.Until(limited, 5*time.Millisecond, isRead) != nil {
+			t.Fatalf("%s is not read", value)
 		}
 	}
 	produce(t, client, 0, "a", "b", "c", "d", "e")

@@ -64,10 +64,8 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 		t.Helper()
 		limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		for !ok() {
-			if pause.For(limited, 5*time.Millisecond) != nil {
-				t.Fatalf("not in time: %s; %v", what, entries.All())
-			}
+		if pause.Until(limited, 5*time.Millisecond, ok) != nil {
+			t.Fatalf("not in time: %s; %v", what, entries.All())
 		}
 	}
 	admin := &kafkago.Client{Addr: kafkago.TCP(c.ListenAddrs()...)}

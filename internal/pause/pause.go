@@ -15,6 +15,17 @@ func For(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// Until calls holds, at once and after each interval, until it returns true. If ctx ends first, Until
+// returns its error.
+func Until(ctx context.Context, interval time.Duration, holds func() bool) error {
+	for !holds() {
+		if err := For(ctx, interval); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Every calls do after each interval until ctx ends.
 func Every(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)

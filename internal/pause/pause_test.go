@@ -34,6 +34,22 @@ func TestForEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestUntilCallsAtOnceAndAfterEachInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour+time.Minute)
+		defer cancel()
+		begun := time.Now()
+		calls := 0
+		if err := pause.Until(ctx, time.Hour, func() bool { calls++; return calls == 3 }); err != nil || time.Since(begun) != 2*time.Hour {
+			t.Errorf("Until returned %v after %v, want nil after two hours", err, time.Since(begun))
+		}
+		err := pause.Until(ctx, time.Hour, func() bool { return false })
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 3*time.Hour+time.Minute {
+			t.Errorf("Until returned %v after %v, want the error of the context at its end", err, time.Since(begun))
+		}
+	})
+}
+
 func TestEveryCallsAfterEachInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour+time.Minute)

@@ -15,6 +15,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/webhooks"
 )
 
@@ -70,15 +71,10 @@ func (w *world) start(t *testing.T) (stop func()) {
 // until waits until something holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	limit := time.After(20 * time.Second)
-	for !holds() {
-		select {
-		case <-ticker.C:
-		case <-limit:
-			t.Fatalf("%s: not within 20 s", what)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if pause.Until(ctx, 5*time.Millisecond, holds) != nil {
+		t.Fatalf("%s: not within 20 s", what)
 	}
 }
 

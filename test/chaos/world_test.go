@@ -9,6 +9,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"bagtrail/internal/pause"
 	"bagtrail/test/servers"
 	"bagtrail/test/servers/program"
 	"bagtrail/test/service"
@@ -151,7 +152,7 @@ func ready(s *service.Service) (int, string) { return s.TryGet(s.Ops + "/readyz"
 
 // whileItMoves repeats the condition until it is true. It returns false when what the condition
 // counts has not changed for stillFor, or when ctx is over.
-func whileItMoves(ctx context.Context, pause time.Duration, condition func(context.Context) (done bool, count int64)) bool {
+func whileItMoves(ctx context.Context, every time.Duration, condition func(context.Context) (done bool, count int64)) bool {
 	for last, moved := int64(-1), time.Now(); time.Since(moved) < stillFor; {
 		done, count := condition(ctx)
 		if done {
@@ -160,7 +161,7 @@ func whileItMoves(ctx context.Context, pause time.Duration, condition func(conte
 		if count != last {
 			last, moved = count, time.Now()
 		}
-		if !rest(ctx, pause) {
+		if !rest(ctx, every) {
 			return false
 		}
 	}
@@ -168,27 +169,11 @@ func whileItMoves(ctx context.Context, pause time.Duration, condition func(conte
 }
 
 // until repeats the condition until it is true. It returns false when patience or ctx is over.
-func until(ctx context.Context, patience, pause time.Duration, condition func(context.Context) bool) bool {
+func until(ctx context.Context, patience, every time.Duration, condition func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		if condition(ctx) {
-			return true
-		}
-		if !rest(ctx, pause) {
-			return false
-		}
-	}
+	return pause.Until(ctx, every, func() bool { return condition(ctx) }) == nil
 }
 
 // rest waits. It returns false if ctx ends first.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func rest(ctx context.Context, d time.Duration) bool { return pause.For(ctx, d) == nil }

@@ -16,6 +16,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"bagtrail/internal/pause"
 	"bagtrail/test/loopback"
 )
 
@@ -165,15 +166,9 @@ func StartCluster(t testing.TB) string {
 // Eventually fails the test if a condition does not become true in time.
 func Eventually(t testing.TB, limit time.Duration, otherwise string, condition func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for !condition() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("%s within %v", otherwise, limit)
-		case <-look.C:
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if pause.Until(ctx, 20*time.Millisecond, condition) != nil {
+		t.Fatalf("%s within %v", otherwise, limit)
 	}
 }
