@@ -25,6 +25,7 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 )
 
@@ -79,12 +80,8 @@ func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 		w.conf.Topics.Rejects += own
 		defer t.Cleanup(w.deleteTopics) // before the client is closed
 	} else {
-		cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(cluster.Close)
-		w.cluster, w.kafka.Brokers = cluster, cluster.ListenAddrs()
+		w.cluster = kafkatest.Start(t, opts...)
+		w.kafka.Brokers = w.cluster.ListenAddrs()
 	}
 	transport := &kafkago.Transport{MetadataTTL: 100 * time.Millisecond}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/deliverystore"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/secret"
 	"bagtrail/internal/webhooks"
@@ -48,16 +48,7 @@ func (goodReceiver) RoundTrip(*http.Request) (*http.Response, error) {
 // they are made.
 func exampleWebhooks(t *testing.T) *webhooks.Service {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{"bag.webhooks"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
+	client := kafkatest.Open(t, kafkatest.Start(t), kafka.Config{Topics: []string{"bag.webhooks"}})
 	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "bag.webhooks", Partitions: 1, Compacted: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 )
 
@@ -32,17 +33,8 @@ const (
 // cluster starts brokers that share the partitions of a topic, and returns a client of them.
 func cluster(t *testing.T, brokers int) (*kfake.Cluster, *kafka.Client) {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: c.ListenAddrs(), Topics: []string{topic}, Timing: kafka.Timing{Wait: idle}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return c, client
+	c := kafkatest.Start(t, kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topic))
+	return c, kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Wait: idle}})
 }
 
 // keyOf returns a key that is written to a partition.

@@ -10,23 +10,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 )
 
 // A topic has fewer records than before: it was made anew, or a replica that lacks the last records became leader.
 func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	client, err := kafka.Open(kafka.Config{
-		Brokers: c.ListenAddrs(), Topics: []string{topic}, Timing: kafka.Timing{Wait: 50 * time.Millisecond},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
+	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Wait: 50 * time.Millisecond}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	t.Cleanup(func() { cancel(); following.Wait() })

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 )
 
@@ -43,20 +44,12 @@ func (h *collecting) has(value string) bool {
 // A partition has lost its end. The broker says so, and while the worker waits to ask again, the
 // partition grows beyond the offset.
 func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := kafkatest.Start(t, kfake.SeedTopics(1, topic))
 	logged, entries := observer.New(zap.WarnLevel)
-	client, err := kafka.Open(kafka.Config{
-		Brokers: c.ListenAddrs(), Topics: []string{topic}, Logger: zap.New(logged),
+	client := kafkatest.Open(t, c, kafka.Config{
+		Topics: []string{topic}, Logger: zap.New(logged),
 		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: time.Second, RetryMax: time.Second, Watch: time.Minute},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
 	h := &collecting{}
 	run(t, client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }}))
 

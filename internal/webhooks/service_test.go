@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
-
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/webhooks"
 )
@@ -22,19 +21,10 @@ import (
 // newBroker returns a client of a broker with an empty topic.
 func newBroker(t *testing.T) (*kafka.Client, string) {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.Open(kafka.Config{
-		Brokers: cluster.ListenAddrs(), Topics: []string{"bag.webhooks"},
+	client := kafkatest.Open(t, kafkatest.Start(t), kafka.Config{
+		Topics: []string{"bag.webhooks"},
 		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
 	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "bag.webhooks", Partitions: 3, Compacted: true}); err != nil {
 		t.Fatal(err)
 	}

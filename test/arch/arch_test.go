@@ -75,6 +75,7 @@ var rings = []struct {
 	{"internal/config", technology},
 	{"internal/console", technology},
 	{"internal/feeds", technology},
+	{"internal/kafka/kafkatest", tests},
 	{"internal/messagefile", technology},
 	{"internal/redis", technology},
 	{"internal/redis/redistest", tests},
