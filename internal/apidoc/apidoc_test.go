@@ -214,7 +214,7 @@ func TestEveryReferenceOfTheDocumentLeadsSomewhere(t *testing.T) {
 		case map[string]any:
 			if ref, ok := n["$ref"].(string); ok {
 				var at any = tree
-				for _, name := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+				for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
 					m, _ := at.(map[string]any)
 					at = m[name]
 				}

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -36,9 +37,7 @@ func TestAJobShowsHowFarItIsAndADryRunAsks(t *testing.T) {
 	c := newConsole(v)
 	job := func(state string, dry bool, members object) string {
 		answer := object{"id": "j1", "action": "resubmit", "state": state, "dry_run": dry, "total": 40, "looked_at": 40}
-		for name, value := range members {
-			answer[name] = value
-		}
+		maps.Copy(answer, members)
 		v.answers["GET /v1/rejects/jobs/j1"] = answer
 		return must(t, get(c, "/console/rejects/jobs/j1?code=SVCPRB022&state=open&id=a&id=%3Cb%3E"), 200, "/console/rejects?code=SVCPRB022&amp;state=open")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -60,9 +61,7 @@ func newV1(answers object) *v1 {
 	all := object{"GET /v1/session": object{
 		"name": "zrh-ops", "airlines": []string{"*"}, "airports": []string{"ZRH"}, "operations": []string{"*"}, "ends": "2026-11-22T19:00:00.000Z",
 	}, "GET /v1/changes": object{"changes": []object{}, "cursor": "c0ffee"}}
-	for name, answer := range answers {
-		all[name] = answer
-	}
+	maps.Copy(all, answers)
 	return &v1{answers: all}
 }
 

@@ -109,7 +109,7 @@ func bareStore(ctx context.Context, client *redis.Client, batch []kafka.Message)
 // bareCommands splits a message and stores it: the raw text under the plate, the plate under flight and PNR.
 func bareCommands(ctx context.Context, pipe redis.Pipeliner, text, id string, received time.Time) {
 	var plate, flight, pnr string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if len(line) < 4 {
 			continue
 		}

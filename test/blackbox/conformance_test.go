@@ -157,7 +157,7 @@ func statements(text string) []statement {
 			heading = false
 		default:
 			line = listNumber.ReplaceAllString(line, "")
-			for _, s := range strings.Split(sentence.ReplaceAllString(line, "$1\n$2"), "\n") {
+			for s := range strings.SplitSeq(sentence.ReplaceAllString(line, "$1\n$2"), "\n") {
 				all = append(all, statement{section, s, false})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 
@@ -53,10 +54,5 @@ func (d *downstream) answer(w http.ResponseWriter, r *http.Request) {
 func (d *downstream) took(document string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, t := range d.taken {
-		if t == document {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(d.taken, document)
 }

@@ -100,7 +100,7 @@ func TestNothingOfPassengersReachesLogsOrMetrics(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range strings.Split(good, "\n") {
+	for line := range strings.SplitSeq(good, "\n") {
 		if len(line) > 6 && strings.Contains(log, line) {
 			t.Errorf("a line of a message is in the log: %s", line)
 		}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -90,9 +91,7 @@ func composeVariables(t *testing.T) map[string]string {
 		if len(service.Environment) == 0 {
 			t.Errorf("the service %s is given nothing", name)
 		}
-		for variable, value := range service.Environment {
-			variables[variable] = value
-		}
+		maps.Copy(variables, service.Environment)
 	}
 	return variables
 }

@@ -174,7 +174,7 @@ func (k *keyring) secretive(listed string) {
 			k.t.Errorf("the key %s stands in the file, the log or the list", key)
 		}
 	}
-	for _, line := range strings.Split(k.text(), "\n") {
+	for line := range strings.SplitSeq(k.text(), "\n") {
 		if _, digest, found := strings.Cut(line, "sha256:"); found {
 			if digest = strings.Trim(digest, `"`); strings.Contains(k.Log()+listed, digest) {
 				k.t.Errorf("the log or the list holds the digest %s", digest)

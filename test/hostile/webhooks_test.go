@@ -3,6 +3,7 @@ package hostile_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -35,19 +36,15 @@ func (i *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if i.got[name] == nil {
 		i.got[name] = map[string][]any{}
 	}
-	for plate, bags := range told(service.Answer{Body: string(data)}) {
-		i.got[name][plate] = bags
-	}
+	maps.Copy(i.got[name], told(service.Answer{Body: string(data)}))
 }
 
 // told returns what the webhook of a key was told.
 func (i *inbox) told(name string) map[string][]any {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	all := map[string][]any{}
-	for plate, bags := range i.got[name] {
-		all[plate] = bags
-	}
+	all := map[string][]any{} // never nil
+	maps.Copy(all, i.got[name])
 	return all
 }
 

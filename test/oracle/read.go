@@ -174,7 +174,7 @@ func originLine(lines []string, identifier string) string {
 			continue
 		}
 		_, behind, _ := strings.Cut(line, " ")
-		for _, word := range strings.Split(strings.ReplaceAll(behind, "/", " "), " ") {
+		for word := range strings.SplitSeq(strings.ReplaceAll(behind, "/", " "), " ") {
 			if len(word) == 6 && allDigits(word) {
 				origin = line
 			}
