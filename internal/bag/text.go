@@ -27,11 +27,13 @@ func (t Text) Append(dst []byte) []byte {
 	if !t.crlf {
 		return append(dst, t.lines...)
 	}
-	line, rest, more := strings.Cut(t.lines, "\r\n")
-	for dst = append(dst, line...); more; dst = append(append(dst, '\n'), line...) {
-		line, rest, more = strings.Cut(rest, "\r\n")
+	for lines := t.lines; ; {
+		end := strings.IndexByte(lines, '\r')
+		if end < 0 {
+			return append(dst, lines...)
+		}
+		dst, lines = append(dst, lines[:end]...), lines[end+1:] // LF follows
 	}
-	return dst
 }
 
 // Equal reports whether two texts have the same lines.
