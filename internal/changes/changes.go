@@ -11,7 +11,7 @@
 package changes
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"bagtrail/internal/bag"
@@ -34,7 +34,7 @@ type Position struct {
 
 // ID names the change of a plate at a position.
 func (p Position) ID(plate bag.Plate) string {
-	return fmt.Sprintf("%s-%d-%d", plate, p.Epoch, p.Sequence)
+	return string(plate) + "-" + strconv.FormatInt(p.Epoch, 10) + "-" + strconv.FormatInt(p.Sequence, 10)
 }
 
 // Entry says that the bags of a plate changed.
