@@ -232,8 +232,16 @@ func (o *owner) yieldToDoor(ctx context.Context) {
 
 // makeRoom waits until there is room to fold the first n of plates, at least one, and returns how
 // much room it has taken. A fold of very many messages takes the room of two folds. While a door is
-// behind, every fold takes that much, and makeRoom also waits as yieldToDoor says.
+// behind, every fold takes that much, and makeRoom first waits as yieldToDoor says.
 func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
+	const most = foldsAtOnce * messagesAtOnce
+	if o.behind() {
+		if err := o.room.Acquire(ctx, most); err != nil {
+			return 0, 0, err
+		}
+		taken = most
+		o.yieldToDoor(ctx)
+	}
 	for {
 		// The lengths are read again after any wait: plates may have grown meanwhile.
 		lengths, err := o.conf.Bags.Lengths(ctx, names(plates))
@@ -242,22 +250,17 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 			return 0, 0, err
 		}
 		n, need := together(lengths)
-		behind := o.behind()
-		if most := int64(foldsAtOnce * messagesAtOnce); behind || need > most {
-			need = most
-		}
-		if need <= taken {
+		if need = min(need, most); need <= taken {
 			return n, taken, nil
 		}
-		if taken == 0 && !behind && o.room.TryAcquire(need) {
+		if taken == 0 && o.room.TryAcquire(need) {
 			return n, need, nil
 		}
 		o.room.Release(taken)
 		if err := o.room.Acquire(ctx, need); err != nil {
 			return 0, 0, err
 		}
-		taken = need
-		o.yieldToDoor(ctx)
+		taken, plates = need, plates[:n]
 	}
 }
 
