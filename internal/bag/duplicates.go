@@ -62,7 +62,7 @@ const askEvery = 1024
 type copyFinder struct {
 	rules    Rules
 	seriesOf func(*Message) series
-	untimed  bool          // there is a BPM without a read time; otherwise no statuses are needed
+	untimed  bool          // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
 	sets     []Status      // a buffer for statuses
 	reads    textMap[bool] // true for texts and read times that were seen
 	runs     smallmap.Map[series, run]
@@ -90,15 +90,18 @@ type statusBPM struct {
 // add adds a message and reports whether it is a copy of an earlier one. groups are the groups of
 // the message that name the plate, or position the container.
 func (c *copyFinder) add(groups []*Message) (isCopy bool) {
-	m, sets := groups[0], c.statuses(groups)
-	series := c.seriesOf(m)
+	m := groups[0]
+	timed := m.Kind.IsProcessing() && !m.Read.IsZero()
+	if timed && !c.untimed {
+		return c.readAgain(m)
+	}
+	sets, series := c.statuses(groups), c.seriesOf(m)
 	before, have := c.runs.Get(series)
 	if !have || !before.text.Equal(m.Text) {
 		before = run{text: m.Text}
 	}
-	if m.Kind.IsProcessing() && !m.Read.IsZero() {
-		read := c.reads.of(m.Text, m.Read.UnixMilli())
-		isCopy, *read = *read, true
+	if timed {
+		isCopy = c.readAgain(m)
 	} else {
 		isCopy = before.isEvent && m.Received.Sub(before.event) <= c.rules.Window
 		isCopy = c.sentAgain(m) || isCopy
@@ -110,6 +113,14 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	}
 	c.runs.Set(series, before)
 	return isCopy
+}
+
+// readAgain reports whether m repeats a text with the same read time.
+func (c *copyFinder) readAgain(m *Message) bool {
+	seen := c.reads.of(m.Text, m.Read.UnixMilli())
+	again := *seen
+	*seen = true
+	return again
 }
 
 // sentAgain reports whether m repeats a text with the same origin line that was received more than
@@ -144,10 +155,10 @@ func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
 	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest.sets == Offloaded
 }
 
-// statuses returns the status that each group of a BPM sets, or nil if they are not needed. The
-// result is valid until the next call.
+// statuses returns the status that each group of a BPM sets, or nil for a BSM. The result is valid
+// until the next call.
 func (c *copyFinder) statuses(groups []*Message) []Status {
-	if !c.untimed || !groups[0].Kind.IsProcessing() {
+	if !groups[0].Kind.IsProcessing() {
 		return nil
 	}
 	c.sets = c.sets[:0]
