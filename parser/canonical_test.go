@@ -58,6 +58,21 @@ func TestCanonicalOfOtherTexts(t *testing.T) {
 	}
 }
 
+// Between LF and CR a character would change the order of texts with the line end.
+func TestCanonicalWithVTOrFFIsJoinedByLF(t *testing.T) {
+	var m parser.Message
+	for text, want := range map[string]bool{
+		"BSM\r\n.R/A\tB\r\nENDBSM": true, "BSM\r\n.R/A\vB\r\nENDBSM": false, "BSM\r\n.R/A\fB\r\nENDBSM": false,
+	} {
+		m.Parse(text, airports{})
+		lines, returns := m.Canonical()
+		equal(t, text, returns, want)
+		if !want {
+			equal(t, text, lines, strings.ReplaceAll(text, "\r\n", "\n"))
+		}
+	}
+}
+
 func TestCanonicalIsAViewWhereTheTextHoldsIt(t *testing.T) {
 	var m parser.Message
 	for text, want := range map[string]float64{

@@ -1,46 +1,38 @@
 package parser
 
-// maxFields is the length of fields.parts: fields 1 to 9, and index 0, which is not used.
-const maxFields = 10
+// maxFields is the number of fields that an element can be asked for. Fields lie between slashes and
+// count from 1, as in rules §1; behind the last field every further field is empty.
+const maxFields = 9
 
-// fields are the fields of an element line. They lie between slashes and count from 1, as in rules
-// §1; behind the last field every further field is empty.
-type fields struct {
-	line  string
-	parts [maxFields]span // parts[0] is not used
+// field returns field i of an element without leading and trailing blanks.
+func (m *Message) field(e line, i int) string {
+	from, to := m.boundsOf(e, i)
+	return trim(m.scratch.outline.text[from:to])
 }
 
-// fields returns the fields 1 to n of an element. Fields 1 to guarded, which codes of rules §1 judge,
-// keep their blanks; the others are without leading and trailing blanks. The result is valid until the
-// next call.
-func (m *Message) fields(e line, guarded, n int) *fields {
-	f, text := &m.scratch.fields, e.text
-	f.line = text
-	from := min(len(".X/"), len(text))
-	for i := 1; i <= n; i++ {
-		to := from
-		for to < len(text) && text[to] != '/' {
-			to++
-		}
-		p := span{from, to}
-		if i > guarded {
-			p.from, p.to = trimmed(text, from, to)
-		}
-		f.parts[i] = p
-		from = min(to+1, len(text))
-	}
-	return f
+// guarded returns field i of an element with its blanks, as the codes of rules §1 judge it, and its
+// offset in the line.
+func (m *Message) guarded(e line, i int) (text string, offset int) {
+	from, to := m.boundsOf(e, i)
+	return m.scratch.outline.text[from:to], from - e.at
 }
 
-func (f *fields) of(i int) string { return f.line[f.parts[i].from:f.parts[i].to] }
-
-// at returns the offset of field i in the line.
-func (f *fields) at(i int) int { return f.parts[i].from }
+// boundsOf returns the bounds of field i of an element in outline.text.
+func (m *Message) boundsOf(e line, i int) (from, to int) {
+	marks := m.scratch.outline.marks[e.mark+i-1:]
+	end := e.at + len(e.text)
+	return min(int(marks[0])+1, end), min(int(marks[1]), end)
+}
 
 // trim returns s without leading and trailing blanks.
 func trim(s string) string {
-	from, to := trimmed(s, 0, len(s))
-	return s[from:to]
+	for s != "" && blank(s[0]) {
+		s = s[1:]
+	}
+	for s != "" && blank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // trimmed returns the bounds of text[from:to] without leading and trailing blanks.

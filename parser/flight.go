@@ -50,28 +50,29 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 		m.fail(ShortFlight, e, 0, e.text, "at least 16 characters, as in .F/LX1/12MAR/LHR")
 		return
 	}
-	f := m.fields(e, 3, 4)
-	number, date, airport := f.of(1), f.of(2), f.of(3)
+	number, atNumber := m.guarded(e, 1)
+	date, atDate := m.guarded(e, 2)
+	airport, atAirport := m.guarded(e, 3)
 	airline, digits, sound := flightOf(number)
 	if !sound {
-		m.fail(WrongFlight, e, f.at(1), number, "airline, number and suffix, at most 8 characters, as in LX14A")
+		m.fail(WrongFlight, e, atNumber, number, "airline, number and suffix, at most 8 characters, as in LX14A")
 	}
 	day, isDate := dateOf(date)
 	if !isDate {
-		m.fail(WrongFlightDate, e, f.at(2), date, "a calendar date DDMMM")
+		m.fail(WrongFlightDate, e, atDate, date, "a calendar date DDMMM")
 		sound = false
 	}
 	if !m.isAirport(airport) {
 		const expected = "a known airport, three capitals"
 		if IsThreeCapitals(airport) && e.text[1] != 'F' {
-			m.warn(WrongFlightAirport, e, f.at(3), airport, expected)
+			m.warn(WrongFlightAirport, e, atAirport, airport, expected)
 		} else {
-			m.fail(WrongFlightAirport, e, f.at(3), airport, expected)
+			m.fail(WrongFlightAirport, e, atAirport, airport, expected)
 			sound = false
 		}
 	}
 	if sound {
-		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(f.of(4))
+		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(m.field(e, 4))
 	}
 }
 

@@ -10,8 +10,7 @@ const (
 // counts for groups without a .U.
 func (m *Message) readLoading(e line) {
 	s := &m.scratch
-	f := m.fields(e, 0, 9)
-	device, compartment := f.of(1), f.of(2)
+	device, compartment := m.field(e, 1), m.field(e, 2)
 	if device != "" {
 		s.positions = true
 	}
@@ -29,23 +28,23 @@ func (m *Message) readLoading(e line) {
 	if len(compartment) <= longestCompartment {
 		u.Compartment = compartment
 	}
-	m.readConnection(f, &u.Connection)
+	m.readConnection(e, &u.Connection)
 	if len(s.tags) == 0 && s.firstLoading < 0 {
 		s.firstLoading = len(m.Groups) - 1
 	}
 }
 
 // readConnection reads the connection flight, which is absent if its number is faulty.
-func (m *Message) readConnection(f *fields, c *Flight) {
-	airline, number, ok := flightOf(f.of(7))
+func (m *Message) readConnection(e line, c *Flight) {
+	airline, number, ok := flightOf(m.field(e, 7))
 	if !ok {
 		return
 	}
 	c.Airline, c.Number = airline, number
-	if date, ok := dateOf(f.of(8)); ok {
+	if date, ok := dateOf(m.field(e, 8)); ok {
 		c.Date = date
 	}
-	if airport := f.of(9); m.isAirport(airport) {
+	if airport := m.field(e, 9); m.isAirport(airport) {
 		c.Airport = airport
 	}
 }

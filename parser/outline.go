@@ -10,12 +10,15 @@ import (
 // line.
 type line struct {
 	at   int // offset of its first byte in outline.text
+	mark int // as in span
 	text string
 }
 
-// span is where a line lies in a text: from its first byte to behind its last. The zero span is no
-// line.
-type span struct{ from, to int }
+// span is where a line lies in a text. The zero span is no line.
+type span struct {
+	from, to int // its first byte, and behind its last
+	mark     int // place in outline.marks of the first one at or behind from
+}
 
 // letters is a set of the capital letters that name elements.
 type letters uint32
@@ -34,48 +37,59 @@ type outline struct {
 	present    letters // all elements
 	known      bool    // the identifier is a known one
 
-	lines    []span // all lines as they stand, without their line ends
-	feeds    bool   // every line end is LF
-	pairs    bool   // every line end is CR LF
-	controls bool   // there are control characters beside line ends
-	tidy     int    // up to this offset no line is blank, and none has anything to trim
+	pairs bool     // every line end is CR LF
+	tidy  int      // up to this offset no line is blank, and none has anything to trim
+	marks []uint32 // the offsets of the marks, then the length of the text, once more than maxFields
 }
 
 // scan finds the lines of text and sorts them.
 func (o *outline) scan(text string) {
-	o.text, o.lines, o.feeds, o.pairs, o.controls, o.tidy = text, o.lines[:0], true, true, false, len(text)
+	o.text, o.pairs, o.tidy = text, true, len(text)
 	o.identifier, o.end, o.late, o.version = span{}, span{}, span{}, span{}
 	o.elements, o.present, o.known = o.elements[:0], 0, false
-	for from := 0; from < len(text); {
-		to := from + printable(text[from:])
-		for to < len(text) && !lineEnd(text[to]) {
-			if stripped(text[to]) {
-				o.scan(strip(text))
-				return
-			}
-			o.controls = true
-			to += 1 + printable(text[to+1:])
+	var l span
+	for i, mark := range o.mark() {
+		at := int(mark)
+		c := text[at]
+		if c == '/' {
+			continue
 		}
-		ending := endingLength(text[to:])
-		o.feeds = o.feeds && (ending == 0 || text[to] == '\n')
-		o.pairs = o.pairs && ending != 1
-		o.lines = append(o.lines, span{from, to})
-		o.add(span{from, to})
-		from = to + ending
+		if stripped(c) {
+			o.scan(strip(text))
+			return
+		}
+		if c != '\n' || at == 0 || text[at-1] != '\r' { // else it is part of a CR LF, which has ended the line
+			l.to = at
+			o.add(l)
+			o.pairs = o.pairs && strings.HasPrefix(text[at:], "\r\n")
+		}
+		l.from, l.mark = at+1, i+1
+	}
+	if l.to = len(text); l.from < l.to {
+		o.add(l)
 	}
 }
 
-// printable returns the number of bytes of text before its first control character. Inside scan
-// this loop would take twice the time, for want of registers.
-//
-//go:noinline
-func printable(text string) int {
+// isMark has 1 for each mark: a character that ends a line or a field, or is stripped.
+var isMark = &[256]uint8{0: 1, 1: 1, 2: 1, 3: 1, '\n': 1, '\r': 1, '/': 1}
+
+// mark finds the marks of the text. It writes every offset behind the marks so far, where the next
+// one takes its place unless it is that of a mark. To write those of marks alone would take twice
+// the time, since a processor cannot foresee where the next mark is.
+func (o *outline) mark() []uint32 {
+	text, isMark := o.text, isMark
+	size := len(text) + maxFields + 1
+	marks := slices.Grow(o.marks[:0], size)[:size]
+	n := 0
 	for i := range len(text) {
-		if text[i] < ' ' {
-			return i
-		}
+		marks[n] = uint32(i)
+		n += int(isMark[text[i]])
 	}
-	return len(text)
+	o.marks = marks[:n+maxFields+1]
+	for i := n; i < len(o.marks); i++ {
+		o.marks[i] = uint32(len(text))
+	}
+	return marks[:n]
 }
 
 // add sorts one line.
@@ -125,7 +139,7 @@ func (o *outline) addWord(l span) {
 func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, span{} }
 
 // lineAt returns the line of a span: the zero line for the zero span.
-func (o *outline) lineAt(l span) line { return line{l.from, o.text[l.from:l.to]} }
+func (o *outline) lineAt(l span) line { return line{l.from, l.mark, o.text[l.from:l.to]} }
 
 // lineFrom returns the first line at or after offset i, or the zero line. i must not be inside a
 // line.
@@ -135,7 +149,7 @@ func (o *outline) lineFrom(i int) line {
 		i++
 	}
 	from, to := trimmed(text, i, i+lineLength(text[i:]))
-	return o.lineAt(span{from, to})
+	return line{at: from, text: text[from:to]}
 }
 
 // lastLine returns the last line, or the zero line.
@@ -150,7 +164,7 @@ func (o *outline) lastLine() line {
 		from--
 	}
 	from, to = trimmed(text, from, to)
-	return o.lineAt(span{from, to})
+	return line{at: from, text: text[from:to]}
 }
 
 // stray returns the first line that cannot be part of the message, or the zero line: a line after
@@ -166,13 +180,12 @@ func (o *outline) stray() line {
 
 // origin returns the last origin line with day and time before the identifier; "" if there is none.
 func (o *outline) origin() (found string) {
-	for _, l := range o.lines {
-		if l.from >= o.identifier.from {
-			break
+	for at := 0; at < o.identifier.from; {
+		l := o.lineFrom(at)
+		if isOrigin(l.text) {
+			found = l.text
 		}
-		if s := trim(o.text[l.from:l.to]); isOrigin(s) {
-			found = s
-		}
+		at = l.at + len(l.text)
 	}
 	return found
 }

@@ -21,7 +21,6 @@ type Reference interface {
 type scratch struct {
 	ref     Reference
 	outline outline
-	fields  fields // of one element
 
 	seen     letters // elements of the message so far
 	own      letters // elements of the open group so far
@@ -137,7 +136,7 @@ func (m *Message) readElements() {
 		m.readElement(o.lineAt(o.version))
 	}
 	for _, e := range o.elements {
-		if e != o.version {
+		if e.from != o.version.from {
 			m.readElement(o.lineAt(e))
 		}
 	}

@@ -11,10 +11,9 @@ func (m *Message) readPassenger(e line) {
 	if m.scratch.own.has('P') {
 		return
 	}
-	f := m.fields(e, 0, 2)
 	g := m.group()
-	g.Surname = withoutCount(f.of(1))
-	g.GivenName = withoutTitle(f.of(2))
+	g.Surname = withoutCount(m.field(e, 1))
+	g.GivenName = withoutTitle(m.field(e, 2))
 }
 
 // withoutCount removes up to three digits from the front of a surname. It returns "" if a digit is
@@ -79,8 +78,7 @@ func (m *Message) readPNR(e line) {
 	if m.scratch.own.has('L') {
 		return
 	}
-	f := m.fields(e, 0, 1)
-	if pnr := f.of(1); IsPNR(pnr) {
+	if pnr := m.field(e, 1); IsPNR(pnr) {
 		m.group().PNR = pnr
 	}
 }
@@ -90,6 +88,5 @@ func (m *Message) readFrequentFlyer(e line) {
 	if m.scratch.own.has('Y') {
 		return
 	}
-	f := m.fields(e, 0, 1)
-	m.group().FrequentFlyer = f.of(1)
+	m.group().FrequentFlyer = m.field(e, 1)
 }

@@ -6,16 +6,15 @@ func (m *Message) readProcessing(e line) {
 	if m.scratch.seen.has('J') {
 		return
 	}
-	f := m.fields(e, 0, 7)
 	p := &m.Processing
 	p.Present = true
-	if code := capital(f.of(1)); code != "" {
+	if code := capital(m.field(e, 1)); code != "" {
 		p.Code = code[0]
 	}
-	p.Date, _ = dateOf(f.of(4))
-	p.Seconds, p.UTC, p.HasTime = timeOf(f.of(5))
-	p.HasSeconds = p.HasTime && len(f.of(5)) == len("105930L")
-	p.ReadLocation, p.SentLocation = f.of(6), f.of(7)
+	p.Date, _ = dateOf(m.field(e, 4))
+	p.Seconds, p.UTC, p.HasTime = timeOf(m.field(e, 5))
+	p.HasSeconds = p.HasTime && len(m.field(e, 5)) == len("105930L")
+	p.ReadLocation, p.SentLocation = m.field(e, 6), m.field(e, 7)
 }
 
 // timeOf reads HHMM or HHMMSS, then L for local or Z for UTC.

@@ -6,7 +6,6 @@ func (m *Message) readReconciliation(e line) {
 	if m.scratch.own.has('S') {
 		return
 	}
-	f := m.fields(e, 0, 8)
 	g := m.group()
-	g.Seat, g.PassengerStatus, g.TagStatus = f.of(2), capital(f.of(3)), capital(f.of(8))
+	g.Seat, g.PassengerStatus, g.TagStatus = m.field(e, 2), capital(m.field(e, 3)), capital(m.field(e, 8))
 }

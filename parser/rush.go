@@ -4,7 +4,7 @@ package parser
 
 // readException reads .E, an exception. RUSH alone is interpreted.
 func (m *Message) readException(e line) {
-	if f := m.fields(e, 0, 1); f.of(1) == "RUSH" {
+	if m.field(e, 1) == "RUSH" {
 		m.group().Rush = true
 	}
 }
@@ -14,8 +14,7 @@ func (m *Message) readUniqueID(e line) {
 	if m.scratch.own.has('M') {
 		return
 	}
-	f := m.fields(e, 0, 1)
-	if plate := f.of(1); len(plate) == plateDigits && isDigits(plate) {
+	if plate := m.field(e, 1); len(plate) == plateDigits && isDigits(plate) {
 		m.group().UniqueID = plate
 	}
 }

@@ -19,9 +19,8 @@ func (m *Message) judgeVersion(e line, v *Version) {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
 		return
 	}
-	f := m.fields(e, 1, 3)
-	at := f.at(1)
-	digit, glued := cutAfter(f.of(1), 1)
+	field, at := m.guarded(e, 1)
+	digit, glued := cutAfter(field, 1)
 	source, airport := cutAfter(glued, 1)
 
 	if digit != "1" {
@@ -40,7 +39,7 @@ func (m *Message) judgeVersion(e line, v *Version) {
 	} else {
 		m.fail(WrongVersionAirport, e, at, airport, "a known airport, three capitals")
 	}
-	v.Part, v.Reference = f.of(2), f.of(3)
+	v.Part, v.Reference = m.field(e, 2), m.field(e, 3)
 }
 
 // cutAfter cuts s after its first n bytes, or at its end if it is shorter.

@@ -3,8 +3,9 @@ package parser
 // readWeight reads .W: unit, checked bags, checked weight. Each .W is checked, with at most one
 // warning. The first .W of a group counts, without its bad values.
 func (m *Message) readWeight(e line) {
-	f := m.fields(e, 3, 3)
-	unit, pieces, checked := f.of(1), f.of(2), f.of(3)
+	unit, atUnit := m.guarded(e, 1)
+	pieces, atPieces := m.guarded(e, 2)
+	checked, atChecked := m.guarded(e, 3)
 	w := Weight{Pieces: count(pieces, 3), Checked: -1}
 	weighed := unit == "K" || unit == "L"
 	if weighed {
@@ -15,11 +16,11 @@ func (m *Message) readWeight(e line) {
 	}
 	switch {
 	case w.Unit == "":
-		m.warn(WrongWeight, e, f.at(1), unit, "K, L or P")
+		m.warn(WrongWeight, e, atUnit, unit, "K, L or P")
 	case w.Pieces < 0:
-		m.warn(WrongWeight, e, f.at(2), pieces, "a number of checked bags, 1-3 digits")
+		m.warn(WrongWeight, e, atPieces, pieces, "a number of checked bags, 1-3 digits")
 	case weighed && w.Checked < 0:
-		m.warn(WrongWeight, e, f.at(3), checked, "a checked weight, 1-5 digits")
+		m.warn(WrongWeight, e, atChecked, checked, "a checked weight, 1-5 digits")
 	}
 	if !m.scratch.own.has('W') {
 		m.group().Weight = w

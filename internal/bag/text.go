@@ -10,8 +10,8 @@ type Text struct {
 }
 
 // NewText returns the text of lines that are joined by LF or, if crlf is set, by CR LF. Lines
-// joined by CR LF must hold no other character below the blank, so that texts have the same order
-// with either line end.
+// joined by CR LF must hold no character between LF and CR, so that texts have the same order with
+// either line end.
 func NewText(lines string, crlf bool) Text { return Text{lines, crlf} }
 
 // String returns the lines, joined by LF.
