@@ -1,7 +1,5 @@
 package parser
 
-import "strings"
-
 // shortestFlight is the length of the shortest flight element: .F/LX1/12MAR/LHR.
 const shortestFlight = 16
 
@@ -101,10 +99,9 @@ func dateOf(s string) (d Date, ok bool) {
 	if len(s) != 5 || !isDigit(s[0]) || !isDigit(s[1]) {
 		return d, false
 	}
-	name := [...]byte{s[2] &^ 0x20, s[3] &^ 0x20, s[4] &^ 0x20} // capitals, if these are letters
-	month, days := monthOf(string(name[:]))
+	month := monthOf(s[2:])
 	day := 10*(s[0]-'0') + s[1] - '0'
-	if day < 1 || day > days {
+	if day < 1 || day > monthDays[month] {
 		return d, false
 	}
 	return Date{Day: day, Month: month}, true
@@ -112,15 +109,16 @@ func dateOf(s string) (d Date, ok bool) {
 
 const monthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
 
-// monthDays are the most days that each month has.
-var monthDays = [...]uint8{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+// monthDays are the most days that each month has, by number.
+var monthDays = [...]uint8{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// monthOf returns the number of the month with a name of three capitals, and the most days that it
-// has; 0 if there is none.
-func monthOf(name string) (month, days uint8) {
-	at := strings.Index(monthNames, name)
-	if at < 0 || at%3 != 0 {
-		return 0, 0
+// monthOf returns the number of the month with a name of three letters, 0 if there is none.
+func monthOf(name string) uint8 {
+	a, b, c := name[0]&^0x20, name[1]&^0x20, name[2]&^0x20 // capitals, if these are letters
+	for i := 0; i < len(monthNames); i += 3 {
+		if monthNames[i] == a && monthNames[i+1] == b && monthNames[i+2] == c {
+			return uint8(i/3 + 1)
+		}
 	}
-	return uint8(at/3 + 1), monthDays[at/3]
+	return 0
 }
