@@ -214,13 +214,14 @@ func isOrigin(s string) bool {
 	return false
 }
 
-// standard are the identifiers of the standard's messages, whether they are accepted or not.
-var standard = [...]string{"BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ"}
-
-// KnownIdentifier reports whether a line is a message identifier: one of the standard, or one that
-// is accepted.
+// KnownIdentifier reports whether a line is a message identifier: one of the standard, accepted or
+// not, or one that is accepted.
 func KnownIdentifier(s string) bool {
-	return len(s) == 3 && (slices.Contains(standard[:], s) || kindOf(s) != None)
+	switch s {
+	case "BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ":
+		return true
+	}
+	return len(s) == 3 && kindOf(s) != None
 }
 
 // isEnd reports whether a line ends a message with that identifier.

@@ -95,12 +95,13 @@ func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
 	identifier := o.lineAt(o.identifier)
 	m.Identifier, m.Kind = identifier.text, kindOf(identifier.text)
-	switch first := o.lineFrom(0); {
-	case first.text == "":
-		m.miss(MissingText, "", line{}, anyMessage)
-		return false
+	switch {
 	case m.Identifier == "":
-		m.fail(MissingIdentifier, first, 0, first.text, anyIdentifierLine)
+		if first := o.lineFrom(0); first.text != "" {
+			m.fail(MissingIdentifier, first, 0, first.text, anyIdentifierLine)
+		} else {
+			m.miss(MissingText, "", line{}, anyMessage)
+		}
 		return false
 	case m.Kind == None:
 		m.fail(WrongIdentifier, identifier, 0, m.Identifier, anyIdentifier)

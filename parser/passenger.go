@@ -29,20 +29,15 @@ func withoutCount(s string) string {
 	return s
 }
 
-// titles are the titles that are glued to given names. None ends another one.
-var titles = [...]string{"MR", "MRS", "MS", "MISS", "MSTR"}
-
 // withoutTitle removes a title from the end of a given name if that leaves two letters.
 func withoutTitle(s string) string {
-	for _, title := range titles {
-		name, ok := strings.CutSuffix(s, title)
-		if !ok {
-			continue
+	at := max(0, strings.LastIndexByte(s, 'M')) // a title has no other M
+	name, title := s[:at], s[at:]
+	switch title {
+	case "MR", "MRS", "MS", "MISS", "MSTR":
+		if hasTwoLetters(name) && (title != "MS" || !endsWithName(s)) {
+			return trim(name)
 		}
-		if !hasTwoLetters(name) || title == "MS" && endsWithName(s) {
-			return s
-		}
-		return trim(name)
 	}
 	return s
 }

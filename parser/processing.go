@@ -12,8 +12,9 @@ func (m *Message) readProcessing(e line) {
 		p.Code = code[0]
 	}
 	p.Date, _ = dateOf(m.field(e, 4))
-	p.Seconds, p.UTC, p.HasTime = timeOf(m.field(e, 5))
-	p.HasSeconds = p.HasTime && len(m.field(e, 5)) == len("105930L")
+	time := m.field(e, 5)
+	p.Seconds, p.UTC, p.HasTime = timeOf(time)
+	p.HasSeconds = p.HasTime && len(time) == len("105930L")
 	p.ReadLocation, p.SentLocation = m.field(e, 6), m.field(e, 7)
 }
 
