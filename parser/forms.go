@@ -44,9 +44,17 @@ func IsPNR(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i] &^ 0x20; !isCapital(c) && !isDigit(s[i]) { // c is s[i] as a capital, if that is a letter
+		if !letterOrDigit[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+var letterOrDigit = func() (is [256]bool) {
+	for i := range is {
+		c := byte(i)
+		is[i] = isDigit(c) || isCapital(c&^0x20) // c as a capital, if it is a letter
+	}
+	return is
+}()
