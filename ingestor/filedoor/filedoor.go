@@ -27,8 +27,8 @@ type Acceptor interface {
 // Door brings the messages of files to an Acceptor.
 type Door struct {
 	Acceptor Acceptor
-	Received time.Time // of the first message
-	Messages iter.Seq2[messagefile.Message, error]
+	Received time.Time                             // of the first message
+	Messages iter.Seq2[messagefile.Message, error] // an error stands for a file that cannot be read
 	// Decided is called for some messages at a time, in their order, with one outcome for each.
 	Decided func([]messagefile.Message, []ingestor.Outcome)
 }
@@ -65,16 +65,13 @@ func (d Door) Run(ctx context.Context) error {
 			continue
 		}
 		if err := d.accept(ctx, messages, envelopes); err != nil {
-			return err
+			return errors.Join(append(faults, err)...)
 		}
 		clear(messages)
 		clear(envelopes)
 		messages, envelopes, bytes = messages[:0], envelopes[:0], 0
 	}
-	if err := d.accept(ctx, messages, envelopes); err != nil {
-		return err
-	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, d.accept(ctx, messages, envelopes))...)
 }
 
 // accept brings all of the messages to the Acceptor.

@@ -77,7 +77,9 @@ func TestMessagesOfFilesAreReplayedAMillisecondApart(t *testing.T) {
 }
 
 func TestABatchThatFailsStopsTheDoor(t *testing.T) {
-	if decided, err := run(t, &acceptor{most: 700, fail: 1400}, 4500); !errors.Is(err, errAway) || decided != 1400 {
-		t.Errorf("decided on %d, error %v", decided, err)
+	for fail, unreadable := range map[int]bool{1400: false, 2700: true, 4000: true} { // the unreadable file is in the second batch of three
+		if decided, err := run(t, &acceptor{most: 700, fail: fail}, 4500); !errors.Is(err, errAway) || errors.Is(err, errUnreadable) != unreadable || decided != fail {
+			t.Errorf("decided on %d of %d, error %v", decided, fail, err)
+		}
 	}
 }
