@@ -13,7 +13,7 @@ const (
 	escape = 0xff // the next byte stands for itself
 )
 
-// widest is the length of the longest phrase.
+// widest is the longest that a phrase may be, in bytes.
 const widest = 15
 
 // dictionary1Text has one phrase on each line, as a Go string literal. The phrases with a code of
@@ -25,7 +25,7 @@ var dictionary1Text string
 // phrases packs and unpacks texts. The number of a phrase is its line in the dictionary, from 0.
 type phrases struct {
 	list    [page + 3<<8]phrase
-	class   [256]uint8 // the class of each byte; 0 for a byte that no phrase has
+	class   [256]uint8 // of each byte: its number among the bytes of phrases, from 1; 0 if no phrase has it
 	classes uint8
 	tree    []node // tree[0] is the root
 }
@@ -36,7 +36,7 @@ type phrase [widest + 1]byte
 
 // node stands for a prefix of phrases.
 type node struct {
-	next   [64]uint16 // by class; 0 for none. There are fewer than 64 classes
+	next   [64]uint16 // the longer prefix, as an index into tree, by the class of its next byte; 0 for none
 	phrase int16      // the phrase that ends here, or -1
 }
 
@@ -57,6 +57,7 @@ func loadPhrases(lineEnd string) *phrases {
 	return p
 }
 
+// insert adds a phrase. loadPhrases checks afterwards that there are fewer than 64 classes.
 func (p *phrases) insert(text string, number int16) {
 	at := uint16(0)
 	for i := range len(text) {
@@ -120,7 +121,7 @@ func (p *phrases) decode(dst []byte, packed string) ([]byte, error) {
 			}
 			number = page + (number-page)<<8 + uint(packed[i])
 		}
-		if number >= uint(len(p.list)) || p.list[number][widest] == 0 {
+		if p.list[number][widest] == 0 {
 			return dst, ErrDamaged
 		}
 		*(*phrase)(room[at:]) = p.list[number]
