@@ -3,6 +3,7 @@ package bagstore
 import (
 	goredis "github.com/redis/go-redis/v9"
 
+	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
 )
 
@@ -17,7 +18,8 @@ const (
 // for the same plate waits for memory before it is sent, and is sent alone.
 const largeReply = 256 << 10
 
-// estimate returns about how many bytes a question takes, and whether a reply is known to be large.
+// estimate returns about how many bytes a question takes, and whether the last reply for one of its
+// plates was large.
 func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 	versions := len(w.TrailVersions) + len(w.StowageVersions)
 	bytes = bytesPerHash*int64(w.Size()-versions) + bytesPerVersion*int64(versions)
@@ -29,26 +31,31 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 	return bytes, large
 }
 
-// measure returns about how many bytes a question takes, now that its replies are known, and
-// remembers large replies. The number includes the new plates of a flight, which are read next, so
-// that the question waits for that memory while it holds only the plates.
-func (r *Reader) measure(q *query, w *trail.Wanted, flights, trails []*goredis.StringSliceCmd) (bytes int64) {
+// measure returns about how many bytes a question takes, now that its replies are known. The number
+// includes the new plates of its flights, which are read next, so that the question waits for that
+// memory while it holds only the plates.
+func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (bytes int64) {
 	for _, reply := range flights {
 		bytes += bytesPerHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))
 	}
 	for _, reply := range q.replies {
 		bytes += bytesPerByte * sizeOf(reply)
 	}
-	for i, reply := range trails {
-		size := sizeOf(reply)
-		if size <= largeReply {
-			size = 0
-		}
-		r.large.Set(size, string(w.Trails[i]))
-	}
 	return bytes
 }
 
+// remember notes which of the plates have large replies.
+func (r *Reader) remember(plates []bag.Plate, replies []*goredis.StringSliceCmd) {
+	for i, reply := range replies {
+		size := sizeOf(reply)
+		if size <= largeReply {
+			size = 0 // forgets it
+		}
+		r.large.Set(size, string(plates[i]))
+	}
+}
+
+// sizeOf returns the size of a reply in bytes.
 func sizeOf(reply *goredis.StringSliceCmd) (bytes int64) {
 	for _, word := range reply.Val() {
 		bytes += int64(len(word))

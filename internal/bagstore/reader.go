@@ -79,7 +79,8 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	if err := q.send(ctx); err != nil {
 		return trail.Found{}, err
 	}
-	if err := budget.Need(ctx, r.measure(q, &w, flights, trails)-expected); err != nil {
+	r.remember(w.Trails, trails)
+	if err := budget.Need(ctx, q.measure(&w, flights)-expected); err != nil {
 		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
 	found := trail.Found{
