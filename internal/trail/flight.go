@@ -24,18 +24,18 @@ type Listed struct {
 	// messages count. Otherwise only messages count that name the flight or set the status of the leg,
 	// which every such key sees.
 	Changed time.Time
-	whole   ends
+	whole   wholeAt
 }
 
-// IsOf reports whether the entry is of a bag of its plate: bags of one plate are told apart by PNR and
-// names.
+// IsOf reports whether the entry is of b, a bag of the same plate. PNR and names tell the bags of a
+// plate apart.
 func (l *Listed) IsOf(b *bag.Bag) bool {
 	return b.PNR == l.Bag.PNR && b.Surname == l.Bag.Surname && b.GivenName == l.Bag.GivenName
 }
 
-// ends says at which airports of a leg every key that may ask for the flight there sees the whole
+// wholeAt says at which airports of a leg every key that may ask for the flight there sees the whole
 // bag. As a rule that is both.
-type ends struct{ from, to bool }
+type wholeAt struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
 // there, in the order of lists. Fields that the asker must not see are left out. It takes at most
@@ -49,9 +49,9 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	}
 	listed := make([]Listed, 0, len(list.plates))
 	bags := make([]bag.Bag, 0, len(list.plates))
-	r.eachEnding(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
+	r.eachAt(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
 		bags = append(bags, bag.Bag{Plate: o.plate, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
-		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.ends})
+		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.whole})
 	})
 	for i := range listed {
 		listed[i].Bag = &bags[i]
@@ -93,9 +93,9 @@ func (e end) has(l bag.Leg) bool {
 	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
 }
 
-// eachEnding calls do for each bag of a list that has a leg with that end. The leg has its current
+// eachAt calls do for each bag of a list that has a leg with that end. The leg has its current
 // status.
-func (r *Reader) eachEnding(l list, at end, do func(*listedPlate, *listedBag, bag.Leg)) {
+func (r *Reader) eachAt(l list, at end, do func(*listedPlate, *listedBag, bag.Leg)) {
 	for i := range l.plates {
 		for j := range l.plates[i].bags {
 			b := &l.plates[i].bags[j]
@@ -138,7 +138,7 @@ type listedPlate struct {
 // listedBag holds the fields of a bag that lists show.
 type listedBag struct {
 	rush                    bool
-	ends                    ends // true only if true for all of legs
+	whole                   wholeAt // true only if true for all of legs
 	changed                 time.Time
 	pnr, surname, givenName string
 	pnrs                    []string  // the PNRs that find the bag
@@ -261,14 +261,14 @@ func (l *leastSights) all(b *bag.Bag, airport string) bool {
 func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	var legs []bag.Leg
 	var changed time.Time
-	open := ends{true, true}
+	whole := wholeAt{true, true}
 	for _, l := range b.Legs {
 		if l.Living && l.Flight == least.flight {
 			if l.SetBy != nil && l.SetBy.Received.After(changed) { // may be a message of a rush bag
 				changed = l.SetBy.Received
 			}
-			open.from = open.from && least.all(b, l.From)
-			open.to = open.to && least.all(b, l.To)
+			whole.from = whole.from && least.all(b, l.From)
+			whole.to = whole.to && least.all(b, l.To)
 			l.Flight, l.SetBy = least.flight, nil
 			copyTogether(&l.Carrier, &l.From, &l.To, &l.Seat)
 			legs = append(legs, l)
@@ -277,35 +277,36 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	if legs == nil {
 		return
 	}
-	short := listedBag{rush: b.Rush, ends: open, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
+	short := listedBag{rush: b.Rush, whole: whole, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
 	copyTogether(&short.pnr, &short.surname, &short.givenName)
 	for _, pnr := range b.PNRs {
 		short.pnrs = append(short.pnrs, strings.Clone(pnr))
 	}
 	for i := range b.Events {
 		m := b.Events[i].Message
-		if m.Received.After(short.changed) && (open.from && open.to || m.Names(least.flight)) {
+		if m.Received.After(short.changed) && (whole.from && whole.to || m.Names(least.flight)) {
 			short.changed = m.Received
 		}
 	}
 	o.bags = append(o.bags, short)
 }
 
-// withReflights returns the list in which the legs of re-flighted bags are Delayed. Such bags are
-// few and depend on other plates, so they are not cached.
+// withReflights returns the list with the entries of bags that may have been re-flighted made anew,
+// since a rush bag makes legs of them Delayed. Such bags are few and depend on other plates, so they
+// are not cached.
 func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list, error) {
-	var changed []int
+	var suspects []int // places in l.plates
 	var plates []bag.Plate
 	var pnrs []string
 	for i := range l.plates {
 		if o := &l.plates[i]; o.mayBeDelayed(s.at) && s.mayBeReflighted(o) {
-			changed, plates = append(changed, i), append(append(plates, o.plate), s.rush.Value(o.plate)...)
+			suspects, plates = append(suspects, i), append(append(plates, o.plate), s.rush.Value(o.plate)...)
 			for j := range o.bags {
 				pnrs = append(pnrs, o.bags[j].pnrs...)
 			}
 		}
 	}
-	if len(changed) == 0 {
+	if len(suspects) == 0 {
 		return l, nil
 	}
 	pnrs = smallmap.Distinct(pnrs)
@@ -317,7 +318,7 @@ func (s *session) withReflights(ctx context.Context, f bag.Flight, l list) (list
 		return list{}, err
 	}
 	l.plates = slices.Clone(l.plates)
-	for _, i := range changed {
+	for _, i := range suspects {
 		made := listedPlate{plate: l.plates[i].plate}
 		least := leastSights{ctx: ctx, flight: f}
 		for _, b := range s.bags.Value(made.plate) {

@@ -96,6 +96,6 @@ func (r *Reader) addUp(ctx context.Context, at end, f bag.Flight, t *Totals) err
 	if err != nil {
 		return err
 	}
-	r.eachEnding(list, at, func(_ *listedPlate, b *listedBag, leg bag.Leg) { t.add(b.rush, b.changed, &leg, at.arriving) })
+	r.eachAt(list, at, func(_ *listedPlate, b *listedBag, leg bag.Leg) { t.add(b.rush, b.changed, &leg, at.arriving) })
 	return nil
 }
