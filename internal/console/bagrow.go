@@ -20,7 +20,7 @@ type bagRow struct {
 }
 
 // bagRows returns the rows of the bags whose plates are wanted, in the order of the table. risk is
-// the class of rows whose bags are not loaded.
+// the class of rows whose bags are Not Loaded or Offloaded.
 func bagRows(bags []listedDoc, wanted func(plate string) bool, risk string, now time.Time) []bagRow {
 	rows, seen := make([]bagRow, 0, len(bags)), make(map[string]int, len(bags))
 	for i := range bags {
@@ -39,7 +39,7 @@ func newBagRow(b *listedDoc, n int, risk string, now time.Time) bagRow {
 	if n > 1 {
 		r.id += "-" + strconv.Itoa(n)
 	}
-	if r.status.Order < 2 {
+	if r.status.Order <= statuses[offloaded].Order {
 		r.class = risk
 	}
 	if b.Rush {

@@ -29,6 +29,7 @@ const Path = "/console/"
 // Console is the handler of all pages.
 type Console struct {
 	mux      *http.ServeMux
+	handler  http.Handler // mux, without the forms of other origins
 	v1       http.Handler
 	airports *airport.Library
 	clock    func() time.Time
@@ -43,19 +44,20 @@ var embedded embed.FS
 // styles.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// New returns the console. v1 serves the operations of /v1, and must not serve the console itself.
+// New returns the console. v1 serves the operations of /v1; New does not call it.
 func New(v1 http.Handler, airports *airport.Library, clock func() time.Time) *Console {
 	c := &Console{
 		mux: http.NewServeMux(), v1: v1, airports: airports, clock: clock,
 		screens: make(map[string]*template.Template), versions: make(map[string]string),
 	}
-	for _, name := range []string{"console.css", "console.js"} {
+	c.handler = http.NewCrossOriginProtection().Handler(c.mux)
+	for name, media := range map[string]string{"console.css": "text/css", "console.js": "text/javascript"} {
 		text, err := embedded.ReadFile("static/" + name)
 		if err != nil {
 			panic(err) // embedded above
 		}
 		c.versions[name] = version(text)
-		c.mux.Handle("GET "+Path+name, file(name, text))
+		c.mux.Handle("GET "+Path+name, file(media, text))
 	}
 	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "job", "feeds"} {
 		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
@@ -99,7 +101,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
-	http.NewCrossOriginProtection().Handler(c.mux).ServeHTTP(w, r)
+	c.handler.ServeHTTP(w, r)
 }
 
 // version returns a short name for the content of a file.
@@ -110,8 +112,7 @@ func version(text []byte) string {
 }
 
 // file serves an embedded file. Pages name it with its version, so browsers may keep it for ever.
-func file(name string, text []byte) http.Handler {
-	media := map[bool]string{true: "text/css", false: "text/javascript"}[strings.HasSuffix(name, ".css")]
+func file(media string, text []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", media+"; charset=utf-8")
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -94,12 +95,7 @@ type timesDoc struct {
 
 // Best returns the best known time, zero if none is known.
 func (t timesDoc) Best() time.Time {
-	for _, at := range []time.Time{t.Actual, t.Estimated} {
-		if !at.IsZero() {
-			return at
-		}
-	}
-	return t.Scheduled
+	return cmp.Or(t.Actual, t.Estimated, t.Scheduled)
 }
 
 type segmentDoc struct {
