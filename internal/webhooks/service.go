@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -53,12 +54,19 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		return Webhook{}, "", err
 	}
 	if len(s.table.of(d.Customer)) > Most { // another process has created one at the same time
-		if err := s.table.forget(ctx, d.ID); err != nil {
-			return Webhook{}, "", err
-		}
-		return Webhook{}, "", ErrMost
+		return Webhook{}, "", cmp.Or(s.forget(ctx, d.ID), ErrMost)
 	}
 	return Webhook{Definition: d}, s.secrets(&d)[0], nil
+}
+
+// forget deletes a webhook that must not stay in the topic. If that fails, it tries on after it has
+// returned.
+func (s *Service) forget(ctx context.Context, id string) error {
+	err := s.table.forget(ctx, id)
+	if err != nil {
+		go s.undo(context.WithoutCancel(ctx), id)
+	}
+	return err
 }
 
 // undo deletes a webhook that may be in the topic although its creation failed, so that nobody knows
@@ -103,11 +111,7 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 		return w, true, err
 	}
 	if _, ok := s.table.get(id); !ok { // another process has deleted it meanwhile: the topic must end with that
-		if err := s.table.forget(ctx, id); err != nil {
-			go s.undo(context.WithoutCancel(ctx), id)
-			return Webhook{}, false, err
-		}
-		return Webhook{}, false, nil
+		return Webhook{}, false, s.forget(ctx, id)
 	}
 	return w, true, nil
 }
@@ -158,12 +162,13 @@ func (s *Service) Test(ctx context.Context, d *Definition) Delivery {
 	return s.post(ctx, d, message{id: messageID(d.ID, "test", at.Format(time.RFC3339Nano)), kind: "bags.test", data: []byte(`{"changes":[]}`)})
 }
 
-// Deliveries returns the last deliveries of a webhook, the latest first, as JSON.
+// Deliveries returns the last deliveries of a webhook, the latest first, as JSON. It does not check
+// whose webhook it is; Get does.
 func (s *Service) Deliveries(ctx context.Context, id string) ([]string, error) {
 	return s.conf.Deliveries.List(ctx, id)
 }
 
-// CheckURL returns an error if a webhook may not have the URL.
+// CheckURL implements Guard.CheckURL for the guard of the service.
 func (s *Service) CheckURL(url string) error { return s.conf.Guard.CheckURL(url) }
 
 // now returns the time in the precision in which it is shown.

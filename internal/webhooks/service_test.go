@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
@@ -21,7 +24,13 @@ import (
 // newBroker returns a client of a broker with an empty topic.
 func newBroker(t *testing.T) (*kafka.Client, string) {
 	t.Helper()
-	client := kafkatest.Open(t, kafkatest.Start(t), kafka.Config{
+	return newClient(t, kafkatest.Start(t))
+}
+
+// newClient returns a client of a broker, and the topic of webhooks, which it makes.
+func newClient(t *testing.T, cluster *kfake.Cluster) (*kafka.Client, string) {
+	t.Helper()
+	client := kafkatest.Open(t, cluster, kafka.Config{
 		Topics: []string{"bag.webhooks"},
 		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
 	})
@@ -231,6 +240,17 @@ func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
 	})
 }
 
+// otherProcess runs the service of a process whose webhooks have the id wh_other.
+func otherProcess(t *testing.T, client *kafka.Client, topic string) *world {
+	t.Helper()
+	other := newWorld(t, client, topic)
+	conf := other.config(client, topic)
+	conf.NewID = func() string { return "wh_other" }
+	other.Service = webhooks.New(conf)
+	other.start(t)
+	return other
+}
+
 // The last room is taken by another process after this one has found it.
 func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T) {
 	client, topic := newBroker(t)
@@ -239,11 +259,7 @@ func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T
 	for range webhooks.Most - 1 {
 		w.create(t, "demo")
 	}
-	other := newWorld(t, client, topic)
-	conf := other.config(client, topic)
-	conf.NewID = func() string { return "wh_other" }
-	other.Service = webhooks.New(conf)
-	other.start(t)
+	other := otherProcess(t, client, topic)
 	w.feed.meanwhile = func() { other.create(t, "demo") }
 	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
 		t.Errorf("error %v", err)
@@ -252,6 +268,39 @@ func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T
 	if err != nil || len(list) != webhooks.Most || list[webhooks.Most-1].ID != "wh_other" {
 		t.Errorf("%d webhooks, %v", len(list), err)
 	}
+}
+
+// Kafka does not take the deletion of the webhook that is one too many.
+func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
+	cluster := kafkatest.Start(t)
+	client, topic := newClient(t, cluster)
+	w := newWorld(t, client, topic)
+	w.start(t)
+	for range webhooks.Most - 1 {
+		w.create(t, "demo")
+	}
+	other := otherProcess(t, client, topic)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	writes := 0
+	w.feed.meanwhile = func() {
+		other.create(t, "demo")
+		cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			if writes++; writes == 2 { // the first one is the definition
+				cancel()
+				return nil, errors.New("closes the connection"), true
+			}
+			return nil, nil, false
+		})
+	}
+	if _, _, err := w.Create(ctx, w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	until(t, "the customer has as many as allowed", func() bool {
+		list, err := w.List(t.Context(), "DEMO")
+		return err == nil && len(list) == webhooks.Most && list[webhooks.Most-1].ID == "wh_other"
+	})
 }
 
 func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
