@@ -118,7 +118,7 @@ func (s *service) sessions() *session.Sessions {
 	return session.New(s.keys, s.secret.Key(purpose), sessionstore.New(s.redis))
 }
 
-// home returns the data of the page at the root.
+// home returns what the page at the root shows.
 func (s *service) home() apidoc.Home {
 	h := apidoc.Home{Ready: func(ctx context.Context) bool {
 		_, ready := s.ready.Check(ctx)
@@ -136,8 +136,8 @@ func (s *service) home() apidoc.Home {
 	return h
 }
 
-// page returns the address of the page at the root as a field of the log, if there is one.
-func (s *service) page() []zap.Field {
+// pageField returns the address of the page at the root as a field of the log, if there is one.
+func (s *service) pageField() []zap.Field {
 	if s.listener == nil {
 		return nil
 	}
@@ -152,7 +152,8 @@ func (s *service) page() []zap.Field {
 	return []zap.Field{zap.String("page", scheme+net.JoinHostPort(host, port)+"/")}
 }
 
-// site returns the operations and pages that are served over HTTP.
+// site makes the operations and pages that are served over HTTP. It also sets s.webhooks and s.desk,
+// whose work openDoors starts.
 func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	feed := s.openFeed()

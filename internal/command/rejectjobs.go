@@ -19,7 +19,7 @@ type bulkJob struct {
 	dryRun bool
 }
 
-// jobDocument is a job in an answer of the service.
+// jobDocument is a job in an answer of the service, with the members that are printed.
 type jobDocument struct {
 	ID, State                                                   string
 	Total, Accepted, Rejected, Unauthorised, Dismissed, Skipped int
@@ -37,8 +37,9 @@ func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
 	return j.dryRun || len(filtersOf(cmd)) > 0 || j.action == "resubmit" && len(args) > 1
 }
 
-// run starts the job, waits for its end, and prints its result. The job goes on if the command is
-// interrupted.
+// run starts a job over the rejects with these ids, or over those that the filters of cmd select. It
+// waits for its end, and prints its result. body holds the other members of the request. The job goes
+// on if the command is interrupted.
 func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) error {
 	filters := filtersOf(cmd)
 	if len(ids) == 0 && len(filters) == 0 {
@@ -54,28 +55,28 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 		body["dry_run"] = true
 	}
 	var job jobDocument
-	asJSON := j.desk.json
-	j.desk.json = false // only the last answer is printed
-	err := j.desk.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
+	quiet := *j.desk
+	quiet.json = false // only the last answer is printed
+	err := quiet.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
 	for err == nil && job.State == "running" {
 		if err = pause.For(cmd.Context(), jobsEvery); err == nil {
-			err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+			err = quiet.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 		}
 	}
-	j.desk.json = asJSON
 	switch {
 	case err != nil && job.ID != "":
 		return failed(fmt.Errorf("job %s goes on: %w", job.ID, err))
 	case err != nil:
 		return err
-	case asJSON:
+	case j.desk.json:
 		err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 	default:
 		_, err = fmt.Fprintln(j.desk.process.stdout, job.summary(j.action))
+		err = failed(err)
 	}
 	switch {
 	case err != nil:
-		return failed(err)
+		return err
 	case job.State != "done":
 		return failed(fmt.Errorf("job %s is %s after %d of %d rejects", job.ID, job.State, job.LookedAt, job.Total))
 	case job.Rejected+job.Unauthorised+job.Skipped > 0:

@@ -114,7 +114,7 @@ func (s *service) start(ctx context.Context) error {
 		}
 	}
 	s.state.Set(nil)
-	s.log.Info("ready", s.page()...)
+	s.log.Info("ready", s.pageField()...)
 	return nil
 }
 
