@@ -19,6 +19,7 @@ import (
 	"bagtrail/internal/operation"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/rejectstore"
+	"bagtrail/internal/smallmap"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
@@ -42,7 +43,7 @@ func (d Rejects) dismissMany(ctx context.Context, c *web.Call) web.Answer {
 // question says what a job must do.
 type question struct {
 	wanted
-	ids    []string // of the rejects; nil: all that match wanted
+	ids    []string // of the rejects, each once; nil: all that match wanted
 	dryRun bool
 	reason string
 }
@@ -79,6 +80,7 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 		}
 		q.ids = append(q.ids, g.value)
 	}
+	q.ids = smallmap.Distinct(q.ids)
 	if !filtered {
 		a.failMissing("ids", `ids or filters: {"state": "open"} is every open reject`)
 	}

@@ -348,6 +348,20 @@ func TestAJobBeginsAtOnce(t *testing.T) {
 	<-ended
 }
 
+func TestARepeatedIDOfARequestForAJobCountsOnce(t *testing.T) {
+	d := newRejectDesk(t)
+	good, bad := d.fill(1, "ZRH")[0], d.post("lx", badFlight)
+	ids := fmt.Sprintf(`{"ids":[%[1]q,%[2]q,%[1]q,%[2]q]`, good, bad)
+	for _, end := range []string{`,"dry_run":true}`, `}`} {
+		if got := d.do("demo", "resubmit", ids+end); got.counts() != "2 2 1 1 0 0 0" {
+			t.Errorf("ids%s: %+v", end, got)
+		}
+	}
+	if _, one := d.ask("demo", "/"+bad, ""); len(d.log) != 1 || len(one.History) != 1 {
+		t.Errorf("%d records, %d steps of the reject that is rejected again", len(d.log), len(one.History))
+	}
+}
+
 func TestEveryFaultOfARequestForAJobIsTold(t *testing.T) {
 	d := newRejectDesk(t)
 	const id = `"0123456789abcdef0123"`
