@@ -49,7 +49,8 @@ func (in interpreter) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 const day = 24 * time.Hour
 
-// told returns a filing about one plate, received some days ago.
+// told returns a filing about one plate, received some days ago. Its entry has a member for each kind
+// of key.
 func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
@@ -279,6 +280,7 @@ func testSweepRun(t *testing.T, b *bench) {
 	ctx, stop := context.WithCancel(context.Background())
 	var mu sync.Mutex
 	sweeps := 0
+	start := time.Now()
 	var running sync.WaitGroup
 	for range 3 {
 		s := b.open(180*time.Second, now)
@@ -293,7 +295,6 @@ func testSweepRun(t *testing.T, b *bench) {
 			}).Run(ctx)
 		})
 	}
-	start := time.Now()
 	count := func() int {
 		mu.Lock()
 		defer mu.Unlock()
