@@ -91,8 +91,8 @@ func (s *stage) another(b *sheet, t trip, i int) {
 	b.add(s.person(other.who, 80)...)
 }
 
-// person returns elements about the passenger. Name, PNR, frequent flyer number and weight are each
-// present in some percent of the calls.
+// person returns elements about the passenger. The name is present in percent of the calls, the PNR
+// in three quarters of that, weight and frequent flyer number in a few.
 func (s *stage) person(who passenger, percent int) []string {
 	var lines []string
 	if s.chance(15) {
@@ -143,8 +143,7 @@ func (s *stage) scan(t trip, i int, at airport, code, status string, more ...str
 	default:
 		b.add(s.processing(code, time.Time{}, at.zone))
 	}
-	loads := slices.ContainsFunc(more, func(l string) bool { return len(l) > 2 && l[:3] == ".U/" })
-	if loads || s.chance(75) {
+	if has(more, ".U/") || s.chance(75) {
 		b.add(s.flight('F', f, f.to))
 	}
 	if i > 0 && s.chance(20) {
@@ -191,8 +190,8 @@ func (s *stage) connecting(t trip, i int) string {
 		pick(s.r, "", ddmmm(next.day)), pick(s.r, "", next.to.code))
 }
 
-// late returns when a message about a moment is received: usually at once, sometimes much later, or
-// even earlier.
+// late returns when a message about a moment is received: usually at once, sometimes much later or,
+// as if its clock were wrong, earlier.
 func (s *stage) late(moment time.Time) time.Time {
 	if !s.fault() {
 		return moment.Add(time.Duration(s.r.IntN(2)) * time.Minute)
@@ -200,7 +199,8 @@ func (s *stage) late(moment time.Time) time.Time {
 	return moment.Add(time.Duration(pick(s.r, 5, 30, 100, 600, 3000, -5, -600, -1439, -1440, -1441, -2000)) * time.Minute)
 }
 
-// send adds a message to the feed, perhaps twice, late or malformed.
+// send adds a message to the feed, sometimes with a malformed one before it, and with repetitions
+// after it. plate is 0 for a message without one.
 func (s *stage) send(b *sheet, received time.Time, plate uint64) {
 	m := Message{Text: dress(s.r, b.plain()), Received: received}
 	if plate != 0 {

@@ -14,8 +14,7 @@ type spoiler struct {
 	spoil func(lines []string) []string
 }
 
-// without returns a function that removes the elements with these letters, or returns nil if there
-// are none.
+// without returns a spoiler's function that removes the elements with these letters.
 func without(letters string) func([]string) []string {
 	return func(lines []string) []string {
 		kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return isElement(l) && strings.Contains(letters, l[1:2]) })
@@ -26,7 +25,7 @@ func without(letters string) func([]string) []string {
 	}
 }
 
-// instead returns a function that changes the first element with a letter.
+// instead returns a spoiler's function that changes the first element with a letter.
 func instead(letter byte, change func(line string) string) func([]string) []string {
 	return func(lines []string) []string {
 		lines = slices.Clone(lines)
@@ -40,9 +39,9 @@ func instead(letter byte, change func(line string) string) func([]string) []stri
 	}
 }
 
-// irregular limits a spoiler to messages without .B: if the airport is not known, none of the
-// configured status codes is.
-func irregular(spoil func([]string) []string) func([]string) []string {
+// withoutB limits a spoiler to messages without .B: if the airport is not known, the status codes
+// that are configured for it are not known either.
+func withoutB(spoil func([]string) []string) func([]string) []string {
 	return func(lines []string) []string {
 		if has(lines, ".B/") {
 			return nil
@@ -53,7 +52,7 @@ func irregular(spoil func([]string) []string) func([]string) []string {
 
 func isElement(l string) bool { return len(l) > 2 && l[0] == '.' && l[2] == '/' }
 
-// has reports whether any line begins so.
+// has reports whether any line has the beginning.
 func has(lines []string, beginning string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, beginning) })
 }
@@ -80,7 +79,7 @@ var spoilers = []spoiler{
 	}},
 	{"", 11, func(l []string) []string { return append([]string{"BUM"}, l[1:]...) }},
 	{"", 11, func(l []string) []string { return append(slices.Clone(l), l...) }},
-	{"BPM", 5, irregular(without("V"))},
+	{"BPM", 5, withoutB(without("V"))},
 	{"BPM", 6, func(l []string) []string {
 		if !has(l, ".U/") {
 			return nil
@@ -96,10 +95,10 @@ var spoilers = []spoiler{
 		return without("NB")(l)
 	}},
 	{"BPM", 9, instead('B', func(string) string { return ".B" })},
-	{"", 12, irregular(instead('V', func(string) string { return ".V/1LZR" }))},
+	{"", 12, withoutB(instead('V', func(string) string { return ".V/1LZR" }))},
 	{"", 13, instead('V', func(l string) string { return ".V/2" + l[4:] })},
 	{"", 14, instead('V', func(l string) string { return ".V/1Q" + l[5:] })},
-	{"", 15, irregular(instead('V', func(l string) string { return l[:5] + "QQQ" + l[8:] }))},
+	{"", 15, withoutB(instead('V', func(l string) string { return l[:5] + "QQQ" + l[8:] }))},
 	{"", 16, instead('N', func(l string) string { return l[:len(l)-1] })},
 	{"", 17, instead('N', func(l string) string { return l[:len(l)-3] + "000" })},
 	{"", 17, instead('N', func(l string) string { return l[:7] + "999999002" })},
