@@ -74,70 +74,72 @@ type noteWriter struct {
 // run writes the note regularly until stop is closed, and then once more. The broker itself deletes
 // old records only in the process that has created their topics, so run deletes them. It does so just
 // before it writes the note: if the process is killed in between, the next start reports a loss.
-func (t *noteWriter) run(stop <-chan struct{}) {
+func (w *noteWriter) run(stop <-chan struct{}) {
 	ticker := time.NewTicker(noteEvery)
 	defer ticker.Stop()
 	for deleted := (time.Time{}); ; {
 		if time.Since(deleted) >= retentionEvery {
-			t.cluster.ApplyRetention()
+			w.cluster.ApplyRetention()
 			deleted = time.Now()
 		}
-		t.write()
+		w.write()
 		select {
 		case <-ticker.C:
 		case <-stop:
-			t.write()
+			w.write()
 			return
 		}
 	}
 }
 
 // check returns the error of the last attempt to write.
-func (t *noteWriter) check() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
+func (w *noteWriter) check() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
-func (t *noteWriter) write() {
-	err := t.tryToWrite()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.err = err
+func (w *noteWriter) write() {
+	err := w.tryToWrite()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = err
 }
 
-func (t *noteWriter) tryToWrite() error {
-	current, err := t.currentNote()
+// tryToWrite writes the note if it has changed, or if a probe is due. Otherwise it returns the error
+// of the last attempt, which holds until a write succeeds.
+func (w *noteWriter) tryToWrite() error {
+	current, err := w.currentNote()
 	if err != nil {
 		return err
 	}
 	data := strictjson.Encode(current)
-	if bytes.Equal(data, t.last) && time.Since(t.written) < probeEvery {
-		return t.check()
+	if bytes.Equal(data, w.last) && time.Since(w.written) < probeEvery {
+		return w.check()
 	}
-	if err := wholefile.Write(t.path, data); err != nil {
+	if err := wholefile.Write(w.path, data); err != nil {
 		return err
 	}
-	t.last, t.written = data, time.Now()
+	w.last, w.written = data, time.Now()
 	return nil
 }
 
 // currentNote makes a note of the offsets that the broker holds now.
-func (t *noteWriter) currentNote() (note, error) {
-	data, err := os.ReadFile(t.topics)
+func (w *noteWriter) currentNote() (note, error) {
+	data, err := os.ReadFile(w.topics)
 	if err != nil {
 		return note{}, fmt.Errorf("make the note of what the log holds: %w", err)
 	}
 	var document topicsDocument
 	if err := json.Unmarshal(data, &document); err != nil {
-		return note{}, fmt.Errorf("make the note of what the log holds: %s: %w", filepath.Base(t.topics), err)
+		return note{}, fmt.Errorf("make the note of what the log holds: %s: %w", filepath.Base(w.topics), err)
 	}
 	n := note{Topics: make(map[string][]notedPartition)}
 	for _, topic := range document.Topics {
 		var list []notedPartition
-		for i, p := range t.cluster.PartitionInfos(topic.Name) {
+		for i, p := range w.cluster.PartitionInfos(topic.Name) {
 			whole := extent{p.LogStartOffset, p.HighWatermark}
-			held := subtract([]extent{whole}, t.gaps[partitionID{topic.Name, i}])
+			held := subtract([]extent{whole}, w.gaps[partitionID{topic.Name, i}])
 			list = append(list, notedPartition{First: p.LogStartOffset, End: p.HighWatermark, Gaps: subtract([]extent{whole}, held)})
 		}
 		n.Topics[topic.Name] = list
