@@ -3,7 +3,6 @@ package oracle
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"bagtrail/parser"
 )
@@ -290,19 +289,4 @@ func (f flight) render(inbound bool) *Flight {
 		r.Destination = f.airport
 	}
 	return r
-}
-
-// tenDigitWord returns the first word of ten digits. Words are separated by characters that are
-// neither letters nor digits.
-func tenDigitWord(lines []string) string {
-	for _, line := range lines {
-		for _, word := range strings.FieldsFunc(line, func(c rune) bool {
-			return !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
-		}) {
-			if len(word) == 10 && allDigits(word) {
-				return word
-			}
-		}
-	}
-	return ""
 }

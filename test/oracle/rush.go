@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // original is the original of a rush bag: a plate and, if known, its bag.
@@ -44,6 +45,21 @@ func namedOriginal(plate string, it *item) string {
 	}
 	if word := tenDigitWord(it.g.AirlineData); word != plate {
 		return word
+	}
+	return ""
+}
+
+// tenDigitWord returns the first word of ten digits. Words are separated by characters that are
+// neither letters nor digits.
+func tenDigitWord(lines []string) string {
+	for _, line := range lines {
+		for _, word := range strings.FieldsFunc(line, func(c rune) bool {
+			return !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
+		}) {
+			if len(word) == 10 && allDigits(word) {
+				return word
+			}
+		}
 	}
 	return ""
 }
