@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,8 @@ func (a *acceptor) AcceptBatch(_ context.Context, envelopes []ingestor.Envelope)
 	return outcomes, nil
 }
 
-var received = time.Date(2026, 3, 12, 6, 0, 0, 5e6, time.UTC)
+// received has a precision and a zone that messages do not keep.
+var received = time.Date(2026, 3, 12, 7, 0, 0, 5e6+1, time.FixedZone("CET", 3600))
 
 var errUnreadable = errors.New("no regular file")
 
@@ -67,13 +69,39 @@ func TestMessagesOfFilesAreReplayedAMillisecondApart(t *testing.T) {
 		t.Fatalf("decided on %d, error %v", decided, err)
 	}
 	for i, env := range a.accepted {
-		if want := received.Add(time.Duration(i) * time.Millisecond); env.Received != want || !env.NoPosition || env.Raw != string(rune(i)) {
+		if want := received.UTC().Add(time.Duration(i)*time.Millisecond - 1); env.Received != want || !env.NoPosition || env.Raw != string(rune(i)) {
 			t.Fatalf("envelope %d: %+v, want received %v", i, env, want)
 		}
 	}
 	if want := []string{"file/a/d202ef8d/1773295200005/1", "file/a/a505df1b/1773295200006/2"}; !slices.Equal([]string{a.accepted[0].Origin, a.accepted[1].Origin}, want) {
 		t.Errorf("origins %v, %v", a.accepted[0].Origin, a.accepted[1].Origin)
 	}
+}
+
+func TestABatchOfLongMessagesIsBounded(t *testing.T) {
+	a := &longest{acceptor: acceptor{most: 5000, fail: 5000}}
+	text := strings.Repeat("x", 64<<10)
+	err := filedoor.Door{
+		Acceptor: a, Received: received, Decided: func([]messagefile.Message, []ingestor.Outcome) {},
+		Messages: func(yield func(messagefile.Message, error) bool) {
+			for i := 0; i < 40 && yield(messagefile.Message{File: "a", Number: i + 1, Text: text}, nil); i++ {
+			}
+		},
+	}.Run(t.Context())
+	if err != nil || len(a.accepted) != 40 || a.longest != 16 {
+		t.Errorf("%d messages of 64 KiB, at most %d at once, error %v", len(a.accepted), a.longest, err)
+	}
+}
+
+// longest is an acceptor that keeps how many envelopes it got at once.
+type longest struct {
+	acceptor
+	longest int
+}
+
+func (a *longest) AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+	a.longest = max(a.longest, len(envelopes))
+	return a.acceptor.AcceptBatch(ctx, envelopes)
 }
 
 func TestABatchThatFailsStopsTheDoor(t *testing.T) {

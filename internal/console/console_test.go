@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,84 @@ func TestAFlightShowsItsBagsNotLoadedFirst(t *testing.T) {
 	}
 	if got := strings.Join(order, " "); got != "not not off off del del con con air air" {
 		t.Error(got)
+	}
+}
+
+// Of the bags with one status, the one that was seen last comes last. The bags of a plate have ids of
+// their own. Only bags that are Not Loaded or Offloaded have the class of the flight, which is at risk.
+func TestTheRowsOfAFlightAreByStatusThenByAge(t *testing.T) {
+	list := flightOf(0)
+	list["flight"].(object)["status"] = map[string]int{"Not Loaded": 1}
+	var bags []object
+	for _, b := range []struct {
+		plate, status string
+		age           time.Duration
+		rush          bool
+	}{
+		{"0724000001", "Loaded on Aircraft", -time.Hour, false},
+		{"0724000002", "Delayed", 100 * time.Minute, false},
+		{"0724000003", "Offloaded", 99 * time.Minute, true},
+		{"0724000003", "Offloaded", 48*time.Hour - time.Minute, false},
+		{"0724000003", "Not Loaded", 48 * time.Hour, false},
+	} {
+		row := bagOnFlight(0)
+		row["plate"], row["rush"] = b.plate, b.rush
+		row["legs"].([]object)[0]["status"] = b.status
+		row["last_event"].(object)["happened"] = now.Add(-b.age)
+		bags = append(bags, row)
+	}
+	list["bags"] = bags
+	text := must(t, get(newConsole(newV1(object{"GET " + flightPath: list})), flightPage), 200)
+	var rows []string
+	for _, r := range regexp.MustCompile(`<tr id="(.*?)" class="(.*?)".*? data-ago .*?>(.*?)</time>`).FindAllStringSubmatch(text, -1) {
+		rows = append(rows, strings.Join(r[1:], "|"))
+	}
+	if want := []string{
+		"b-0724000003-3|is-risk|2 d", "b-0724000003-2|is-risk|47 h 59", "b-0724000003|is-risk rush|99 min", "b-0724000002||1 h 40", "b-0724000001||now",
+	}; !slices.Equal(rows, want) {
+		t.Errorf("%q, want %q", rows, want)
+	}
+}
+
+func TestRowsComeInTheGroupsThatTheStylesheetKnows(t *testing.T) {
+	text := must(t, get(newConsole(newV1(object{"GET " + flightPath: flightOf(41)})), flightPage), 200)
+	var sizes []int
+	for _, group := range strings.Split(text, "</tbody><tbody>") {
+		sizes = append(sizes, strings.Count(group, "\n<tr id="))
+	}
+	if !slices.Equal(sizes, []int{20, 20, 1}) {
+		t.Errorf("rows of the groups: %v", sizes)
+	}
+}
+
+// The time of a flight is the actual one, else the estimated, else the scheduled.
+func TestAFlightHasItsBestKnownTime(t *testing.T) {
+	list := flightOf(5)
+	times := list["flight"].(object)["departure"].(object)
+	for _, known := range []struct{ name, at, shown string }{
+		{"scheduled", "2026-11-22T12:10:00.000Z", "<dd>13:10 <"}, {"estimated", "2026-11-22T12:25:00.000Z", "<dd>13:25 <"}, {"actual", "2026-11-22T11:20:00.000Z", "<dd>12:20 <"},
+	} {
+		times[known.name] = known.at
+		must(t, get(newConsole(newV1(object{"GET " + flightPath: list})), flightPage), 200, known.shown)
+	}
+}
+
+func TestTheFilesOfPagesAreKeptByBrowsers(t *testing.T) {
+	for name, media := range map[string]string{"console.css": "text/css", "console.js": "text/javascript"} {
+		h := get(newConsole(newV1(nil)), "/console/"+name).Header()
+		if h.Get("Content-Type") != media+"; charset=utf-8" || h.Get("Cache-Control") != "public, max-age=31536000, immutable" || h.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: %v", name, h)
+		}
+	}
+}
+
+func TestTheNavigationLeadsOnlyWhereTheKeyMayGo(t *testing.T) {
+	v := newV1(nil)
+	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
+	v.answers["GET /v1/session"].(object)["airlines"] = []string{}
+	text := must(t, get(newConsole(v), "/console/search"), 200, `href="/console/flights"`, `href="/console/feeds"`, "Airlines: none. Airports: ZRH.")
+	if strings.Contains(text, `href="/console/rejects"`) {
+		t.Error("a key without the right sees the rejects")
 	}
 }
 
@@ -325,7 +404,7 @@ func TestEveryAnswerHasThePolicyAndNothingInline(t *testing.T) {
 		if got := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'self';") || strings.Contains(got, "unsafe") {
 			t.Errorf("%s: %q", target, got)
 		}
-		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Referrer-Policy") != "same-origin" {
+		if w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Referrer-Policy") != "same-origin" || w.Header().Get("Cross-Origin-Opener-Policy") != "same-origin" {
 			t.Errorf("%s: %v", target, w.Header())
 		}
 		for _, bad := range []string{" style=", "<style", "onclick", "javascript:", "<script>", "http://", "https://"} {
