@@ -348,6 +348,27 @@ func TestAJobBeginsAtOnce(t *testing.T) {
 	<-ended
 }
 
+// A step reads 25 texts at a time, and no more after 1 MiB of them.
+func TestAStepOverLargeRejectsIsShort(t *testing.T) {
+	d := newRejectDesk(t)
+	var list []ingestor.Rejection
+	for i := range 60 {
+		r := ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: strings.Repeat("x", 64<<10), Received: d.now.Add(-time.Minute), Origin: fmt.Sprint("bim.raw/0/", i),
+		}}
+		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB011", Line: 1, Column: 1, EndColumn: 1}}
+		list = append(list, r)
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	begun := d.begin("demo", "dismiss", `{"state":"open","reason":"a test"}`)
+	steps, err := d.work(t.Context(), "one")
+	if got := d.job("demo", begun.ID); err != nil || steps != 3 || got.Dismissed != 60 {
+		t.Errorf("%d steps, %+v, %v", steps, got, err)
+	}
+}
+
 func TestARepeatedIDOfARequestForAJobCountsOnce(t *testing.T) {
 	d := newRejectDesk(t)
 	good, bad := d.fill(1, "ZRH")[0], d.post("lx", badFlight)

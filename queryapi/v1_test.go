@@ -242,6 +242,10 @@ func TestPagesGoThroughEveryBagOnce(t *testing.T) {
 				if got := faultsV1(t, askV1(s, key, "/v1/bags/search", other)); got != "/cursor cursor" {
 					t.Fatalf("the cursor of another question: %s", got)
 				}
+				faulty := strings.Replace(other, `{"plate"`, `{"limit":0,"plate"`, 1) // it is not known what it would ask
+				if got := faultsV1(t, askV1(s, key, "/v1/bags/search", faulty)); got != "/limit malformed" {
+					t.Fatalf("a cursor in a question with a fault: %s", got)
+				}
 				forged := a.Next[:len(a.Next)-1] + string('A'+('Z'-a.Next[len(a.Next)-1])%26)
 				if got := faultsV1(t, askV1(s, key, "/v1/bags/search", strings.Replace(body, "}", `,"cursor":"`+forged+`"}`, 1))); !strings.HasSuffix(got, "cursor cursor") && !strings.Contains(got, "repeated") {
 					t.Fatalf("a forged cursor: %s", got)

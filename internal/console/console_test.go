@@ -114,6 +114,18 @@ func TestTheNavigationLeadsOnlyWhereTheKeyMayGo(t *testing.T) {
 	}
 }
 
+// If it is not known where a leg begins, its flight is the one that arrives.
+func TestALegLeadsToItsFlightAtAnAirportThatIsKnown(t *testing.T) {
+	leg := func(from, to string) func(object) {
+		return func(b object) { l := b["legs"].([]object)[0]; l["from"], l["to"] = from, to }
+	}
+	for address, change := range map[string]func(object){
+		"/console/flights/ZRH/D/LX/14/2026-11-22": leg("ZRH", "JFK"), "/console/flights/JFK/A/LX/14/2026-11-22": leg("", "JFK"), "/console/search": leg("", ""),
+	} {
+		must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(change)})), "/console/bags/0724000002"), 200, `<th scope="row"><a href="`+address+`">LX14</a>`)
+	}
+}
+
 func TestAFlightWithoutBagsSaysSo(t *testing.T) {
 	c := newConsole(newV1(object{"GET " + flightPath: flightOf(0)}))
 	must(t, get(c, flightPage), 200, "No bags of LX14 yet", "Bags appear here by themselves")
