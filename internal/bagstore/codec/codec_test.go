@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,32 @@ func TestWhatIsWrittenIsReadByteForByte(t *testing.T) {
 var positions = []bag.Position{
 	{}, {Known: true}, {Known: true, Partition: 11, Offset: 1_234_567}, {Known: true, Partition: math.MaxInt32, Offset: math.MaxInt64},
 	{Known: true, Partition: -1, Offset: -1},
+}
+
+// No sample has every phrase.
+func TestEveryPhraseOfTheDictionaryIsReadByteForByte(t *testing.T) {
+	dictionary, err := os.ReadFile("dictionary-1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, phrases := codec.New(), 0
+	for line := range strings.Lines(string(dictionary)) {
+		phrase, err := strconv.Unquote(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, end := range []string{"\n", "\r\n"} {
+			want := strings.ReplaceAll(phrase+"\nBSM\n", "\n", end)
+			value := string(c.Append(nil, bag.Stored{Raw: want, Received: received}, ""))
+			if raw, _, err := c.Decode(nil, value, ""); err != nil || string(raw) != want {
+				t.Errorf("%q: %q, %v", want, raw, err)
+			}
+		}
+		phrases++
+	}
+	if phrases != 1020 {
+		t.Errorf("%d phrases, want 1020", phrases)
+	}
 }
 
 func TestEveryPositionIsKept(t *testing.T) {
