@@ -9,8 +9,8 @@ import (
 )
 
 // AppendInquiry appends an element of pax_inquiry_info: what the flight reference says of a leg, which
-// must have a departure and an arrival. The departure and the blackout are in
-// the time zone of the origin, the arrival in that of the destination.
+// must have a departure and an arrival. The departure and the blackout are in the time zone of the
+// origin, the arrival in that of the destination.
 func AppendInquiry(dst []byte, r *flightref.Reference, airports *airport.Library) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()
