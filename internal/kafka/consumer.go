@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -11,6 +12,8 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
+
+	"bagtrail/internal/pause"
 )
 
 // Handler handles the records of one partition while this process owns it. Its methods are called
@@ -57,6 +60,8 @@ type Consumer struct {
 	log    *zap.Logger
 	slots  chan struct{} // one is taken while a batch is handled
 
+	partitions int // of the topic, as this process knew it before it joined the group
+
 	joined   atomic.Bool
 	mu       sync.Mutex
 	left     time.Time        // when the last membership ended; zero if none has ended
@@ -86,6 +91,7 @@ func (c *Consumer) Joined() bool { return c.joined.Load() }
 // after the other. While the handler fails, the goroutine keeps its batch and tries again: the
 // offset stays, nothing more is read, and the membership goes on.
 func (c *Consumer) Run(ctx context.Context) error {
+	c.partitionsChanged(ctx)
 	group, err := kafkago.NewConsumerGroup(c.groupConfig())
 	if err != nil {
 		return fmt.Errorf("consumer group: %w", err)
@@ -112,7 +118,6 @@ func (c *Consumer) groupConfig() kafkago.ConsumerGroupConfig {
 		ID: c.conf.Group, Brokers: c.client.conf.Brokers, Dialer: c.client.dialer, Topics: []string{c.conf.Topic},
 		HeartbeatInterval: timing.Heartbeat, SessionTimeout: timing.Session,
 		RebalanceTimeout: timing.Rebalance, JoinGroupBackoff: timing.JoinBackoff, Timeout: timing.Request,
-		WatchPartitionChanges: true, PartitionWatchInterval: timing.Watch,
 		StartOffset: kafkago.FirstOffset,
 	}
 }
@@ -131,6 +136,7 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 		c.mu.Unlock()
 		c.joined.Store(false)
 	})
+	generation.Start(c.watchPartitions)
 	fetcher := c.client.newFetcher(c.conf.Topic, len(assigned), cmp.Or(c.conf.Fetch, fetchMost))
 	for _, a := range assigned {
 		w := &worker{
@@ -140,6 +146,29 @@ func (c *Consumer) start(generation *kafkago.Generation) {
 		}
 		generation.Start(w.run)
 	}
+}
+
+// watchPartitions ends the generation if the number of partitions has changed, so that the group
+// divides them anew. kafka-go would compare with the number that it reads after the join, and never
+// notice partitions that were added between the division and that.
+func (c *Consumer) watchPartitions(generation context.Context) {
+	for pause.For(generation, c.client.conf.Timing.Watch) == nil {
+		if c.partitionsChanged(generation) {
+			return
+		}
+	}
+}
+
+// partitionsChanged notes the number of partitions of the topic, and reports whether it is another
+// than before. A topic that was deleted has none.
+func (c *Consumer) partitionsChanged(ctx context.Context) bool {
+	now, err := c.client.Partitions(ctx, c.conf.Topic)
+	if err != nil && !errors.Is(err, kafkago.UnknownTopicOrPartition) {
+		return false
+	}
+	before := c.partitions
+	c.partitions = len(now)
+	return c.partitions != before
 }
 
 // handled notes that records, which end before the offset next, have been handled. It returns how
