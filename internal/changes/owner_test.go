@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -597,6 +598,19 @@ func (g *growing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) 
 	return g.Bags.Trace(ctx, plates, now)
 }
 
+// waitForRoom waits until an owner waits for room.
+func waitForRoom(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	stacks := make([]byte, 4<<20)
+	if pause.Until(ctx, time.Millisecond, func() bool {
+		return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("semaphore.(*Weighted).Acquire"))
+	}) != nil {
+		t.Fatal("no owner waits for room")
+	}
+}
+
 // What an owner folds after it has waited for another is what the plates have by then. It keeps no
 // room after that, so that a plate that needs all of it is folded too.
 func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) {
@@ -626,6 +640,7 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 			}
 		})
 		<-g.waiting
+		waitForRoom(t)
 		g.each.Store(100)
 		g.fail.Store(c.fails)
 		close(g.finish)
