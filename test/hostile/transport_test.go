@@ -44,7 +44,7 @@ func TestTLSIsTwelveAndLater(t *testing.T) {
 		{"TLS 1.2", tls.VersionTLS12, nil, true},
 		{"TLS 1.3", tls.VersionTLS13, nil, true},
 		{"TLS 1.2, CBC", tls.VersionTLS12, []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA256, tls.TLS_RSA_WITH_AES_256_CBC_SHA}, false},
-		{"TLS 1.2, RC4 and 3DES", tls.VersionTLS12, []uint16{tls.TLS_ECDHE_ECDSA_WITH_RC4_128_SHA, tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA}, false},
+		{"TLS 1.2, RC4 and 3DES", tls.VersionTLS12, []uint16{tls.TLS_ECDHE_RSA_WITH_RC4_128_SHA, tls.TLS_RSA_WITH_3DES_EDE_CBC_SHA}, false},
 		{"TLS 1.2, no forward secrecy", tls.VersionTLS12, []uint16{tls.TLS_RSA_WITH_AES_128_GCM_SHA256}, false},
 	} {
 		config := &tls.Config{RootCAs: pool, MinVersion: c.version, MaxVersion: c.version, CipherSuites: c.ciphers}
