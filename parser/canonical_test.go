@@ -76,7 +76,7 @@ func TestCanonicalWithVTOrFFIsJoinedByLF(t *testing.T) {
 func TestCanonicalIsAViewWhereTheTextHoldsIt(t *testing.T) {
 	var m parser.Message
 	for text, want := range map[string]float64{
-		"SYM\n" + bsm() + "\n": 0, loaded: 0, "BSM\r\n.V/1LZRH \r\nENDBSM": 1, "BSM\n.V/1LZRH\r\nENDBSM": 1, "BSM\r\n.R/A\tB\r\nENDBSM": 1,
+		"SYM\n" + bsm() + "\n": 0, loaded: 0, "BSM\r\n.V/1LZRH \r\nENDBSM": 1, "BSM\n.V/1LZRH\r\nENDBSM": 1, "BSM\r\n.R/A\tB\r\nENDBSM": 0, "BSM\r\n.R/A\vB\r\nENDBSM": 1,
 	} {
 		m.Parse(text, airports{})
 		if got := testing.AllocsPerRun(20, func() { m.Canonical() }); got > want {
