@@ -10,7 +10,7 @@ import (
 // line.
 type line struct {
 	at   int // offset of its first byte in outline.text
-	mark int // as in span
+	mark int // of an element as in span; field needs it
 	text string
 }
 
