@@ -201,3 +201,13 @@ func TestLengthsAreOfTrimmedLines(t *testing.T) {
 	equal(t, "accepted", m.Accepted(), true)
 	parse(t, "BPM\n {012:.V/1LZR} \n  {020:.F/LX1/12MAR/LH} \n\t{016:.N/072412345600}\t\n {018:.B/OFF/072412345700} ")
 }
+
+// Fields behind the last one are asked for too, so there must be room behind a text without other
+// characters than slashes and line ends. How much there is depends on the length.
+func TestTextsOfSlashesAloneAreReadAtEveryLength(t *testing.T) {
+	for n := 1; n <= 300; n++ {
+		var m parser.Message
+		m.Parse(strings.Repeat("/", n), airports{})
+		equal(t, "errors", numbers(m.Errors), "004")
+	}
+}
