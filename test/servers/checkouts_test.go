@@ -23,7 +23,7 @@ type checkout struct {
 func newCheckout(t *testing.T) checkout {
 	t.Helper()
 	c, root := checkout{t, t.TempDir()}, filepath.Join("..", "..")
-	for _, part := range []string{".ci", "test/servers", "test/loopback"} {
+	for _, part := range []string{".ci", "test/servers", "test/selfsigned", "test/loopback"} {
 		must(t, os.CopyFS(filepath.Join(c.dir, part), os.DirFS(filepath.Join(root, part))))
 	}
 	for _, file := range []string{"go.mod", "go.sum"} {
