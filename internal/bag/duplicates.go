@@ -35,7 +35,7 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, seriesOf 
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
 	seen := copyFinder{rules: r, seriesOf: seriesOf, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
-	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && m.Read.IsZero() })
+	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && !m.isTimed() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
 		end := start + 1
@@ -91,8 +91,7 @@ type statusBPM struct {
 // the message that name the plate, or position the container.
 func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	m := groups[0]
-	timed := m.Kind.IsProcessing() && !m.Read.IsZero()
-	if timed && !c.untimed {
+	if m.isTimed() && !c.untimed {
 		return c.readAgain(m)
 	}
 	sets, series := c.statuses(groups), c.seriesOf(m)
@@ -100,7 +99,7 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	if !have || !before.text.Equal(m.Text) {
 		before = run{text: m.Text}
 	}
-	if timed {
+	if m.isTimed() {
 		isCopy = c.readAgain(m)
 	} else {
 		isCopy = before.isEvent && m.Received.Sub(before.event) <= c.rules.Window

@@ -12,7 +12,7 @@ import (
 // which may depend on other messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
-	if m.Kind.IsProcessing() && !m.Read.IsZero() { // its copies were read then too, but received at other times
+	if m.isTimed() { // its copies were read then too, but received at other times
 		moment, position = m.Read, Position{}
 	}
 	var memory [512]byte
@@ -28,3 +28,6 @@ func EventID(plate Plate, m *Message) string {
 	hex.Encode(id[:], sum[:16])
 	return string(id[:])
 }
+
+// isTimed reports whether m is a BPM with a read time.
+func (m *Message) isTimed() bool { return m.Kind.IsProcessing() && !m.Read.IsZero() }
