@@ -26,13 +26,8 @@ func (m *Message) boundsOf(e line, i int) (from, to int) {
 
 // trim returns s without leading and trailing blanks.
 func trim(s string) string {
-	for s != "" && blank(s[0]) {
-		s = s[1:]
-	}
-	for s != "" && blank(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
+	from, to := trimmed(s, 0, len(s))
+	return s[from:to]
 }
 
 // trimmed returns the bounds of text[from:to] without leading and trailing blanks.
