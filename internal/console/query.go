@@ -31,29 +31,44 @@ type query struct {
 	words   []string // the words of the name
 }
 
-// readings returns how the words of a search may be read, in the order in which to try.
-func readings(text string, airports *airport.Library, now time.Time) []query {
-	long, short := parseQuery(text, airports, now, true), parseQuery(text, airports, now, false)
-	if slices.Equal(long.words, short.words) {
-		return []query{short}
+// readings returns how the words of a search may be read, in the order in which to try. The code of
+// an airport may be a part of a name, as in VAN DEN BERG. So in the first reading every word that may
+// be a part of the name is one. In the second reading the first code is the airport, and in the third
+// one the code behind the name is.
+func readings(text string, airports *airport.Library, now time.Time) (all []query) {
+	last := parseQuery(text, airports, now, codeBehindName)
+	for _, which := range []whichCode{noCode, firstCode} {
+		q := parseQuery(text, airports, now, which)
+		if len(q.words) > 0 && q.Airport != last.Airport && !slices.Contains(q.Unread, last.Airport) {
+			all = append(all, q)
+		}
 	}
-	return []query{long, short}
+	return append(all, last)
 }
 
+// whichCode says which of the codes of airports in a search is where to search.
+type whichCode int
+
+const (
+	noCode whichCode = iota
+	firstCode
+	codeBehindName // the first one, and if there is none behind the name, the first of all
+)
+
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
-// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
-// The code of an airport is the airport, a date such as 21NOV the day, and every other word a name;
-// prefixed says that codes before a name are parts of it, as in VAN DEN BERG.
+// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR. A
+// date such as 21NOV is the day. Every other word is a name, or the airport if it is the code that
+// which says.
 // If there are plates, the search is for all of them, and the other words are unread. Otherwise the
 // first of several words of one kind counts, and the others are unread.
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
 // its airline has three letters it is a PNR, otherwise both.
-func parseQuery(text string, airports *airport.Library, now time.Time, prefixed bool) (q query) {
-	w := q.classify(text, airports, now, prefixed)
+func parseQuery(text string, airports *airport.Library, now time.Time, which whichCode) (q query) {
+	w := q.classify(text, now)
 	if len(w.plates) > 0 {
-		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.airports, w.names, q.Unread)
+		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.names, q.Unread)
 		return query{Plates: smallmap.Distinct(w.plates), Unread: unread}
 	}
 	if len(w.flights) == 0 && (len(w.pnrs) > 0 || len(w.either) > 1) {
@@ -68,11 +83,8 @@ func parseQuery(text string, airports *airport.Library, now time.Time, prefixed 
 	q.End, q.PNR = q.first(w.ends), q.first(append(w.pnrs, w.either...))
 	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
 	q.Day, _ = dayOf(q.first(w.days), now)
-	if len(w.names) == 0 && len(w.airports) > 0 && q.End+q.Flight+q.PNR == "" { // LEE is a name too
-		w.names, w.airports = w.airports[:1], w.airports[1:]
-	}
-	q.Airport = q.first(w.airports)
-	q.readNames(w.names, airports, prefixed)
+	isCode := func(word string) bool { return len(word) == 3 && airports.KnownAirport(word) }
+	q.readNames(q.readAirport(w.names, isCode, which), isCode)
 	switch {
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
@@ -89,10 +101,10 @@ func parseQuery(text string, airports *airport.Library, now time.Time, prefixed 
 
 // words are the words of a search by their kind. Those of either may be flights or PNRs; the likelier
 // flights, with airline codes of two characters, come first.
-type words struct{ plates, ends, days, flights, either, pnrs, airports, names []string }
+type words struct{ plates, ends, days, flights, either, pnrs, names []string }
 
 // classify returns the words of a search, at most maxWords. The others are unread.
-func (q *query) classify(text string, airports *airport.Library, now time.Time, prefixed bool) (w words) {
+func (q *query) classify(text string, now time.Time) (w words) {
 	all := joinWords(strings.Fields(strings.ToUpper(text)))
 	if len(all) > maxWords {
 		all, q.Unread = all[:maxWords], all[maxWords:]
@@ -117,10 +129,6 @@ func (q *query) classify(text string, airports *airport.Library, now time.Time, 
 			kind, word = &w.plates, word[:10]
 		case isPNR(word):
 			kind = &w.pnrs
-		case len(word) == 3 && airports.KnownAirport(word) && len(all) > 1:
-			kind = &w.airports
-		case prefixed:
-			w.names, w.airports = append(w.names, w.airports...), nil
 		}
 		*kind = append(*kind, word)
 	}
@@ -160,10 +168,39 @@ func joinWords(words []string) (joined []string) {
 	return joined
 }
 
+// readAirport takes the airport from the words that are left, and returns the others. Codes behind the
+// name are unread. LEE is a name too: if nothing else is asked for, one word is left as the name.
+func (q *query) readAirport(words []string, isCode func(string) bool, which whichCode) (name []string) {
+	alone := q.End+q.Flight+q.PNR == ""
+	at := slices.IndexFunc(words, isCode)
+	if at < 0 || len(words) == 1 && alone || len(words) > 1 && which == noCode {
+		return words
+	}
+	behind := len(words) // where the codes behind the name begin
+	for behind > 0 && isCode(words[behind-1]) {
+		behind--
+	}
+	onlyCodes := behind == 0 && alone
+	switch {
+	case which == firstCode:
+	case onlyCodes:
+		at = len(words) - 1
+	case behind < len(words):
+		at = behind
+	}
+	q.Airport = words[at]
+	if !onlyCodes {
+		q.Unread = append(q.Unread, words[max(at+1, behind):]...)
+		words = words[:max(at+1, behind)]
+	}
+	return slices.Delete(slices.Clone(words), at, at+1)
+}
+
 // readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
-// Otherwise it may be the first word, the last one, or all words together. A surname with a prefix is
-// all words together, or the code alone that is the first of them, as in LEE ANNA.
-func (q *query) readNames(words []string, airports *airport.Library, prefixed bool) {
+// Otherwise it may be the first word, the last one, or all words together. If there are codes of
+// airports among them, all words together come first. If no code is the airport, the first word alone
+// is a surname only if it is a code and the last word is none, as in LEE ANNA.
+func (q *query) readNames(words []string, isCode func(string) bool) {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) {
@@ -186,11 +223,14 @@ func (q *query) readNames(words []string, airports *airport.Library, prefixed bo
 		return
 	}
 	first, last, whole := q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")
-	q.Names = []string{first, last, whole}
-	switch {
-	case prefixed && airports.KnownAirport(first):
+	switch codes := slices.ContainsFunc(q.words, isCode); {
+	case !codes:
+		q.Names = []string{first, last, whole}
+	case q.Airport != "":
+		q.Names = []string{whole, first, last}
+	case isCode(first) && !isCode(last):
 		q.Names = []string{whole, first}
-	case prefixed:
+	default:
 		q.Names = []string{whole}
 	}
 	q.Names = smallmap.Distinct(q.Names)

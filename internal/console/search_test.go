@@ -110,6 +110,12 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 		"lee anna":          {"LEE", "Not used: ANNA<"},
 		"van mueller":       {"MUELLER", "airport VAN<"},
 		"van den mueller":   {"MUELLER", "airport VAN<"},
+		"van den bos":       {"VANDENBOS", "name VANDENBOS<"},
+		"van den bos lx14":  {"VANDENBOS", "name VANDENBOS<"},
+		"zrh van den berg":  {"VANDENBERG", "airport ZRH<"},
+		"zrh van den bos":   {"VANDENBOS", "airport ZRH<"},
+		"van den bos zrh":   {"VANDENBOS", "airport ZRH<"},
+		"lee zrh":           {"LEE", "airport ZRH<"},
 	} {
 		v := twoBagsIf(func(body string) bool {
 			return strings.Contains(body, `"last_name":"`+want.name+`"`) && (want.name != "MUELLER" || strings.Contains(body, `"airport":"VAN"`))
@@ -144,7 +150,12 @@ func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 }
 
 func TestOneHitOpensAtOnce(t *testing.T) {
-	v := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	v := newV1(object{"POST /v1/bags/search": func(body string) object {
+		if strings.Contains(body, "JFK") {
+			return object{"bags": []object{}}
+		}
+		return aBag(nil)
+	}})
 	c := newConsole(v)
 	for q, want := range map[string]string{
 		"0724000009":    "/console/bags/0724000009",
