@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"container/heap"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"time"
@@ -133,8 +134,7 @@ const (
 
 // plate returns the plate of the n-th bag. Plates repeat after a million bags.
 func plate(first byte, carrier *airline, n int) string {
-	b := append(make([]byte, 0, 10), first)
-	return string(appendNumber(append(b, carrier.accounting...), (n*7919+104729)%1_000_000, 6))
+	return fmt.Sprintf("%c%s%06d", first, carrier.accounting, (n*7919+104729)%1_000_000)
 }
 
 // draw draws the disruption of a bag.

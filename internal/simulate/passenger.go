@@ -1,8 +1,8 @@
 package simulate
 
 import (
+	"fmt"
 	"math/rand/v2"
-	"strconv"
 )
 
 // passenger is a passenger as messages describe one.
@@ -31,8 +31,7 @@ func newPassenger(r *rand.Rand, n int) passenger {
 		class: cabins[r.IntN(len(cabins))], row: 1 + r.IntN(48), seat: r.IntN(6), sequence: 1 + r.IntN(380), kilos: 7 + r.IntN(25),
 	}
 	if r.IntN(2) == 0 {
-		digits := 100_000_000 + r.IntN(900_000_000)
-		p.frequentFlyer = string(appendNumber([]byte("LX"), digits, 9))
+		p.frequentFlyer = fmt.Sprintf("LX%d", 100_000_000+r.IntN(900_000_000))
 		if tier := pick(r, tiers); tier != "" {
 			p.frequentFlyer += "/" + tier
 		}
@@ -64,13 +63,3 @@ func locator(n int) string {
 }
 
 func pick[T any](r *rand.Rand, choices []T) T { return choices[r.IntN(len(choices))] }
-
-// appendNumber appends n with at least that many digits.
-func appendNumber(b []byte, n, digits int) []byte {
-	var space [20]byte
-	number := strconv.AppendInt(space[:0], int64(n), 10)
-	for range digits - len(number) {
-		b = append(b, '0')
-	}
-	return append(b, number...)
-}

@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -15,7 +17,6 @@ type writer struct {
 
 var (
 	places     = []string{"BELT", "PIER", "SORT", "SCAN", "CART", "GATE", "CHUTE", "LATERAL", "BHS", "MAKEUP", "TERM", "DOCK"}
-	months     = [...]string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
 	levels     = []string{"HBSLEVEL1", "HBSLEVEL2", "EDS", "MANUAL", ""}
 	remarks    = []string{"SHORT CONNECTION AT DESTINATION", "HEAVY BAG 32KG MAX", "FRAGILE CHECK FOIDS", "SPECIAL HANDLING ON ARRIVAL", "DELIVER AT AIRCRAFT SIDE"}
 	exceptions = []string{"PRIO", "PRIO", "VIP", "CREW"}
@@ -34,7 +35,7 @@ func (w *writer) bsm(j *journey, s step) {
 	trip := j.trips[s.trip]
 	f := trip[s.leg]
 	w.line("BSM")
-	status := byte('C')
+	status := 'C'
 	switch s.kind {
 	case changed:
 		w.line("CHG")
@@ -45,7 +46,7 @@ func (w *writer) bsm(j *journey, s step) {
 		w.line("DEL")
 		status = 'N'
 	}
-	indicator := byte('L')
+	indicator := 'L'
 	if s.leg > 0 {
 		indicator = 'T'
 	}
@@ -58,7 +59,7 @@ func (w *writer) bsm(j *journey, s step) {
 		w.flight('O', onward, onward.to, j.passenger.class)
 	}
 	w.tag("", j.plate)
-	w.element('D').add(pick(w.Rand, places)).char('/').number(1+w.IntN(99), 1).char('/').char("KAC"[w.IntN(3)]).endLine()
+	w.line(".D/%s/%d/%c", pick(w.Rand, places), 1+w.IntN(99), "KAC"[w.IntN(3)])
 	w.passenger(j, status)
 	if j.original != nil {
 		w.rush(j)
@@ -68,7 +69,7 @@ func (w *writer) bsm(j *journey, s step) {
 
 func (w *writer) bpm(j *journey, s step) {
 	f := j.trips[s.trip][s.leg]
-	at, indicator := f.from, byte('L')
+	at, indicator := f.from, 'L'
 	if s.kind == arrived || s.kind == claimed {
 		at = f.to
 	}
@@ -83,20 +84,19 @@ func (w *writer) bpm(j *journey, s step) {
 	case screened, cleared, refused:
 		w.screening(s.kind)
 	case stowed:
-		w.element('U').device(f, j.container(f))
-		w.stowed(j.passenger.class, f, j.trips[s.trip][s.leg:])
+		w.stowed(j, s)
 	case aboard:
-		w.element('U')
+		container := ""
 		if f.containers > 0 {
-			w.device(f, j.container(f))
+			container = device(f, j.container(f))
 		}
-		w.char('/').hold(f).endLine()
+		w.line(".U/%s/%s", container, w.hold(f))
 	}
 	w.tag([...]string{taken: "OFF", onHand: "OND", positioned: ""}[s.kind], j.plate)
 	if s.named {
 		w.passenger(j, 'C')
 	}
-	w.element('H').add(at.code).add(pick(w.Rand, places)).number(1+w.IntN(9), 1).endLine()
+	w.line(".H/%s%s%d", at.code, pick(w.Rand, places), 1+w.IntN(9))
 	w.line("ENDBPM")
 }
 
@@ -106,7 +106,7 @@ func (w *writer) positioned(f flight, container int) {
 	w.version('L', f.from)
 	w.reading('R', f.positioning(container), f.from)
 	w.flight('F', f, f.to, 0)
-	w.element('U').device(f, container).char('/').hold(f).endLine()
+	w.line(".U/%s/%s", device(f, container), w.hold(f))
 	w.line("ENDBPM")
 }
 
@@ -116,84 +116,80 @@ func (w *writer) rush(j *journey) {
 		w.line(".E/RUSH")
 	}
 	if j.link == byRemark {
-		w.element('R').add("EXPEDITE TAG ").add(j.original.plate).endLine()
+		w.line(".R/EXPEDITE TAG %s", j.original.plate)
 		return
 	}
-	w.element('M').add(j.original.plate).add("/T/").number(w.IntN(1000), 3).endLine()
+	w.line(".M/%s/T/%03d", j.original.plate, w.IntN(1000))
 }
 
 // screening writes .X with the result of a screening.
 func (w *writer) screening(k kind) {
-	w.element('X').add([]string{"SEL", "NON", ""}[w.IntN(3)])
+	reason := []string{"SEL", "NON", ""}[w.IntN(3)]
+	result := "UCL"
 	switch k {
 	case cleared:
-		w.add("/CLR")
+		result = "CLR"
 	case refused:
-		w.add("/REJ")
-	default:
-		w.add("/UCL")
+		result = "REJ"
 	}
-	w.add("///").add(pick(w.Rand, places)).number(w.IntN(40), 2)
+	w.add(".X/%s/%s///%s%02d", reason, result, pick(w.Rand, places), w.IntN(40))
 	if level := pick(w.Rand, levels); level != "" {
-		w.add("/").add(level)
+		w.add("/%s", level)
 	}
-	w.endLine()
+	w.line("")
 }
 
 // passenger writes the elements that describe the passenger.
-func (w *writer) passenger(j *journey, status byte) {
+func (w *writer) passenger(j *journey, status rune) {
 	p := &j.passenger
-	w.element('S').add("Y/").number(p.row, 1).char("ABCDEK"[p.seat]).char('/').char(status).char('/').number(p.sequence, 3)
-	w.char('/').number(p.sequence, 4).add("//N/A").endLine()
-	w.element('W').add("K/1/").number(p.kilos, 1).endLine()
-	w.element('P').char('1').add(p.surname).char('/').add(p.given).endLine()
-	w.element('L').add(p.pnr).endLine()
+	w.line(".S/Y/%d%c/%c/%03d/%04d//N/A", p.row, "ABCDEK"[p.seat], status, p.sequence, p.sequence)
+	w.line(".W/K/1/%d", p.kilos)
+	w.line(".P/1%s/%s", p.surname, p.given)
+	w.line(".L/%s", p.pnr)
 	if p.frequentFlyer != "" {
-		w.element('Y').add(p.frequentFlyer).endLine()
+		w.line(".Y/%s", p.frequentFlyer)
 	}
 	if w.IntN(6) == 0 {
-		w.element('E').add(pick(w.Rand, exceptions)).endLine()
+		w.line(".E/%s", pick(w.Rand, exceptions))
 	}
 	if w.IntN(3) == 0 {
-		w.element('R').add(pick(w.Rand, remarks)).endLine()
+		w.line(".R/%s", pick(w.Rand, remarks))
 	}
 	switch w.IntN(4) {
 	case 0:
-		w.element('T').add("BTP").number(w.IntN(100000), 5).endLine()
+		w.line(".T/BTP%05d", w.IntN(100000))
 	case 1:
-		w.element('Q').number(w.IntN(400), 3).endLine()
+		w.line(".Q/%03d", w.IntN(400))
 	}
 }
 
 // version writes .V for an airport.
-func (w *writer) version(indicator byte, a *airport) {
-	w.element('V').char('1').char(indicator).add(a.code)
+func (w *writer) version(indicator rune, a *airport) {
+	w.add(".V/1%c%s", indicator, a.code)
 	if w.IntN(6) == 0 {
-		w.add("//").number(w.IntN(100000), 5)
+		w.add("//%05d", w.IntN(100000))
 	}
-	w.endLine()
+	w.line("")
 }
 
 // reading writes .J with a read time in local time or UTC. It uses UTC if the clocks change within
 // three hours.
 func (w *writer) reading(process byte, at time.Time, a *airport) {
-	w.element('J').char(process).char('/').number(w.IntN(9000), 4).char('/').number(w.IntN(900000), 6).char('/')
+	w.add(".J/%c/%04d/%06d/", process, w.IntN(9000), w.IntN(900000))
 	at = at.UTC()
-	mark := byte('Z')
+	mark := 'Z'
 	if local := at.In(a.zone); w.IntN(3) > 0 && sameOffset(local, at.Add(-3*time.Hour).In(a.zone)) && sameOffset(local, at.Add(3*time.Hour).In(a.zone)) {
 		at, mark = local, 'L'
 	}
-	w.date(at).char('/')
-	hour, minute, second := at.Clock()
-	w.number(hour, 2).number(minute, 2)
-	if second > 0 {
-		w.number(second, 2)
+	clock := "1504"
+	if at.Second() > 0 {
+		clock = "150405"
 	}
-	w.char(mark).char('/').add(a.code).add(pick(w.Rand, places)).number(w.IntN(60), 1)
+	w.add("%s/%s%c/%s%s%d", date(at), at.Format(clock), mark, a.code, pick(w.Rand, places), w.IntN(60))
 	if w.IntN(2) == 0 {
-		w.char('/').add(pick(w.Rand, places)).number(w.IntN(200), 1)
+		w.add("/%s%d", pick(w.Rand, places), w.IntN(200))
 	}
-	w.endLine()
+	w.line("")
 }
 
 func sameOffset(a, b time.Time) bool {
@@ -203,81 +199,62 @@ func sameOffset(a, b time.Time) bool {
 }
 
 // flight writes .F, .I or .O. end is the airport that it names.
-func (w *writer) flight(letter byte, f flight, end *airport, class byte) {
-	w.element(letter).designator(f).char('/').date(f.date()).char('/').add(end.code)
+func (w *writer) flight(letter rune, f flight, end *airport, class byte) {
+	w.add(".%c/%s/%s/%s", letter, designator(f), date(f.date()), end.code)
 	if class != 0 {
-		w.char('/').char(class)
+		w.add("/%c", class)
 	}
-	w.endLine()
+	w.line("")
 }
 
-// designator writes airline and number, with leading zeros if the airline pads numbers.
-func (w *writer) designator(f flight) *writer {
-	w.add(f.airline.code)
+// designator returns airline and number, with leading zeros if the airline pads numbers.
+func designator(f flight) string {
 	if f.airline.pads {
-		w.add("0000"[len(f.number):])
+		return f.airline.code + "0000"[len(f.number):] + f.number
 	}
-	return w.add(f.number)
+	return f.airline.code + f.number
 }
 
-// device writes the name of a container of f.
-func (w *writer) device(f flight, container int) *writer {
+// device returns the name of a container of f.
+func device(f flight, container int) string {
 	kinds := [...]string{"AKE", "AKH", "PMC", "AKE"}
 	_, month, day := f.leaves.Date()
-	return w.add(kinds[container%len(kinds)]).number((day*31+int(month))%100, 2).number(container, 2).add(f.airline.code)
+	return fmt.Sprintf("%s%02d%02d%s", kinds[container%len(kinds)], (day*31+int(month))%100, container, f.airline.code)
 }
 
-// stowed writes the rest of .U for a container: its destination and the onward flight.
-func (w *writer) stowed(class byte, f flight, rest []flight) {
-	w.add("//B/").char(class).char('/').add(f.to.code).add("/N")
+// stowed writes .U for a container: its name, its destination and the onward flight.
+func (w *writer) stowed(j *journey, s step) {
+	rest := j.trips[s.trip][s.leg:]
+	f := rest[0]
+	w.add(".U/%s//B/%c/%s/N", device(f, j.container(f)), j.passenger.class, f.to.code)
 	if len(rest) > 1 {
 		next := rest[1]
-		w.char('/').designator(next).char('/').date(next.date()).char('/').add(next.to.code)
+		w.add("/%s/%s/%s", designator(next), date(next.date()), next.to.code)
 	}
-	w.endLine()
+	w.line("")
 }
 
-// hold writes a compartment of the aircraft.
-func (w *writer) hold(f flight) *writer {
+// hold draws a compartment of the aircraft.
+func (w *writer) hold(f flight) string {
 	if f.containers == 0 {
-		return w.number(1+w.IntN(5), 1)
+		return fmt.Sprint(1 + w.IntN(5))
 	}
-	return w.number(1+w.IntN(4), 1).number(1+w.IntN(4), 1).char("LRP"[w.IntN(3)])
+	return fmt.Sprintf("%d%d%c", 1+w.IntN(4), 1+w.IntN(4), "LRP"[w.IntN(3)])
 }
 
 // tag writes .N, or .B if there is a status.
 func (w *writer) tag(status, plate string) {
 	if status == "" {
-		w.element('N').add(plate).add("001").endLine()
+		w.line(".N/%s001", plate)
 		return
 	}
-	w.element('B').add(status).char('/').add(plate).add("001").endLine()
+	w.line(".B/%s/%s001", status, plate)
 }
 
-func (w *writer) element(letter byte) *writer {
-	w.buf = append(w.buf, '.', letter, '/')
-	return w
-}
+// date returns a date as 12MAR.
+func date(t time.Time) string { return strings.ToUpper(t.Format("02Jan")) }
 
-func (w *writer) date(t time.Time) *writer {
-	_, month, day := t.Date()
-	return w.number(day, 2).add(months[month-1])
-}
+// add adds to the line, and line ends it.
+func (w *writer) add(format string, args ...any) { w.buf = fmt.Appendf(w.buf, format, args...) }
 
-func (w *writer) number(n, digits int) *writer {
-	w.buf = appendNumber(w.buf, n, digits)
-	return w
-}
-
-func (w *writer) add(s string) *writer {
-	w.buf = append(w.buf, s...)
-	return w
-}
-
-func (w *writer) char(c byte) *writer {
-	w.buf = append(w.buf, c)
-	return w
-}
-
-func (w *writer) line(s string) { w.add(s).endLine() }
-func (w *writer) endLine()      { w.add(w.lineEnd) }
+func (w *writer) line(format string, args ...any) { w.add(format+w.lineEnd, args...) }
