@@ -70,7 +70,7 @@ func (s *service) maintainsStores() bool { return s.opens(kafkaDoor) || s.conf.K
 
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {
-	s.messages.Expect(door)
+	s.count(door, new(ingestor.Batch)) // creates the series of the door, at 0, so that its first message is an increase
 	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Observe: func(b *ingestor.Batch) { s.count(door, b) },
@@ -88,7 +88,10 @@ func (s *service) count(door string, b *ingestor.Batch) {
 		by[b.Outcomes[i].Verdict]++
 	}
 	for v := ingestor.Accepted; v < ingestor.Unauthorised; v++ {
-		s.messages.Count(door, v.String(), by[v])
+		s.messages.WithLabelValues(door, v.String()).Add(float64(by[v]))
+		if s.kafka == nil || door == kafkaDoor || v == ingestor.Rejected {
+			s.decided.Add(int64(by[v]))
+		}
 	}
 	if s.counter != nil {
 		s.counter.Count(door, b)

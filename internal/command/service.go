@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,7 +52,8 @@ type service struct {
 	background *group // what the doors need while they are open
 
 	registry *prometheus.Registry
-	messages *telemetry.Messages
+	messages *prometheus.CounterVec
+	decided  atomic.Int64         // messages; with Kafka, one that is accepted over HTTP counts when it is read from the log
 	refused  *prometheus.GaugeVec // watched files, by their settings
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop

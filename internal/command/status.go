@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"time"
 
-	"bagtrail/ingestor"
 	"bagtrail/internal/status"
 	"bagtrail/internal/statusstore"
 	"bagtrail/internal/telemetry"
@@ -23,7 +22,7 @@ func (s *service) openStatus() {
 			works[part.Name] = part.Ready
 		}
 		report := status.Report{At: s.clock()}
-		total := s.decided()
+		total := s.decided.Load()
 		if !before.IsZero() {
 			report.Messages = float64(total-counted) / max(report.At.Sub(before).Seconds(), time.Millisecond.Seconds())
 		}
@@ -49,17 +48,4 @@ func (s *service) openStatus() {
 func backlog(c *telemetry.Consumer, works bool) *status.Backlog {
 	records, age, known := c.Backlog()
 	return &status.Backlog{Works: works, Reads: known, Records: records, Seconds: age.Seconds()}
-}
-
-// decided returns how many messages this process has decided. With Kafka, a message that is
-// accepted over HTTP counts when it is read from the log.
-func (s *service) decided() (n int64) {
-	for _, door := range s.doors {
-		for _, verdict := range []ingestor.Verdict{ingestor.Accepted, ingestor.Duplicate, ingestor.Rejected} {
-			if s.kafka == nil || door == kafkaDoor || verdict == ingestor.Rejected {
-				n += s.messages.Total(door, verdict.String())
-			}
-		}
-	}
-	return n
 }

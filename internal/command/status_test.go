@@ -9,6 +9,9 @@ import (
 func TestStatusTellsLagMessagesAndPartsWithoutAddresses(t *testing.T) {
 	s := start(t, []string{"serve"})
 	s.untilReady()
+	if !strings.Contains(s.metrics(), `bagtrail_messages_total{door="http",verdict="rejected"} 0`+"\n") {
+		t.Error("the first rejected message would not be an increase")
+	}
 	var got struct {
 		Messages float64           `json:"messages_per_second"`
 		Lag      *int64            `json:"lag_records"`

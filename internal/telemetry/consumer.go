@@ -10,43 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Messages counts messages by door and verdict. Its methods may be called from any goroutine.
-type Messages struct {
-	decided *prometheus.CounterVec
-	mu      sync.Mutex
-	totals  map[[2]string]int64 // by door and verdict
-}
-
-// NewMessages registers the counter.
-func NewMessages(registry prometheus.Registerer) *Messages {
-	return &Messages{totals: map[[2]string]int64{}, decided: promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
-		Name: "bagtrail_messages_total",
-		Help: "Messages that were decided on, by door and verdict (accepted, duplicate, rejected).",
-	}, []string{"door", "verdict"})}
-}
-
-// Expect creates the series of a door, at 0, so that its first message is an increase.
-func (m *Messages) Expect(door string) {
-	for _, verdict := range []string{"accepted", "duplicate", "rejected"} {
-		m.Count(door, verdict, 0)
-	}
-}
-
-// Count counts n messages that came by a door.
-func (m *Messages) Count(door, verdict string, n int) {
-	m.decided.WithLabelValues(door, verdict).Add(float64(n))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.totals[[2]string{door, verdict}] += int64(n)
-}
-
-// Total returns how many messages that came by a door have a verdict.
-func (m *Messages) Total(door, verdict string) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.totals[[2]string{door, verdict}]
-}
-
 // Consumer counts the work of a consumer of a topic. Its methods may be called from any goroutine.
 type Consumer struct {
 	redelivered prometheus.Counter

@@ -22,6 +22,14 @@ func NewRegistry(version string) *prometheus.Registry {
 	return registry
 }
 
+// NewMessages registers and returns the counter of messages, by door and verdict.
+func NewMessages(registry prometheus.Registerer) *prometheus.CounterVec {
+	return promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "bagtrail_messages_total",
+		Help: "Messages that were decided on, by door and verdict (accepted, duplicate, rejected).",
+	}, []string{"door", "verdict"})
+}
+
 // NewDamaged registers and returns the counter of damaged values that were found in Redis.
 func NewDamaged(registry prometheus.Registerer) prometheus.Counter {
 	return promauto.With(registry).NewCounter(prometheus.CounterOpts{
