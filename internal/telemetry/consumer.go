@@ -11,12 +11,24 @@ import (
 )
 
 // Consumer counts the work of a consumer of a topic. Its methods may be called from any goroutine.
+//
+// The age of a record is computed when the metrics are read, so it grows while the consumer stands
+// still.
 type Consumer struct {
 	redelivered prometheus.Counter
 	lost        prometheus.Counter
 	retries     *prometheus.CounterVec
-	lag         *prometheus.GaugeVec
-	ages        *ages
+	lag, age    *prometheus.Desc
+
+	now     func() time.Time
+	mu      sync.Mutex
+	waiting map[int]waiting // by partition
+}
+
+// waiting is what is not yet decided on of a partition.
+type waiting struct {
+	records int64
+	oldest  time.Time // zero if there is none
 }
 
 // NewConsumer registers the metrics of a consumer: their names begin with bagtrail_ and its own name.
@@ -39,17 +51,15 @@ func NewConsumer(registry prometheus.Registerer, name string, operations []strin
 			Name: prefix + "_retries_total",
 			Help: "Failed attempts, by operation (" + strings.Join(operations, ", ") + "); each is tried again.",
 		}, []string{"operation"}),
-		lag: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Name: prefix + "_lag_records",
-			Help: "Records of a partition that are not yet decided on.",
-		}, []string{"partition"}),
-		ages: &ages{now: now, since: make(map[int]time.Time), records: make(map[int]int64), seconds: prometheus.NewDesc(prefix+"_lag_seconds",
-			"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil)},
+		lag: prometheus.NewDesc(prefix+"_lag_records", "Records of a partition that are not yet decided on.", []string{"partition"}, nil),
+		age: prometheus.NewDesc(prefix+"_lag_seconds",
+			"Age, by its time, of the oldest record of a partition that is not yet decided on; 0 if there is none.", []string{"partition"}, nil),
+		now: now, waiting: make(map[int]waiting),
 	}
 	for _, operation := range operations {
 		c.retries.WithLabelValues(operation)
 	}
-	registry.MustRegister(c.ages)
+	registry.MustRegister(c)
 	return c
 }
 
@@ -65,61 +75,52 @@ func (c *Consumer) Retry(operation string) { c.retries.WithLabelValues(operation
 // Lag sets how many records of the partition are not yet decided on, and the time of the oldest of
 // them, or zero.
 func (c *Consumer) Lag(partition int, n int64, oldest time.Time) {
-	c.lag.WithLabelValues(strconv.Itoa(partition)).Set(float64(n))
-	c.ages.mu.Lock()
-	defer c.ages.mu.Unlock()
-	c.ages.since[partition], c.ages.records[partition] = oldest, n
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting[partition] = waiting{n, oldest}
 }
 
 // Released removes the series of a partition that this process no longer reads. A series that stayed
 // at 0 would say that nothing waits, also while Kafka is away.
 func (c *Consumer) Released(partition int) {
-	c.lag.DeleteLabelValues(strconv.Itoa(partition))
-	c.ages.mu.Lock()
-	defer c.ages.mu.Unlock()
-	delete(c.ages.since, partition)
-	delete(c.ages.records, partition)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.waiting, partition)
 }
 
 // Backlog returns how many records of all partitions are not yet decided on, and the age of the
 // oldest of them. known is false if this process reads no partition.
 func (c *Consumer) Backlog() (records int64, oldest time.Duration, known bool) {
-	c.ages.mu.Lock()
-	defer c.ages.mu.Unlock()
-	for partition, n := range c.ages.records {
-		records += n
-		oldest = max(oldest, c.ages.age(partition))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.waiting {
+		records += w.records
+		oldest = max(oldest, w.age(c.now()))
 	}
-	return records, oldest, len(c.ages.records) > 0
+	return records, oldest, len(c.waiting) > 0
 }
 
-// ages is the age, for each partition, of the oldest record that is not yet decided on. It is
-// computed when the metrics are read, so it grows while the consumer stands still.
-type ages struct {
-	seconds *prometheus.Desc
-	now     func() time.Time
-	mu      sync.Mutex
-	since   map[int]time.Time // by partition
-	records map[int]int64     // by partition: how many are not yet decided on
-}
-
-// age returns the age of the oldest record of a partition. mu is held.
-func (a *ages) age(partition int) time.Duration {
-	since := a.since[partition]
-	if since.IsZero() {
+// age returns the age of the oldest record.
+func (w waiting) age(now time.Time) time.Duration {
+	if w.oldest.IsZero() {
 		return 0
 	}
-	return max(0, a.now().Sub(since))
+	return max(0, now.Sub(w.oldest))
 }
 
 // Describe implements prometheus.Collector.
-func (a *ages) Describe(to chan<- *prometheus.Desc) { to <- a.seconds }
+func (c *Consumer) Describe(to chan<- *prometheus.Desc) {
+	to <- c.lag
+	to <- c.age
+}
 
 // Collect implements prometheus.Collector.
-func (a *ages) Collect(to chan<- prometheus.Metric) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for partition := range a.since {
-		to <- prometheus.MustNewConstMetric(a.seconds, prometheus.GaugeValue, a.age(partition).Seconds(), strconv.Itoa(partition))
+func (c *Consumer) Collect(to chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for partition, w := range c.waiting {
+		label := strconv.Itoa(partition)
+		to <- prometheus.MustNewConstMetric(c.lag, prometheus.GaugeValue, float64(w.records), label)
+		to <- prometheus.MustNewConstMetric(c.age, prometheus.GaugeValue, w.age(c.now()).Seconds(), label)
 	}
 }
