@@ -15,7 +15,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Ops is the server for operators. It answers
+// NewOps returns the server for operators. It answers
 //
 //	/livez        200 while the process runs
 //	/readyz       200 if every needed part is ready, else 503; both list the parts and what each lacks
@@ -23,17 +23,12 @@ import (
 //	/debug/pprof  profiles of the Go runtime
 //
 // It asks for no key: its address belongs on a network of operators.
-type Ops struct {
-	ready  *Readiness
-	server *http.Server
-}
-
-// NewOps returns the ops server. It does not listen yet.
-func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *Ops {
-	o := &Ops{ready: ready}
+func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *http.Server {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", o.livez)
-	mux.HandleFunc("GET /readyz", o.readyz)
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]bool{"alive": true})
+	})
+	mux.Handle("GET /readyz", ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: zap.NewStdLog(log), ErrorHandling: promhttp.ContinueOnError, Registry: registry,
 	}))
@@ -41,7 +36,7 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *O
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	o.server = &http.Server{
+	return &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -50,14 +45,13 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *O
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          zap.NewStdLog(log),
 	}
-	return o
 }
 
-// Serve answers on l until ctx ends, and closes l. Ops stops last of all parts, so requests under
-// way are cut off after one second.
-func (o *Ops) Serve(ctx context.Context, l net.Listener) error {
+// ServeOps answers on l until ctx ends, and closes l. The server stops last of all parts, so
+// requests under way are cut off after one second.
+func ServeOps(ctx context.Context, server *http.Server, l net.Listener) error {
 	stopped := make(chan error, 1)
-	go func() { stopped <- o.server.Serve(l) }()
+	go func() { stopped <- server.Serve(l) }()
 	select {
 	case err := <-stopped:
 		return fmt.Errorf("ops server: %w", err)
@@ -65,9 +59,9 @@ func (o *Ops) Serve(ctx context.Context, l net.Listener) error {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	err := o.server.Shutdown(grace)
+	err := server.Shutdown(grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = o.server.Close()
+		err = server.Close()
 	}
 	<-stopped //nolint:errcheck // it says that the server was closed
 	if err != nil {
@@ -76,12 +70,9 @@ func (o *Ops) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-func (o *Ops) livez(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, map[string]bool{"alive": true})
-}
-
-func (o *Ops) readyz(w http.ResponseWriter, r *http.Request) {
-	parts, ready := o.ready.Check(r.Context())
+// ServeHTTP answers /readyz.
+func (r *Readiness) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	parts, ready := r.Check(request.Context())
 	status := http.StatusOK
 	if !ready {
 		status = http.StatusServiceUnavailable

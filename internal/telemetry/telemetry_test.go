@@ -29,7 +29,7 @@ func get(t *testing.T, h http.Handler, path string) (status int, body string) {
 	return w.Code, w.Body.String()
 }
 
-func newOps(ready *telemetry.Readiness) *telemetry.Ops {
+func newOps(ready *telemetry.Readiness) *http.Server {
 	return telemetry.NewOps(telemetry.NewRegistry("1.2.3"), ready, zap.NewNop())
 }
 
@@ -40,7 +40,7 @@ func TestReadyzNamesThePartThatIsMissing(t *testing.T) {
 	)
 	ready.Add("kafka", true, func(context.Context) error { return nil })
 	ready.Add("index", true, index.Check)
-	ops := newOps(&ready).Handler()
+	ops := newOps(&ready).Handler
 
 	for _, step := range []struct {
 		do     func()
@@ -67,7 +67,7 @@ func TestAPartThatCanBeMissedIsShownAndTakesNoWorkAway(t *testing.T) {
 	ready.Add("redis", true, func(context.Context) error { return nil })
 	ready.Add("kafka", false, func(context.Context) error { return errors.New("no broker answers") })
 	want := `{"ready":true,"parts":[{"name":"redis","ready":true},{"name":"kafka","ready":false,"lacks":"no broker answers"}]}` + "\n"
-	if status, body := get(t, newOps(&ready).Handler(), "/readyz"); status != 200 || body != want {
+	if status, body := get(t, newOps(&ready).Handler, "/readyz"); status != 200 || body != want {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -89,7 +89,7 @@ func TestReadyzGivesEveryPartOneSecondAtTheSameTime(t *testing.T) {
 }
 
 func TestMetricsAndProfilesAreServed(t *testing.T) {
-	ops := newOps(&telemetry.Readiness{}).Handler()
+	ops := newOps(&telemetry.Readiness{}).Handler
 	if status, body := get(t, ops, "/metrics"); status != 200 || !strings.Contains(body, `bagtrail_build_info{version="1.2.3"} 1`) || !strings.Contains(body, "go_goroutines") {
 		t.Errorf("/metrics: %d %s", status, body)
 	}
@@ -121,7 +121,7 @@ func TestServeAnswersUntilItsContextEnds(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- newOps(&telemetry.Readiness{}).Serve(ctx, l) }()
+	go func() { done <- telemetry.ServeOps(ctx, newOps(&telemetry.Readiness{}), l) }()
 	resp, err := http.Get("http://" + l.Addr().String() + "/readyz")
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestServeReportsAListenerThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	if err := newOps(&telemetry.Readiness{}).Serve(t.Context(), l); !errors.Is(err, net.ErrClosed) {
+	if err := telemetry.ServeOps(t.Context(), newOps(&telemetry.Readiness{}), l); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -238,7 +238,7 @@ func TestTheConsumerAndRequestsAreCounted(t *testing.T) {
 	if records, oldest, known := consumer.Backlog(); records != 6 || oldest != 90*time.Second || !known {
 		t.Errorf("%d records, %v, %v", records, oldest, known)
 	}
-	_, body := get(t, telemetry.NewOps(registry, &telemetry.Readiness{}, zap.NewNop()).Handler(), "/metrics")
+	_, body := get(t, telemetry.NewOps(registry, &telemetry.Readiness{}, zap.NewNop()).Handler, "/metrics")
 	for _, line := range []string{
 		`bagtrail_messages_total{door="kafka",verdict="accepted"} 3`,
 		`bagtrail_kafka_redelivered_records_total 4`,
