@@ -13,19 +13,14 @@ import (
 // Effective is a configuration without faults, and the source of each value.
 type Effective struct {
 	*Config
-	rows []row
-}
-
-type row struct {
-	setting
-	value given
+	settings []setting
 }
 
 // source returns the source of the value of a variable; "" if it is the default.
 func (e *Effective) source(variable string) string {
-	for _, r := range e.rows {
-		if r.variable() == variable && r.value.source != "default" {
-			return r.value.source
+	for _, s := range e.settings {
+		if s.variable() == variable && s.given.source != "default" {
+			return s.given.source
 		}
 	}
 	return ""
@@ -34,18 +29,18 @@ func (e *Effective) source(variable string) string {
 // WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names
 // the variable and the source of the value. Secrets are masked.
 func (e *Effective) WriteTo(w io.Writer) (int64, error) {
-	lines, width := make([]string, len(e.rows)), 0
-	for i, r := range e.rows {
-		text := r.value.text
-		if r.secret {
+	lines, width := make([]string, len(e.settings)), 0
+	for i, s := range e.settings {
+		text := s.given.text
+		if s.secret {
 			text = Mask(text)
 		}
-		lines[i] = key(r.name) + ": " + scalar(text)
+		lines[i] = key(s.name) + ": " + scalar(text)
 		width = max(width, min(len(lines[i]), 50))
 	}
 	var out bytes.Buffer
-	for i, r := range e.rows {
-		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], r.variable(), r.value.source)
+	for i, s := range e.settings {
+		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], s.variable(), s.given.source)
 	}
 	return out.WriteTo(w)
 }
@@ -102,10 +97,10 @@ func maskQuery(query string) string {
 	return strings.Join(members, "&")
 }
 
-// quote returns text as a fault shows it, and a blank; "" if it is a secret.
-func (s setting) quote(text string) string {
+// quote returns the text that was given as a fault shows it, and a blank; "" if it is a secret.
+func (s setting) quote() string {
 	if s.secret {
 		return ""
 	}
-	return strconv.Quote(text) + " "
+	return strconv.Quote(s.given.text) + " "
 }

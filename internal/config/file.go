@@ -24,16 +24,16 @@ func (l *loader) fromFile(flags, env layer, settings []setting) layer {
 		return nil
 	}
 	file := layer{}
-	known := names(settings, key)[1:] // a file cannot name another file
+	known := names(settings)[1:] // a file cannot name another file
 	err = strictyaml.Read(data, func(document strictyaml.Value) {
 		document.Entries(func(member string, value strictyaml.Value) {
-			i := slices.IndexFunc(known, func(n spelling) bool { return n.spelt == member })
+			i := slices.IndexFunc(known, func(n string) bool { return key(n) == member })
 			if i < 0 {
-				value.Fault("unknown member%s", didYouMean(member, known))
+				value.Fault("unknown member%s", didYouMean(member, known, key))
 				return
 			}
 			if text, ok := plain(value); ok {
-				file[known[i].name] = given{text, "file " + name.text}
+				file[known[i]] = given{text, "file " + name.text}
 			}
 		})
 	})

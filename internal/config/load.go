@@ -45,23 +45,21 @@ type layer map[string]given
 // of [os.Environ], and of the file that one of them names. checks are called after those of the
 // sections. The error joins all faults, each a [*Fault]; a Config with faults is not returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
-	var (
-		l   loader
-		eff = &Effective{Config: &Config{}}
-	)
-	settings := eff.Config.settings()
+	var l loader
+	conf := &Config{}
+	eff := &Effective{conf, conf.settings()}
 	flags := fromFlags(fs)
-	env := l.fromEnviron(environ, settings)
-	file := l.fromFile(flags, env, settings)
+	env := l.fromEnviron(environ, eff.settings)
+	file := l.fromFile(flags, env, eff.settings)
 
-	for _, s := range settings {
-		value := l.choose(s, flags, env, file)
-		eff.rows = append(eff.rows, row{s, value})
-		if err := s.value.set(value.text); err != nil {
-			l.fault(s.name, value.source, "%s%v", s.quote(value.text), err)
+	for i := range eff.settings {
+		s := &eff.settings[i]
+		s.given = l.choose(s, flags, env, file)
+		if err := s.value.set(s.given.text); err != nil {
+			l.fault(s.name, s.given.source, "%s%v", s.quote(), err)
 			_ = s.value.set(s.init) // so that a malformed text causes no second fault
-		} else if value.text == "" && !s.empty {
-			l.fault(s.name, value.source, "is empty")
+		} else if s.given.text == "" && !s.empty {
+			l.fault(s.name, s.given.source, "is empty")
 			_ = s.value.set(s.init)
 		}
 	}
@@ -99,7 +97,7 @@ func (l *loader) collect(eff *Effective, err error) {
 }
 
 // choose returns the value of the first layer that has one, else the default.
-func (l *loader) choose(s setting, layers ...layer) given {
+func (l *loader) choose(s *setting, layers ...layer) given {
 	for _, in := range layers {
 		value, direct := in[s.name]
 		file, indirect := in[s.name+fileSuffix]
@@ -117,7 +115,7 @@ func (l *loader) choose(s setting, layers ...layer) given {
 }
 
 // secret reads the file that holds a secret.
-func (l *loader) secret(s setting, file given) given {
+func (l *loader) secret(s *setting, file given) given {
 	text, err := ReadSecret(file.text)
 	if err != nil {
 		l.fault(s.name+fileSuffix, file.source, "cannot be read: %v", err)
@@ -153,36 +151,30 @@ var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?
 // empty: container tools set one for what they do not have.
 func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 	env := layer{}
-	known := names(settings, variable)
+	known := names(settings)
 	for _, entry := range environ {
 		name, text, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, testPrefix) {
 			continue
 		}
-		i := slices.IndexFunc(known, func(n spelling) bool { return n.spelt == name })
+		i := slices.IndexFunc(known, func(n string) bool { return variable(n) == name })
 		switch {
-		case i >= 0 && (text != "" || known[i].empty):
-			env[known[i].name] = given{text, "environment " + name}
+		case i >= 0 && (text != "" || slices.ContainsFunc(settings, func(s setting) bool { return s.name == known[i] && s.empty })):
+			env[known[i]] = given{text, "environment " + name}
 		case i < 0 && !serviceLink.MatchString(name):
-			l.faults = append(l.faults, &Fault{name, "is no variable of bagtrail" + didYouMean(name, known), ""})
+			l.faults = append(l.faults, &Fault{name, "is no variable of bagtrail" + didYouMean(name, known, variable), ""})
 		}
 	}
 	return env
 }
 
-// spelling is the name of a setting, and how a layer spells it.
-type spelling struct {
-	name, spelt string
-	empty       bool // the setting can be empty
-}
-
-// names returns the names that a layer may hold, with their spellings.
-func names(settings []setting, spell func(string) string) []spelling {
-	all := []spelling{{configName, spell(configName), false}}
+// names returns the names that a layer may hold.
+func names(settings []setting) []string {
+	all := []string{configName}
 	for _, s := range settings {
-		all = append(all, spelling{s.name, spell(s.name), s.empty})
+		all = append(all, s.name)
 		if s.secret {
-			all = append(all, spelling{s.name + fileSuffix, spell(s.name + fileSuffix), false})
+			all = append(all, s.name+fileSuffix)
 		}
 	}
 	return all
@@ -195,16 +187,16 @@ var successors = map[string]string{
 }
 
 // didYouMean returns the end of a sentence about an unknown name: the setting that replaced it, or the
-// suggestion of DidYouMean.
-func didYouMean(written string, known []spelling) string {
-	if i := slices.IndexFunc(known, func(k spelling) bool { return k.name == successors[written] }); i >= 0 {
-		return "; " + known[i].spelt + " took its place"
+// suggestion of DidYouMean. spell returns how the layer of the name spells a setting.
+func didYouMean(written string, known []string, spell func(string) string) string {
+	if name, removed := successors[written]; removed {
+		return "; " + spell(name) + " took its place"
 	}
-	names := make([]string, len(known))
-	for i, k := range known {
-		names[i] = k.spelt
+	spelt := make([]string, len(known))
+	for i, name := range known {
+		spelt[i] = spell(name)
 	}
-	return DidYouMean(written, names)
+	return DidYouMean(written, spelt)
 }
 
 // DidYouMean returns the end of a sentence about an unknown name: a suggestion of the nearest known

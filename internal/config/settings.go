@@ -19,6 +19,8 @@ type setting struct {
 
 	secret bool // never shown; may be given as a file (name + "-file")
 	empty  bool // the empty text is a value
+
+	given given // set by Load
 }
 
 // value is a kind of text, and how it is read.
