@@ -19,16 +19,15 @@ const (
 	faultsALine  = 20
 )
 
-// Log implements ingestor.Rejects. It may be used by several goroutines at once.
+// Log implements ingestor.Rejects, as the last place in which rejections are kept. It may be used by several goroutines at once.
 type Log struct {
-	next    ingestor.Rejects
 	log     *zap.Logger
 	leftOut atomic.Int64 // how many lines were left out since the last one
 }
 
-// New returns a Log that passes rejections to next, and then logs them.
-func New(log *zap.Logger, next ingestor.Rejects) *Log {
-	l := &Log{next: next}
+// New returns a Log that logs to log.
+func New(log *zap.Logger) *Log {
+	l := new(Log)
 	count := func(_ zapcore.Entry, decision zapcore.SamplingDecision) {
 		if decision&zapcore.LogDropped != 0 {
 			l.leftOut.Add(1)
@@ -41,10 +40,7 @@ func New(log *zap.Logger, next ingestor.Rejects) *Log {
 }
 
 // Reject implements ingestor.Rejects.
-func (l *Log) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	if err := l.next.Reject(ctx, rejections); err != nil {
-		return err
-	}
+func (l *Log) Reject(_ context.Context, rejections []ingestor.Rejection) error {
 	for i := range rejections {
 		if line := l.log.Check(zap.InfoLevel, "a message is rejected"); line != nil {
 			line.Write(l.fields(&rejections[i])...)

@@ -77,13 +77,12 @@ func (s *service) keepRejects(in ingestor.Rejects) {
 	if in != nil {
 		places = append(places, in)
 	}
-	if s.opens(demoDoor) { // the rejects of a demo are intended, and would hide the line "ready"
-		s.rejects = places
-		return
+	if !s.opens(demoDoor) { // the rejects of a demo are intended, and would hide the line "ready"
+		log := rejectlog.New(s.log)
+		s.cleanup.add("log of rejected messages", log.Flush)
+		places = append(places, log) // the last one, so that a rejection is logged once
 	}
-	log := rejectlog.New(s.log, places)
-	s.cleanup.add("log of rejected messages", log.Flush)
-	s.rejects = log
+	s.rejects = places
 }
 
 // rejectPlaces are the places in which rejected messages are kept, in order. After an error all

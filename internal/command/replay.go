@@ -175,7 +175,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	var t tally
 	verdicts := verdictWriter{p.stdout, p.showsColour(p.stdout)}
 	shown := newProgress(p.stderr)
-	s.rejects = clearing{s.rejects, &shown}
+	s.rejects = rejectPlaces{clearing{&shown}, s.rejects}
 	err := filedoor.Door{
 		Acceptor: s.acceptor(fileDoor), Received: received, Messages: reader.Messages(ctx, names),
 		Decided: func(messages []messagefile.Message, outcomes []ingestor.Outcome) {
@@ -197,15 +197,12 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 }
 
 // clearing clears the progress line before rejected messages are logged.
-type clearing struct {
-	ingestor.Rejects
-	*progress
-}
+type clearing struct{ *progress }
 
 // Reject implements ingestor.Rejects.
-func (c clearing) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+func (c clearing) Reject(context.Context, []ingestor.Rejection) error {
 	c.clear()
-	return c.Rejects.Reject(ctx, rejections)
+	return nil
 }
 
 // tally counts messages by verdict. Known messages, which the index held before, count as accepted
