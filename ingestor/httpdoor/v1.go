@@ -69,6 +69,7 @@ func (d Messages) Operations() []web.Operation {
 
 // requestMessage is a message of a request, with its events.
 type requestMessage struct {
+	text    string
 	id      string // the caller's; "" if there is none
 	hasID   bool
 	events  []plateEvent
@@ -92,7 +93,7 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	envelopes, outcomes, refusal := d.judge(c, r.texts, first)
+	envelopes, outcomes, refusal := d.judge(c, r.messages, first)
 	if refusal != nil {
 		return *refusal
 	}
@@ -117,7 +118,7 @@ func (d Messages) validate(ctx context.Context, c *web.Call) web.Answer {
 	if refusal != nil {
 		return *refusal
 	}
-	_, outcomes, refusal := d.judge(c, r.texts, d.attempt(c))
+	_, outcomes, refusal := d.judge(c, r.messages, d.attempt(c))
 	if refusal != nil {
 		return *refusal
 	}
@@ -187,16 +188,16 @@ func (d Messages) end(ctx context.Context, id string, own attempt) {
 
 // judge judges the messages of a request. It stops at the first one with a bag or a fault too many,
 // since all of them take memory.
-func (d Messages) judge(c *web.Call, texts []string, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
-	envelopes, outcomes := make([]ingestor.Envelope, len(texts)), make([]ingestor.Outcome, len(texts))
+func (d Messages) judge(c *web.Call, messages []requestMessage, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
+	envelopes, outcomes := make([]ingestor.Envelope, len(messages)), make([]ingestor.Outcome, len(messages))
 	tooMany := func(verb string, most int, what string) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
 		answer := c.Problem(fault.TooLargeV1, fmt.Sprintf("The messages of the request %s more than %d %s together", verb, most, what))
 		return nil, nil, &answer
 	}
 	bags, faults := 0, 0
-	for i, text := range texts {
+	for i := range messages {
 		envelopes[i] = ingestor.Envelope{
-			Raw: text, Received: by.received, Position: bag.InRequest(i), Origin: by.origin + strconv.Itoa(i), Sender: c.Key.Name,
+			Raw: messages[i].text, Received: by.received, Position: bag.InRequest(i), Origin: by.origin + strconv.Itoa(i), Sender: c.Key.Name,
 			Authorise: func(m *parser.Message) bool { return c.Key.Message(m) },
 		}
 		outcomes[i] = d.Acceptor.Judge(envelopes[i])

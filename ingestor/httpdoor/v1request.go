@@ -20,7 +20,6 @@ import (
 // requestReader reads the messages of a request.
 type requestReader struct {
 	messages []requestMessage
-	texts    []string
 	count    int // of messages, faulty ones included
 	errors   web.RequestErrors
 }
@@ -69,7 +68,7 @@ func (r *requestReader) read(c *web.Call) {
 	default:
 		r.readList(c.Body)
 	}
-	if len(r.texts) == 0 && len(r.errors) == 0 {
+	if len(r.messages) == 0 && len(r.errors) == 0 {
 		r.errors.Add(web.RequestError{Cause: fault.Missing, Expected: "at least one message"})
 	}
 }
@@ -81,7 +80,7 @@ func (r *requestReader) readText(body []byte) {
 		if errors.Is(err, io.EOF) || !r.more("") {
 			return
 		}
-		r.add(requestMessage{}, m.Text)
+		r.messages = append(r.messages, requestMessage{text: m.Text})
 	}
 }
 
@@ -128,7 +127,6 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 		return
 	}
 	var message requestMessage
-	var text string
 	seen := map[string]bool{}
 	err := strictjson.Object(value, func(m strictjson.Member) {
 		name, _ := strictjson.Unquote(m.Name)
@@ -146,7 +144,7 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 		case name == "id":
 			message.id, message.hasID = got, true
 		default:
-			text = got
+			message.text = strings.Clone(got)
 		}
 		seen[name] = true
 	})
@@ -156,19 +154,17 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 	case !seen["text"]:
 		r.errors.Add(web.RequestError{Pointer: pointer + "/text", Cause: fault.Missing})
 	default:
-		r.add(message, strings.Clone(text))
+		r.messages = append(r.messages, message)
 	}
-}
-
-func (r *requestReader) add(message requestMessage, text string) {
-	r.messages, r.texts = append(r.messages, message), append(r.texts, text)
 }
 
 // id returns the same text for requests of a key with the same messages.
 func (r *requestReader) id(key *apikey.Key) string {
 	digest := sha256.New()
-	for _, text := range append([]string{key.Name}, r.texts...) {
-		_, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) // writing to a hash never fails
+	add := func(text string) { _, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) } // writing to a hash never fails
+	add(key.Name)
+	for i := range r.messages {
+		add(r.messages[i].text)
 	}
 	return hex.EncodeToString(digest.Sum(nil))
 }
