@@ -13,16 +13,11 @@ func mayPost(key *apikey.Key, m *parser.Message) bool {
 	return key.MayUse(operation.ProcessBIM) && key.Message(m)
 }
 
-// Senders checks whether the sender of a message may post it now, for messages that are processed
-// again.
-type Senders struct {
-	Keys *apikey.Store
-	Now  time.Time
-}
-
-// May reports whether the key with this name may post a message now. A key that is missing, expired
-// or revoked may post none.
-func (s Senders) May(name string, m *parser.Message) bool {
-	key, found := s.Keys.Named(name, s.Now)
-	return found && (mayPost(key, m) || key.MayUse(operation.Messages) && key.Message(m))
+// MayPost returns a function that reports whether the key with a name may post a message now, for
+// messages that are processed again. A key that is missing, expired or revoked may post none.
+func MayPost(keys *apikey.Store, now time.Time) func(name string, m *parser.Message) bool {
+	return func(name string, m *parser.Message) bool {
+		key, found := keys.Named(name, now)
+		return found && (mayPost(key, m) || key.MayUse(operation.Messages) && key.Message(m))
+	}
 }

@@ -62,10 +62,8 @@ func (p *process) createKey() *cobra.Command {
 			}
 			key.Name = args[0]
 			key.Airlines, key.Airports, key.Operations = apikey.ScopeOf(airlines), apikey.ScopeOf(airports), apikey.ScopeOf(operations)
-			if expires != "" {
-				if key.Expires, err = moment(expires, time.Time{}); err != nil {
-					return &exit{Usage, fmt.Errorf("--expires: %w", err)}
-				}
+			if key.Expires, err = moment("--expires", expires, time.Time{}); err != nil {
+				return err
 			}
 			text, err := apikey.Create(path, key, rand.Reader)
 			if err != nil {

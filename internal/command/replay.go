@@ -56,9 +56,9 @@ posted with an API key is accepted only if that key may post it now.`,
 			if err != nil {
 				return &exit{Usage, fmt.Errorf("--from: %w", err)}
 			}
-			at, err := moment(received, time.Now())
+			at, err := moment("--received", received, time.Now())
 			if err != nil {
-				return &exit{Usage, fmt.Errorf("--received: %w", err)}
+				return err
 			}
 			work := func(ctx context.Context, s *service) error { return p.replayTopic(ctx, s, start) }
 			switch {
@@ -138,7 +138,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	var t tally
 	shown := newProgress(p.stderr)
 	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
-		Acceptor: acceptor, From: s.firstReject(), Settled: s.settledRejects, May: httpdoor.Senders{Keys: keys, Now: s.clock()}.May,
+		Acceptor: acceptor, From: s.firstReject(), Settled: s.settledRejects, May: httpdoor.MayPost(keys, s.clock()),
 		Decided: func(_ string, outcome ingestor.Outcome) {
 			t.add(outcome.Verdict)
 			shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)

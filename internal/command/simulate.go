@@ -56,8 +56,8 @@ The last line is JSON: what was sent, and the start.`,
 			if err != nil {
 				return err
 			}
-			if sim.options.Start, err = moment(sim.start, sim.options.StartBefore(time.Now())); err != nil {
-				return &exit{Usage, fmt.Errorf("--start: %w", err)}
+			if sim.options.Start, err = moment("--start", sim.start, sim.options.StartBefore(time.Now())); err != nil {
+				return err
 			}
 			if sim.options.Faults, err = simulate.ParseFaults(sim.faults); err != nil {
 				return &exit{Usage, fmt.Errorf("--faults: %w", err)}

@@ -55,8 +55,8 @@ POST /v1/messages: columns count bytes from 1, and end_column is the first behin
 			if err != nil {
 				return err
 			}
-			if v.received, err = moment(received, time.Now()); err != nil {
-				return &exit{Usage, fmt.Errorf("--received: %w", err)}
+			if v.received, err = moment("--received", received, time.Now()); err != nil {
+				return err
 			}
 			library, pairs, err := readLibraries(eff.Config)
 			if err != nil {
@@ -156,18 +156,16 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// moment parses a time in RFC 3339, or a day, which stands for 00:00 UTC. For the empty text it
-// returns now.
-func moment(text string, now time.Time) (time.Time, error) {
+// moment parses the text of a flag: a time in RFC 3339, or a day, which stands for 00:00 UTC. For the
+// empty text it returns missing.
+func moment(flag, text string, missing time.Time) (time.Time, error) {
 	if text == "" {
-		return now, nil
+		return missing, nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t, err = time.Parse(time.DateOnly, text)
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
 	}
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no time such as 2026-11-21T13:10:00Z", text)
-	}
-	return t, nil
+	return time.Time{}, &exit{Usage, fmt.Errorf("%s: %q is no time such as 2026-11-21T13:10:00Z", flag, text)}
 }
