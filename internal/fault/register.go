@@ -113,35 +113,28 @@ var (
 func get(target, key string) Example        { return Example{http.MethodGet, target, key, ""} }
 func post(target, key, body string) Example { return Example{http.MethodPost, target, key, body} }
 
+// flight is a request for the bags of a flight.
+func flight(airport, indicator, airline, number, date string) Example {
+	return get(flightPath+airport+"/arr_dep_indicator/"+indicator+"/airline_code/"+airline+"/flight_no/"+number+"/dep_flight_date/"+date, "demo")
+}
+
 var register = [count]Entry{
-	FlightNoBags: {"SVCGBF001", forFlight, 200, "No bags found for flight", "no bag is on the flight",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/999/dep_flight_date/2026-03-14", "demo")},
-	FlightKeyMissing:    {"SVCGBF002", forFlight, 400, keyMissing, "", get(flightOK, "")},
-	FlightKeyUnknown:    {"SVCGBF003", forFlight, 400, keyUnknown, "", get(flightOK, "nobody")},
-	FlightNotAuthorised: {"SVCGBF004", forFlight, 400, notAuthorised + "to get bags for this flight", "", get(flightOK, "other-airline")},
-	FlightAirportMissing: {"SVCGBF005", forFlight, 400, "Airport code is mandatory", "",
-		get(flightPath+"/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightAirportFormat: {"SVCGBF006", forFlight, 400, "Airport code must be an IATA code of 3 upper case letters", "",
-		get(flightPath+"zrh/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightAirportUnknown: {"SVCGBF007", forFlight, 400, "Airport code is not in the airport library", "",
-		get(flightPath+"QQQ/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightIndicatorMissing: {"SVCGBF008", forFlight, 400, "Arrival departure indicator is mandatory", "",
-		get(flightPath+"ZRH/arr_dep_indicator/%20/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightIndicatorFormat: {"SVCGBF009", forFlight, 400, "Arrival departure indicator must be 'A' or 'a' for arrival, 'D' or 'd' for departure", "",
-		get(flightPath+"ZRH/arr_dep_indicator/X/airline_code/LX/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightAirlineMissing: {"SVCGBF010", forFlight, 400, "Airline code is mandatory", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code//flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightAirlineFormat: {"SVCGBF011", forFlight, 400, "Airline code must be 2 upper case letters or digits with a letter among them, or 3 ending with a letter", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/11/flight_no/100/dep_flight_date/2026-03-14", "demo")},
-	FlightNumberMissing: {"SVCGBF012", forFlight, 400, "Flight number is mandatory", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no//dep_flight_date/2026-03-14", "demo")},
-	FlightNumberFormat: {"SVCGBF013", forFlight, 400, "Flight number must be 1 to 4 digits, then an upper case letter or nothing", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/12345/dep_flight_date/2026-03-14", "demo")},
-	FlightDateMissing: {"SVCGBF014", forFlight, 400, "Flight date is mandatory", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/", "demo")},
-	FlightDateFormat: {"SVCGBF015", forFlight, 400, "Flight date must be a date of the form YYYY-MM-DD", "",
-		get(flightPath+"ZRH/arr_dep_indicator/D/airline_code/LX/flight_no/100/dep_flight_date/2026-02-30", "demo")},
-	FlightUnavailable: {"SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read, or large answers under way take all memory for them", get(flightOK, "demo")},
+	FlightNoBags:           {"SVCGBF001", forFlight, 200, "No bags found for flight", "no bag is on the flight", flight("ZRH", "D", "LX", "999", "2026-03-14")},
+	FlightKeyMissing:       {"SVCGBF002", forFlight, 400, keyMissing, "", get(flightOK, "")},
+	FlightKeyUnknown:       {"SVCGBF003", forFlight, 400, keyUnknown, "", get(flightOK, "nobody")},
+	FlightNotAuthorised:    {"SVCGBF004", forFlight, 400, notAuthorised + "to get bags for this flight", "", get(flightOK, "other-airline")},
+	FlightAirportMissing:   {"SVCGBF005", forFlight, 400, "Airport code is mandatory", "", flight("", "D", "LX", "100", "2026-03-14")},
+	FlightAirportFormat:    {"SVCGBF006", forFlight, 400, "Airport code must be an IATA code of 3 upper case letters", "", flight("zrh", "D", "LX", "100", "2026-03-14")},
+	FlightAirportUnknown:   {"SVCGBF007", forFlight, 400, "Airport code is not in the airport library", "", flight("QQQ", "D", "LX", "100", "2026-03-14")},
+	FlightIndicatorMissing: {"SVCGBF008", forFlight, 400, "Arrival departure indicator is mandatory", "", flight("ZRH", "%20", "LX", "100", "2026-03-14")},
+	FlightIndicatorFormat:  {"SVCGBF009", forFlight, 400, "Arrival departure indicator must be 'A' or 'a' for arrival, 'D' or 'd' for departure", "", flight("ZRH", "X", "LX", "100", "2026-03-14")},
+	FlightAirlineMissing:   {"SVCGBF010", forFlight, 400, "Airline code is mandatory", "", flight("ZRH", "D", "", "100", "2026-03-14")},
+	FlightAirlineFormat:    {"SVCGBF011", forFlight, 400, "Airline code must be 2 upper case letters or digits with a letter among them, or 3 ending with a letter", "", flight("ZRH", "D", "11", "100", "2026-03-14")},
+	FlightNumberMissing:    {"SVCGBF012", forFlight, 400, "Flight number is mandatory", "", flight("ZRH", "D", "LX", "", "2026-03-14")},
+	FlightNumberFormat:     {"SVCGBF013", forFlight, 400, "Flight number must be 1 to 4 digits, then an upper case letter or nothing", "", flight("ZRH", "D", "LX", "12345", "2026-03-14")},
+	FlightDateMissing:      {"SVCGBF014", forFlight, 400, "Flight date is mandatory", "", flight("ZRH", "D", "LX", "100", "")},
+	FlightDateFormat:       {"SVCGBF015", forFlight, 400, "Flight date must be a date of the form YYYY-MM-DD", "", flight("ZRH", "D", "LX", "100", "2026-02-30")},
+	FlightUnavailable:      {"SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read, or large answers under way take all memory for them", get(flightOK, "demo")},
 
 	HistorySeveralBags: {"SVCGBH001", forHistory, 200, "Multiple bags found, a single bag history cannot be returned", "two passengers hold the plate",
 		get(historyPath+"0724100002/flightdate/2026-03-14", "demo")},
