@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,9 +13,6 @@ import (
 
 // healthPatience is how long health waits for an answer; /readyz takes up to one second.
 const healthPatience = 2 * time.Second
-
-// errUnhealthy means that the process answers, but is not ready or not alive.
-var errUnhealthy = errors.New("unhealthy")
 
 func (p *process) health() *cobra.Command {
 	var alive bool
@@ -68,7 +64,7 @@ func askHealth(ctx context.Context, url string) ([]byte, error) {
 	}
 	body = bytes.TrimSpace(body)
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%w: GET %s: %s: %s", errUnhealthy, url, resp.Status, body)
+		return nil, fmt.Errorf("unhealthy: GET %s: %s: %s", url, resp.Status, body)
 	}
 	return body, nil
 }
