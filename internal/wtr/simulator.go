@@ -1,7 +1,6 @@
 package wtr
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -209,11 +208,6 @@ func complete(root node) bool {
 }
 
 func failure(code, value string) string {
-	text, err := json.Marshal(map[string]any{replyRoot: map[string]any{
-		"Errors": map[string]any{"Error": []any{map[string]string{"value": value, "Code": code}}}, "Version": 0.1,
-	}})
-	if err != nil {
-		panic(err) // strings and numbers can always be encoded
-	}
-	return string(text)
+	reply := Reply{Errors: []Error{{code, value}}, Version: "0.1"}
+	return string(append(reply.Append([]byte(`{"`+replyRoot+`":`)), '}'))
 }
