@@ -95,10 +95,7 @@ func newDesk(t *testing.T) *desk {
 	server := httptest.NewServer(d.simulator)
 	t.Cleanup(server.Close)
 	const limit = 700 * time.Millisecond
-	client, err := wtr.NewClient(server.URL, limit, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := wtr.NewClient(server.URL, limit, time.Now)
 	d.client = client
 	d.Site = d.operation(client)
 	return d

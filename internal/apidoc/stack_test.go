@@ -207,10 +207,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	s.trails = &switchableTrails{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
-	client, err := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
 	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
 	s.told = &toldIndex{}
 	feed := &changefeed.Feed{

@@ -34,7 +34,7 @@ func (p *process) wtrSimulator() *cobra.Command {
 }
 
 // openDownstream opens the connection to the delayed-bag system, and simulates it if none is named.
-func (s *service) openDownstream(ctx context.Context) (err error) {
+func (s *service) openDownstream(ctx context.Context) error {
 	if !s.opens(httpDoor) {
 		return nil
 	}
@@ -54,8 +54,6 @@ func (s *service) openDownstream(ctx context.Context) (err error) {
 				zap.String("replaced_by", "BAGTRAIL_WTR_URL"))
 		}
 	}
-	if s.wtr, err = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock); err != nil {
-		return &exit{Usage, err}
-	}
+	s.wtr = wtr.NewClient(address, s.conf.WTR.Timeout, s.clock)
 	return nil
 }

@@ -330,10 +330,11 @@ func flatten(err error) []error {
 	return nil
 }
 
-func TestNoFaultRepeatsASecret(t *testing.T) {
-	for _, line := range faults(t, []string{"--wtr-url=ftp://u:hunter2@h"}, nil) {
-		if strings.Contains(line, "hunter2") {
-			t.Error(line)
+func TestTheDelayedBagSystemHasAnHTTPAddressThatNoFaultRepeats(t *testing.T) {
+	for _, address := range []string{"ftp://u:hunter2@h", "localhost:80", "http://", "http://u:hunter2@[::1", "/path"} {
+		got := faults(t, []string{"--wtr-url=" + address}, nil)
+		if len(got) != 1 || !strings.HasPrefix(got[0], "BAGTRAIL_WTR_URL is no http:// or https:// URL") || strings.Contains(got[0], "hunter2") {
+			t.Errorf("%q: %q", address, got)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -30,13 +29,9 @@ const (
 	dialPause      = 100 * time.Millisecond // before the second attempt
 )
 
-// NewClient returns a client for the system at address, an http or https URL. limit is the timeout
-// of one call of Create; clock is for the circuit breaker.
-func NewClient(address string, limit time.Duration, clock func() time.Time) (*Client, error) {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
-		return nil, errors.New("delayed-bag system: its address is no http or https URL") // it may hold a password
-	}
+// NewClient returns a client for the system at address, an http or https URL, which package config
+// has checked. limit is the timeout of one call of Create; clock is for the circuit breaker.
+func NewClient(address string, limit time.Duration, clock func() time.Time) *Client {
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: dialLimit}).DialContext,
@@ -49,7 +44,7 @@ func NewClient(address string, limit time.Duration, clock func() time.Time) (*Cl
 			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-	}, nil
+	}
 }
 
 // Answers reports whether the circuit breaker is closed: the latest requests did not all fail.

@@ -23,10 +23,7 @@ func TestRequestsThatAreRefusedShutOutNobody(t *testing.T) {
 			_, _ = io.WriteString(w, `{"WTR_BagsCreateRS":{"RecordID":{"RecordReference":{"StationCode":"ZRH","AirlineCode":"LX","ReferenceNumber":1}}}}`)
 		}))
 		defer system.Close()
-		c, err := wtr.NewClient(system.URL, time.Second, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := wtr.NewClient(system.URL, time.Second, time.Now)
 		for range 5 {
 			if _, err := c.Create(t.Context(), "odd"); err == nil {
 				t.Errorf("%d: no error", status)

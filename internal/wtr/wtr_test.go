@@ -101,16 +101,7 @@ func downstream(t *testing.T, limit time.Duration) (*wtr.Simulator, *wtr.Client)
 	simulator := &wtr.Simulator{}
 	server := httptest.NewServer(simulator)
 	t.Cleanup(server.Close)
-	return simulator, client(t, server.URL, limit, time.Now)
-}
-
-func client(t *testing.T, address string, limit time.Duration, clock func() time.Time) *wtr.Client {
-	t.Helper()
-	c, err := wtr.NewClient(address, limit, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return simulator, wtr.NewClient(server.URL, limit, time.Now)
 }
 
 func TestTheSimulatorNumbersItsRecordsAndChecksRequests(t *testing.T) {
@@ -194,10 +185,7 @@ func TestErrorsRepeatNothingOfTheReply(t *testing.T) {
 			_, _ = io.WriteString(connection, sent)
 			_ = connection.Close()
 		}))
-		client, err := wtr.NewClient(server.URL, 5*time.Second, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := wtr.NewClient(server.URL, 5*time.Second, time.Now)
 		if _, err := client.Create(t.Context(), document); err == nil || strings.Contains(err.Error(), "MUELLER") || strings.Contains(err.Error(), server.URL) {
 			t.Errorf("%q: %v", sent, err)
 		}
@@ -230,7 +218,7 @@ func TestARequestIsForwardedByteForByteAndARedirectIsNotFollowed(t *testing.T) {
 	}))
 	defer server.Close()
 	sent := " " + document + "\r\n\t"
-	if reply, err := client(t, server.URL, 5*time.Second, time.Now).Create(context.Background(), sent); err == nil {
+	if reply, err := wtr.NewClient(server.URL, 5*time.Second, time.Now).Create(context.Background(), sent); err == nil {
 		t.Errorf("a redirect is an answer: %+v", reply)
 	}
 	if string(got) != sent || calls.Load() != 1 {
@@ -248,7 +236,7 @@ func TestAFailureToConnectIsRetriedOnce(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := client(t, "http://"+address, 5*time.Second, time.Now)
+	c := wtr.NewClient("http://"+address, 5*time.Second, time.Now)
 	if _, err := c.Create(context.Background(), document); err == nil {
 		t.Fatal("nobody listened")
 	}
@@ -275,7 +263,7 @@ func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 	simulator := &wtr.Simulator{}
 	server := httptest.NewServer(simulator)
 	defer server.Close()
-	c := client(t, server.URL, 5*time.Second, func() time.Time { return now })
+	c := wtr.NewClient(server.URL, 5*time.Second, func() time.Time { return now })
 	create := func() error { _, err := c.Create(context.Background(), document); return err }
 	simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.Failing}, 6)
 	for i := range 5 {
@@ -316,13 +304,8 @@ func TestErrorRepliesDoNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
-func TestAClientTakesHTTPAddressesOnlyAndKeepsThemSecret(t *testing.T) {
-	for _, address := range []string{"", "localhost:80", "ftp://user:secret@x/", "http://", "http://user:secret@[::1", "/path"} {
-		if _, err := wtr.NewClient(address, time.Second, time.Now); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", address, err)
-		}
-	}
-	_, err := client(t, "http://user:secret@127.0.0.1:1/", time.Second, time.Now).Create(context.Background(), document)
+func TestAClientKeepsItsAddressSecret(t *testing.T) {
+	_, err := wtr.NewClient("http://user:secret@127.0.0.1:1/", time.Second, time.Now).Create(context.Background(), document)
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
@@ -350,7 +333,7 @@ func FuzzDocuments(f *testing.F) {
 
 // The body of an answer 101 is the connection itself, which no timeout ends.
 func TestASystemThatSwitchesProtocolsHoldsNobody(t *testing.T) {
-	c := client(t, loopback.SwitchingServer(t), time.Second, time.Now)
+	c := wtr.NewClient(loopback.SwitchingServer(t), time.Second, time.Now)
 	done := make(chan error, 1)
 	go func() { _, err := c.Create(context.Background(), document); done <- err }()
 	select {
