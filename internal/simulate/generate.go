@@ -8,18 +8,15 @@ import (
 	"time"
 )
 
-// Generate returns the messages of a feed in the order in which they are sent. That is the order of
-// their received times, except for messages that are sent out of order. Generate calls truth with
-// the truth about a bag after its last message was made; truth may be nil.
-func Generate(opt Options, truth func(Bag)) (iter.Seq[Message], error) {
-	if err := opt.Validate(); err != nil {
-		return nil, err
-	}
+// Generate returns the messages of a feed with valid options, in the order in which they are sent.
+// That is the order of their received times, except for messages that are sent out of order. Generate
+// calls truth with the truth about a bag after its last message was made; truth may be nil.
+func Generate(opt Options, truth func(Bag)) iter.Seq[Message] {
 	opt.Interval = opt.interval()
 	if truth == nil {
 		truth = func(Bag) {}
 	}
-	return func(yield func(Message) bool) { newGenerator(opt, truth).run(yield) }, nil
+	return func(yield func(Message) bool) { newGenerator(opt, truth).run(yield) }
 }
 
 // generator makes a feed.

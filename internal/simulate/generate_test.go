@@ -19,15 +19,12 @@ var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 func all(t testing.TB, opt simulate.Options) (digest string, messages, bags, bytes int) {
 	t.Helper()
 	hash := sha256.New()
-	feed, err := simulate.Generate(opt, func(b simulate.Bag) {
+	feed := simulate.Generate(opt, func(b simulate.Bag) {
 		bags++
 		if err := json.NewEncoder(hash).Encode(b); err != nil {
 			t.Error(err)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for m := range feed {
 		messages++
 		bytes += len(m.Text)
@@ -63,10 +60,7 @@ func TestTheSameOptionsGiveTheSameBytes(t *testing.T) {
 func TestWithoutFaultsOfOrderTheFeedIsInTheOrderOfReceivedTimes(t *testing.T) {
 	faults := simulate.DefaultFaults()
 	faults.OutOfOrder = 0
-	feed, err := simulate.Generate(simulate.Options{Start: start, Bags: 2000, Faults: faults}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	feed := simulate.Generate(simulate.Options{Start: start, Bags: 2000, Faults: faults}, nil)
 	last := time.Time{}
 	for m := range feed {
 		if m.Received.Before(last) {
@@ -86,10 +80,7 @@ func TestEveryJourneyIsOverBeforeNow(t *testing.T) {
 		for seed := range uint64(3) {
 			opt := simulate.Options{Seed: seed, Bags: 200, Interval: time.Duration(seed) * 3 * time.Minute, Faults: faults}
 			opt.Start = opt.StartBefore(start)
-			feed, err := simulate.Generate(opt, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			feed := simulate.Generate(opt, nil)
 			for m := range feed {
 				if m.Received.After(start) {
 					t.Fatalf("faults %q, seed %d: a message of %v", list, seed, m.Received)
@@ -111,16 +102,13 @@ func TestEachFaultAloneHasItsEffectAndNoOther(t *testing.T) {
 				found = append(found, what)
 			}
 		}
-		feed, err := simulate.Generate(simulate.Options{Start: start, Bags: 300, Faults: f}, func(b simulate.Bag) {
+		feed := simulate.Generate(simulate.Options{Start: start, Bags: 300, Faults: f}, func(b simulate.Bag) {
 			note("rush", b.Rush)
 			note("unknown", b.Unknown)
 			note("cancelled", b.Cancelled)
 			note("rerouted", slices.Contains(b.Events, "REROUTED") && !slices.Contains(b.Events, "OFFLOADED"))
 			note("offloaded", slices.Contains(b.Events, "OFFLOADED") && b.RushTag == "")
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		for m := range feed {
 			note("malformed", m.Code != "")
 		}
@@ -160,7 +148,7 @@ func TestFaultsAreReadFromLeftToRight(t *testing.T) {
 }
 
 func TestEveryFaultOfTheOptionsIsReported(t *testing.T) {
-	_, err := simulate.Generate(simulate.Options{Bags: -1, Interval: -1, Faults: simulate.Faults{Late: 101}}, nil)
+	err := simulate.Options{Bags: -1, Interval: -1, Faults: simulate.Faults{Late: 101}}.Validate()
 	if err == nil {
 		t.Fatal("want an error")
 	}
@@ -171,10 +159,7 @@ func TestEveryFaultOfTheOptionsIsReported(t *testing.T) {
 
 // BenchmarkGenerate reports messages per second, and the memory in use at the end.
 func BenchmarkGenerate(b *testing.B) {
-	feed, err := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 1 << 40, Faults: simulate.DefaultFaults()}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	feed := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 1 << 40, Faults: simulate.DefaultFaults()}, nil)
 	b.ReportAllocs()
 	n := 0
 	for range feed {

@@ -36,8 +36,7 @@ type Summary struct {
 	Codes      map[string]int `json:"codes"`      // number of messages to be rejected, by code
 	First      time.Time      `json:"first"`      // received time
 	Last       time.Time      `json:"last"`       // received time
-	Elapsed    time.Duration  `json:"-"`
-	Share      float64        `json:"-"` // share of the bags that is done, 0 to 1
+	Share      float64        `json:"-"`          // share of the bags that is done, 0 to 1
 }
 
 const (
@@ -46,15 +45,11 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// Run sends a feed until it ends, ctx ends, or Send or Truth fails. The Summary counts what was
+// Run sends a feed with valid options until it ends, ctx ends, or Send or Truth fails. The Summary counts what was
 // sent until then.
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 	r := runner{Delivery: d, bags: opt.Bags, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
-	feed, err := Generate(opt, func(b Bag) { r.finished = append(r.finished, b) })
-	if err != nil {
-		return r.sum, fmt.Errorf("simulate: %w", err)
-	}
-	for m := range feed {
+	for m := range Generate(opt, func(b Bag) { r.finished = append(r.finished, b) }) {
 		if d.RealTime && m.Received.After(d.Now()) {
 			if err := r.flush(ctx); err != nil {
 				return r.sum, err
@@ -71,7 +66,7 @@ func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 			return r.sum, err
 		}
 	}
-	err = r.flush(ctx)
+	err := r.flush(ctx)
 	r.report(true)
 	return r.sum, err
 }
@@ -136,7 +131,6 @@ func (r *runner) await(ctx context.Context) error {
 // unless last is set.
 func (r *runner) report(last bool) {
 	now := r.Now()
-	r.sum.Elapsed = now.Sub(r.begun)
 	r.sum.Share = 1
 	if r.bags > 0 {
 		r.sum.Share = min(1, float64(r.sum.Bags)/float64(r.bags))

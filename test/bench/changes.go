@@ -61,22 +61,16 @@ const (
 )
 
 // storedAndStreamed returns messages to be stored before a load, and those of so many seconds of the load.
-func storedAndStreamed(seconds int) (stored, streamed []simulate.Message, err error) {
-	all, _, err := feed(storedBags + seconds*streamRate/15)
-	if err != nil {
-		return nil, nil, err
-	}
+func storedAndStreamed(seconds int) (stored, streamed []simulate.Message) {
+	all, _ := feed(storedBags + seconds*streamRate/15)
 	stored = all[:len(all)-seconds*streamRate]
-	return stored, all[len(stored):], nil
+	return stored, all[len(stored):]
 }
 
 // streamLine measures line 17: how long after a message was produced a stream tells the change.
 func streamLine(ctx context.Context, b *bench) ([]row, error) {
 	seconds := 5 + b.size(55)
-	stored, streamed, err := storedAndStreamed(seconds)
-	if err != nil {
-		return nil, err
-	}
+	stored, streamed := storedAndStreamed(seconds)
 	var rows []row
 	for _, s := range []struct{ what, query string }{
 		{"of one airline in eight", "airline=" + probeAirline},
@@ -144,10 +138,7 @@ type spent struct{ bagtrail, redis, broker time.Duration }
 
 // costLine measures line 18: the processor time of a message with changes, by that without.
 func costLine(ctx context.Context, b *bench) ([]row, error) {
-	stored, streamed, err := storedAndStreamed(2 + b.size(18))
-	if err != nil {
-		return nil, err
-	}
+	stored, streamed := storedAndStreamed(2 + b.size(18))
 	var without, with series // µs a message, of bagtrail and Redis
 	var bare, all series     // the broker included
 	for run := range min(b.runs, costRuns) {

@@ -14,13 +14,10 @@ var feedStart = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 const feedSeed = 42
 
 // feed returns all messages of so many bags, and the truth about them.
-func feed(bags int) ([]simulate.Message, []simulate.Bag, error) {
+func feed(bags int) ([]simulate.Message, []simulate.Bag) {
 	var truth []simulate.Bag
-	stream, err := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: bags, Faults: simulate.DefaultFaults()},
+	stream := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: bags, Faults: simulate.DefaultFaults()},
 		func(b simulate.Bag) { truth = append(truth, b) })
-	if err != nil {
-		return nil, nil, err
-	}
 	all := slices.Collect(stream) // completes truth
-	return all, truth, nil
+	return all, truth
 }

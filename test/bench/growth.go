@@ -160,15 +160,12 @@ func (g *grower) answers(ctx context.Context, plates []string) error {
 // What is measured is processor time, ours and that of Redis.
 func (g *grower) grow(ctx context.Context, bags int, spent func() time.Duration) (grown, error) {
 	var plates []string
-	feed, err := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: 2*bags + 10_000, Faults: simulate.DefaultFaults(), Interval: 10 * time.Second},
+	feed := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: 2*bags + 10_000, Faults: simulate.DefaultFaults(), Interval: 10 * time.Second},
 		func(b simulate.Bag) {
 			if len(b.Events) >= 9 && len(b.Events) <= 20 {
 				plates = append(plates, b.Plate)
 			}
 		})
-	if err != nil {
-		return grown{}, err
-	}
 	var costs []time.Duration // of the batches
 	batch := make([]simulate.Message, 0, growthBatch)
 	left := bags * 31 / 2

@@ -33,10 +33,7 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	rows := []row{p.rates("2", fmt.Sprintf("Kafka to index, messages/s (%s messages)", thousands(float64(messages))), p.ratioAndCPU(), 0.6)}
-	all, truth, err := feed(b.size(fullBags))
-	if err != nil {
-		return rows, err
-	}
+	all, truth := feed(b.size(fullBags))
 	flights := streamedFlights(all, truth)
 	for _, streams := range []int{0, liveStreams} {
 		queries := make([]string, streams)
@@ -63,10 +60,7 @@ func (b *bench) fullTopic(ctx context.Context, full int) (r *redisServer, k *kaf
 	if k, err = b.needKafka(ctx); err != nil {
 		return nil, nil, topics, 0, err
 	}
-	all, _, err := feed(b.size(full))
-	if err != nil {
-		return nil, nil, topics, 0, err
-	}
+	all, _ := feed(b.size(full))
 	topics, err = fill(ctx, k, all)
 	return r, k, topics, len(all), err
 }

@@ -36,10 +36,7 @@ const (
 // process, then with streams of changes.
 func liveLine(ctx context.Context, b *bench) ([]row, error) {
 	seconds := 10 + b.size(50)
-	messages, truth, err := feed(30_000 + seconds*streamRate/15)
-	if err != nil {
-		return nil, err
-	}
+	messages, truth := feed(30_000 + seconds*streamRate/15)
 	var rows []row
 	for _, c := range []struct {
 		streams  int

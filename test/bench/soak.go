@@ -24,15 +24,12 @@ func soak(ctx context.Context, b *bench, length time.Duration) error {
 	defer l.close()
 	var truth []simulate.Bag
 	wanted := soakFill + int(length.Seconds())*streamRate
-	stream, err := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: wanted / 12, Faults: simulate.DefaultFaults()},
+	stream := simulate.Generate(simulate.Options{Seed: feedSeed, Start: feedStart, Bags: wanted / 12, Faults: simulate.DefaultFaults()},
 		func(t simulate.Bag) {
 			if l.flights == nil {
 				truth = append(truth, t)
 			}
 		})
-	if err != nil {
-		return err
-	}
 	pull, stop := iter.Pull(stream)
 	defer stop()
 	first := take(pull, soakFill)

@@ -34,9 +34,9 @@ type stream struct {
 // startStream starts a stream of rate messages per second.
 func (w *world) startStream(rate int) *stream {
 	w.t.Helper()
-	next, stop := iter.Pull(feed(w, simulate.Options{
+	next, stop := iter.Pull(simulate.Generate(simulate.Options{
 		Seed: 1, Start: begin, Bags: 10_000_000, Interval: size().checkIn, Faults: simulate.DefaultFaults(),
-	}))
+	}, nil))
 	ctx, end := context.WithCancel(w.t.Context())
 	s := &stream{end: end, done: make(chan struct{})}
 	writer := &kafka.Writer{
@@ -53,16 +53,6 @@ func (w *world) startStream(rate int) *stream {
 	w.t.Cleanup(s.stop)
 	w.stream = s
 	return s
-}
-
-// feed returns a simulated feed.
-func feed(w *world, opt simulate.Options) iter.Seq[simulate.Message] {
-	w.t.Helper()
-	seq, err := simulate.Generate(opt, nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return seq
 }
 
 const beat = 50 * time.Millisecond
@@ -140,9 +130,9 @@ const callers = 4
 // the messages go to /v1/messages.
 func (w *world) startPosts(rate int, to ...*service.Service) *posts {
 	w.t.Helper()
-	next, stop := iter.Pull(feed(w, simulate.Options{
+	next, stop := iter.Pull(simulate.Generate(simulate.Options{
 		Seed: 2, Start: time.Now().Add(-24 * time.Hour).UTC().Truncate(time.Second), Bags: 10_000_000,
-	}))
+	}, nil))
 	ctx, end := context.WithCancel(w.t.Context())
 	p := &posts{end: end}
 	turn := make(chan simulate.Message)

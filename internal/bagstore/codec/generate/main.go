@@ -42,12 +42,8 @@ func main() {
 }
 
 func run() error {
-	texts, err := corpus()
-	if err != nil {
-		return err
-	}
 	out := bufio.NewWriter(os.Stdout)
-	for _, p := range train(texts) {
+	for _, p := range train(corpus()) {
 		fmt.Fprintf(out, "%q\n", p)
 	}
 	return out.Flush()
@@ -55,7 +51,7 @@ func run() error {
 
 // corpus returns messages of many timetables, so that no airline and no airport gets a phrase, and
 // disguised messages of the simulator.
-func corpus() ([]string, error) {
+func corpus() []string {
 	texts := []string{strings.Repeat(" ", 400)}
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	for seed := range uint64(365) {
@@ -65,15 +61,11 @@ func corpus() ([]string, error) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 1))
-	feed, err := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 365, Interval: 24 * time.Hour}, func(simulate.Bag) {})
-	if err != nil {
-		return nil, err
-	}
-	for m := range feed {
+	for m := range simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 365, Interval: 24 * time.Hour}, nil) {
 		text := disguise(random, oneLineEnd(m.Text))
 		texts = append(texts, strings.Replace(text, cmp.Or(m.Plate, "no plate"), plate, 1))
 	}
-	return texts, nil
+	return texts
 }
 
 func oneLineEnd(text string) string {
