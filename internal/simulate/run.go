@@ -21,7 +21,7 @@ type Delivery struct {
 	Truth    func(Bag) error // called for each bag after its last message was sent; may be nil
 	Rate     float64         // messages per second; 0 is as fast as Sink accepts them
 	RealTime bool            // each message waits until its received time; Rate does not count
-	Progress func(Summary)   // called about ten times per second; may be nil
+	Progress func(Summary)   // called after each batch; may be nil
 	Now      func() time.Time
 }
 
@@ -36,19 +36,17 @@ type Summary struct {
 	Codes      map[string]int `json:"codes"`      // number of messages to be rejected, by code
 	First      time.Time      `json:"first"`      // received time
 	Last       time.Time      `json:"last"`       // received time
-	Share      float64        `json:"-"`          // share of the bags that is done, 0 to 1
 }
 
 const (
 	batchMessages = 1000                  // most messages of one Send
 	batchTime     = 10 * time.Millisecond // a batch holds the messages of this time, if there is a rate
-	progressEvery = 100 * time.Millisecond
 )
 
 // Run sends a feed with valid options until it ends, ctx ends, or Send or Truth fails. The Summary counts what was
 // sent until then.
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
-	r := runner{Delivery: d, bags: opt.Bags, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
+	r := runner{Delivery: d, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	for m := range Generate(opt, func(b Bag) { r.finished = append(r.finished, b) }) {
 		if d.RealTime && m.Received.After(d.Now()) {
 			if err := r.flush(ctx); err != nil {
@@ -67,16 +65,13 @@ func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 		}
 	}
 	err := r.flush(ctx)
-	r.report(true)
 	return r.sum, err
 }
 
 // runner sends a feed in batches.
 type runner struct {
 	Delivery
-	bags     int
 	begun    time.Time
-	reported time.Time
 	batch    []Message
 	finished []Bag // bags whose last message is in the batch
 	sum      Summary
@@ -114,7 +109,9 @@ func (r *runner) flush(ctx context.Context) error {
 		}
 	}
 	r.finished = r.finished[:0]
-	r.report(false)
+	if r.Progress != nil {
+		r.Progress(r.sum)
+	}
 	return nil
 }
 
@@ -125,21 +122,6 @@ func (r *runner) await(ctx context.Context) error {
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))
 	return pause.For(ctx, due.Sub(r.Now()))
-}
-
-// report updates the progress and calls Progress, but not more often than every progressEvery
-// unless last is set.
-func (r *runner) report(last bool) {
-	now := r.Now()
-	r.sum.Share = 1
-	if r.bags > 0 {
-		r.sum.Share = min(1, float64(r.sum.Bags)/float64(r.bags))
-	}
-	if r.Progress == nil || (!last && now.Sub(r.reported) < progressEvery) {
-		return
-	}
-	r.reported = now
-	r.Progress(r.sum)
 }
 
 func (s *Summary) count(m *Message) {

@@ -62,7 +62,7 @@ func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	if sum.Bags != len(told) || sum.Messages != len(sent.messages) || sum.Rejected != rejected || sum.Positioned != positioned {
 		t.Errorf("summary %+v of %d bags, %d messages, %d rejected, %d positioned", sum, len(told), len(sent.messages), rejected, positioned)
 	}
-	if last := progress[len(progress)-1]; last.Share != 1 || last.Messages != sum.Messages {
+	if last := progress[len(progress)-1]; last.Bags != sum.Bags || last.Messages != sum.Messages {
 		t.Errorf("the last progress is %+v", last)
 	}
 }
