@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"bagtrail/ingestor"
@@ -26,9 +27,7 @@ func (s logSink) Send(ctx context.Context, messages []Message) error {
 	size := max(appendLeast, (len(messages)+appendsAtOnce-1)/appendsAtOnce)
 	var wg sync.WaitGroup
 	errs := make([]error, appendsAtOnce)
-	for i := 0; len(messages) > 0; i++ {
-		part := messages[:min(size, len(messages))]
-		messages = messages[len(part):]
+	for i, part := range slices.Collect(slices.Chunk(messages, size)) {
 		wg.Go(func() { errs[i] = s.append(ctx, part) })
 	}
 	wg.Wait()
