@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
@@ -32,14 +31,6 @@ func (s *service) changeTopics() []kafka.Topic {
 		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
 		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
 	}
-}
-
-// marks returns the writer of marks for the Kafka door, or nil if changes are off.
-func (s *service) marks() ingestor.Marks {
-	if s.client == nil || s.conf.Kafka.ChangesTopic == "" {
-		return nil
-	}
-	return s.marker()
 }
 
 func (s *service) marker() changes.Marker {

@@ -75,8 +75,8 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Observe: func(b *ingestor.Batch) { s.count(door, b) },
 	}
-	if door == kafkaDoor { // which reads what the other doors log
-		conf.Marks = s.marks()
+	if door == kafkaDoor && s.changes != nil { // it reads what the other doors log
+		conf.Marks = s.marker()
 	}
 	return ingestor.NewAcceptor(conf)
 }
