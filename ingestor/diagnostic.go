@@ -37,8 +37,7 @@ func diagnosticOf(d parser.Diagnostic, warning bool, advice parser.Advice) Diagn
 
 // faultOf returns the fault of an envelope as a whole, as the only diagnostic of a list.
 func faultOf(id fault.ID, expected string) []Diagnostic {
-	entry := id.Entry()
-	return []Diagnostic{{Code: entry.Code, Line: 1, Column: 1, EndColumn: 1, Expected: expected, Description: entry.Text}}
+	return []Diagnostic{{Code: id.Code, Line: 1, Column: 1, EndColumn: 1, Expected: expected, Description: id.Text}}
 }
 
 // Codes returns the codes of the diagnostics, each once, in the order of the list.

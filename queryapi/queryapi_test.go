@@ -151,9 +151,9 @@ func get(s *web.Site, key, target string) string {
 func refusal(ids ...fault.ID) string {
 	var errors []string
 	for _, id := range ids {
-		errors = append(errors, fmt.Sprintf(`{"error_code":"%s","error_description":"%s"}`, id.Entry().Code, id.Entry().Text))
+		errors = append(errors, fmt.Sprintf(`{"error_code":"%s","error_description":"%s"}`, id.Code, id.Text))
 	}
-	return fmt.Sprintf(`%d {"success":false,"errors":[%s]}`, ids[0].Entry().Status, strings.Join(errors, ","))
+	return fmt.Sprintf(`%d {"success":false,"errors":[%s]}`, ids[0].Status, strings.Join(errors, ","))
 }
 
 func date(t *testing.T, s string) bag.Day {

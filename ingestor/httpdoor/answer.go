@@ -20,8 +20,8 @@ func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Ans
 		dst = appendList(dst, "warnings", "warning", outcome.Warnings, at, details)
 		dst = appendList(dst, "errors", "error", outcome.Errors, at, details)
 		status := http.StatusBadRequest
-		if tooLarge := fault.TooLarge.Entry(); outcome.Errors[0].Code == tooLarge.Code {
-			status = tooLarge.Status
+		if outcome.Errors[0].Code == fault.TooLarge.Code {
+			status = fault.TooLarge.Status
 		}
 		return web.Answer{Status: status, Body: append(dst, '}')}
 	}
@@ -56,7 +56,7 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 		dst = strictjson.AppendText(dst, kind+"_description", d.Description)
 		if details {
 			dst = d.AppendDetails(dst)
-			if d.Code == fault.BIMMissing.Entry().Code {
+			if d.Code == fault.BIMMissing.Code {
 				dst = appendOffset(dst, at)
 			}
 		}

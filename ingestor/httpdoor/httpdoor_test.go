@@ -119,7 +119,7 @@ func (d door) send(key, message string) string {
 }
 
 func refusal(id fault.ID) string {
-	return fmt.Sprintf(`%d {"success":false,"errors":[{"error_code":"%s","error_description":"%s"}]}`, id.Entry().Status, id.Entry().Code, id.Entry().Text)
+	return fmt.Sprintf(`%d {"success":false,"errors":[{"error_code":"%s","error_description":"%s"}]}`, id.Status, id.Code, id.Text)
 }
 
 const (

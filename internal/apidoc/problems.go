@@ -21,7 +21,7 @@ var problemTemplate = template.Must(template.New("problem").Parse(problemPage))
 func problemPages() map[string][]byte {
 	type view struct {
 		Title    string
-		Problems []fault.Problem
+		Problems []*fault.Problem
 		Causes   []fault.Cause
 		One      bool
 	}
@@ -33,8 +33,8 @@ func problemPages() map[string][]byte {
 	}
 	add(web.ProblemPages, view{Title: "Problems of /v1", Problems: fault.Problems()})
 	for _, p := range fault.Problems() {
-		v := view{Title: p.Title, Problems: []fault.Problem{p}, One: true}
-		if p.Name == fault.InvalidRequest.Problem().Name {
+		v := view{Title: p.Title, Problems: []*fault.Problem{p}, One: true}
+		if p == fault.InvalidRequest {
 			v.Causes = fault.Causes()
 		}
 		add(web.ProblemPages+p.Name, v)

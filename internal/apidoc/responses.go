@@ -121,7 +121,7 @@ func shownExamples(right operation.Right, status int, given []fault.Entry) objec
 		shown[name] = object{"value": json.RawMessage(text)}
 	}
 	for _, e := range given {
-		if isWarning(e) || strings.HasPrefix(e.Code, "SVCPRB") && status == http.StatusBadRequest && e.Code != fault.BIMMissing.Entry().Code {
+		if isWarning(e) || strings.HasPrefix(e.Code, "SVCPRB") && status == http.StatusBadRequest && e.Code != fault.BIMMissing.Code {
 			continue // line and element follow its text
 		}
 		name := e.Code

@@ -329,5 +329,5 @@ func report() string {
 // example returns the first example of the register for a code.
 func example(t testing.TB, id fault.ID) fault.Example {
 	t.Helper()
-	return id.Entry().Example
+	return id.Example
 }

@@ -130,8 +130,7 @@ func responsesV1(op operation.Operation) object {
 		success["ETag"] = reference("headers", "ETag")
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
 	}
-	for _, id := range problemsOf(op) {
-		p := id.Problem()
+	for _, p := range problemsOf(op) {
 		status := strconv.Itoa(p.Status)
 		answer, there := all[status].(object)
 		if !there {
@@ -157,8 +156,8 @@ func responsesV1(op operation.Operation) object {
 const exampleStream = "event: heartbeat\nid: gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\ndata: {\"cursor\":\"gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\"}\n\n"
 
 // problemsOf returns the problems that an operation of /v1 can answer with.
-func problemsOf(op operation.Operation) []fault.ProblemID {
-	all := []fault.ProblemID{
+func problemsOf(op operation.Operation) []*fault.Problem {
+	all := []*fault.Problem{
 		fault.InvalidRequest, fault.KeyMissingV1, fault.KeyUnknownV1, fault.ForbiddenV1, fault.RateLimitV1, fault.InternalV1, fault.UnavailableV1,
 	}
 	if op.Body {
@@ -200,18 +199,18 @@ var optionalOperations = []string{"getChanges", "beginSession", "getSession", "e
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {
 	example := object{"type": web.ProblemPages + p.Name, "title": p.Title, "status": p.Status, "detail": p.Remedy, "request_id": "2j4g6a8t0z"}
-	if p.Code != fault.None {
-		example["code"] = p.Code.Entry().Code
+	if p.Code != "" {
+		example["code"] = p.Code
 	}
 	switch p {
-	case fault.Reset.Problem():
+	case fault.Reset:
 		example["reason"], example["cursor"] = "the cursor is older than changes are kept", "gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA"
-	case fault.InvalidRequest.Problem():
+	case fault.InvalidRequest:
 		example["detail"] = "1 fault"
 		example["errors"] = []object{{"parameter": "dat", "code": fault.Unknown.Name, "detail": fault.Unknown.Detail, "got": exampleDate}}
-	case fault.LimitReached.Problem():
+	case fault.LimitReached:
 		example["detail"] = "A customer may have 20 webhooks"
-	case fault.NotConfigured.Problem():
+	case fault.NotConfigured:
 		example["detail"] = "There are no changes without Kafka, which is off"
 	}
 	return example

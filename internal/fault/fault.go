@@ -45,16 +45,16 @@ const (
 	ProcessedText = "Message processed successfully"
 )
 
-// ID identifies an entry of the register. The faults in messages have none.
-type ID uint8
-
-// Entry returns the entry. It is shared: callers must not change it.
-func (id ID) Entry() *Entry { return &register[id] }
+// ID is an entry that this package names. It is shared: callers must not change it.
+type ID = *Entry
 
 // Register returns all entries: first those with an ID, then the faults in messages, which the
 // parser declares. A code with several statuses has an entry for each status.
 func Register() []Entry {
-	all := slices.Clone(register[1:])
+	var all []Entry
+	for _, id := range register {
+		all = append(all, *id)
+	}
 	for _, d := range parser.Codes() {
 		if d.Code == parser.MissingText { // its code is that of BIMMissing
 			continue

@@ -7,111 +7,89 @@ import "net/http"
 type Problem struct {
 	Name   string // last part of the type of problem details
 	Status int    // HTTP status
-	Code   ID     // the equivalent code of the five operations, or None
+	Code   string // the equivalent code of the five operations, or ""
 	Title  string
 	Remedy string // what the caller can do, for the page, and for answers without another detail
 }
 
-// ProblemID identifies one entry of the register of problems.
-type ProblemID uint8
-
-// The problems.
-const (
-	InvalidRequest ProblemID = iota
-	KeyMissingV1
-	KeyUnknownV1
-	ForbiddenV1
-	CrossOriginV1
-	ConflictV1
-	NotFoundV1
-	WrongMethodV1
-	LimitReached
-	Reset
-	TooLargeV1
-	WrongMediaType
-	RateLimitV1
-	InternalV1
-	NotConfigured
-	UnavailableV1
-
-	problemCount
-)
-
-var problems = [problemCount]Problem{
-	InvalidRequest: {
-		"invalid-request", http.StatusBadRequest, None, "The request has faults",
+// The problems. They are shared: callers must not change them.
+var (
+	InvalidRequest = &Problem{
+		"invalid-request", http.StatusBadRequest, "", "The request has faults",
 		"The member errors names every fault at once: which parameter or member it is about, what was sent, and what is expected." +
 			" Unknown parameters and members are faults too, so that a typing error is not answered with something else.",
-	},
-	KeyMissingV1: {
-		"key-missing", http.StatusUnauthorized, HistoryKeyMissing, keyMissing,
+	}
+	KeyMissingV1 = &Problem{
+		"key-missing", http.StatusUnauthorized, HistoryKeyMissing.Code, keyMissing,
 		"Send the key in one of the headers api_key, X-API-Key or Authorization: Bearer. A browser may have a session instead.",
-	},
-	KeyUnknownV1: {
-		"key-unknown", http.StatusUnauthorized, HistoryKeyUnknown, keyUnknown,
+	}
+	KeyUnknownV1 = &Problem{
+		"key-unknown", http.StatusUnauthorized, HistoryKeyUnknown.Code, keyUnknown,
 		"The key is unknown, expired or revoked; or the request carries two keys. Ask the operator for a new key. If a browser" +
 			" session has ended, begin a new one.",
-	},
-	ForbiddenV1: {
-		"not-authorised", http.StatusForbidden, None, "The key does not cover what was asked for",
+	}
+	ForbiddenV1 = &Problem{
+		"not-authorised", http.StatusForbidden, "", "The key does not cover what was asked for",
 		"The key is limited to other operations, airlines or airports. Ask the operator to widen it.",
-	},
-	CrossOriginV1: {
-		"cross-origin", http.StatusForbidden, None, "The request comes from a page of another origin",
+	}
+	CrossOriginV1 = &Problem{
+		"cross-origin", http.StatusForbidden, "", "The request comes from a page of another origin",
 		"A session changes something only for pages of the service itself. Pages of other origins send a key.",
-	},
-	ConflictV1: {
-		"conflict", http.StatusConflict, None, "The state of the resource does not allow this",
+	}
+	ConflictV1 = &Problem{
+		"conflict", http.StatusConflict, "", "The state of the resource does not allow this",
 		"Somebody else has done something to it, or is doing it now. Look at it again.",
-	},
-	NotFoundV1: {
-		"not-found", http.StatusNotFound, UnknownPath, "Resource not found",
+	}
+	NotFoundV1 = &Problem{
+		"not-found", http.StatusNotFound, UnknownPath.Code, "Resource not found",
 		"There is no operation at this path, or nothing with this name. See /docs for the paths.",
-	},
-	WrongMethodV1: {
-		"method-not-allowed", http.StatusMethodNotAllowed, WrongMethod, "Method not allowed",
+	}
+	WrongMethodV1 = &Problem{
+		"method-not-allowed", http.StatusMethodNotAllowed, WrongMethod.Code, "Method not allowed",
 		"The header Allow names the methods that the path takes.",
-	},
-	Reset: {
-		"reset", http.StatusGone, None, "The cursor cannot be followed any more",
+	}
+	Reset = &Problem{
+		"reset", http.StatusGone, "", "The cursor cannot be followed any more",
 		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
 			" then follow it. since, with a time within the last hours for which changes are kept (72 unless they are set), tells every bag that changed, unless the numbering of changes began anew after that time: it is then answered with this problem too.",
-	},
-	LimitReached: {
-		"limit-reached", http.StatusConflict, None, "There are as many as allowed",
+	}
+	LimitReached = &Problem{
+		"limit-reached", http.StatusConflict, "", "There are as many as allowed",
 		"The member detail names the limit. Delete a webhook, or wait until a job has ended.",
-	},
-	TooLargeV1: {
-		"too-large", http.StatusRequestEntityTooLarge, TooLarge, "The request body is too large",
+	}
+	TooLargeV1 = &Problem{
+		"too-large", http.StatusRequestEntityTooLarge, TooLarge.Code, "The request body is too large",
 		"Send less at once.",
-	},
-	WrongMediaType: {
-		"unsupported-media-type", http.StatusUnsupportedMediaType, None, "The content type of the body is not supported",
+	}
+	WrongMediaType = &Problem{
+		"unsupported-media-type", http.StatusUnsupportedMediaType, "", "The content type of the body is not supported",
 		"Send one header Content-Type with a type that the operation takes.",
-	},
-	RateLimitV1: {
-		"rate-limit", http.StatusTooManyRequests, RateLimit, "Too many requests",
+	}
+	RateLimitV1 = &Problem{
+		"rate-limit", http.StatusTooManyRequests, RateLimit.Code, "Too many requests",
 		"Wait as many seconds as the header Retry-After says. RateLimit and RateLimit-Policy tell what is left.",
-	},
-	InternalV1: {
-		"internal", http.StatusInternalServerError, Internal, "The service has a defect",
+	}
+	InternalV1 = &Problem{
+		"internal", http.StatusInternalServerError, Internal.Code, "The service has a defect",
 		"Quote request_id to the operator.",
-	},
-	NotConfigured: {
-		"not-configured", http.StatusNotImplemented, None, "The service is not set up for this",
+	}
+	NotConfigured = &Problem{
+		"not-configured", http.StatusNotImplemented, "", "The service is not set up for this",
 		"The member detail says what is missing. Ask the operator.",
-	},
-	UnavailableV1: {
-		"unavailable", http.StatusServiceUnavailable, Unavailable, "The service cannot answer at the moment",
+	}
+	UnavailableV1 = &Problem{
+		"unavailable", http.StatusServiceUnavailable, Unavailable.Code, "The service cannot answer at the moment",
 		"The index or the log is away, or large answers under way take all memory for them. Send the request again.",
-	},
-}
-
-// Problem returns the entry. It is shared: callers must not change it.
-func (id ProblemID) Problem() *Problem { return &problems[id] }
+	}
+)
 
 // Problems returns the register of problems.
-func Problems() []Problem { return problems[:] }
+func Problems() []*Problem {
+	return []*Problem{
+		InvalidRequest, KeyMissingV1, KeyUnknownV1, ForbiddenV1, CrossOriginV1, ConflictV1, NotFoundV1, WrongMethodV1,
+		LimitReached, Reset, TooLargeV1, WrongMediaType, RateLimitV1, InternalV1, NotConfigured, UnavailableV1,
+	}
+}
 
 // Cause is a kind of fault in one parameter or member of a request to /v1.
 type Cause struct {

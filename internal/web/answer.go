@@ -13,8 +13,7 @@ import (
 func AppendFaults(dst []byte, ids ...fault.ID) []byte {
 	dst = append(dst, `{"success":false,"errors":[`...)
 	for _, id := range ids {
-		e := id.Entry()
-		dst = AppendFault(strictjson.AppendComma(dst), e.Code, e.Text)
+		dst = AppendFault(strictjson.AppendComma(dst), id.Code, id.Text)
 	}
 	return append(dst, `]}`...)
 }

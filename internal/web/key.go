@@ -47,7 +47,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
 		return c.refuse(fault.RateLimit, fault.RateLimitV1), true
 	}
-	if refusals.NoCustomer != fault.None && c.Key.Customer == "" {
+	if refusals.NoCustomer != nil && c.Key.Customer == "" {
 		return c.Refuse(refusals.NoCustomer), true
 	}
 	return Answer{}, false

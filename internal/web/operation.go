@@ -28,7 +28,7 @@ type Operation struct {
 }
 
 // Refusals holds the codes with which an operation refuses a request for the reasons that all
-// operations share. If NoCustomer is fault.None, the key needs no customer.
+// operations share. If NoCustomer is nil, the key needs no customer.
 type Refusals struct {
 	KeyMissing, KeyUnknown, NoCustomer, NotAuthorised, Unavailable fault.ID
 }
@@ -130,7 +130,7 @@ func (c *Call) Made(status int, path string, body []byte) Answer {
 
 // Refuse answers with codes and the status of the first code.
 func (c *Call) Refuse(ids ...fault.ID) Answer {
-	return Answer{Status: ids[0].Entry().Status, Body: AppendFaults(c.Buffer, ids...)}
+	return Answer{Status: ids[0].Status, Body: AppendFaults(c.Buffer, ids...)}
 }
 
 // NotAuthorised answers that the key does not cover the request.

@@ -54,7 +54,7 @@ func (c *Call) Invalid(errors RequestErrors) Answer {
 }
 
 // Problem answers with problem details (RFC 9457). If detail is empty, it is what the caller can do.
-func (c *Call) Problem(id fault.ProblemID, detail string) Answer { return c.problem(id, detail, nil) }
+func (c *Call) Problem(p *fault.Problem, detail string) Answer { return c.problem(p, detail, nil) }
 
 // Reset answers that a cursor cannot be followed any more, with the reason and the cursor of now.
 func (c *Call) Reset(reason, cursor string) Answer {
@@ -64,15 +64,12 @@ func (c *Call) Reset(reason, cursor string) Answer {
 	return a
 }
 
-func (c *Call) problem(id fault.ProblemID, detail string, errors []RequestError) Answer {
-	p := id.Problem()
+func (c *Call) problem(p *fault.Problem, detail string, errors []RequestError) Answer {
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "type", ProblemPages+p.Name)
 	dst = strictjson.AppendText(dst, "title", p.Title)
 	dst = strictjson.AppendNumber(dst, "status", p.Status)
 	dst = strictjson.AppendText(dst, "detail", cmp.Or(detail, p.Remedy))
-	if p.Code != fault.None {
-		dst = strictjson.AppendMember(dst, "code", p.Code.Entry().Code)
-	}
+	dst = strictjson.AppendMember(dst, "code", p.Code)
 	dst = strictjson.AppendMember(dst, "request_id", c.RequestID)
 	if len(errors) > 0 {
 		dst = append(dst, `,"errors":[`...)

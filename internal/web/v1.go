@@ -91,7 +91,7 @@ func (c *Call) v1() bool {
 
 // refuse answers with the problem if the rules of /v1 apply to the call, and with the code
 // otherwise.
-func (c *Call) refuse(id fault.ID, problem fault.ProblemID) Answer {
+func (c *Call) refuse(id fault.ID, problem *fault.Problem) Answer {
 	if c.v1() {
 		return c.Problem(problem, "")
 	}

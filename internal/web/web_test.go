@@ -109,7 +109,7 @@ func newRequest(target string) *http.Request {
 }
 
 func failure(id fault.ID) string {
-	return fmt.Sprintf(`{"success":false,"errors":[{"error_code":%q,"error_description":"%s"}]}`, id.Entry().Code, id.Entry().Text)
+	return fmt.Sprintf(`{"success":false,"errors":[{"error_code":%q,"error_description":"%s"}]}`, id.Code, id.Text)
 }
 
 func TestPathsGiveTheValueBehindEachName(t *testing.T) {
@@ -190,7 +190,7 @@ func TestUnknownPathsAre404AndUnderProcessBIM402(t *testing.T) {
 		{"POST", "/docs/index.html", fault.WrongMethod},
 	} {
 		w := ask(t, s, tc.method, tc.path, nil)
-		if w.Code != tc.want.Entry().Status || w.Body.String() != failure(tc.want) {
+		if w.Code != tc.want.Status || w.Body.String() != failure(tc.want) {
 			t.Errorf("%s %s: %d %s, want %s", tc.method, tc.path, w.Code, w.Body, failure(tc.want))
 		}
 		if (tc.want == fault.WrongMethod) != (w.Header().Get("Allow") != "") {
@@ -260,7 +260,7 @@ func TestTwoKeysAreRefused(t *testing.T) {
 			s.ServeHTTP(w, r)
 			status := 200
 			if !tc.known {
-				status = unknown.Entry().Status
+				status = unknown.Status
 			}
 			if w.Code != status || !tc.known && w.Body.String() != failure(unknown) {
 				t.Errorf("%s %v: %d %s", target, tc.headers, w.Code, w.Body)
