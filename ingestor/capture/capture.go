@@ -77,31 +77,20 @@ func (r *Reader) Next() (Message, error) {
 func (r *Reader) readLine() error {
 	r.line = r.line[:0]
 	for {
-		if _, err := r.src.Peek(1); err != nil {
+		b, err := r.src.ReadByte()
+		if err != nil {
 			return err
 		}
-		ahead, _ := r.src.Peek(r.src.Buffered()) // they are buffered
-		end := bytes.IndexAny(ahead, "\r\n")
-		if end < 0 {
-			r.take(ahead)
-			continue
-		}
-		isReturn := ahead[end] == '\r'
-		r.take(ahead[:end+1])
-		if !isReturn {
+		r.line = appendUpTo(r.line, []byte{b})
+		switch b {
+		case '\n':
 			return nil // without waiting for the next byte
+		case '\r':
+			if next, _ := r.src.Peek(1); string(next) != "\n" { // an error comes again
+				return nil
+			}
 		}
-		if next, err := r.src.Peek(1); err == nil && next[0] == '\n' {
-			r.take(next)
-		}
-		return nil
 	}
-}
-
-// take moves the bytes ahead from the buffer to the line.
-func (r *Reader) take(ahead []byte) {
-	r.line = appendUpTo(r.line, ahead)
-	_, _ = r.src.Discard(len(ahead)) // they are buffered
 }
 
 // appendUpTo appends more, but cuts the result at Longest bytes.
