@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -32,22 +31,6 @@ const (
 	demoSeed     = 1                  // seed of the traffic
 	demoFlights  = 7 * 24 * time.Hour // for how long the flight reference has flights
 )
-
-// inProcessOnly refuses servers outside this process: simulated traffic must not reach them.
-func inProcessOnly(c *config.Config) error {
-	var faults []error
-	for _, server := range []struct {
-		variable string
-		inside   bool
-	}{
-		{"BAGTRAIL_REDIS_URL", c.Redis.InProcess()}, {"BAGTRAIL_KAFKA_BROKERS", c.Kafka.InProcess()}, {"BAGTRAIL_WTR_URL", c.WTR.InProcess()},
-	} {
-		if !server.inside {
-			faults = append(faults, &config.Fault{Variable: server.variable, Problem: "must not be set for a demo, which uses in-process servers only"})
-		}
-	}
-	return errors.Join(faults...)
-}
 
 // ownDataDir sets the data directory to a new one for a demo, and returns a function that removes it.
 func ownDataDir(c *config.Config) (remove func(), err error) {

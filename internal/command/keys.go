@@ -30,15 +30,9 @@ func (p *process) keys() *cobra.Command {
 	return cmd
 }
 
-// keysFile returns the name of the key file. Unlike a service, which can do without keys, a command
-// that edits them fails if no setting names it.
+// keysFile returns the name of the key file.
 func (p *process) keysFile(cmd *cobra.Command) (string, error) {
-	eff, err := p.load(cmd, func(c *config.Config) error {
-		if c.Files.Keys == "" {
-			return &config.Fault{Variable: "BAGTRAIL_KEYS_FILE", Problem: "is missing: which file holds the keys?"}
-		}
-		return nil
-	})
+	eff, err := p.load(cmd, config.KeysFile)
 	if err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.demo {
-				checks, doors = append(checks, inProcessOnly), append(doors, demoDoor)
+				checks, doors = append(checks, config.InProcessOnly), append(doors, demoDoor)
 			}
 			eff, err := p.load(cmd, checks...)
 			if err != nil {

@@ -170,6 +170,22 @@ func SomeKafka(c *Config) error {
 	return faultIf(c.Kafka.Off, "kafka-brokers", "is off: this command reads from Kafka")
 }
 
+// InProcessOnly checks that no server is outside this process: simulated traffic must not reach it.
+func InProcessOnly(c *Config) error {
+	const problem = "must not be set for a demo, which uses in-process servers only"
+	return errors.Join(
+		faultIf(!c.Redis.InProcess(), "redis-url", problem),
+		faultIf(!c.Kafka.InProcess(), "kafka-brokers", problem),
+		faultIf(!c.WTR.InProcess(), "wtr-url", problem),
+	)
+}
+
+// KeysFile checks that there is a key file. A service can do without keys, but not a command that
+// edits them.
+func KeysFile(c *Config) error {
+	return faultIf(c.Files.Keys == "", "keys-file", "is missing: which file holds the keys?")
+}
+
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
