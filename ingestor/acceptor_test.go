@@ -215,7 +215,7 @@ func (c *count) Count(_ context.Context, n int) (first int64, err error) {
 
 func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 	x, counter := newIndex(), &count{next: 40}
-	a := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter), Patience: time.Minute})
+	a := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter.Count), Patience: time.Minute})
 	for i, raw := range []string{bsm, bpm, bsm} {
 		outcome, err := a.Accept(t.Context(), envelope(raw))
 		if want := (bag.Position{Known: true, Offset: 40 + int64(i)}); err != nil || outcome.Filing.Position != want || outcome.Verdict != ingestor.Accepted {
@@ -223,7 +223,7 @@ func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 		}
 	}
 	counter.err = errors.New("the counter is away")
-	other := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter), Patience: time.Minute})
+	other := newAcceptor(x, ingestor.Config{Log: ingestor.NewNumbering(counter.Count), Patience: time.Minute})
 	if _, err := other.Accept(t.Context(), envelope(bsm)); !errors.Is(err, counter.err) || x.filed() != 3 {
 		t.Errorf("error %v, filed %d", err, x.filed())
 	}
@@ -231,7 +231,7 @@ func TestWithoutALogACounterGivesThePosition(t *testing.T) {
 
 func TestNoNumberIsGivenTwiceAndLaterOnesAreHigher(t *testing.T) {
 	counter := &count{}
-	one, other := ingestor.NewNumbering(counter), ingestor.NewNumbering(counter)
+	one, other := ingestor.NewNumbering(counter.Count), ingestor.NewNumbering(counter.Count)
 	given := make(map[bag.Position]bool)
 	for _, n := range []*ingestor.Numbering{one, other} {
 		last := int64(-1)

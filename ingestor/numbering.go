@@ -7,26 +7,22 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Counter reserves positions for messages.
-type Counter interface {
-	// Count reserves n consecutive positions and returns the first. No position is reserved twice,
-	// and later ones are higher.
-	Count(ctx context.Context, n int) (first int64, err error)
-}
-
 // Numbering replaces the log in a service without Kafka: it gives positions to messages, and stores
 // nothing.
 type Numbering struct {
-	counter   Counter
+	reserve   func(ctx context.Context, n int) (first int64, err error)
 	mu        sync.Mutex
 	next, end int64 // reserved positions that are not given yet, without end
 }
 
-// NewNumbering returns a Numbering. Several processes may share the counter.
-func NewNumbering(counter Counter) *Numbering { return &Numbering{counter: counter} }
+// NewNumbering returns a Numbering. reserve reserves n consecutive positions and returns the first.
+// No position is reserved twice, by whatever process, and later ones are higher.
+func NewNumbering(reserve func(ctx context.Context, n int) (first int64, err error)) *Numbering {
+	return &Numbering{reserve: reserve}
+}
 
-// countedAhead is how many positions are reserved at once, since each call of the counter takes a
-// round trip.
+// countedAhead is how many positions are reserved at once, since each call of reserve takes a round
+// trip.
 const countedAhead = 1000
 
 // Append sets the position of each record that has none yet, unless NoPosition is set.
@@ -38,7 +34,7 @@ func (n *Numbering) Append(ctx context.Context, records []Record) error {
 			continue
 		}
 		if n.next == n.end {
-			first, err := n.counter.Count(ctx, countedAhead)
+			first, err := n.reserve(ctx, countedAhead)
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func (s *service) openKafka(context.Context) (err error) {
 		if s.redis.InProcess() {
 			s.log.Warn("there is nothing to rebuild the index from: what it holds ends with the process")
 		}
-		s.record = ingestor.NewNumbering(s.store)
+		s.record = ingestor.NewNumbering(s.store.Count)
 		s.keepRejects(nil)
 		return nil
 	}

@@ -32,7 +32,7 @@ func serve(ctx context.Context, store *index, log ingestor.Log) (addr string, st
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	if log == nil {
-		log = ingestor.NewNumbering(store)
+		log = ingestor.NewNumbering(store.Count)
 	}
 	acceptor := ingestor.NewAcceptor(ingestor.Config{
 		Judge: newJudge(), Log: log, Index: store.Writer(), Patience: 10 * time.Second,
