@@ -17,16 +17,12 @@ import (
 	"bagtrail/internal/messagefile"
 )
 
-// Acceptor decides on messages; *ingestor.Acceptor implements it.
-type Acceptor interface {
-	// AcceptBatch decides on the first of the envelopes, at least one. It returns an outcome for each
-	// of these.
-	AcceptBatch(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
-}
-
 // Door brings the messages of files to an Acceptor.
 type Door struct {
-	Acceptor Acceptor
+	// AcceptBatch is that of an ingestor.Acceptor. It decides on the first of the envelopes, at least
+	// one, and returns an outcome for each of these.
+	AcceptBatch func(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
+
 	Received time.Time                             // of the first message
 	Messages iter.Seq2[messagefile.Message, error] // an error stands for a file that cannot be read
 	// Decided is called for some messages at a time, in their order, with one outcome for each.
@@ -80,7 +76,7 @@ func (d Door) accept(ctx context.Context, messages []messagefile.Message, envelo
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("stopped early: %w", err)
 		}
-		outcomes, err := d.Acceptor.AcceptBatch(ctx, envelopes)
+		outcomes, err := d.AcceptBatch(ctx, envelopes)
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ var errUnreadable = errors.New("no regular file")
 // run takes in n messages, with an unreadable file in between, and returns how many were decided on.
 func run(t *testing.T, a *acceptor, n int) (decided int, err error) {
 	err = filedoor.Door{
-		Acceptor: a, Received: received,
+		AcceptBatch: a.AcceptBatch, Received: received,
 		Messages: func(yield func(messagefile.Message, error) bool) {
 			for i := range n {
 				if i == n/2 && !yield(messagefile.Message{}, errUnreadable) || !yield(messagefile.Message{File: "a", Number: i + 1, Text: string(rune(i))}, nil) {
@@ -82,7 +82,7 @@ func TestABatchOfLongMessagesIsBounded(t *testing.T) {
 	a := &longest{acceptor: acceptor{most: 5000, fail: 5000}}
 	text := strings.Repeat("x", 64<<10)
 	err := filedoor.Door{
-		Acceptor: a, Received: received, Decided: func([]messagefile.Message, []ingestor.Outcome) {},
+		AcceptBatch: a.AcceptBatch, Received: received, Decided: func([]messagefile.Message, []ingestor.Outcome) {},
 		Messages: func(yield func(messagefile.Message, error) bool) {
 			for i := 0; i < 40 && yield(messagefile.Message{File: "a", Number: i + 1, Text: text}, nil); i++ {
 			}

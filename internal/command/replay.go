@@ -177,7 +177,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	shown := newProgress(p.stderr)
 	s.rejects = rejectPlaces{clearing{&shown}, s.rejects}
 	err := filedoor.Door{
-		Acceptor: s.acceptor(fileDoor), Received: received, Messages: reader.Messages(ctx, names),
+		AcceptBatch: s.acceptor(fileDoor).AcceptBatch, Received: received, Messages: reader.Messages(ctx, names),
 		Decided: func(messages []messagefile.Message, outcomes []ingestor.Outcome) {
 			for i, outcome := range outcomes {
 				t.add(outcome.Verdict)
