@@ -27,20 +27,18 @@ func DefaultFaults() Faults {
 	return Faults{Late: 2, Duplicated: 1, OutOfOrder: 1, Malformed: 0.5, Rerouted: 1.5, Rush: 0.7, Offloaded: 1, Unknown: 0.5, Cancelled: 0.5}
 }
 
-// faultFields names the fields of Faults, in their order.
-var faultFields = []struct {
-	name string
-	of   func(*Faults) *float64
-}{
-	{"late", func(f *Faults) *float64 { return &f.Late }},
-	{"duplicated", func(f *Faults) *float64 { return &f.Duplicated }},
-	{"out-of-order", func(f *Faults) *float64 { return &f.OutOfOrder }},
-	{"malformed", func(f *Faults) *float64 { return &f.Malformed }},
-	{"rerouted", func(f *Faults) *float64 { return &f.Rerouted }},
-	{"rush", func(f *Faults) *float64 { return &f.Rush }},
-	{"offloaded", func(f *Faults) *float64 { return &f.Offloaded }},
-	{"unknown", func(f *Faults) *float64 { return &f.Unknown }},
-	{"cancelled", func(f *Faults) *float64 { return &f.Cancelled }},
+// fault is a field of Faults.
+type fault struct {
+	name    string
+	percent *float64
+}
+
+// fields returns the fields, in their order.
+func (f *Faults) fields() []fault {
+	return []fault{
+		{"late", &f.Late}, {"duplicated", &f.Duplicated}, {"out-of-order", &f.OutOfOrder}, {"malformed", &f.Malformed},
+		{"rerouted", &f.Rerouted}, {"rush", &f.Rush}, {"offloaded", &f.Offloaded}, {"unknown", &f.Unknown}, {"cancelled", &f.Cancelled},
+	}
 }
 
 // ParseFaults parses a comma-separated list like "none,rush=5". Its items are "none", "all=PERCENT"
@@ -64,9 +62,9 @@ func ParseFaults(list string) (Faults, error) {
 			continue
 		}
 		known := false
-		for _, f := range faultFields {
+		for _, f := range faults.fields() {
 			if name == f.name || name == "all" {
-				*f.of(&faults), known = percent, true
+				*f.percent, known = percent, true
 			}
 		}
 		if !known {
@@ -81,8 +79,8 @@ func ParseFaults(list string) (Faults, error) {
 
 func (f Faults) validate() error {
 	var all []error
-	for _, field := range faultFields {
-		if p := *field.of(&f); !(p >= 0 && p <= 100) {
+	for _, field := range f.fields() {
+		if p := *field.percent; !(p >= 0 && p <= 100) {
 			all = append(all, fmt.Errorf("fault %s: %v percent: want 0 to 100", field.name, p))
 		}
 	}
@@ -93,9 +91,9 @@ func (f Faults) validate() error {
 }
 
 func faultNames() string {
-	names := make([]string, len(faultFields))
-	for i, f := range faultFields {
-		names[i] = f.name
+	var names []string
+	for _, f := range new(Faults).fields() {
+		names = append(names, f.name)
 	}
 	return strings.Join(names, ", ")
 }
