@@ -34,8 +34,7 @@ type generator struct {
 
 // container is a container of a flight.
 type container struct {
-	flight *departure
-	leaves int64 // in milliseconds since 1970
+	flight flight
 	number int
 }
 
@@ -156,7 +155,7 @@ func (g *generator) enqueue(j *journey) {
 			continue
 		}
 		f := j.trips[s.trip][s.leg]
-		c := container{f.departure, f.leaves.UnixMilli(), j.container(f)}
+		c := container{f, j.container(f)}
 		if !g.containers[c] {
 			g.containers[c] = true
 			g.push(item{sent: f.positioning(c.number).UnixMilli() + 5000, container: c})
@@ -219,8 +218,8 @@ func (g *generator) message(j *journey, s step) Message {
 
 // positioned makes the message that a container is loaded into its aircraft.
 func (g *generator) positioned(c container) Message {
-	f := flight{c.flight, time.UnixMilli(c.leaves).UTC()}
-	g.seed(textStream+uint64(c.number)<<1, int(c.leaves/1000))
+	f := c.flight
+	g.seed(textStream+uint64(c.number)<<1, int(f.leaves.Unix()))
 	g.text.reset(f.airline, false)
 	g.text.positioned(f, c.number)
 	return Message{Text: string(g.text.buf), Received: f.positioning(c.number).Add(5 * time.Second)}
