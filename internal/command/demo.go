@@ -69,15 +69,14 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 	s.demo.acceptor, s.demo.log = acceptor, s.log
 	s.demo.origin = demoDoor + "/" + strconv.FormatInt(begun.UnixMilli(), 10) + "/"
 	return func(ctx context.Context) error {
-		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: &s.demo, Now: s.clock, RealTime: true}); ctx.Err() == nil {
+		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: s.demo.Send, Now: s.clock, RealTime: true}); ctx.Err() == nil {
 			return err
 		}
 		return nil
 	}, nil
 }
 
-// demo accepts the messages of a demo, and remembers one of their bags. It implements
-// simulate.Sink.
+// demo accepts the messages of a demo, and remembers one of their bags.
 type demo struct {
 	acceptor *ingestor.Acceptor
 	log      *zap.Logger
@@ -88,7 +87,7 @@ type demo struct {
 	bag apidoc.Bag // zero until there is one
 }
 
-// Send implements simulate.Sink.
+// Send is a simulate.Sink.
 func (d *demo) Send(ctx context.Context, messages []simulate.Message) error {
 	envelopes := make([]ingestor.Envelope, len(messages))
 	for i, m := range messages {

@@ -109,10 +109,11 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 		if err != nil {
 			return err
 		}
-		return p.send(ctx, sim, simulate.Poster{
+		poster := simulate.Poster{
 			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
 			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key.String(), Connections: sim.connections, RetryFor: time.Minute,
-		}, p.stdout)
+		}
+		return p.send(ctx, sim, poster.Send, p.stdout)
 	case messagefile.Stdin:
 		return p.capture(ctx, sim, p.stdout, p.stderr)
 	}

@@ -15,7 +15,7 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Poster is a Sink that posts each message to the service. It posts the messages of a bag one after
+// Poster posts each message to the service. It posts the messages of a bag one after
 // the other, and the messages of several bags concurrently. The service sets the received times, so
 // the truth about the order of events does not hold.
 type Poster struct {
@@ -29,7 +29,7 @@ type Poster struct {
 // ErrAnswer reports a wrong answer: a message was rejected that must be accepted, or the reverse.
 var ErrAnswer = errors.New("unexpected answer")
 
-// Send implements Sink.
+// Send is a Sink.
 func (p Poster) Send(ctx context.Context, messages []Message) error {
 	lanes := make([][]Message, max(1, p.Connections))
 	for _, m := range messages {

@@ -8,12 +8,10 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// Sink is the destination of a feed.
-type Sink interface {
-	// Send returns nil once every message is stored. After an error some of them may be stored. The
-	// messages are in the order of the feed. Send must not change them.
-	Send(ctx context.Context, messages []Message) error
-}
+// Sink sends messages of a feed to its destination. It returns nil once every message is stored.
+// After an error some of them may be stored. The messages are in the order of the feed. A Sink must
+// not change them.
+type Sink func(ctx context.Context, messages []Message) error
 
 // Delivery says where a feed is sent, and how fast.
 type Delivery struct {
@@ -39,11 +37,11 @@ type Summary struct {
 }
 
 const (
-	batchMessages = 1000                  // most messages of one Send
+	batchMessages = 1000                  // most messages of one call of Sink
 	batchTime     = 10 * time.Millisecond // a batch holds the messages of this time, if there is a rate
 )
 
-// Run sends a feed with valid options until it ends, ctx ends, or Send or Truth fails. The Summary counts what was
+// Run sends a feed with valid options until it ends, ctx ends, or Sink or Truth fails. The Summary counts what was
 // sent until then.
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 	r := runner{Delivery: d, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
@@ -91,7 +89,7 @@ func (r *runner) flush(ctx context.Context) error {
 		return err
 	}
 	if len(r.batch) > 0 {
-		if err := r.Sink.Send(ctx, r.batch); err != nil {
+		if err := r.Sink(ctx, r.batch); err != nil {
 			return fmt.Errorf("simulate: send: %w", err)
 		}
 	}

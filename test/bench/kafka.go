@@ -94,7 +94,7 @@ func fill(ctx context.Context, k *kafkaServer, messages []simulate.Message) (kaf
 func produce(ctx context.Context, door *kafkadoor.Door, messages []simulate.Message) error {
 	sink := simulate.ToLog(door)
 	for part := range slices.Chunk(messages, 4000) {
-		if err := sink.Send(ctx, part); err != nil {
+		if err := sink(ctx, part); err != nil {
 			return err
 		}
 	}

@@ -253,7 +253,7 @@ func (l *live) stream(ctx context.Context, next func(n int) []simulate.Message) 
 			if len(some) == 0 {
 				break
 			}
-			if err := sink.Send(ctx, some); err != nil {
+			if err := sink(ctx, some); err != nil {
 				return err
 			}
 			sent += len(some)
